@@ -1,0 +1,211 @@
+/* args.c: the command line. */
+#include "args.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_MAX 32 /* letters compared by args_nearest() */
+
+/* --- nearest --- */
+
+static int least(int a, int b, int c)
+{
+    int ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* The optimal string alignment distance, row by row. Both at most WORD_MAX long. */
+static int distance(const char *a, const char *b)
+{
+    int rows[3][WORD_MAX + 1];
+    int *before = rows[0], *last = rows[1], *row = rows[2];
+    size_t a_len = strlen(a), b_len = strlen(b);
+
+    for (size_t j = 0; j <= b_len; j++)
+        before[j] = last[j] = (int)j;
+    for (size_t i = 1; i <= a_len; i++) {
+        int *spare = before;
+
+        row[0] = (int)i;
+        for (size_t j = 1; j <= b_len; j++) {
+            row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
+        before = last;
+        last = row;
+        row = spare;
+    }
+    return last[b_len];
+}
+
+const char *args_nearest(const char *word, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    size_t len = strlen(word);
+    int best = len < 3 ? 1 : len < 7 ? 2 : 3;
+
+    if (len > WORD_MAX)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        int away = strlen(names[i]) > WORD_MAX ? WORD_MAX : distance(word, names[i]);
+
+        /* A word of which nothing is right is near to nothing. */
+        if (away <= best && (size_t)away < len) {
+            best = away - 1;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+/* --- options --- */
+
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
+}
+
+/* Does word name this option? `--name`, `--name=…`, `-n`, `-n…`. *inside gets the value that is
+ * part of the word, or NULL. */
+static bool names(const char *word, const struct args_option *option, const char **inside)
+{
+    size_t len = strlen(option->name);
+
+    *inside = NULL;
+    if (word[1] != '-') {
+        if (!option->letter || word[1] != option->letter || (word[2] && !option->value))
+            return false;
+        *inside = word[2] ? word + 2 : NULL;
+        return true;
+    }
+    if (strncmp(word + 2, option->name, len) != 0 || (word[2 + len] && word[2 + len] != '='))
+        return false;
+    *inside = word[2 + len] ? word + 2 + len + 1 : NULL;
+    return true;
+}
+
+static const struct args_option *find(const struct args_option *table, const char *word,
+                                      const char **inside)
+{
+    for (; table && table->name; table++) {
+        if (names(word, table, inside))
+            return table;
+    }
+    return NULL;
+}
+
+int args_command(int argc, char **argv, const struct args_option *const *tables, size_t count)
+{
+    for (int i = 1; i < argc; i++) {
+        const struct args_option *option = NULL;
+        const char *inside = NULL;
+
+        if (!is_option(argv[i]))
+            return i;
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1 < argc ? i + 1 : 0;
+        for (size_t t = 0; t < count && !option; t++)
+            option = find(tables[t], argv[i], &inside);
+        if (option && option->value && !inside)
+            i++;
+    }
+    return 0;
+}
+
+static int refuse_unknown(const struct args *args, const char *word, struct later_error *err)
+{
+    const char *known[ARGS_TABLES * ARGS_OPTIONS_MAX], *nearest;
+    char name[WORD_MAX + 1];
+    size_t count = 0;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="),
+             word[1] == '-' ? word + 2 : "");
+    for (int t = 0; t < ARGS_TABLES; t++) {
+        for (const struct args_option *o = args->tables[t]; o && o->name; o++)
+            known[count++] = o->name;
+    }
+    nearest = args_nearest(name, known, count);
+    if (nearest)
+        return later_fail(err, LATER_E_USAGE, "no option %.60s; did you mean --%s?", word, nearest);
+    return later_fail(err, LATER_E_USAGE, "no option %.60s", word);
+}
+
+/* Takes the option argv[i]. Returns how many words it took, or -1 with *err. */
+static int take(struct args *args, int argc, char **argv, int i, struct later_error *err)
+{
+    const struct args_option *option = NULL;
+    const char *inside = NULL, **value;
+    int t = -1;
+
+    while (!option && ++t < ARGS_TABLES)
+        option = find(args->tables[t], argv[i], &inside);
+    if (!option)
+        return refuse_unknown(args, argv[i], err);
+    value = &args->values[t][option - args->tables[t]];
+    if (!option->value) {
+        if (inside)
+            return later_fail(err, LATER_E_USAGE, "--%s takes no value", option->name);
+        *value = "";
+        return 1;
+    }
+    if (!inside && i + 1 >= argc)
+        return later_fail(err, LATER_E_USAGE, "--%s needs %s", option->name, option->value);
+    *value = inside ? inside : argv[i + 1];
+    return inside ? 1 : 2;
+}
+
+int args_parse(struct args *args, int argc, char **argv, int command,
+               const struct args_option *global, const struct args_option *own, bool program,
+               struct later_error *err)
+{
+    int i = 1, taken = 1;
+
+    *args = (struct args){ .tables = { own, global }, .words = argv + 1 };
+    for (; i < argc; i += taken) {
+        taken = 1;
+        if (i == command)
+            continue;
+        if (strcmp(argv[i], "--") == 0)
+            break;
+        if (!is_option(argv[i])) {
+            args->words[args->count++] = argv[i];
+            continue;
+        }
+        taken = take(args, argc, argv, i, err);
+        if (taken < 0)
+            return -1;
+    }
+    if (i < argc && program && i > command) {
+        args->program = argv + i + 1;
+    } else {
+        for (i++; i < argc; i++) {
+            if (i != command)
+                args->words[args->count++] = argv[i];
+        }
+    }
+    args->words[args->count] = NULL;
+    return 0;
+}
+
+/* --- what was given --- */
+
+const char *args_text(const struct args *args, const char *name)
+{
+    for (int t = 0; t < ARGS_TABLES; t++) {
+        for (const struct args_option *o = args->tables[t]; o && o->name; o++) {
+            if (strcmp(o->name, name) == 0)
+                return args->values[t][o - args->tables[t]];
+        }
+    }
+    fprintf(stderr, "later: the option %s is in no table\n", name);
+    abort();
+}
+
+bool args_flag(const struct args *args, const char *name)
+{
+    return args_text(args, name) != NULL;
+}

@@ -1,0 +1,131 @@
+/* cli.c: what the commands share. */
+#include "cli.h"
+
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATIENCE 5 /* seconds a call may take */
+
+struct where_given cli_given(const struct cli *cli)
+{
+    return (struct where_given){ .redis = args_text(&cli->args, "redis"),
+                                 .prefix = args_text(&cli->args, "prefix"),
+                                 .config = args_text(&cli->args, "config"),
+                                 .daemon_config = args_text(&cli->args, "daemon-config") };
+}
+
+struct later_client *cli_client(struct cli *cli, struct later_error *err)
+{
+    struct where_given given = cli_given(cli);
+    struct where *where = &cli->where;
+
+    if (cli->client)
+        return cli->client;
+    if (where_find(where, &given, err) < 0)
+        return NULL;
+    cli->client = later_client_open_with(
+        &(struct later_client_options){ .url = where->url,
+                                        .password_file =
+                                            where->password_file[0] ? where->password_file : NULL,
+                                        .prefix = where->prefix,
+                                        .timeout = PATIENCE },
+        err);
+    return cli->client;
+}
+
+int cli_keys(struct cli *cli, const char *queue, struct later_keys *keys, struct later_error *err)
+{
+    struct later_client *client = cli_client(cli, err);
+
+    return client ? later_call_keys(client, queue, keys, err) : -1;
+}
+
+static struct later_reply *call(struct cli *cli, struct later_command *cmd, int script, bool repeat,
+                                struct later_error *err)
+{
+    struct later_client *client = cli_client(cli, err);
+
+    if (client)
+        return later_call(client, cmd, script, 0, repeat, err);
+    later_command_free(cmd);
+    return NULL;
+}
+
+struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, int script,
+                             struct later_error *err)
+{
+    return call(cli, cmd, script, true, err);
+}
+
+struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd, int script,
+                                  struct later_error *err)
+{
+    return call(cli, cmd, script, false, err);
+}
+
+const char *cli_queue(const struct cli *cli)
+{
+    const char *queue = args_text(&cli->args, "queue");
+
+    return queue ? queue : "default";
+}
+
+int cli_duration(const struct cli *cli, const char *option, double *seconds,
+                 struct later_error *err)
+{
+    const char *word = args_text(&cli->args, option);
+    char what[40];
+
+    snprintf(what, sizeof what, "--%s", option);
+    return word ? text_duration(word, what, seconds, err) : 0;
+}
+
+int cli_number(const struct cli *cli, const char *option, int64_t min, int64_t max, int64_t *number,
+               struct later_error *err)
+{
+    const char *word = args_text(&cli->args, option);
+    char what[40];
+
+    snprintf(what, sizeof what, "--%s", option);
+    return word ? text_number(word, what, min, max, number, err) : 0;
+}
+
+void cli_say(const struct cli *cli, const char *format, ...)
+{
+    va_list args;
+
+    fflush(stdout); /* in the order in which it happened, where both go to one place */
+    flockfile(stderr);
+    fprintf(stderr, "later %s: ", cli->command->name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    putc('\n', stderr);
+    funlockfile(stderr);
+}
+
+void cli_table(const struct cli *cli, struct table *table, const char *const *headings)
+{
+    table_begin(table, cli->out_terminal, cli->coloured, headings);
+}
+
+int cli_ask(const struct cli *cli, const char *what)
+{
+    char answer[16] = "";
+
+    if (args_flag(&cli->args, "yes"))
+        return LATER_OK;
+    if (!cli->in_terminal || !cli->err_terminal) {
+        cli_say(cli, "%s? Nobody can be asked here: add --yes", what);
+        return LATER_E_USAGE;
+    }
+    fprintf(stderr, "%s? [y/N] ", what);
+    fflush(stderr);
+    if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
+        return LATER_OK;
+    cli_say(cli, "nothing was done");
+    return LATER_E_LATER;
+}

@@ -1,0 +1,27 @@
+/* commands.h: the commands of `later`, by the files they are in. */
+#ifndef LATER_CLI_COMMANDS_H
+#define LATER_CLI_COMMANDS_H
+
+#include "cli.h"
+
+/* push.c */
+extern const struct command command_push;
+/* look.c, peek.c */
+extern const struct command command_queues, command_size, command_peek, command_show;
+/* act.c, cancel.c */
+extern const struct command command_kick, command_purge, command_pause, command_resume;
+extern const struct command command_cancel;
+/* reserve.c, settle.c */
+extern const struct command command_reserve;
+extern const struct command command_ack, command_release, command_return, command_bury,
+    command_touch;
+/* work.c */
+extern const struct command command_work;
+/* stock.c */
+extern const struct command command_stock;
+/* status.c, check.c */
+extern const struct command command_status, command_check;
+/* help.c */
+extern const struct command command_help;
+
+#endif

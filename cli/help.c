@@ -1,0 +1,94 @@
+/* help.c: `later help`, and what --help and a wrong usage print. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_WIDTH   10
+#define OPTION_WIDTH 24
+
+static void put_options(FILE *out, const struct args_option *option)
+{
+    for (; option && option->name; option++) {
+        char names[64];
+
+        snprintf(names, sizeof names, "%s%c%s --%s%s%s", option->letter ? "-" : " ",
+                 option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
+                 option->value ? " " : "", option->value ? option->value : "");
+        fprintf(out, "  %-*s %s\n", OPTION_WIDTH, names, option->help);
+    }
+}
+
+void help_usage(FILE *out, const struct command *command)
+{
+    fprintf(out, "usage: later %s%s%s\n", command->name, *command->usage ? " " : "",
+            command->usage);
+}
+
+void help_command(FILE *out, const struct command *command)
+{
+    help_usage(out, command);
+    fprintf(out, "\n%s.\n", command->brief);
+    if (command->more)
+        fprintf(out, "\n%s", command->more);
+    if (command->options) {
+        fputs("\nOptions:\n", out);
+        put_options(out, command->options);
+    }
+    fputs("\nOptions of every command:\n", out);
+    put_options(out, global_options);
+    fputs("\nExample:\n", out);
+    for (const char *line = command->example; *line; line = strchr(line, '\n') + 1)
+        fprintf(out, "  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+void help_all(FILE *out)
+{
+    fputs("usage: later COMMAND [WORDS] [OPTIONS]\n\nPush jobs, look at queues, work on them.\n\n",
+          out);
+    for (size_t i = 0; i < command_count; i++)
+        fprintf(out, "  %-*s %s\n", NAME_WIDTH, commands[i]->name, commands[i]->brief);
+    fputs("\nOptions of every command:\n", out);
+    put_options(out, global_options);
+    fputs("\n`later help COMMAND` tells more; the manual is later(1).\n", out);
+}
+
+const struct command *help_find(const char *name, const char **nearest)
+{
+    const char *names[64];
+
+    for (size_t i = 0; i < command_count; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+        names[i] = commands[i]->name;
+    }
+    *nearest = args_nearest(name, names, command_count);
+    return NULL;
+}
+
+static int run_help(struct cli *cli, struct later_error *err)
+{
+    const struct command *command;
+    const char *nearest;
+
+    if (cli->args.count == 0) {
+        help_all(stdout);
+        return LATER_OK;
+    }
+    command = help_find(cli->args.words[0], &nearest);
+    if (!command)
+        return later_fail(err, LATER_E_USAGE, "no command %.40s%s%s%s", cli->args.words[0],
+                          nearest ? "; did you mean " : "", nearest ? nearest : "",
+                          nearest ? "?" : "");
+    help_command(stdout, command);
+    return LATER_OK;
+}
+
+const struct command command_help = {
+    .name = "help",
+    .usage = "[COMMAND]",
+    .brief = "Tell what there is, or all about a command",
+    .example = "later help push\n",
+    .max = 1,
+    .run = run_help,
+};

@@ -1,0 +1,126 @@
+/* lines.c: lines in bounded memory. */
+#include "lines.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK 65536
+
+void lines_begin(struct lines *lines, int fd, size_t max)
+{
+    *lines = (struct lines){ .fd = fd, .max = max };
+}
+
+/* Moves what is left to the front and reads more behind it. False at the end or on failure. */
+static bool fill(struct lines *lines)
+{
+    size_t left = lines->end - lines->start;
+    ssize_t got;
+
+    if (lines->ended)
+        return false;
+    if (lines->start > 0)
+        memmove(lines->buffer, lines->buffer + lines->start, left);
+    lines->start = 0;
+    lines->end = left;
+    if (lines->room - left < CHUNK) {
+        char *grown = realloc(lines->buffer, left + 2 * CHUNK);
+
+        if (!grown) {
+            lines->ended = true;
+            lines->failed = ENOMEM;
+            return false;
+        }
+        lines->buffer = grown;
+        lines->room = left + 2 * CHUNK;
+    }
+    do
+        got = read(lines->fd, lines->buffer + left, CHUNK);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0) {
+        lines->ended = true;
+        lines->failed = got < 0 ? errno : 0;
+        return false;
+    }
+    lines->end += (size_t)got;
+    lines->bytes += (uint64_t)got;
+    return true;
+}
+
+/* Passes over the rest of a line that is too long; its beginning stays where it is. */
+static void pass_over(struct lines *lines)
+{
+    size_t keep = lines->start + lines->max + 1;
+
+    for (;;) {
+        char *newline = memchr(lines->buffer + keep, '\n', lines->end - keep);
+
+        if (newline) {
+            size_t behind = lines->end - (size_t)(newline + 1 - lines->buffer);
+
+            memmove(lines->buffer + keep, newline + 1, behind);
+            lines->end = keep + behind;
+            return;
+        }
+        lines->end = keep;
+        if (!fill(lines))
+            return;
+        keep = lines->max + 1; /* fill() has moved it to the front */
+    }
+}
+
+const char *lines_next(struct lines *lines, size_t *len)
+{
+    size_t looked = 0;
+
+    if (!lines->buffer && !fill(lines))
+        return NULL;
+    for (;;) {
+        size_t have = lines->end - lines->start;
+        char *line = lines->buffer + lines->start;
+        char *newline = have > looked ? memchr(line + looked, '\n', have - looked) : NULL;
+
+        if (newline) {
+            *len = (size_t)(newline - line);
+            lines->start += *len + 1;
+            if (*len > lines->max)
+                *len = lines->max + 1;
+            else if (*len > 0 && line[*len - 1] == '\r')
+                (*len)--;
+            return line;
+        }
+        if (have > lines->max) {
+            pass_over(lines);
+            line = lines->buffer + lines->start;
+            lines->start += lines->max + 1;
+            *len = lines->max + 1;
+            return line;
+        }
+        looked = have;
+        if (fill(lines))
+            continue;
+        *len = lines->end - lines->start;
+        line = lines->buffer + lines->start;
+        lines->start = lines->end;
+        return *len > 0 && !lines->failed ? line : NULL;
+    }
+}
+
+bool lines_would_wait(const struct lines *lines)
+{
+    struct pollfd poller = { .fd = lines->fd, .events = POLLIN };
+
+    if (lines->ended || (lines->end > lines->start &&
+                         memchr(lines->buffer + lines->start, '\n', lines->end - lines->start)))
+        return false;
+    return poll(&poller, 1, 0) == 0;
+}
+
+void lines_end(struct lines *lines)
+{
+    free(lines->buffer);
+    *lines = (struct lines){ .fd = -1 };
+}

@@ -1,0 +1,142 @@
+/* main.c: `later`: find the command, read its options, run it. */
+#include "commands.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct command *const commands[] = {
+    &command_push, &command_queues,  &command_size,  &command_peek,    &command_show,
+    &command_kick, &command_cancel,  &command_purge, &command_pause,   &command_resume,
+    &command_work, &command_reserve, &command_ack,   &command_release, &command_return,
+    &command_bury, &command_touch,   &command_stock, &command_status,  &command_check,
+    &command_help,
+};
+const size_t command_count = sizeof commands / sizeof *commands;
+
+const struct args_option global_options[] = {
+    { "redis", 0, "URL", "unix:/path or redis://[user@]host[:port][/db]" },
+    { "prefix", 0, "PREFIX", "what the names of all keys begin with (later)" },
+    { "config", 'c', "FILE", "read where Redis is from this configuration" },
+    { "daemon-config", 'C', "FILE", "the daemon's configuration is not in its usual place" },
+    { "json", 0, NULL, "one JSON object a line" },
+    { "help", 'h', NULL, "this" },
+    { "version", 0, NULL, "the version of later" },
+    { 0 },
+};
+
+/* Where the command stands in argv; 0 = nowhere. */
+static int find_place(int argc, char **argv)
+{
+    const struct args_option *tables[sizeof commands / sizeof *commands + 1] = { global_options };
+
+    for (size_t i = 0; i < command_count; i++)
+        tables[i + 1] = commands[i]->options;
+    return args_command(argc, argv, tables, command_count + 1);
+}
+
+static int without_command(int argc, char **argv)
+{
+    struct later_error err;
+    struct args args;
+
+    if (args_parse(&args, argc, argv, 0, global_options, NULL, false, &err) < 0) {
+        fprintf(stderr, "later: %s\n", err.text);
+        return LATER_E_USAGE;
+    }
+    if (args_flag(&args, "version")) {
+        puts("later " VERSION);
+        return LATER_OK;
+    }
+    help_all(args_flag(&args, "help") ? stdout : stderr);
+    return args_flag(&args, "help") ? LATER_OK : LATER_E_USAGE;
+}
+
+static void open_cli(struct cli *cli)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    cli->json = args_flag(&cli->args, "json");
+    cli->in_terminal = isatty(STDIN_FILENO);
+    cli->out_terminal = isatty(STDOUT_FILENO);
+    cli->err_terminal = isatty(STDERR_FILENO);
+    cli->coloured =
+        cli->out_terminal && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+static int wrong_usage(const struct command *command, const char *why)
+{
+    fprintf(stderr, "later %s: %s\n", command->name, why);
+    help_usage(stderr, command);
+    return LATER_E_USAGE;
+}
+
+static const char *wrong_count(const struct cli *cli)
+{
+    if (cli->args.count < cli->command->min)
+        return "something is missing";
+    if (cli->command->max >= 0 && cli->args.count > cli->command->max)
+        return "there are words too many";
+    if (cli->command->program && (!cli->args.program || !cli->args.program[0]))
+        return "`-- PROGRAM` is missing";
+    return NULL;
+}
+
+static int run(struct cli *cli)
+{
+    struct later_error err = { .code = LATER_E_BUG };
+    const char *why;
+    int status;
+
+    open_cli(cli);
+    if (args_flag(&cli->args, "version")) {
+        puts("later " VERSION);
+        return LATER_OK;
+    }
+    if (args_flag(&cli->args, "help")) {
+        help_command(stdout, cli->command);
+        return LATER_OK;
+    }
+    why = wrong_count(cli);
+    if (why)
+        return wrong_usage(cli->command, why);
+    status = cli->command->run(cli, &err);
+    later_client_close(cli->client);
+    if (status >= 0)
+        return status;
+    if (err.code == LATER_E_USAGE)
+        return wrong_usage(cli->command, err.text);
+    cli_say(cli, "%s", err.text);
+    return (int)err.code;
+}
+
+int main(int argc, char **argv)
+{
+    struct later_error err;
+    struct cli cli = { 0 };
+    const char *nearest;
+    int place = find_place(argc, argv), status;
+
+    signal(SIGPIPE, SIG_DFL); /* who stops reading our output ends us without a word */
+    if (!place)
+        return without_command(argc, argv);
+    cli.command = help_find(argv[place], &nearest);
+    if (!cli.command) {
+        fprintf(stderr, "later: no command %.40s%s%s%s\n", argv[place],
+                nearest ? "; did you mean " : "", nearest ? nearest : "",
+                nearest ? "?" : " (`later help` lists them)");
+        return LATER_E_USAGE;
+    }
+    if (args_parse(&cli.args, argc, argv, place, global_options, cli.command->options,
+                   cli.command->program, &err) < 0)
+        return wrong_usage(cli.command, err.text);
+    status = run(&cli);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "later: standard output: %s\n", strerror(errno));
+        return LATER_E_SYSTEM;
+    }
+    return status;
+}

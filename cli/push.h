@@ -1,0 +1,14 @@
+/* push.h: what the two files of `later push` share. */
+#ifndef LATER_CLI_PUSH_H
+#define LATER_CLI_PUSH_H
+
+#include "cli.h"
+
+/* `later push --file PATH`: one document a line. As a command's function. */
+int push_file(struct cli *cli, const char *path, struct later_error *err);
+
+/* Prints how one job went, as JSON if that is wanted; line: of the file, 0 = none. */
+void push_print_json(const char *queue, const char *id, const char *result, const char *state,
+                     uint64_t line);
+
+#endif

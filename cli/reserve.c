@@ -1,0 +1,201 @@
+/* reserve.c: `later reserve`. */
+#include "clock.h"
+#include "commands.h"
+#include "jsonl.h"
+#include "look.h"
+#include "take.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only on its tick */
+
+static volatile sig_atomic_t caught; /* a signal's number: leave, but not with a wake in the hand */
+
+static void on_signal(int number)
+{
+    caught = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* What one run of the command is about. */
+struct reserving {
+    struct cli *cli;
+    struct taker taker;
+    struct later_keys keys;
+    struct table table;
+    int64_t limit;
+    uint64_t count;
+};
+
+static void print_job(struct reserving *reserving, const char *token,
+                      const struct later_reserved *job, double now)
+{
+    struct jsonl json;
+
+    reserving->count++;
+    if (!reserving->cli->json) {
+        table_bytes(&reserving->table, PLAIN, job->id, job->id_len);
+        table_text(&reserving->table, PLAIN, token);
+        table_number(&reserving->table, PLAIN, job->attempts + 1U);
+        table_bytes(&reserving->table, PLAIN, job->document, job->document_len);
+        return;
+    }
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", reserving->keys.queue);
+    jsonl_bytes(&json, "id", job->id, job->id_len);
+    jsonl_text(&json, "token", token);
+    jsonl_int(&json, "attempt", job->attempts + 1);
+    jsonl_real(&json, "lease_until", now + reserving->taker.lease);
+    jsonl_bytes(&json, "document", job->document, job->document_len);
+    jsonl_end(&json);
+}
+
+/* Takes what is there and prints it. Returns how many jobs Redis gave, or -1 with *err. */
+static int take(struct reserving *reserving, struct later_error *err)
+{
+    char token[LATER_TOKEN_LEN + 1];
+    struct later_reply *reply =
+        take_jobs(&reserving->taker, &reserving->keys, (size_t)reserving->limit, token, err);
+    size_t count = later_queue_reserved_count(reply);
+    double now = later_queue_reserved_now(reply);
+    int result = reply ? (int)count : -1;
+
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        struct later_document doc;
+        struct later_reserved job;
+        bool runs;
+
+        later_queue_reserved(reply, i, &job);
+        if (take_screen(&reserving->taker, &reserving->keys, token, &job, now, &doc, &runs, err) <
+            0)
+            result = -1;
+        else if (runs)
+            print_job(reserving, token, &job, now);
+    }
+    later_reply_free(reply);
+    return result;
+}
+
+/* Waits for a wake, but not longer than until the next look is due. Returns 1 with a wake, 0
+ * without, -1 with *err. */
+static int wait_for_wake(struct reserving *reserving, double seconds, struct later_error *err)
+{
+    const struct later_keys *queues[] = { &reserving->keys };
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int woken;
+
+    if (seconds < WAIT_MIN) {
+        struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
+
+        nanosleep(&pause, NULL);
+        return 0;
+    }
+    later_look_wait(&cmd, queues, 1, seconds);
+    reply = later_call(reserving->cli->client, &cmd, LATER_NO_SCRIPT, seconds, false, err);
+    if (!reply)
+        return -1;
+    woken = later_reply_count(reply) > 0;
+    later_reply_free(reply);
+    return woken;
+}
+
+/* Looks, and waits, and looks again, until something was printed or `until` has come. */
+static int take_until(struct reserving *reserving, double until, struct later_error *err)
+{
+    int woken = 0, taken = 0;
+    double next, left;
+
+    for (;;) {
+        if (take_due(&reserving->taker, &reserving->keys, &next, err) < 0 ||
+            (taken = take(reserving, err)) < 0)
+            break;
+        woken = 0;
+        left = until - later_clock();
+        if (reserving->count > 0 || (taken == 0 && left <= 0))
+            return 0;
+        if (taken > 0) /* all of them were screened out: there may be more */
+            continue;
+        left = next >= 0 ? fmin(left, next) : left;
+        woken = wait_for_wake(reserving, fmin(left, TAKE_LOOK), err);
+        if (woken < 0 || caught)
+            break;
+    }
+    if (woken > 0)
+        take_wake_back(reserving->cli, &reserving->keys);
+    return caught ? 0 : -1;
+}
+
+static int reserve(struct reserving *reserving, double wait, struct later_error *err)
+{
+    static const char *const headings[] = { "ID", "TOKEN", ">ATTEMPT", "DOCUMENT", NULL };
+    int ok;
+
+    cli_table(reserving->cli, &reserving->table, headings);
+    reserving->table.whole = true;
+    if (wait > 0)
+        catch_signals();
+    ok = take_until(reserving, later_clock() + wait, err);
+    table_end(&reserving->table);
+    if (caught) {
+        signal(caught, SIG_DFL);
+        raise(caught);
+    }
+    if (ok < 0)
+        return -1;
+    return reserving->count > 0 ? LATER_OK : LATER_E_LATER;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct reserving reserving = { .cli = cli, .limit = 1 };
+    double wait = 0, lease = TAKE_LEASE;
+    int status;
+
+    if (cli_number(cli, "number", 1, LATER_BATCH_MAX, &reserving.limit, err) < 0 ||
+        cli_duration(cli, "wait", &wait, err) < 0 || cli_duration(cli, "lease", &lease, err) < 0)
+        return -1;
+    if (lease < 1 || lease > 604800)
+        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
+    if (cli_keys(cli, cli->args.words[0], &reserving.keys, err) < 0 ||
+        taker_begin(&reserving.taker, cli, lease, err) < 0)
+        return -1;
+    status = reserve(&reserving, wait, err);
+    taker_end(&reserving.taker);
+    return status;
+}
+
+static const struct args_option options[] = {
+    { "number", 'n', "N", "at most so many, up to 500 (1)" },
+    { "wait", 'w', "DURATION", "so long for the first, where there is none (0)" },
+    { "lease", 'l', "DURATION", "so long it is ours, unless `later touch` renews it (30)" },
+    { 0 },
+};
+
+const struct command command_reserve = {
+    .name = "reserve",
+    .usage = "Q [-n N] [--wait DURATION] [--lease DURATION]",
+    .brief = "Take jobs, to work on them by hand",
+    .more = "Printed are id, token, attempt and document, separated by TAB. End each with `later\n"
+            "ack`, `release`, `return` or `bury`, showing its token. A line end in a document is\n"
+            "printed as a space; --json gives its very bytes. The status is 75 where the queue is\n"
+            "empty or paused.\n",
+    .example = "later reserve mail --wait 20\n",
+    .options = options,
+    .min = 1,
+    .max = 1,
+    .run = run,
+};

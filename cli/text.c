@@ -1,0 +1,288 @@
+/* text.c: durations, times, numbers. */
+#include "text.h"
+
+#include "backoff.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TIME_MAX 99999999999.0 /* year 5138; what is larger is milliseconds */
+
+/* Reads digits and a fraction at *p, whatever the locale; false where there is no digit. */
+static bool read_real(const char **p, double *number)
+{
+    const char *start = *p;
+    double scale = 1;
+
+    *number = 0;
+    for (; **p >= '0' && **p <= '9'; (*p)++)
+        *number = *number * 10 + (**p - '0');
+    if (*p == start)
+        return false;
+    if (**p != '.')
+        return true;
+    for (start = ++*p; **p >= '0' && **p <= '9'; (*p)++) {
+        scale /= 10;
+        *number += (**p - '0') * scale;
+    }
+    return *p > start;
+}
+
+static double unit_of(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].seconds;
+    }
+    return 0;
+}
+
+int text_duration(const char *word, const char *what, double *seconds, struct later_error *err)
+{
+    const char *p = word;
+    double number;
+
+    if (!read_real(&p, &number) || unit_of(p) <= 0)
+        return later_fail(err, LATER_E_USAGE,
+                          "%s: %.40s is no duration; one is 90, 90s, 5m, 2h, 1d or 1.5", what,
+                          word);
+    *seconds = number * unit_of(p);
+    if (!(*seconds <= LATER_DELAY_MAX))
+        return later_fail(err, LATER_E_USAGE, "%s: %.40s is longer than ten years", what, word);
+    return 0;
+}
+
+/* --- time --- */
+
+/* Exactly `digits` digits at *p, then, unless it is NUL, the character `then`. */
+static bool read_field(const char **p, int digits, const char *then, int min, int max, int *field)
+{
+    *field = 0;
+    for (int i = 0; i < digits; i++, (*p)++) {
+        if (**p < '0' || **p > '9')
+            return false;
+        *field = *field * 10 + (**p - '0');
+    }
+    if (*then && (!**p || !strchr(then, *(*p)++)))
+        return false;
+    return *field >= min && *field <= max;
+}
+
+static int days_in(int year, int month)
+{
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* `Z` or `+01:00`: seconds east of Greenwich. */
+static bool read_zone(const char **p, int *east)
+{
+    int sign = **p == '-' ? -1 : 1, hours, minutes;
+
+    *east = 0;
+    if (**p == 'Z' || **p == 'z') {
+        (*p)++;
+        return true;
+    }
+    if (**p != '+' && **p != '-')
+        return false;
+    (*p)++;
+    if (!read_field(p, 2, ":", 0, 23, &hours) || !read_field(p, 2, "", 0, 59, &minutes))
+        return false;
+    *east = sign * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+/* RFC 3339, section 5.6. */
+static bool read_rfc3339(const char *word, double *unix_seconds)
+{
+    struct tm tm = { 0 };
+    const char *p = word;
+    int year, month, east;
+    double second;
+
+    if (!read_field(&p, 4, "-", 1970, 5137, &year) || !read_field(&p, 2, "-", 1, 12, &month) ||
+        !read_field(&p, 2, "Tt ", 1, days_in(year, month), &tm.tm_mday) ||
+        !read_field(&p, 2, ":", 0, 23, &tm.tm_hour) || !read_field(&p, 2, ":", 0, 59, &tm.tm_min))
+        return false;
+    if (p[0] < '0' || p[0] > '6' || p[1] < '0' || p[1] > '9' || (p[2] >= '0' && p[2] <= '9') ||
+        !read_real(&p, &second) || second >= 61 || !read_zone(&p, &east) || *p)
+        return false;
+    tm.tm_year = year - 1900;
+    tm.tm_mon = month - 1;
+    *unix_seconds = (double)timegm(&tm) + second - east;
+    return *unix_seconds >= 0;
+}
+
+int text_time(const char *word, const char *what, double *unix_seconds, struct later_error *err)
+{
+    const char *p = word;
+
+    if (read_rfc3339(word, unix_seconds))
+        return 0;
+    if (!read_real(&p, unix_seconds) || *p)
+        return later_fail(err, LATER_E_USAGE,
+                          "%s: %.40s is no time; one is UNIX seconds or 2026-01-31T12:00:00Z", what,
+                          word);
+    if (*unix_seconds > TIME_MAX)
+        return later_fail(err, LATER_E_USAGE, "%s: %.40s is beyond the year 5137; milliseconds?",
+                          what, word);
+    return 0;
+}
+
+int text_number(const char *word, const char *what, int64_t min, int64_t max, int64_t *number,
+                struct later_error *err)
+{
+    size_t digits = strspn(word + (*word == '-'), "0123456789");
+
+    if (digits > 0 && digits < 19 && !word[digits + (*word == '-')]) {
+        *number = strtoll(word, NULL, 10);
+        if (*number >= min && *number <= max)
+            return 0;
+    }
+    return later_fail(err, LATER_E_USAGE,
+                      "%s: %.40s is not a whole number from %" PRId64 " to %" PRId64, what, word,
+                      min, max);
+}
+
+/* --- backoff --- */
+
+char *text_backoff(const char *word, struct later_error *err)
+{
+    size_t room = 0;
+    char *json = NULL;
+    FILE *out;
+    bool list = strchr(word, ',') != NULL, failed = false;
+
+    if (*word == '[' || *word == '{')
+        return strdup(word);
+    out = open_memstream(&json, &room);
+    if (out && list)
+        fputc('[', out);
+    for (const char *p = word; out && !failed; p++) {
+        char piece[48], number[48];
+        size_t len = strcspn(p, ",");
+        double seconds;
+
+        snprintf(piece, sizeof piece, "%.*s", (int)(len < 47 ? len : 47), p);
+        failed = text_duration(piece, "--backoff", &seconds, err) < 0;
+        if (!failed)
+            fprintf(out, "%s%s", p == word ? "" : ",", text_put_real(number, 48, seconds));
+        p += len;
+        if (!*p)
+            break;
+    }
+    if (out && list)
+        fputc(']', out);
+    if (!out || fclose(out) != 0)
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (failed) {
+        free(json);
+        json = NULL;
+    }
+    return json;
+}
+
+/* --- for people --- */
+
+char *text_put_age(char *out, size_t room, double seconds)
+{
+    static const struct {
+        double below, unit;
+        const char *name;
+    } steps[] = { { 120, 1, "s" }, { 7200, 60, "min" }, { 172800, 3600, "h" } };
+
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (seconds < steps[i].below) {
+            double number = seconds / steps[i].unit;
+
+            snprintf(out, room, number < 10 ? "%.1f %s" : "%.0f %s", number, steps[i].name);
+            return out;
+        }
+    }
+    snprintf(out, room, "%.0f d", seconds / 86400);
+    return out;
+}
+
+char *text_put_bytes(char *out, size_t room, uint64_t bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    double number = (double)bytes;
+    size_t unit = 0;
+
+    while (number >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        number /= 1024;
+        unit++;
+    }
+    snprintf(out, room, unit ? "%.1f %s" : "%.0f %s", number, units[unit]);
+    return out;
+}
+
+char *text_put_time(char *out, size_t room, double unix_seconds)
+{
+    time_t seconds = (time_t)unix_seconds;
+    struct tm tm;
+
+    if (!(unix_seconds >= 0 && unix_seconds <= TIME_MAX) || !gmtime_r(&seconds, &tm) ||
+        strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+        snprintf(out, room, "-");
+    return out;
+}
+
+char *text_put_real(char *out, size_t room, double number)
+{
+    double micros = round(fabs(number) * 1e6);
+    uint64_t whole = micros < 9e18 ? (uint64_t)micros : 9000000000000000000U;
+    size_t len;
+
+    snprintf(out, room, "%s%" PRIu64 ".%06" PRIu64, number < 0 && whole ? "-" : "", whole / 1000000,
+             whole % 1000000);
+    len = strlen(out);
+    while (out[len - 1] == '0')
+        len--;
+    out[out[len - 1] == '.' ? len - 1 : len] = '\0';
+    return out;
+}
+
+/* RFC 3629, section 4: what may follow which first byte. */
+size_t text_utf8(const char *text, size_t len)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    unsigned char low = 0x80, high = 0xBF;
+    size_t need;
+
+    if (len == 0)
+        return 0;
+    if (c[0] < 0x80)
+        return 1;
+    need = c[0] >= 0xF0 ? 4 : c[0] >= 0xE0 ? 3 : 2;
+    if (c[0] < 0xC2 || c[0] > 0xF4 || len < need)
+        return 0;
+    if (c[0] == 0xE0)
+        low = 0xA0;
+    else if (c[0] == 0xED)
+        high = 0x9F;
+    else if (c[0] == 0xF0)
+        low = 0x90;
+    else if (c[0] == 0xF4)
+        high = 0x8F;
+    if (c[1] < low || c[1] > high)
+        return 0;
+    for (size_t i = 2; i < need; i++) {
+        if (c[i] < 0x80 || c[i] > 0xBF)
+            return 0;
+    }
+    return need;
+}

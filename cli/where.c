@@ -1,0 +1,109 @@
+/* where.c: which Redis. */
+#include "where.h"
+
+#include "config.h" /* laterd's: a client's configuration is read like the daemon's */
+#include "document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CLIENT_FILE LATER_CONF_DIR "/client.conf"
+
+static int copy(char *to, size_t room, const char *text, const char *what, struct later_error *err)
+{
+    if (strlen(text) >= room)
+        return later_fail(err, LATER_E_USAGE, "%s: longer than %zu bytes", what, room - 1);
+    strcpy(to, text);
+    return 0;
+}
+
+/* The file to read, or NULL. */
+static const char *file_of(const struct where_given *given)
+{
+    if (given->config)
+        return given->config;
+    if (access(CLIENT_FILE, R_OK) == 0)
+        return CLIENT_FILE;
+    if (given->daemon_config)
+        return given->daemon_config;
+    return access(CONFIG_FILE, R_OK) == 0 ? CONFIG_FILE : NULL;
+}
+
+static int take_config(struct where *where, const char *file, struct later_error *err)
+{
+    struct config *config = config_load(file, err);
+    const char *url;
+    int ok;
+
+    if (!config)
+        return -1;
+    url = config->redis.url;
+    if (strcmp(url, "embedded") == 0) {
+        int len = snprintf(where->url, sizeof where->url, "unix:%s/redis.sock", config->state_dir);
+
+        ok = len < (int)sizeof where->url
+                 ? 0
+                 : later_fail(err, LATER_E_CONFIG, "%s: state_dir is too long", file);
+    } else {
+        ok = copy(where->url, sizeof where->url, url, "redis.url", err);
+    }
+    if (ok == 0 && config->redis.password_file)
+        ok = copy(where->password_file, sizeof where->password_file, config->redis.password_file,
+                  "redis.password_file", err);
+    if (ok == 0)
+        ok = copy(where->prefix, sizeof where->prefix, config->redis.prefix, "redis.prefix", err);
+    where->document_max = config->document_max;
+    config_free(config);
+    return ok;
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+int where_find(struct where *where, const struct where_given *given, struct later_error *err)
+{
+    const char *url = given->redis, *file = given->config;
+    const char *password_file = environment("LATER_REDIS_PASSWORD_FILE");
+
+    *where = (struct where){ .url = "unix:" LATER_STATE_DIR "/redis.sock",
+                             .prefix = "later",
+                             .document_max = LATER_DOCUMENT_MAX };
+    if (!url && !file)
+        url = environment("LATER_REDIS_URL");
+    if (!url && !file)
+        file = file_of(given);
+    if (file && take_config(where, file, err) < 0)
+        return -1;
+    if (url && copy(where->url, sizeof where->url, url, "redis url", err) < 0)
+        return -1;
+    if (password_file && copy(where->password_file, sizeof where->password_file, password_file,
+                              "$LATER_REDIS_PASSWORD_FILE", err) < 0)
+        return -1;
+    if (given->prefix)
+        return copy(where->prefix, sizeof where->prefix, given->prefix, "--prefix", err);
+    return 0;
+}
+
+int where_state_dir(char dir[PATH_MAX], const struct where_given *given, struct later_error *err)
+{
+    const char *file = given->config ? given->config : given->daemon_config;
+    struct config *config;
+    int ok;
+
+    if (!file && access(CONFIG_FILE, R_OK) == 0)
+        file = CONFIG_FILE;
+    if (!file)
+        return copy(dir, PATH_MAX, LATER_STATE_DIR, "state_dir", err);
+    config = config_load(file, err);
+    if (!config)
+        return -1;
+    ok = copy(dir, PATH_MAX, config->state_dir, "state_dir", err);
+    config_free(config);
+    return ok;
+}

@@ -1,0 +1,41 @@
+/*
+ * where.h: which Redis, from the command line, the environment and the configuration files.
+ *
+ * The first of these that is there says where; the others are not even read:
+ *     --redis URL · $LATER_REDIS_URL · -c FILE · /etc/laterd/client.conf · the daemon's
+ *     configuration (-C FILE, else /etc/laterd/laterd.conf) if readable · the embedded server's
+ *     socket
+ * -c FILE goes before $LATER_REDIS_URL, since it was said more closely. The password file and the
+ * prefix come from the same file as the URL, so that no password goes to another server than it
+ * is for; $LATER_REDIS_PASSWORD_FILE and --prefix go before.
+ */
+#ifndef LATER_CLI_WHERE_H
+#define LATER_CLI_WHERE_H
+
+#include "key.h"
+#include "later/error.h"
+
+#include <limits.h>
+#include <stdint.h>
+
+struct where {
+    char url[300];
+    char password_file[PATH_MAX]; /* "" = none */
+    char prefix[LATER_PREFIX_MAX + 1];
+    uint64_t document_max; /* bytes */
+};
+
+/* What the command line says; NULL = nothing. */
+struct where_given {
+    const char *redis, *prefix, *config, *daemon_config;
+};
+
+/* Returns 0, or -1 with *err: LATER_E_CONFIG for a configuration that is wrong or, where it was
+ * named, missing; LATER_E_USAGE for a value that is too long. */
+int where_find(struct where *where, const struct where_given *given, struct later_error *err);
+
+/* The state_dir of the daemon on this host: of -c or -C FILE, of the daemon's configuration if
+ * readable, else the default. */
+int where_state_dir(char dir[PATH_MAX], const struct where_given *given, struct later_error *err);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * work.h: `later work`, which is in three files: work.c (the command), work_take.c (taking jobs,
+ * waiting for them), work_loop.c (signals, seats, the loop).
+ *
+ * Two connections: one waits for a wake (BLPOP), the other does all else, in calls that take no
+ * time to speak of. So the loop is poll(2) on signals and the first connection.
+ */
+#ifndef LATER_CLI_WORK_H
+#define LATER_CLI_WORK_H
+
+#include "seat.h"
+
+#define WORK_QUEUES_MAX 64
+
+struct work {
+    struct cli *cli;
+    struct taker taker;
+    struct seating seating;
+    struct later_keys queues[WORK_QUEUES_MAX];
+    size_t queue_count;
+    struct seat *seats;
+    size_t seat_count;
+    int64_t left; /* jobs that may still be begun; < 0 = any number */
+    bool until_empty;
+
+    int signals; /* signalfd */
+    int stop;    /* signals that asked for it so far */
+    bool more;   /* there may be jobs that are ready */
+    bool broken; /* going on makes no sense: *failure */
+    struct later_error failure;
+    double look_at;    /* later_clock() of the next look */
+    double retry_at;   /* Redis is away: nothing before then; 0 = it is there */
+    double give_up_at; /* stopping, and Redis is away: then we leave */
+
+    struct later_client *waker;
+    bool waiting; /* a BLPOP is out */
+    int woken;    /* the queue whose wake we hold; -1 = none */
+};
+
+/* How many jobs may be begun now; how many seats are in a state. */
+size_t work_wanted(const struct work *work);
+size_t work_count(const struct work *work, enum seat_state state);
+
+/* Redis failed. If it is only away, everything is tried again; else this is the end. */
+void work_note_failure(struct work *work, const struct later_error *err);
+bool work_redis_is_away(const struct work *work);
+
+/* Makes ready what is due. Returns 0, or -1 with *err. */
+int work_promote(struct work *work, struct later_error *err);
+
+/* Takes until the seats are full or nothing more comes. */
+void work_take(struct work *work);
+
+/* Sends a BLPOP where seats are free and none is out. Its answer comes to the loop. */
+void work_wait_for_wake(struct work *work);
+
+/* A wake that we hold and do not follow is somebody else's. */
+void work_put_wake_back(struct work *work);
+
+/* Ends the BLPOP that is out; its answer is read, since it may be a wake. */
+void work_stop_waiting(struct work *work);
+
+/* From now on signals come to the loop. Returns 0, or -1 with *err. */
+int work_catch_signals(struct work *work, struct later_error *err);
+
+/* Until there is nothing left to do. */
+void work_loop(struct work *work);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * announce.h: what this laterd and its Redis tell each other once they meet: who we are
+ * (later:hosts, later:queues), and whether Redis is fit to keep jobs.
+ */
+#ifndef LATERD_ANNOUNCE_H
+#define LATERD_ANNOUNCE_H
+
+#include "link.h"
+
+struct announce;
+
+struct announce_state {
+    uint32_t workers, busy, running; /* processes; of them with a job; jobs */
+    uint64_t performed, failed;      /* attempts, by the workers alive */
+    double redis_now;                /* 0 = not known */
+};
+
+/* unsafe is told, in one sentence, when Redis would throw jobs away. config, link, host are
+ * borrowed. NULL: no memory. */
+struct announce *announce_new(const struct config *config, struct link *link, const char *host,
+                              void (*unsafe)(void *arg, const char *why), void *arg);
+void announce_free(struct announce *announce);
+void announce_configure(struct announce *announce, const struct config *config);
+
+/* The link is up: names the queues, asks Redis how it keeps its data. */
+void announce_link_up(struct announce *announce);
+
+/* Called every second; says where we are every fifth time. */
+void announce_tell(struct announce *announce, const struct announce_state *state);
+
+/* Says that we are gone. */
+void announce_withdraw(struct announce *announce);
+
+#endif

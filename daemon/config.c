@@ -1,0 +1,166 @@
+/* config.c: reads the files of a configuration, in order, into one checked struct. */
+#include "config.h"
+
+#include "config_file.h"
+#include "config_finish.h"
+#include "config_lists.h"
+#include "config_read.h"
+#include "config_scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int no_memory(struct later_error *err)
+{
+    return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
+}
+
+static void free_members(struct config *config)
+{
+    config_strings_free(CONFIG_TOP, config);
+    config_lists_free_pools(config->pools, config->pool_count);
+    config_plugins_free_load(config->plugins.load);
+    for (uint32_t i = 0; i < config->plugins.config_count; i++)
+        config_plugins_free_leaf(&config->plugins.config[i]);
+    free(config->plugins.config);
+    free(config->types);
+    free(config->limits);
+}
+
+void config_free(struct config *config)
+{
+    if (!config)
+        return;
+    free_members(config);
+    free(config);
+}
+
+/* libconfig could not read the text: its words, with the place. */
+static int parse_fault(const struct config_scan *scan, const config_t *tree,
+                       struct later_error *err)
+{
+    int line = config_error_line(tree);
+    struct config_place place = config_scan_place(scan, line > 0 ? (unsigned)line : 1);
+    const char *remedy = "";
+
+    if (strstr(config_error_text(tree), "duplicate"))
+        remedy = "; give it once";
+    else if (strstr(config_error_text(tree), "syntax"))
+        remedy = "; NAME = VALUE; with strings in quotes and every bracket closed";
+    return later_fail(err, LATER_E_CONFIG, "%s:%u: %s%s", place.file, place.line,
+                      config_error_text(tree), remedy);
+}
+
+static int read_tree(struct config_draft *draft, config_t *tree, struct later_error *err)
+{
+    struct config_reader in = { .draft = draft, .err = err };
+
+    if (!config_read_string(tree, draft->scan->text))
+        return parse_fault(draft->scan, tree, err);
+    if (config_read_bind(&in, config_root_setting(tree)) < 0)
+        return -1;
+    return config_read_group(&in, config_root_setting(tree), "", CONFIG_TOP, draft);
+}
+
+/* One file, and what it includes, over what is there. */
+static int load_file(struct config_draft *draft, const char *path, struct later_error *err)
+{
+    char *dir = config_file_directory(path);
+    config_t tree;
+    int result;
+
+    if (!dir)
+        return no_memory(err);
+    draft->round++;
+    draft->leaf_start = draft->config.plugins.config_count;
+    result = config_scan(draft->scan, path, dir, err);
+    if (result == 0) {
+        config_init(&tree);
+        result = read_tree(draft, &tree, err);
+        config_destroy(&tree);
+    }
+    free(dir);
+    return result;
+}
+
+/* conf.d beside the main file. */
+static int load_directory(struct config_draft *draft, const char *path, struct later_error *err)
+{
+    char *dir = config_file_directory(path), *conf_d = NULL, **files = NULL;
+    const char *why = NULL;
+    int result = -1;
+
+    if (!dir || asprintf(&conf_d, "%s/conf.d", dir) < 0) {
+        free(dir);
+        return no_memory(err);
+    }
+    if (config_file_list(conf_d, &files, &why) < 0)
+        later_fail(err, LATER_E_CONFIG, "%s: %s", conf_d, why);
+    else
+        result = 0;
+    for (char **file = files; result == 0 && file && *file; file++)
+        result = load_file(draft, *file, err);
+    config_file_list_free(files);
+    free(conf_d);
+    free(dir);
+    return result;
+}
+
+static int load_all(struct config_draft *draft, const char *path, struct later_error *err)
+{
+    const char *file = path ? path : CONFIG_FILE;
+
+    draft->places = calloc(config_table_count, sizeof *draft->places);
+    if (!draft->places || config_preset(CONFIG_TOP, draft) < 0)
+        return no_memory(err);
+    if ((path || access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) &&
+        load_file(draft, file, err) < 0)
+        return -1;
+    return load_directory(draft, file, err) < 0 ? -1 : config_finish(draft, err);
+}
+
+struct config *config_load(const char *path, struct later_error *err)
+{
+    struct config_scan scan = { .text = NULL };
+    struct config_draft draft = { .scan = &scan };
+    struct config *config = NULL;
+
+    if (load_all(&draft, path, err) == 0) {
+        config = malloc(sizeof *config);
+        if (config)
+            *config = draft.config;
+        else
+            no_memory(err);
+    }
+    if (!config)
+        free_members(&draft.config);
+    free(draft.queues);
+    free(draft.places);
+    free(draft.origin);
+    config_scan_free(&scan);
+    return config;
+}
+
+const struct config_type *config_type_find(const struct config *config, const char *type)
+{
+    for (uint32_t i = 0; i < config->type_count; i++) {
+        const struct config_type *row = &config->types[i];
+        size_t len = strlen(row->name);
+
+        if (config_is_pattern(row) ? strncmp(row->name, type, len - 1) == 0
+                                   : strcmp(row->name, type) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+const char *config_fixed_difference(const struct config *a, const struct config *b)
+{
+    for (size_t i = 0; i < config_table_count; i++) {
+        if (config_table[i].fixed && !config_row_equal(&config_table[i], a, b))
+            return config_table[i].path;
+    }
+    return NULL;
+}

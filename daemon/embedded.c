@@ -1,0 +1,131 @@
+/* embedded.c: a redis-server of our own. */
+#include "embedded.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEFT_OVER_TRIES 100 /* of a tenth of a second */
+
+bool embedded_wanted(const struct config *config)
+{
+    return strcmp(config->redis.url, "embedded") == 0;
+}
+
+/* What differs from Redis's defaults. Persistence: every second to disk, as doc/operations.md says;
+ * the file is rewritten by itself. The rest keeps it private. */
+static int write_conf(const struct config *config, const char *path, struct later_error *err)
+{
+    FILE *file = fopen(path, "we");
+
+    if (!file)
+        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    fprintf(file,
+            "# written by laterd at each start: changes are lost\n"
+            "port 0\n"
+            "unixsocket \"%s/redis.sock\"\n"
+            "unixsocketperm 660\n"
+            "dir \"%s\"\n"
+            "appendonly yes\n"
+            "appendfsync everysec\n"
+            "save \"\"\n"
+            "maxmemory-policy noeviction\n"
+            "daemonize no\n"
+            "loglevel warning\n"
+            "logfile \"\"\n",
+            config->state_dir, config->state_dir);
+    if (fclose(file) != 0)
+        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* Does somebody accept connections there? */
+static bool answers(const char *path)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool yes;
+
+    snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
+    yes = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
+    if (fd >= 0)
+        close(fd);
+    return yes;
+}
+
+/* The server of a laterd that was killed gets TERM from the kernel; it writes its file and goes. */
+static int wait_for_left_over(const char *path, struct later_error *err)
+{
+    for (int i = 0; i < LEFT_OVER_TRIES; i++) {
+        if (!answers(path))
+            return 0;
+        nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+    }
+    return later_fail(err, LATER_E_SYSTEM,
+                      "another redis-server answers at %s and does not go; stop it", path);
+}
+
+static void run_server(const char *conf, pid_t parent)
+{
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0); /* a Ctrl-C for us is none for it: workers drain first */
+    umask(0117);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* it logs to standard output; we to standard error */
+    execlp("redis-server", "redis-server", conf, (char *)NULL);
+    _exit(127);
+}
+
+static bool in_path(const char *program)
+{
+    const char *path = getenv("PATH");
+    char candidate[512];
+
+    for (path = path ? path : "/usr/bin:/bin"; *path;) {
+        size_t len = strcspn(path, ":");
+
+        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)len, path, program);
+        if (access(candidate, X_OK) == 0)
+            return true;
+        path += len + (path[len] == ':');
+    }
+    return false;
+}
+
+pid_t embedded_start(const struct config *config, struct later_error *err)
+{
+    char conf[512], sock[512];
+    pid_t parent = getpid(), pid;
+
+    snprintf(conf, sizeof conf, "%s/redis.conf", config->state_dir);
+    snprintf(sock, sizeof sock, "%s/redis.sock", config->state_dir);
+    if (strlen(sock) >= sizeof((struct sockaddr_un *)0)->sun_path)
+        return later_fail(err, LATER_E_CONFIG,
+                          "state_dir: %s is too long for a unix socket in it; at most 95 bytes",
+                          config->state_dir);
+    if (!in_path("redis-server"))
+        return later_fail(err, LATER_E_CONFIG,
+                          "redis.url: embedded needs redis-server in PATH; "
+                          "install it (apt-get install redis-server)");
+    if (wait_for_left_over(sock, err) < 0 || write_conf(config, conf, err) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0)
+        run_server(conf, parent);
+    if (pid < 0)
+        return later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
+    return pid;
+}

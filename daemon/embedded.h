@@ -1,0 +1,20 @@
+/*
+ * embedded.h: a redis-server of our own: on a unix socket in state_dir, append-only file on, no
+ * eviction. Started, watched and stopped by the supervisor; it ends when the supervisor dies.
+ */
+#ifndef LATERD_EMBEDDED_H
+#define LATERD_EMBEDDED_H
+
+#include "config.h"
+
+#include <sys/types.h>
+
+/* Is the configuration's Redis the embedded one? */
+bool embedded_wanted(const struct config *config);
+
+/* Writes state_dir/redis.conf and starts the server; it can be connected to a moment later. A
+ * server that a killed laterd left behind is waited for, at most ten seconds. Returns its pid, or
+ * -1 with *err (redis-server is missing, its socket's path is too long, state_dir is not ours). */
+pid_t embedded_start(const struct config *config, struct later_error *err);
+
+#endif

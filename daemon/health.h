@@ -1,0 +1,34 @@
+/*
+ * health.h: how a laterd on this host is, in a small file in state_dir that it maps: no connection,
+ * no system call, so `later status --local` answers even if Redis does not.
+ */
+#ifndef LATERD_HEALTH_H
+#define LATERD_HEALTH_H
+
+#include "later/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct health;
+
+struct health_report {
+    bool running;         /* a laterd holds the lock on state_dir */
+    bool redis_up;        /* its connection */
+    uint32_t workers;     /* alive */
+    uint32_t busy;        /* of them, with a job running */
+    int64_t pid;          /* the supervisor's */
+    double heartbeat_age; /* seconds since its loop turned last */
+};
+
+/* The writing side: takes the lock on state_dir for as long as it is open. NULL with *err:
+ * LATER_E_LATER where another laterd has it. */
+struct health *health_open(const char *state_dir, struct later_error *err);
+void health_close(struct health *health);
+void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_t busy);
+
+/* The reading side. Returns 0; or -1 with *err where nothing can be read: LATER_E_NONE where no
+ * laterd has ever run there, LATER_E_TOKEN without permission. */
+int health_read(const char *state_dir, struct health_report *report, struct later_error *err);
+
+#endif

@@ -1,0 +1,351 @@
+/* keeper.c: renews the leases of the living, settles for the dead. */
+#include "keeper.h"
+
+#include "clock.h"
+#include "find.h"
+#include "grave.h"
+#include "log.h"
+#include "outbox.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCAN_SECONDS   0.050 /* between looks at the pages while a worker is busy */
+#define BEHIND_SECONDS 0.050 /* a job that runs for longer lets nobody wait behind it */
+
+struct keeper {
+    struct keeper_options options;
+    const struct config *config;
+    struct link *link;
+    struct outbox *outbox;
+    struct graves *graves;
+    struct event *scan;
+    struct slots **pages;
+    size_t page_count;
+    struct later_keys **keys; /* of all queues seen in pages; never forgotten */
+    size_t keys_count;
+    double touched; /* when leases were last renewed */
+    size_t touching;
+};
+
+/* --- keys --- */
+
+static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+{
+    struct keeper *keeper = arg;
+    const char *name = slots->page->queues[queue % SLOTS_QUEUES];
+    struct later_keys **list, *keys;
+
+    for (size_t i = 0; i < keeper->keys_count; i++) {
+        if (strcmp(keeper->keys[i]->queue, name) == 0)
+            return keeper->keys[i];
+    }
+    list = realloc(keeper->keys, (keeper->keys_count + 1) * sizeof *list);
+    if (!list)
+        return NULL;
+    keeper->keys = list;
+    keys = malloc(sizeof *keys);
+    if (!keys)
+        return NULL;
+    later_keys_init(keys, keeper->config->redis.prefix, name);
+    list[keeper->keys_count++] = keys;
+    return keys;
+}
+
+/* --- renewing --- */
+
+struct touched {
+    struct slots *slots;
+    struct slot *slot;
+    uint32_t serial;
+};
+
+/* One touch without an answer. */
+struct touching {
+    struct keeper *keeper;
+    double lease_end;
+    size_t count;
+    struct touched items[LATER_BATCH_MAX];
+};
+
+static bool watched(const struct keeper *keeper, const struct slots *slots)
+{
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        if (keeper->pages[i] == slots)
+            return true;
+    }
+    return false;
+}
+
+static void on_touched(void *arg, struct later_answer *answer)
+{
+    struct touching *touching = arg;
+    struct keeper *keeper = touching->keeper;
+    size_t cursor = 0;
+
+    keeper->touching--;
+    for (size_t i = 0; i < touching->count && answer->outcome == LATER_ANSWERED; i++) {
+        struct touched *item = &touching->items[i];
+        bool lost = later_queue_lost(answer->reply, i, &cursor);
+
+        /* The page may be gone, the slot another job's by now. */
+        if (!watched(keeper, item->slots) || atomic_load(&item->slot->serial) != item->serial)
+            continue;
+        if (lost)
+            atomic_store(&item->slot->cancelled, 1);
+        else
+            atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
+    }
+    if (answer->outcome == LATER_REFUSED)
+        log_line(LOG_WARN, "redis refuses to renew leases: %s", answer->text);
+    if (answer->outcome != LATER_ANSWERED)
+        keeper->touched = 0; /* again at the next look */
+    free(touching);
+}
+
+static void send_touch(struct touching *touching, const struct later_keys *keys)
+{
+    struct keeper *keeper = touching->keeper;
+    struct later_settlement jobs[LATER_BATCH_MAX];
+    struct later_command cmd = { 0 };
+
+    for (size_t i = 0; i < touching->count; i++) {
+        const struct slot *slot = touching->items[i].slot;
+
+        jobs[i] = (struct later_settlement){ .token = slot->token, .id = slot->id };
+    }
+    touching->lease_end = later_clock() + keeper->config->lease;
+    later_queue_settle(&cmd, keys, LATER_VERB_TOUCH, keeper->config->lease, jobs, touching->count);
+    if (link_send(keeper->link, &cmd, LATER_SCRIPT_TOUCH, LINK_TIMEOUT, on_touched, touching) < 0)
+        free(touching);
+    else
+        keeper->touching++;
+}
+
+/* Everything of one queue in one page, up to 500 a call. */
+static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t queue)
+{
+    const struct later_keys *keys = keys_of(keeper, slots, queue);
+    struct slots_page *page = slots->page;
+    uint32_t used = atomic_load(&page->used);
+    struct touching *touching = NULL;
+
+    for (uint32_t i = 0; keys && i < used; i++) {
+        struct slot *slot = &page->slots[i];
+        enum slot_state state = slot_state(slot);
+
+        if (state == SLOT_FREE || slot->queue != queue || atomic_load(&slot->cancelled))
+            continue;
+        if (!touching && !(touching = calloc(1, sizeof *touching)))
+            return; /* no memory: a third of a lease later again */
+        touching->keeper = keeper;
+        touching->items[touching->count++] =
+            (struct touched){ slots, slot, atomic_load(&slot->serial) };
+        if (touching->count == LATER_BATCH_MAX) {
+            send_touch(touching, keys);
+            touching = NULL;
+        }
+    }
+    if (touching)
+        send_touch(touching, keys);
+}
+
+static void touch_all(struct keeper *keeper)
+{
+    if (!link_is_up(keeper->link) || keeper->touching)
+        return;
+    keeper->touched = later_clock();
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        struct slots *slots = keeper->pages[i];
+
+        for (uint32_t q = 0; q < slots->page->queue_count && atomic_load(&slots->page->busy); q++)
+            touch_queue(keeper, slots, q);
+    }
+    link_flush(keeper->link);
+}
+
+/* --- looking at the pages --- */
+
+/* What had not begun goes back to its place in ready. */
+static void give_back_held(struct keeper *keeper, struct slots *slots)
+{
+    uint32_t used = atomic_load(&slots->page->used);
+
+    for (uint32_t i = 0; i < used; i++) {
+        struct slot *slot = &slots->page->slots[i];
+
+        if (slot_state(slot) != SLOT_HELD || !slot_move(slot, SLOT_HELD, SLOT_RETURNING))
+            continue;
+        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        outbox_add(keeper->outbox, slots, slot);
+    }
+}
+
+static void look_at_page(struct keeper *keeper, struct slots *slots, double now)
+{
+    struct slots_page *page = slots->page;
+    uint32_t used = atomic_load(&page->used);
+    double heartbeat = (double)atomic_load(&page->heartbeat) / 1e6;
+    bool behind = false, events = false;
+
+    for (uint32_t i = 0; i < used; i++) {
+        struct slot *slot = &page->slots[i];
+
+        if (slot_state(slot) != SLOT_RUNNING || slot->began <= 0)
+            continue;
+        events = events || slot->event;
+        if (slot->event)
+            continue;
+        behind = behind || now - slot->began > BEHIND_SECONDS;
+        if (atomic_load(&slot->cancelled))
+            keeper->options.expel(keeper->options.arg, slots, "its reservation was withdrawn");
+        else if (slot->deadline > 0 && now > slot->deadline)
+            keeper->options.expel(keeper->options.arg, slots, "over its time");
+    }
+    if (behind)
+        give_back_held(keeper, slots);
+    if (events && heartbeat > 0 && now - heartbeat > keeper->config->grace + 1)
+        keeper->options.expel(keeper->options.arg, slots, "its event loop hangs");
+    if (!slots_busy(slots)) {
+        atomic_store(&page->busy, 0);
+        if (slots_busy(slots)) /* it took something in between and saw the old mark */
+            atomic_store(&page->busy, 1);
+    }
+}
+
+static void on_scan(evutil_socket_t fd, short what, void *arg)
+{
+    struct keeper *keeper = arg;
+    double now = later_clock();
+    bool busy = false;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        struct slots *slots = keeper->pages[i];
+
+        if (!atomic_load(&slots->page->busy))
+            continue;
+        look_at_page(keeper, slots, now);
+        busy = busy || atomic_load(&slots->page->busy);
+    }
+    if (busy && now - keeper->touched >= keeper->config->lease / 3)
+        touch_all(keeper);
+    outbox_flush(keeper->outbox);
+    link_flush(keeper->link);
+    if (busy)
+        keeper_busy(keeper);
+}
+
+void keeper_busy(struct keeper *keeper)
+{
+    const struct timeval wait = { 0, (suseconds_t)(SCAN_SECONDS * 1e6) };
+
+    if (evtimer_pending(keeper->scan, NULL))
+        return;
+    evtimer_add(keeper->scan, &wait);
+    /* Nothing was held until now: the leases are fresh. */
+    if (later_clock() - keeper->touched > keeper->config->lease)
+        keeper->touched = later_clock();
+}
+
+void keeper_link_up(struct keeper *keeper)
+{
+    touch_all(keeper);
+    outbox_flush(keeper->outbox);
+    graves_link_up(keeper->graves);
+    link_flush(keeper->link);
+}
+
+/* --- pages come and go --- */
+
+void keeper_watch(struct keeper *keeper, struct slots *slots)
+{
+    struct slots **pages = realloc(keeper->pages, (keeper->page_count + 1) * sizeof *pages);
+
+    if (!pages) {
+        log_line(LOG_ERROR, "no memory to watch %s", slots->path);
+        return;
+    }
+    keeper->pages = pages;
+    pages[keeper->page_count++] = slots;
+}
+
+static void unwatch(struct keeper *keeper, const struct slots *slots)
+{
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        if (keeper->pages[i] == slots)
+            keeper->pages[i--] = keeper->pages[--keeper->page_count];
+    }
+}
+
+static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
+{
+    struct keeper *keeper = arg;
+
+    (void)slot;
+    (void)lost;
+    graves_settled(keeper->graves, slots);
+}
+
+static void on_buried(void *arg, struct slots *slots)
+{
+    struct keeper *keeper = arg;
+
+    keeper->options.settled(keeper->options.arg, slots);
+}
+
+void keeper_died(struct keeper *keeper, struct slots *slots, enum keeper_cause cause,
+                 const char *text)
+{
+    unwatch(keeper, slots);
+    grave_dig(keeper->graves, slots, cause, text, keeper->config->crash_max);
+    outbox_flush(keeper->outbox);
+    link_flush(keeper->link);
+}
+
+struct keeper *keeper_new(struct event_base *base, const struct config *config, struct link *link,
+                          const struct keeper_options *options)
+{
+    struct keeper *keeper = calloc(1, sizeof *keeper);
+
+    if (!keeper)
+        return NULL;
+    *keeper = (struct keeper){ .options = *options, .config = config, .link = link };
+    keeper->scan = evtimer_new(base, on_scan, keeper);
+    keeper->outbox = outbox_new(base, link, options->host, keys_of, on_settled, keeper);
+    if (keeper->scan && keeper->outbox)
+        keeper->graves = graves_new(base, link, keeper->outbox, keys_of, on_buried, keeper);
+    if (!keeper->graves) {
+        keeper_free(keeper);
+        return NULL;
+    }
+    return keeper;
+}
+
+void keeper_free(struct keeper *keeper)
+{
+    if (!keeper)
+        return;
+    graves_free(keeper->graves);
+    outbox_free(keeper->outbox);
+    if (keeper->scan)
+        event_free(keeper->scan);
+    for (size_t i = 0; i < keeper->keys_count; i++)
+        free(keeper->keys[i]);
+    free(keeper->keys);
+    free(keeper->pages);
+    free(keeper);
+}
+
+void keeper_configure(struct keeper *keeper, const struct config *config)
+{
+    keeper->config = config;
+}
+
+size_t keeper_open(const struct keeper *keeper)
+{
+    return outbox_open(keeper->outbox) + graves_open(keeper->graves);
+}

@@ -1,0 +1,40 @@
+/*
+ * log.h: one line an event, on standard error, as text or JSON.
+ *
+ * A line is one write of at most 4,096 bytes, so that lines of several processes do not mix, and
+ * it never blocks: where standard error cannot take it (a full pipe, a full disk) it is dropped
+ * and counted, and the next line that goes through says how many were. Control bytes are replaced,
+ * so that no job can forge a line.
+ *
+ * This is the one module with state of its own; log_open() is for main and for each new process.
+ */
+#ifndef LATERD_LOG_H
+#define LATERD_LOG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* What the lines of a job carry. NULL and 0 members are left out. */
+struct log_job {
+    const char *id, *queue, *type, *trace;
+    uint32_t attempt;
+    double ms; /* run time; < 0 = not known */
+};
+
+/* Sets the level, the format and the name of this process ("laterd", "worker 3"). name is copied;
+ * NULL keeps it. */
+void log_open(enum log_level level, bool json, const char *name);
+
+/* Would a line of this level be written? */
+bool log_wants(enum log_level level);
+
+void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log_job(enum log_level level, const struct log_job *job, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void log_jobv(enum log_level level, const struct log_job *job, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+#endif

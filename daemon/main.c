@@ -1,0 +1,105 @@
+/* main.c: options → configuration → supervisor. */
+#include "checker.h"
+#include "config.h"
+#include "log.h"
+#include "perform.h"
+#include "plugin.h"
+#include "supervisor.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "usage: laterd [-c FILE] [-t] [--print-config] [--verbose] [--version]\n"
+    "       laterd --describe PLUGIN.so\n"
+    "       laterd [-c FILE] --perform PLUGIN.so TYPE < payload\n"
+    "\n"
+    "  -c, --config FILE   configuration (default " CONFIG_FILE " if it is there)\n"
+    "  -t, --test          test the configuration and its plugins, then exit: 0, or 78\n"
+    "  --print-config      print the configuration in force\n"
+    "  --verbose           log debug lines, too\n"
+    "  --describe FILE     show what a plugin holds\n"
+    "  --perform FILE TYPE run a handler once, without Redis: 0 done, 75 retry, 65 bury\n"
+    "\n"
+    "It stays in the foreground and logs to standard error. See laterd(8).\n";
+
+enum action { RUN, TEST, PRINT, DESCRIBE, PERFORM };
+
+struct options {
+    enum action action;
+    const char *config, *plugin, *type;
+    bool verbose;
+};
+
+static int parse(struct options *options, int argc, char **argv)
+{
+    static const struct option table[] = { { "config", required_argument, NULL, 'c' },
+                                           { "test", no_argument, NULL, 't' },
+                                           { "print-config", no_argument, NULL, 'p' },
+                                           { "verbose", no_argument, NULL, 'v' },
+                                           { "describe", required_argument, NULL, 'd' },
+                                           { "perform", required_argument, NULL, 'r' },
+                                           { "version", no_argument, NULL, 'V' },
+                                           { "help", no_argument, NULL, 'h' },
+                                           { 0 } };
+    static const struct {
+        int letter;
+        enum action action;
+    } actions[] = { { 't', TEST }, { 'p', PRINT }, { 'd', DESCRIBE }, { 'r', PERFORM } };
+    int letter;
+
+    while ((letter = getopt_long(argc, argv, "c:thv", table, NULL)) != -1) {
+        if (letter == 'c')
+            options->config = optarg;
+        else if (letter == 'v')
+            options->verbose = true;
+        else if (letter == 'V' || letter == 'h')
+            exit(fputs(letter == 'V' ? "laterd " VERSION "\n" : usage, stdout) < 0);
+        else if (letter == '?')
+            return -1;
+        for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+            if (actions[i].letter == letter)
+                options->action = actions[i].action;
+        }
+        if (letter == 'd' || letter == 'r')
+            options->plugin = optarg;
+    }
+    if (options->action == PERFORM && optind < argc)
+        options->type = argv[optind++];
+    return optind < argc || (options->action == PERFORM && !options->type) ? -1 : 0;
+}
+
+static int fail(const struct later_error *err)
+{
+    fprintf(stderr, "laterd: %s\n", err->text);
+    return (int)err->code;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = { .action = RUN };
+    struct later_error err = { .code = LATER_OK };
+    struct config *config;
+    int status = 0;
+
+    if (parse(&options, argc, argv) < 0) {
+        fputs(usage, stderr);
+        return LATER_E_USAGE;
+    }
+    if (options.action == DESCRIBE)
+        return plugin_describe(options.plugin, stdout, &err) < 0 ? fail(&err) : 0;
+    config = config_load(options.config, &err);
+    if (!config)
+        return fail(&err);
+    if (options.action == RUN)
+        return supervisor_run(config, options.config, options.verbose);
+    if (options.action == PRINT)
+        config_print(config, stdout);
+    else if (options.action == TEST)
+        status = checker_try(config, &err) < 0 ? (int)err.code : 0;
+    else
+        status = perform_once(config, options.plugin, options.type, &err);
+    config_free(config);
+    return status && err.text[0] ? fail(&err) : status;
+}

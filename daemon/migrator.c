@@ -1,0 +1,242 @@
+/* migrator.c: due and lapsed jobs become ready. */
+#include "migrator.h"
+
+#include "clock.h"
+#include "log.h"
+#include "queue.h"
+
+#include <event2/event.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_SECONDS 0.8
+#define TRIM_SECONDS 10.0
+#define LEAST_WAIT   0.0005 /* a due time this close is waited for, not asked for again and again */
+
+struct queue {
+    struct migrator *migrator;
+    struct later_keys keys;
+    struct event *timer;
+    double next; /* when the timer is due */
+    bool asked;
+    double trimmed;
+};
+
+struct migrator {
+    struct event_base *base;
+    const struct config *config;
+    struct link *link, *ears;
+    struct queue *queues;
+    size_t queue_count;
+    char *error; /* of lapses */
+    double lapse_from;
+    double offset; /* Redis's clock minus ours */
+};
+
+static void arm(struct queue *queue, double seconds)
+{
+    double wait = seconds > LEAST_WAIT ? seconds : LEAST_WAIT;
+    struct timeval tv = { (time_t)wait, (suseconds_t)((wait - (double)(time_t)wait) * 1e6) };
+
+    queue->next = later_clock() + wait;
+    evtimer_add(queue->timer, &tv);
+}
+
+static double earliest(double a, double b)
+{
+    return b >= 0 && b < a ? b : a;
+}
+
+static void trim(struct queue *queue)
+{
+    const struct config *config = queue->migrator->config;
+    struct later_command cmd = { 0 };
+    double now = later_clock();
+
+    if ((!config->dead.max && config->dead.days <= 0) || now - queue->trimmed < TRIM_SECONDS)
+        return;
+    queue->trimmed = now;
+    later_script_begin(&cmd, LATER_SCRIPT_TRIM, &queue->keys, NULL, 0);
+    later_command_int(&cmd, (int64_t)config->dead.max);
+    later_command_seconds(&cmd, config->dead.days * 86400);
+    later_command_int(&cmd, LATER_BATCH_MAX);
+    link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM, LINK_TIMEOUT, NULL, NULL);
+}
+
+static void ask(struct queue *queue);
+
+static void on_answer(void *arg, struct later_answer *answer)
+{
+    struct queue *queue = arg;
+    struct migrator *migrator = queue->migrator;
+    struct later_migrated migrated;
+    double now = later_clock(), wait = LOOK_SECONDS;
+
+    queue->asked = false;
+    if (answer->outcome == LATER_REFUSED)
+        log_line(LOG_WARN, "redis refuses to migrate queue %s: %s", queue->keys.queue,
+                 answer->text);
+    if (answer->outcome != LATER_ANSWERED) {
+        arm(queue, wait);
+        return;
+    }
+    later_queue_migrated(answer->reply, &migrated);
+    migrator->offset = migrated.now - now;
+    if (migrated.lapsed)
+        log_line(LOG_WARN, "queue %s: the leases of %u jobs ran out; they are ready again",
+                 queue->keys.queue, (unsigned)migrated.lapsed);
+    if (migrated.promoted + migrated.lapsed >= LATER_BATCH_MAX) {
+        ask(queue);
+        link_flush(migrator->link);
+        return;
+    }
+    wait = earliest(wait, migrated.next_due);
+    if (migrated.next_lapse >= 0)
+        wait = earliest(wait, fmax(migrated.next_lapse, migrator->lapse_from - now));
+    arm(queue, wait);
+}
+
+static void ask(struct queue *queue)
+{
+    struct migrator *migrator = queue->migrator;
+    struct later_command cmd = { 0 };
+
+    if (queue->asked || !link_is_up(migrator->link))
+        return;
+    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, later_clock() >= migrator->lapse_from,
+                        migrator->error);
+    queue->asked =
+        link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;
+    trim(queue);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct queue *queue = arg;
+
+    (void)fd;
+    (void)what;
+    ask(queue);
+    if (!queue->asked)
+        arm(queue, LOOK_SECONDS);
+    link_flush(queue->migrator->link);
+}
+
+/* A message on a queue's `due` channel: the new earliest due time, by Redis's clock. */
+static void on_message(void *arg, const char *channel, const char *text)
+{
+    struct migrator *migrator = arg;
+    double wait = strtod(text, NULL) - migrator_redis_now(migrator);
+
+    for (size_t i = 0; i < migrator->queue_count; i++) {
+        struct queue *queue = &migrator->queues[i];
+
+        if (strcmp(channel, queue->keys.name[LATER_KEY_DUE]) == 0 && !queue->asked &&
+            later_clock() + wait < queue->next)
+            arm(queue, wait);
+    }
+}
+
+static void on_ears_up(void *arg)
+{
+    struct migrator *migrator = arg;
+
+    for (size_t i = 0; i < migrator->queue_count; i++) {
+        struct later_command cmd = { 0 };
+
+        later_command_begin(&cmd, 2);
+        later_command_text(&cmd, "SUBSCRIBE");
+        later_command_text(&cmd, migrator->queues[i].keys.name[LATER_KEY_DUE]);
+        link_send(migrator->ears, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    }
+    link_flush(migrator->ears);
+}
+
+void migrator_link_up(struct migrator *migrator)
+{
+    migrator->lapse_from = later_clock() + migrator->config->lease / 3;
+    for (size_t i = 0; i < migrator->queue_count; i++)
+        arm(&migrator->queues[i], 0);
+}
+
+double migrator_redis_now(const struct migrator *migrator)
+{
+    return migrator->offset ? later_clock() + migrator->offset : 0;
+}
+
+static bool known(const struct migrator *migrator, const char *name)
+{
+    for (size_t i = 0; i < migrator->queue_count; i++) {
+        if (strcmp(migrator->queues[i].keys.queue, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Every queue of every pool once. */
+static int add_queues(struct migrator *migrator)
+{
+    const struct config *config = migrator->config;
+    size_t most = 0;
+
+    for (uint32_t p = 0; p < config->pool_count; p++)
+        most += config->pools[p].queue_count;
+    migrator->queues = calloc(most ? most : 1, sizeof *migrator->queues);
+    if (!migrator->queues)
+        return -1;
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            struct queue *queue = &migrator->queues[migrator->queue_count];
+
+            if (known(migrator, config->pools[p].queues[q].name))
+                continue;
+            queue->migrator = migrator;
+            later_keys_init(&queue->keys, config->redis.prefix, config->pools[p].queues[q].name);
+            queue->timer = evtimer_new(migrator->base, on_timer, queue);
+            if (!queue->timer)
+                return -1;
+            migrator->queue_count++;
+        }
+    }
+    return 0;
+}
+
+struct migrator *migrator_new(struct event_base *base, const struct config *config,
+                              struct link *link, const char *host, struct later_error *err)
+{
+    struct migrator *migrator = calloc(1, sizeof *migrator);
+    const struct link_options ears = {
+        .what = "migrator", .quiet = true, .up = on_ears_up, .message = on_message, .arg = migrator
+    };
+
+    if (!migrator) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    *migrator = (struct migrator){ .base = base, .config = config, .link = link };
+    migrator->error = later_queue_error("lapse", "the lease ran out", host);
+    if (!migrator->error || add_queues(migrator) < 0) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        migrator_free(migrator);
+        return NULL;
+    }
+    migrator->ears = link_new(base, config, &ears, err);
+    if (!migrator->ears) {
+        migrator_free(migrator);
+        return NULL;
+    }
+    return migrator;
+}
+
+void migrator_free(struct migrator *migrator)
+{
+    if (!migrator)
+        return;
+    link_free(migrator->ears);
+    for (size_t i = 0; i < migrator->queue_count; i++)
+        event_free(migrator->queues[i].timer);
+    free(migrator->queues);
+    free(migrator->error);
+    free(migrator);
+}

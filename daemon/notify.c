@@ -1,0 +1,57 @@
+/* notify.c: systemd's door. */
+#include "notify.h"
+
+#include "clock.h"
+
+#ifdef HAVE_SYSTEMD
+#include <stdint.h>
+#include <systemd/sd-daemon.h>
+
+void notify_ready(void)
+{
+    sd_notify(0, "READY=1");
+}
+
+void notify_reloading(void)
+{
+    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)(later_clock() * 1e6));
+}
+
+void notify_stopping(void)
+{
+    sd_notify(0, "STOPPING=1");
+}
+
+void notify_alive(void)
+{
+    sd_notify(0, "WATCHDOG=1");
+}
+
+double notify_interval(void)
+{
+    uint64_t micros = 0;
+
+    return sd_watchdog_enabled(0, &micros) > 0 ? (double)micros / 1e6 / 3 : 0;
+}
+#else
+void notify_ready(void)
+{
+}
+
+void notify_reloading(void)
+{
+}
+
+void notify_stopping(void)
+{
+}
+
+void notify_alive(void)
+{
+}
+
+double notify_interval(void)
+{
+    return 0;
+}
+#endif

@@ -1,0 +1,14 @@
+/* notify.h: telling systemd how we are (sd_notify(3)); without it, or without libsystemd, nothing.
+ * systemd's only door. */
+#ifndef LATERD_NOTIFY_H
+#define LATERD_NOTIFY_H
+
+void notify_ready(void);
+void notify_reloading(void);
+void notify_stopping(void);
+void notify_alive(void); /* the watchdog */
+
+/* Seconds between calls of notify_alive(); 0: nobody asks for it. */
+double notify_interval(void);
+
+#endif

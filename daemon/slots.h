@@ -1,0 +1,114 @@
+/*
+ * slots.h: what each worker holds, in a file that supervisor and worker share.
+ *
+ * Each worker has a file of its own in state_dir/slots, mapped by both: written by the worker
+ * without a system call, read by the supervisor's keeper, and still there when both were killed,
+ * so that the next laterd on this host can settle it at once.
+ *
+ * Every store leaves it readable, wherever a SIGKILL falls: a slot's contents are written first and
+ * its state last (release order); a reserve's token is there before the call is sent.
+ *
+ *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
+ *               └────► RETURNING ──► FREE                  moved by the keeper
+ *
+ * HELD is left by compare-and-swap only, so that worker and keeper never both act on a job.
+ */
+#ifndef LATERD_SLOTS_H
+#define LATERD_SLOTS_H
+
+#include "document.h"
+#include "later/error.h"
+#include "queue.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SLOTS_QUEUES 64  /* queues of a pool */
+#define SLOTS_CALLS  130 /* reserves under way: two a queue at most */
+#define SLOT_TEXT    1000
+
+enum slot_state { SLOT_FREE, SLOT_HELD, SLOT_RUNNING, SLOT_FINISHED, SLOT_RETURNING };
+
+/* One reserved job. Times are later_clock() seconds. */
+struct slot {
+    _Atomic uint32_t state;
+    _Atomic uint32_t serial;    /* another job each time it is taken */
+    _Atomic uint32_t cancelled; /* keeper: the reservation was withdrawn, or the lease was lost */
+    _Atomic int64_t lease_end;  /* microseconds of later_clock(); not begun after that */
+    uint32_t queue;             /* in the page's queues */
+    char token[LATER_TOKEN_LEN + 1];
+    char score[32];
+    char id[LATER_ID_MAX + 1];
+    int32_t crashes; /* -1 none, 0 suspect */
+    uint32_t attempt;
+    uint32_t max_attempts;
+    uint32_t event;  /* runs beside others on the worker's loop */
+    double began;    /* RUNNING since */
+    double deadline; /* its timeout; 0 = none */
+    double retry_in; /* the backoff, should it crash */
+    /* How it is to be settled: from FINISHED on, or RETURNING. */
+    uint32_t verb; /* enum later_verb */
+    double wait;
+    char how[12];
+    char kind[8];
+    char text[SLOT_TEXT + 1];
+};
+
+/* A reserve that was sent and has no answer yet, or whose answer was lost with its connection. */
+enum { SLOT_CALL_NONE, SLOT_CALL_ASKED, SLOT_CALL_LOST };
+
+struct slot_call {
+    _Atomic uint32_t asked; /* one of these */
+    uint32_t queue;
+    char token[LATER_TOKEN_LEN + 1];
+};
+
+struct slots_page {
+    char magic[8];
+    uint32_t slot_size, capacity;
+    _Atomic uint32_t used;      /* slots from here on are FREE: no need to look */
+    _Atomic uint32_t busy;      /* worker: I hold something; keeper: I am watching */
+    _Atomic uint32_t running;   /* jobs that run now */
+    _Atomic uint64_t performed; /* attempts that ended */
+    _Atomic uint64_t failed;    /* of them not done */
+    _Atomic int64_t heartbeat;  /* microseconds of later_clock(): the worker's loop turned */
+    int64_t pid;
+    char prefix[LATER_PREFIX_MAX + 1];
+    uint32_t queue_count;
+    char queues[SLOTS_QUEUES][LATER_QUEUE_MAX + 1];
+    struct slot_call calls[SLOTS_CALLS];
+    struct slot slots[];
+};
+
+/* A mapped page. Owns the mapping, not the file. */
+struct slots {
+    struct slots_page *page;
+    size_t size;
+    char *path;
+};
+
+/* Makes and maps a new page with room for `capacity` slots. NULL with *err. */
+struct slots *slots_create(const char *path, uint32_t capacity, struct later_error *err);
+
+/* Maps a page that another process left. NULL with *err where it is none. */
+struct slots *slots_open(const char *path, struct later_error *err);
+
+/* Unmaps; with `remove` deletes the file, too. NULL is fine. */
+void slots_close(struct slots *slots, bool remove);
+
+/* Moves a slot from one state to another if it is still there. */
+bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to);
+
+/* The state, with everything written before it visible. */
+enum slot_state slot_state(struct slot *slot);
+
+/* Notes how a job is to be settled. text is cut at SLOT_TEXT bytes; how, kind, text may be "". */
+void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
+                 const char *kind, const char *text);
+
+/* Is any slot not FREE? */
+bool slots_busy(struct slots *slots);
+
+#endif

@@ -1,0 +1,558 @@
+/* supervisor.c: keeps workers alive; reloads, stops. */
+#include "supervisor.h"
+
+#include "announce.h"
+#include "checker.h"
+#include "clock.h"
+#include "embedded.h"
+#include "health.h"
+#include "log.h"
+#include "migrator.h"
+#include "notify.h"
+#include "restart.h"
+#include "workers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BEAT_SECONDS   1
+#define SETTLE_SECONDS 5.0  /* at the end, for what the keeper still has to settle */
+#define SERVER_SECONDS 20.0 /* for the embedded server to write its file and go */
+
+struct supervisor {
+    struct event_base *base;
+    struct generation *generation;
+    const char *path;
+    bool verbose;
+    char host[256];
+    char slots_dir[512];
+
+    struct link *link;
+    struct keeper *keeper;
+    struct migrator *migrator;
+    struct announce *announce;
+    struct health *health;
+    struct workers *workers;
+    struct event *beat, *tick, *signals[8];
+
+    pid_t server; /* the embedded one; 0 = none */
+    struct restart server_restart;
+    struct event *server_timer;
+
+    struct checker *checker;
+    struct config *next; /* being checked */
+
+    bool paused, ready, stopping, ending;
+    double end_by;
+    int status;
+};
+
+/* --- signals: which, and what they do; a row each --- */
+
+static void on_stop(evutil_socket_t fd, short what, void *arg);
+static void on_reload(evutil_socket_t fd, short what, void *arg);
+static void on_child(evutil_socket_t fd, short what, void *arg);
+static void on_pause(evutil_socket_t fd, short what, void *arg);
+static void on_resume(evutil_socket_t fd, short what, void *arg);
+
+static const struct {
+    int number;
+    event_callback_fn fn;
+} signal_table[] = {
+    { SIGTERM, on_stop },  { SIGINT, on_stop },   { SIGHUP, on_reload },
+    { SIGCHLD, on_child }, { SIGTSTP, on_pause }, { SIGCONT, on_resume },
+};
+
+static void after(struct event *timer, double seconds)
+{
+    struct timeval tv = { (time_t)seconds,
+                          (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
+
+    evtimer_add(timer, &tv);
+}
+
+/* --- workers --- */
+
+static void on_ready(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    if (supervisor->stopping)
+        return;
+    notify_ready();
+    if (!supervisor->ready)
+        log_line(LOG_INFO, "ready: %zu workers", workers_seats(supervisor->workers));
+    supervisor->ready = true;
+}
+
+static void on_gone(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    after(supervisor->tick, 0);
+}
+
+static void retire_workers(struct supervisor *supervisor)
+{
+    const struct config *config = supervisor->generation->config;
+
+    workers_retire(supervisor->workers, config->drain, config->grace);
+    after(supervisor->tick, 0);
+}
+
+static void expel(void *arg, struct slots *slots, const char *why)
+{
+    struct supervisor *supervisor = arg;
+
+    workers_expel(supervisor->workers, slots, why, supervisor->generation->config->grace);
+}
+
+static void page_settled(void *arg, struct slots *slots)
+{
+    (void)arg;
+    slots_close(slots, true);
+}
+
+/* --- generations --- */
+
+static void use_log(const struct supervisor *supervisor)
+{
+    struct config *config = supervisor->generation->config;
+
+    if (supervisor->verbose)
+        config->log.level = CONFIG_LOG_DEBUG;
+    log_open((enum log_level)config->log.level, config->log.json, NULL);
+}
+
+/* The checked configuration comes into force: new workers first, then the old ones drain. */
+static void use_next(struct supervisor *supervisor)
+{
+    struct generation *generation = generation_new(supervisor->next);
+    struct migrator *migrator = NULL;
+    struct later_error err = { .text = "no memory" };
+
+    if (generation)
+        migrator = migrator_new(supervisor->base, supervisor->next, supervisor->link,
+                                supervisor->host, &err);
+    if (!migrator) {
+        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
+        free(generation);
+        config_free(supervisor->next);
+        supervisor->next = NULL;
+        return;
+    }
+    supervisor->next = NULL;
+    retire_workers(supervisor);
+    migrator_free(supervisor->migrator);
+    supervisor->migrator = migrator;
+    keeper_configure(supervisor->keeper, generation->config);
+    announce_configure(supervisor->announce, generation->config);
+    generation_release(supervisor->generation);
+    supervisor->generation = generation;
+    use_log(supervisor);
+    if (link_is_up(supervisor->link))
+        migrator_link_up(migrator);
+    workers_start(supervisor->workers, supervisor->generation);
+    log_line(LOG_INFO, "reloaded: %zu new workers", workers_seats(supervisor->workers));
+}
+
+static void on_checked(void *arg, bool good)
+{
+    struct supervisor *supervisor = arg;
+
+    supervisor->checker = NULL;
+    if (!supervisor->next) { /* the first: workers wait for it */
+        if (good && !supervisor->stopping) {
+            workers_start(supervisor->workers, supervisor->generation);
+        } else if (!supervisor->stopping) {
+            supervisor->status = LATER_E_CONFIG;
+            on_stop(-1, 0, supervisor);
+        }
+        return;
+    }
+    if (good && !supervisor->stopping) {
+        use_next(supervisor);
+    } else {
+        config_free(supervisor->next);
+        supervisor->next = NULL;
+        log_line(LOG_ERROR, "reload: the new configuration is bad; nothing was changed");
+        notify_ready();
+    }
+}
+
+static void on_reload(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+    const char *fixed;
+    struct later_error err;
+
+    (void)fd;
+    (void)what;
+    if (supervisor->stopping || supervisor->checker)
+        return; /* the reload under way reads the newest file anyhow, or nobody is left to */
+    notify_reloading();
+    supervisor->next = config_load(supervisor->path, &err);
+    if (!supervisor->next) {
+        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
+    } else if ((fixed =
+                    config_fixed_difference(supervisor->generation->config, supervisor->next))) {
+        log_line(LOG_ERROR,
+                 "reload: %s cannot change while running; restart laterd. Nothing was "
+                 "changed",
+                 fixed);
+    } else if ((supervisor->checker = checker_start(supervisor->base, supervisor->next, on_checked,
+                                                    supervisor, &err))) {
+        return;
+    } else {
+        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
+    }
+    config_free(supervisor->next);
+    supervisor->next = NULL;
+    notify_ready();
+}
+
+/* --- reaping --- */
+
+static bool is_ours(void *arg, pid_t pid)
+{
+    const struct supervisor *supervisor = arg;
+
+    return pid == supervisor->server ||
+           (supervisor->checker && pid == checker_pid(supervisor->checker)) ||
+           workers_has(supervisor->workers, pid);
+}
+
+static void server_ended(struct supervisor *supervisor, int status)
+{
+    supervisor->server = 0;
+    if (supervisor->ending) {
+        after(supervisor->tick, 0);
+        return;
+    }
+    log_line(LOG_ERROR, "the embedded redis-server ended (%s %d): starting it again",
+             WIFSIGNALED(status) ? "signal" : "status",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    after(supervisor->server_timer, restart_after(&supervisor->server_restart, true, 0));
+}
+
+static void on_child(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+    int status;
+    pid_t pid;
+
+    (void)fd;
+    (void)what;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == supervisor->server)
+            server_ended(supervisor, status);
+        else if (supervisor->checker && pid == checker_pid(supervisor->checker))
+            checker_ended(supervisor->checker, status);
+        else if (workers_ended(supervisor->workers, pid, status))
+            process_kill_strays(is_ours, supervisor);
+    }
+}
+
+/* --- pausing, stopping --- */
+
+static void on_pause(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    (void)fd;
+    (void)what;
+    supervisor->paused = true;
+    log_line(LOG_INFO, "paused: nothing more is reserved until CONT");
+    workers_pause(supervisor->workers, true);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    (void)fd;
+    (void)what;
+    if (!supervisor->paused)
+        return;
+    supervisor->paused = false;
+    log_line(LOG_INFO, "going on");
+    workers_pause(supervisor->workers, false);
+}
+
+static void on_stop(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    (void)fd;
+    (void)what;
+    if (supervisor->stopping)
+        return;
+    supervisor->stopping = true;
+    notify_stopping();
+    log_line(LOG_INFO, "stopping: %zu workers finish their jobs, at most %.0f s",
+             workers_count(supervisor->workers), supervisor->generation->config->drain);
+    retire_workers(supervisor);
+}
+
+/* The workers are gone. What they held is settled; then the server goes; then we. */
+static bool wind_up(struct supervisor *supervisor)
+{
+    double now = later_clock();
+
+    if (!supervisor->end_by)
+        supervisor->end_by = now + SETTLE_SECONDS;
+    if (!supervisor->ending) {
+        if (now < supervisor->end_by && keeper_open(supervisor->keeper))
+            return false;
+        announce_withdraw(supervisor->announce);
+        supervisor->ending = true;
+        supervisor->end_by = now + SERVER_SECONDS;
+        if (supervisor->server)
+            kill(supervisor->server, SIGTERM);
+    }
+    if (supervisor->server && now > supervisor->end_by)
+        kill(supervisor->server, SIGKILL);
+    return supervisor->server == 0;
+}
+
+/* Ten times a second while somebody is leaving. */
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    (void)fd;
+    (void)what;
+    workers_tick(supervisor->workers);
+    if (supervisor->stopping && workers_count(supervisor->workers) == 0 && wind_up(supervisor)) {
+        event_base_loopbreak(supervisor->base);
+        return;
+    }
+    if (workers_count(supervisor->workers) > workers_seats(supervisor->workers) ||
+        supervisor->stopping)
+        after(supervisor->tick, 0.1);
+}
+
+/* --- every second --- */
+
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+    struct announce_state state = { .redis_now = migrator_redis_now(supervisor->migrator) };
+
+    (void)fd;
+    (void)what;
+    workers_sum(supervisor->workers, &state);
+    workers_tick(supervisor->workers);
+    health_beat(supervisor->health, link_is_up(supervisor->link), state.workers, state.busy);
+    notify_alive();
+    announce_tell(supervisor->announce, &state);
+}
+
+/* --- Redis --- */
+
+static void on_link_up(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    announce_link_up(supervisor->announce);
+    keeper_link_up(supervisor->keeper);
+    migrator_link_up(supervisor->migrator);
+}
+
+static void on_unsafe(void *arg, const char *why)
+{
+    struct supervisor *supervisor = arg;
+
+    log_line(LOG_ERROR, "%s", why);
+    supervisor->status = LATER_E_CONFIG;
+    on_stop(-1, 0, supervisor);
+}
+
+static void on_server_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+    struct later_error err;
+
+    (void)fd;
+    (void)what;
+    supervisor->server = embedded_start(supervisor->generation->config, &err);
+    if (supervisor->server < 0) {
+        supervisor->server = 0;
+        log_line(LOG_ERROR, "%s; trying again", err.text);
+        after(supervisor->server_timer, 1);
+    }
+}
+
+/* --- making and unmaking --- */
+
+/* What a laterd that was killed with all its workers left: settled at once. */
+static void adopt_pages(struct supervisor *supervisor)
+{
+    DIR *dir = opendir(supervisor->slots_dir);
+    struct dirent *entry;
+    size_t count = 0;
+
+    while (dir && (entry = readdir(dir))) {
+        struct later_error err;
+        struct slots *slots;
+        char path[800];
+
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", supervisor->slots_dir, entry->d_name);
+        slots = slots_open(path, &err);
+        if (!slots) {
+            log_line(LOG_WARN, "%s; removed", err.text);
+            unlink(path);
+            continue;
+        }
+        count++;
+        keeper_died(supervisor->keeper, slots, KEEPER_LEFT, "laterd was killed");
+    }
+    if (dir)
+        closedir(dir);
+    if (count)
+        log_line(LOG_INFO, "an earlier laterd was killed: settling what its %zu workers held",
+                 count);
+}
+
+static int make_dirs(struct supervisor *supervisor, struct later_error *err)
+{
+    const char *state_dir = supervisor->generation->config->state_dir;
+
+    snprintf(supervisor->slots_dir, sizeof supervisor->slots_dir, "%s/slots", state_dir);
+    if ((mkdir(state_dir, 0750) < 0 && errno != EEXIST) ||
+        (mkdir(supervisor->slots_dir, 0700) < 0 && errno != EEXIST))
+        return later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; make it, owned by laterd's user",
+                          state_dir, strerror(errno));
+    supervisor->health = health_open(state_dir, err);
+    return supervisor->health ? 0 : -1;
+}
+
+static int make_loop(struct supervisor *supervisor, struct later_error *err)
+{
+    struct event_config *precise = event_config_new(); /* due jobs start within a millisecond */
+    bool ok = precise && event_config_set_flag(precise, EVENT_BASE_FLAG_PRECISE_TIMER) == 0;
+
+    supervisor->base = ok ? event_base_new_with_config(precise) : NULL;
+    if (precise)
+        event_config_free(precise);
+    if (!supervisor->base)
+        return later_fail(err, LATER_E_SYSTEM, "no event loop");
+    supervisor->tick = evtimer_new(supervisor->base, on_tick, supervisor);
+    supervisor->server_timer = evtimer_new(supervisor->base, on_server_timer, supervisor);
+    supervisor->beat = event_new(supervisor->base, -1, EV_PERSIST, on_beat, supervisor);
+    if (!supervisor->tick || !supervisor->server_timer || !supervisor->beat)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    event_add(supervisor->beat, &(struct timeval){ BEAT_SECONDS, 0 });
+    for (size_t i = 0; i < sizeof signal_table / sizeof *signal_table; i++) {
+        supervisor->signals[i] =
+            evsignal_new(supervisor->base, signal_table[i].number, signal_table[i].fn, supervisor);
+        if (!supervisor->signals[i] || event_add(supervisor->signals[i], NULL) < 0)
+            return later_fail(err, LATER_E_SYSTEM, "no memory");
+    }
+    return 0;
+}
+
+static struct workers *make_workers(struct supervisor *supervisor)
+{
+    const struct workers_options options = { .host = supervisor->host,
+                                             .slots_dir = supervisor->slots_dir,
+                                             .keeper = supervisor->keeper,
+                                             .ready = on_ready,
+                                             .gone = on_gone,
+                                             .arg = supervisor };
+
+    return workers_new(supervisor->base, &options);
+}
+
+static int make_parts(struct supervisor *supervisor, struct later_error *err)
+{
+    struct config *config = supervisor->generation->config;
+    const struct link_options link = { .what = "laterd", .up = on_link_up, .arg = supervisor };
+    const struct keeper_options keeper = {
+        .host = supervisor->host, .expel = expel, .settled = page_settled, .arg = supervisor
+    };
+
+    if (embedded_wanted(config) && (supervisor->server = embedded_start(config, err)) < 0) {
+        supervisor->server = 0;
+        return -1;
+    }
+    supervisor->link = link_new(supervisor->base, config, &link, err);
+    if (!supervisor->link)
+        return -1;
+    supervisor->keeper = keeper_new(supervisor->base, config, supervisor->link, &keeper);
+    supervisor->announce =
+        announce_new(config, supervisor->link, supervisor->host, on_unsafe, supervisor);
+    if (supervisor->keeper)
+        supervisor->workers = make_workers(supervisor);
+    if (!supervisor->keeper || !supervisor->announce || !supervisor->workers)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    supervisor->migrator =
+        migrator_new(supervisor->base, config, supervisor->link, supervisor->host, err);
+    if (!supervisor->migrator)
+        return -1;
+    adopt_pages(supervisor);
+    supervisor->checker = checker_start(supervisor->base, config, on_checked, supervisor, err);
+    return supervisor->checker ? 0 : -1;
+}
+
+static void tear_down(struct supervisor *supervisor)
+{
+    migrator_free(supervisor->migrator);
+    link_free(supervisor->link);
+    announce_free(supervisor->announce);
+    workers_free(supervisor->workers);
+    keeper_free(supervisor->keeper);
+    health_close(supervisor->health);
+    checker_free(supervisor->checker);
+    for (size_t i = 0; i < sizeof supervisor->signals / sizeof *supervisor->signals; i++) {
+        if (supervisor->signals[i])
+            event_free(supervisor->signals[i]);
+    }
+    if (supervisor->tick)
+        event_free(supervisor->tick);
+    if (supervisor->beat)
+        event_free(supervisor->beat);
+    if (supervisor->server_timer)
+        event_free(supervisor->server_timer);
+    if (supervisor->base)
+        event_base_free(supervisor->base);
+    config_free(supervisor->next);
+    generation_release(supervisor->generation);
+}
+
+int supervisor_run(struct config *config, const char *path, bool verbose)
+{
+    struct supervisor supervisor = { .path = path, .verbose = verbose };
+    struct later_error err;
+
+    supervisor.generation = generation_new(config);
+    if (!supervisor.generation)
+        return LATER_E_SYSTEM;
+    use_log(&supervisor);
+    gethostname(supervisor.host, sizeof supervisor.host - 1);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (make_dirs(&supervisor, &err) < 0 || make_loop(&supervisor, &err) < 0 ||
+        make_parts(&supervisor, &err) < 0) {
+        log_line(LOG_ERROR, "%s", err.text);
+        supervisor.status = (int)err.code;
+        if (supervisor.server)
+            kill(supervisor.server, SIGTERM);
+    } else {
+        log_line(LOG_INFO, "laterd " VERSION " starts, pid %d", (int)getpid());
+        event_base_dispatch(supervisor.base);
+        log_line(LOG_INFO, "stopped");
+    }
+    tear_down(&supervisor);
+    return supervisor.status;
+}

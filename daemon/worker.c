@@ -1,0 +1,323 @@
+/* worker.c: the process of a worker: loop, orders, drain, recycling. */
+#include "worker.h"
+
+#include "call.h"
+#include "clock.h"
+#include "log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define TURN_SECONDS 0.002 /* of running jobs, then sockets get their turn */
+
+static void report(struct worker *worker, char what)
+{
+    (void)!write(worker->start->status_fd, &what, 1); /* full: the supervisor is told enough */
+}
+
+void worker_busy(struct worker *worker)
+{
+    if (!atomic_exchange(&worker->slots->page->busy, 1))
+        report(worker, WORKER_BUSY);
+}
+
+void worker_flush(struct worker *worker)
+{
+    worker->flushed = later_clock();
+    outbox_flush(worker->outbox);
+    link_flush(worker->main);
+}
+
+void worker_kick(struct worker *worker)
+{
+    event_active(worker->pump, EV_TIMEOUT, 0);
+}
+
+/* --- ending --- */
+
+/* MiB this process has of its own: resident less shared pages (proc(5), statm). */
+static uint64_t own_memory(void)
+{
+    unsigned long size = 0, resident = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (!file)
+        return 0;
+    if (fscanf(file, "%lu %lu %lu", &size, &resident, &shared) != 3)
+        resident = shared = 0;
+    fclose(file);
+    return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) >> 20;
+}
+
+/* Is it time for a fresh process? Asked between jobs. */
+static bool worn_out(const struct worker *worker)
+{
+    const struct config *config = worker->config;
+
+    if (config->recycle.jobs && worker->performed >= config->recycle.jobs)
+        return true;
+    if (config->recycle.age > 0 && later_clock() - worker->started >= config->recycle.age)
+        return true;
+    return config->recycle.memory && worker->performed % 16 == 0 &&
+           own_memory() > config->recycle.memory;
+}
+
+static void drain(struct worker *worker)
+{
+    if (worker->draining)
+        return;
+    worker->draining = true;
+    run_return_held(worker);
+    fetch_unblock(worker);
+    worker_kick(worker);
+}
+
+/* Everything is answered, or there is nobody to answer: the keeper settles from our page then. */
+static bool may_end(const struct worker *worker)
+{
+    if (!worker->draining || worker->held_count || worker->in_flight)
+        return false;
+    if (!link_is_up(worker->main))
+        return true;
+    return !worker->asked && !worker->waiting && !worker->finding &&
+           outbox_open(worker->outbox) == 0;
+}
+
+/* --- the loop --- */
+
+static void on_pump(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    double until = later_clock() + TURN_SECONDS;
+
+    (void)fd;
+    (void)what;
+    while (worker->held_count && later_clock() < until && !worker->draining) {
+        run_next(worker);
+        fetch_ahead(worker);
+    }
+    if (!worker->draining && worn_out(worker))
+        drain(worker);
+    if (worker->draining)
+        run_return_held(worker);
+    if (worker->held_count) {
+        worker_kick(worker);
+    } else {
+        worker_flush(worker);
+        fetch(worker);
+    }
+    if (may_end(worker))
+        event_base_loopbreak(worker->base);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    worker_kick(arg);
+}
+
+/* Four times a second while event jobs are in flight: shows the keeper that the loop turns, and
+ * tells handlers of withdrawn jobs. */
+static void on_watch(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+
+    (void)fd;
+    (void)what;
+    atomic_store(&worker->slots->page->heartbeat, (int64_t)(later_clock() * 1e6));
+    run_watch(worker);
+    if (worker->in_flight)
+        event_add(worker->watch, &(struct timeval){ 0, 250000 });
+}
+
+static void on_control(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    char order;
+    ssize_t got = read(fd, &order, 1);
+
+    (void)what;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) { /* the supervisor is gone: its successor settles what we hold */
+        _exit(0);
+    } else if (order == WORKER_DRAIN) {
+        drain(worker);
+    } else if (order == WORKER_PAUSE) {
+        worker->paused = true;
+        run_return_held(worker);
+        fetch_unblock(worker);
+    } else if (order == WORKER_RESUME) {
+        worker->paused = false;
+    }
+    worker_kick(worker);
+}
+
+static void on_link_up(void *arg)
+{
+    struct worker *worker = arg;
+
+    for (uint32_t i = 0; i < worker->queue_count; i++)
+        worker->queues[i].live = true; /* look once: wakes may have been lost with the connection */
+    fetch_recover(worker);
+    worker_kick(worker);
+}
+
+static void on_link_down(void *arg)
+{
+    worker_kick(arg);
+}
+
+/* --- making and unmaking --- */
+
+static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+{
+    const struct worker *worker = arg;
+
+    (void)slots;
+    return &worker->queues[queue].keys;
+}
+
+static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
+{
+    struct worker *worker = arg;
+
+    (void)slots;
+    if (lost)
+        log_line(LOG_WARN, "job %s was not ours any more when we came to %s it", slot->id,
+                 later_verb_name((enum later_verb)slot->verb));
+    if (outbox_open(worker->outbox) == 0)
+        worker_kick(worker);
+}
+
+static void name_queues(struct worker *worker)
+{
+    const struct config_pool *pool = worker->start->pool;
+    struct slots_page *page = worker->slots->page;
+
+    worker->queue_count = pool->queue_count;
+    for (uint32_t i = 0; i < pool->queue_count; i++) {
+        struct worker_queue *queue = &worker->queues[i];
+
+        later_keys_init(&queue->keys, worker->config->redis.prefix, pool->queues[i].name);
+        queue->index = i;
+        queue->weight = pool->queues[i].weight;
+        queue->live = true;
+        queue->average = 0.001;
+        worker->weighted = worker->weighted || queue->weight > 0;
+        memcpy(page->queues[i], queue->keys.queue, sizeof page->queues[i]);
+    }
+    snprintf(page->prefix, sizeof page->prefix, "%s", worker->config->redis.prefix);
+    page->queue_count = pool->queue_count;
+    page->pid = getpid();
+}
+
+static int make_links(struct worker *worker, struct later_error *err)
+{
+    const struct link_options main = {
+        .what = "worker", .quiet = true, .up = on_link_up, .down = on_link_down, .arg = worker
+    };
+    struct link_options wake = main;
+    char url[512];
+    struct later_client_options client = { .url = url,
+                                           .password_file = worker->config->redis.password_file,
+                                           .prefix = worker->config->redis.prefix,
+                                           .name = "laterd-plugins" };
+
+    wake.what = "wake";
+    link_url(worker->config, url, sizeof url);
+    worker->main = link_new(worker->base, worker->config, &main, err);
+    worker->wake = worker->main ? link_new(worker->base, worker->config, &wake, err) : NULL;
+    worker->client = worker->wake ? later_client_open_with(&client, err) : NULL;
+    return worker->client ? 0 : -1;
+}
+
+static int make_events(struct worker *worker)
+{
+    worker->pump = event_new(worker->base, -1, 0, on_pump, worker);
+    worker->again = evtimer_new(worker->base, on_again, worker);
+    worker->watch = evtimer_new(worker->base, on_watch, worker);
+    worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
+                                on_control, worker);
+    if (!worker->pump || !worker->again || !worker->watch || !worker->control)
+        return -1;
+    return event_add(worker->control, NULL);
+}
+
+static int set_up(struct worker *worker, struct later_error *err)
+{
+    worker->base = event_base_new();
+    worker->plugins = plugin_set_new();
+    if (!worker->base || !worker->plugins || make_events(worker) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    name_queues(worker);
+    if (make_links(worker, err) < 0)
+        return -1;
+    worker->outbox =
+        outbox_new(worker->base, worker->main, worker->start->host, keys_of, on_settled, worker);
+    if (!worker->outbox)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (plugin_set_load(worker->plugins, worker->config, host_table(worker), err) < 0)
+        return -1;
+    return plugin_set_start(worker->plugins, err);
+}
+
+static void limit_memory(uint64_t mebibytes)
+{
+    struct rlimit limit = { mebibytes << 20, mebibytes << 20 };
+
+    if (mebibytes && setrlimit(RLIMIT_AS, &limit) < 0)
+        log_line(LOG_WARN, "memory_max: %s", strerror(errno));
+}
+
+static void tear_down(struct worker *worker)
+{
+    link_free(worker->wake);
+    link_free(worker->main);
+    outbox_free(worker->outbox);
+    run_return_held(worker);
+    plugin_set_stop(worker->plugins);
+    plugin_set_free(worker->plugins);
+    later_client_close(worker->client);
+    for (struct event **event = (struct event *[]){ worker->pump, worker->again, worker->watch,
+                                                    worker->control, NULL };
+         *event; event++)
+        event_free(*event);
+    if (worker->base)
+        event_base_free(worker->base);
+    for (size_t i = 0; i < WORKER_TOMBS; i++)
+        free(worker->tombs[i]);
+    free(worker->held);
+    free(worker->types);
+}
+
+int worker_main(const struct worker_start *start)
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    struct later_error err;
+    int status = 0;
+
+    if (!worker)
+        return LATER_E_SYSTEM;
+    worker->start = start;
+    worker->config = start->config;
+    worker->slots = start->slots;
+    worker->started = later_clock();
+    limit_memory(start->pool->memory_max);
+    if (set_up(worker, &err) < 0) {
+        log_line(LOG_ERROR, "%s", err.text);
+        status = (int)err.code;
+    } else {
+        report(worker, WORKER_READY);
+        worker_kick(worker);
+        event_base_dispatch(worker->base);
+    }
+    tear_down(worker);
+    free(worker);
+    return status;
+}

@@ -1,0 +1,156 @@
+/*
+ * worker.h: a worker process: reserve → run → settle.
+ *
+ *     worker.c    the process: loop, control pipe, drain, recycling
+ *     fetch.c     what to reserve, and when; waiting for a wake
+ *     run.c       one job: its handler, its result, its settlement
+ *     host.c      the functions that plugins call
+ *
+ * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
+ * else, since what is written behind a blocked BLPOP waits for it.
+ *
+ * This header is what the four files share; outside of them only worker_main() counts.
+ */
+#ifndef LATERD_WORKER_H
+#define LATERD_WORKER_H
+
+#include "config.h"
+#include "link.h"
+#include "outbox.h"
+#include "plugin.h"
+#include "slots.h"
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct later_client;
+
+/* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
+ */
+enum worker_order { WORKER_DRAIN = 'd', WORKER_PAUSE = 'p', WORKER_RESUME = 'r' };
+
+/* What a worker says on its status pipe: its plugins are loaded; it holds something again. */
+enum worker_report { WORKER_READY = 'R', WORKER_BUSY = 'B' };
+
+/* What a worker process is started with. All borrowed, for its life. */
+struct worker_start {
+    const struct config *config;
+    const struct config_pool *pool;
+    struct slots *slots;
+    int number;       /* for the log */
+    int control_fd;   /* to read orders from */
+    int status_fd;    /* to write reports to */
+    const char *host; /* for error records */
+};
+
+/* Runs a worker until it is told to stop. Returns the process's exit status: 0, or 78 where a
+ * plugin refuses. */
+int worker_main(const struct worker_start *start);
+
+/* --- shared by worker.c, fetch.c, run.c, host.c --- */
+
+/* The answer of a reserve, kept while any of its jobs needs its documents. */
+struct batch {
+    struct later_reply *reply;
+    size_t users;
+};
+
+/* A reserved job that has not begun. */
+struct held {
+    struct slot *slot;
+    struct batch *batch;
+    const char *document;
+    size_t document_len;
+    uint32_t attempts;
+};
+
+struct worker_queue {
+    struct later_keys keys;
+    uint32_t index; /* in the slot page */
+    uint32_t weight;
+    bool live;      /* there was work when we looked last */
+    double checked; /* when that was */
+    double average; /* seconds a job takes: moving average */
+    bool asked;     /* a reserve is under way */
+};
+
+/* How long a type takes; types that may be slow get earlier acks sent first. */
+struct worker_type {
+    const struct plugin_type *type;
+    double average;
+};
+
+#define WORKER_TOMBS 64 /* finished event jobs that a second finish is still told apart from */
+
+struct worker {
+    const struct worker_start *start;
+    const struct config *config;
+    struct slots *slots;
+    struct event_base *base;
+    struct link *main, *wake;
+    struct outbox *outbox;
+    struct plugin_set *plugins;
+    struct later_client *client; /* for the calls of plugins; made when first used */
+    struct event *pump, *again, *control, *watch;
+
+    struct worker_queue queues[SLOTS_QUEUES];
+    uint32_t queue_count;
+    bool weighted;
+
+    struct held *held; /* a ring */
+    size_t held_first, held_count, held_room;
+    uint32_t next_slot; /* where to look for a free one */
+    struct worker_type *types;
+    size_t type_count;
+
+    struct later_job *jobs;                /* event jobs in flight */
+    struct later_job *tombs[WORKER_TOMBS]; /* and those that finished last */
+    size_t next_tomb;
+    size_t in_flight;
+    bool alone;   /* what runs, or comes next, must run by itself: no fetching */
+    bool running; /* a serial handler is on the stack */
+
+    size_t asked;        /* reserves without an answer, on main */
+    bool waiting;        /* a BLPOP is out */
+    bool unblocking;     /* and was told to come back */
+    size_t finding;      /* lost reserves being looked for */
+    double redis_offset; /* Redis's clock minus ours; 0 = not known */
+    double flushed;      /* when settlements were last sent */
+
+    bool draining, paused, ending;
+    uint64_t performed;
+    double started;
+};
+
+/* fetch.c: asks for work where that is due; called whenever something has changed. */
+void fetch(struct worker *worker);
+/* The next batch, while this one runs. */
+void fetch_ahead(struct worker *worker);
+/* The links came up: looks for reserves whose answer was lost. */
+void fetch_recover(struct worker *worker);
+/* Makes a waiting BLPOP come back. */
+void fetch_unblock(struct worker *worker);
+/* Forgets one job that was held. */
+void batch_release(struct batch *batch);
+
+/* run.c: begins the first held job. */
+void run_next(struct worker *worker);
+/* Gives every held job back. */
+void run_return_held(struct worker *worker);
+/* Looks after event jobs: cancelled ones, late ones. */
+void run_watch(struct worker *worker);
+/* later_job_finish(): 0, or -1 when its time was over before. */
+int run_finish(struct later_job *job, uint32_t result);
+
+/* worker.c: something has changed: settle, run, fetch at the loop's next turn. */
+void worker_kick(struct worker *worker);
+/* Tells the keeper that this page is worth looking at. */
+void worker_busy(struct worker *worker);
+/* Sends what is settled. */
+void worker_flush(struct worker *worker);
+
+/* host.c: the table that plugins get; and the worker behind it, NULL for --perform. */
+const struct later_host *host_table(struct worker *worker);
+
+#endif

@@ -1,0 +1,237 @@
+/*
+ * exec_child.c: start a program.
+ *
+ * The document is handed over as a sealed file in memory (memfd_create(2)), not through a pipe: the
+ * program may read it late, in part or never, and nobody has to write while somebody must read. So
+ * there is no deadlock at any size, and no SIGPIPE.
+ */
+#include "exec_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+enum { FIRST = 3, LAST_CLOSED = 65535 };
+
+/* What the child says before it gives up; few bytes through a pipe arrive whole. */
+struct failure {
+    int step;
+    int error;
+};
+
+enum step { STEP_PARENT, STEP_PRIVILEGES, STEP_FILES, STEP_DIR, STEP_RUN };
+static const char *const step_text[] = { "watch its parent", "drop privileges", "set up its files",
+                                         "enter its directory", "be run" };
+
+struct start {
+    const struct exec_program *program;
+    char *const *envp;
+    pid_t parent;
+    int in, out, failure;
+};
+
+static _Noreturn void give_up(const struct start *start, enum step step)
+{
+    struct failure failure = { .step = (int)step, .error = errno };
+    ssize_t n = write(start->failure, &failure, sizeof failure);
+
+    _exit(n == (ssize_t)sizeof failure ? 127 : 126);
+}
+
+/* Marks all descriptors from 3 on to be closed by execve(), so that the failure can still be told
+ * until then. */
+static void close_others(void)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, (unsigned)FIRST, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
+        return;
+#endif
+    for (int fd = FIRST; fd <= LAST_CLOSED; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* All dispositions to the default: an ignored signal would stay ignored in the program. Those that
+ * cannot be changed are refused, which is fine. */
+static void reset_signals(void)
+{
+    struct sigaction action;
+    sigset_t none;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_DFL;
+    for (int signal = 1; signal <= SIGRTMAX; signal++)
+        sigaction(signal, &action, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* In the child: only async-signal-safe calls, since the worker may have threads. It stays in the
+ * worker's process group, which the supervisor kills when a job hangs, and dies with the worker. */
+static _Noreturn void run(const struct start *start)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        give_up(start, STEP_PARENT);
+    if (getppid() != start->parent) /* it died before we asked to be told */
+        _exit(127);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        give_up(start, STEP_PRIVILEGES);
+    if (dup2(start->in, STDIN_FILENO) == -1 || dup2(start->out, STDOUT_FILENO) == -1 ||
+        dup2(start->out, STDERR_FILENO) == -1)
+        give_up(start, STEP_FILES);
+    close_others();
+    if (chdir(start->program->dir) != 0)
+        give_up(start, STEP_DIR);
+    reset_signals();
+    execve(start->program->argv[0], start->program->argv, start->envp);
+    give_up(start, STEP_RUN);
+}
+
+/* Moves a descriptor above 2, where dup2() in the child will not overwrite it. */
+static int above_2(int fd)
+{
+    int moved;
+
+    if (fd == -1 || fd >= FIRST)
+        return fd;
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST);
+    close(fd);
+    return moved;
+}
+
+/* A pipe above 2; its reading end does not block. */
+static int make_pipe(int *read_end, int *write_end)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    *read_end = above_2(ends[0]);
+    *write_end = above_2(ends[1]);
+    if (*read_end == -1 || *write_end == -1)
+        return -1;
+    return fcntl(*read_end, F_SETFL, O_NONBLOCK);
+}
+
+/* A file in memory with these bytes, to be read only. Returns a descriptor, or -1 with errno. */
+static int make_document(const char *bytes, size_t len)
+{
+    int fd = above_2(memfd_create("job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    size_t done = 0;
+
+    if (fd == -1)
+        return -1;
+    while (done < len) {
+        ssize_t n = write(fd, bytes + done, len - done);
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            break;
+    }
+    if (done == len && lseek(fd, 0, SEEK_SET) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Forks with all signals blocked, so that no handler of the worker runs in the child. */
+static pid_t fork_quietly(const struct start *start)
+{
+    sigset_t all, before;
+    pid_t pid;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid = fork();
+    if (pid == 0)
+        run(start);
+    error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return pid;
+}
+
+static int open_pidfd(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+int exec_child_start(struct exec_child *child, const struct exec_program *program,
+                     char *const *envp, const char *document, size_t len, struct exec_end *end)
+{
+    struct start start = {
+        .program = program, .envp = envp, .parent = getpid(), .in = -1, .out = -1, .failure = -1
+    };
+
+    *child = (struct exec_child){ .pid = -1, .pidfd = -1, .output = -1, .failure = -1 };
+    *end = (struct exec_end){ .how = EXEC_FAILED };
+    start.in = make_document(document, len);
+    if (start.in == -1)
+        end->step = "get its document";
+    else if (make_pipe(&child->output, &start.out) != 0 ||
+             make_pipe(&child->failure, &start.failure) != 0)
+        end->step = "get a pipe";
+    else if ((child->pid = fork_quietly(&start)) == -1)
+        end->step = "be started";
+    end->code = errno;
+    if (child->pid != -1)
+        child->pidfd = open_pidfd(child->pid);
+    for (size_t i = 0; i < 3; i++) {
+        int ours[] = { start.in, start.out, start.failure };
+
+        if (ours[i] != -1)
+            close(ours[i]);
+    }
+    return child->pid == -1 ? -1 : 0;
+}
+
+void exec_child_signal(const struct exec_child *child, int signal)
+{
+#ifdef SYS_pidfd_send_signal
+    if (child->pidfd != -1) {
+        syscall(SYS_pidfd_send_signal, child->pidfd, signal, NULL, 0);
+        return;
+    }
+#endif
+    kill(child->pid, signal); /* not reaped yet: the number is still its own */
+}
+
+int exec_child_failed(const struct exec_child *child, struct exec_end *end)
+{
+    struct failure failure;
+
+    if (read(child->failure, &failure, sizeof failure) != (ssize_t)sizeof failure)
+        return 0;
+    *end = (struct exec_end){ .how = EXEC_FAILED,
+                              .code = failure.error,
+                              .step = step_text[failure.step] };
+    return 1;
+}
+
+void exec_child_close(struct exec_child *child)
+{
+    int ours[] = { child->pidfd, child->output, child->failure };
+
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        if (ours[i] != -1)
+            close(ours[i]);
+    }
+    *child = (struct exec_child){ .pid = -1, .pidfd = -1, .output = -1, .failure = -1 };
+}

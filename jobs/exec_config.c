@@ -1,0 +1,222 @@
+/* exec_config.c: plugins.config.exec → programs. */
+#include "exec.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OUTPUT_DEFAULT 65536
+#define OUTPUT_MAX     16777216
+
+const char exec_config_help[] =
+    "plugins.config.exec.NAME: the program that performs jobs of type exec.NAME\n"
+    "  argv        its arguments; the first is its absolute path. There is no shell.\n"
+    "  env         variables to add to PATH, HOME, LANG and LATER_*\n"
+    "  dir         where it runs: an absolute path; default \"/\"\n"
+    "  output_max  bytes kept of the end of its output; default 65536, at most 16777216\n"
+    "It gets the job's document on standard input. Exit status 0: done; 65: buried; else: retried.";
+
+static struct exec_program *programs;
+static size_t program_count;
+
+static int refuse(char *err, size_t n, const char *text)
+{
+    snprintf(err, n, "%s", text);
+    return -1;
+}
+
+const struct exec_program *exec_config_find(const char *name)
+{
+    for (size_t i = 0; i < program_count; i++) {
+        if (strcmp(programs[i].name, name) == 0)
+            return &programs[i];
+    }
+    return NULL;
+}
+
+static void free_strings(char **strings)
+{
+    for (size_t i = 0; strings && strings[i]; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+void exec_config_free(void)
+{
+    for (size_t i = 0; i < program_count; i++) {
+        free(programs[i].name);
+        free(programs[i].dir);
+        free_strings(programs[i].argv);
+        free_strings(programs[i].env);
+    }
+    free(programs);
+    programs = NULL;
+    program_count = 0;
+}
+
+/* Appends a copy of a string to a NULL-terminated list. Returns 0, or -1 without memory. */
+static int append(char ***list, size_t *count, const char *string)
+{
+    char **grown = realloc(*list, (*count + 2) * sizeof *grown);
+
+    if (!grown)
+        return -1;
+    *list = grown;
+    grown[*count] = strdup(string);
+    if (!grown[*count])
+        return -1;
+    grown[++*count] = NULL;
+    return 0;
+}
+
+/* The program of this name, a new one if there is none. NULL without memory. */
+static struct exec_program *program_of(const char *name)
+{
+    struct exec_program *program = (struct exec_program *)exec_config_find(name), *grown;
+
+    if (program)
+        return program;
+    grown = realloc(programs, (program_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    programs = grown;
+    program = &programs[program_count];
+    memset(program, 0, sizeof *program);
+    program->name = strdup(name);
+    program->dir = strdup("/");
+    program->output_max = OUTPUT_DEFAULT;
+    if (!program->name || !program->dir) {
+        free(program->name);
+        free(program->dir);
+        return NULL;
+    }
+    program_count++;
+    return program;
+}
+
+static int set_argv(struct exec_program *program, const char *index, const char *value, char *err,
+                    size_t n)
+{
+    char expected[24];
+
+    snprintf(expected, sizeof expected, "%zu", program->argc);
+    if (strcmp(index, expected) != 0)
+        return refuse(err, n, "argv must be one list of words");
+    if (program->argc == 0 && value[0] != '/')
+        return refuse(err, n, "the program must be an absolute path, such as \"/usr/bin/tee\"");
+    if (append(&program->argv, &program->argc, value) != 0)
+        return refuse(err, n, "no memory");
+    return 0;
+}
+
+static bool env_name_valid(const char *key)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+
+    return key[0] && !(key[0] >= '0' && key[0] <= '9') && key[strspn(key, allowed)] == '\0';
+}
+
+static int set_env(struct exec_program *program, const char *key, const char *value, char *err,
+                   size_t n)
+{
+    char *pair;
+    int result;
+
+    if (!env_name_valid(key))
+        return refuse(err, n, "not a variable's name: letters, digits and _ only");
+    if (strncmp(key, "LATER_", 6) == 0)
+        return refuse(err, n, "variables that begin with LATER_ are set by laterd");
+    pair = malloc(strlen(key) + strlen(value) + 2);
+    if (!pair)
+        return refuse(err, n, "no memory");
+    sprintf(pair, "%s=%s", key, value);
+    result = append(&program->env, &program->env_count, pair);
+    free(pair);
+    return result == 0 ? 0 : refuse(err, n, "no memory");
+}
+
+static int set_dir(struct exec_program *program, const char *value, char *err, size_t n)
+{
+    char *copy;
+
+    if (value[0] != '/')
+        return refuse(err, n, "must be an absolute path");
+    copy = strdup(value);
+    if (!copy)
+        return refuse(err, n, "no memory");
+    free(program->dir);
+    program->dir = copy;
+    return 0;
+}
+
+static int set_output_max(struct exec_program *program, const char *value, char *err, size_t n)
+{
+    char *end;
+    unsigned long max;
+
+    errno = 0;
+    max = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || errno || max > OUTPUT_MAX)
+        return refuse(err, n, "must be a number of bytes from 0 to 16777216");
+    program->output_max = max;
+    return 0;
+}
+
+int exec_config(const char *key, const char *value, char *err, size_t n)
+{
+    const char *dot = strchr(key, '.');
+    struct exec_program *program;
+    char name[129];
+
+    if (!dot || dot == key || (size_t)(dot - key) >= sizeof name)
+        return refuse(err, n, "must be a group: NAME = { argv = (\"/path/of/program\"); };");
+    snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
+    program = program_of(name);
+    if (!program)
+        return refuse(err, n, "no memory");
+    if (strncmp(dot, ".argv.", 6) == 0)
+        return set_argv(program, dot + 6, value, err, n);
+    if (strncmp(dot, ".env.", 5) == 0)
+        return set_env(program, dot + 5, value, err, n);
+    if (strcmp(dot, ".dir") == 0)
+        return set_dir(program, value, err, n);
+    if (strcmp(dot, ".output_max") == 0)
+        return set_output_max(program, value, err, n);
+    return refuse(err, n, "unknown; there are argv (a list), env (a group), dir and output_max");
+}
+
+static int check_program(const struct exec_program *program, char *err, size_t n)
+{
+    const char *path = program->argc ? program->argv[0] : "";
+    struct stat st;
+
+    if (program->argc == 0)
+        snprintf(err, n, "%s: argv is missing", program->name);
+    else if (stat(path, &st) != 0)
+        snprintf(err, n, "%s: %s: %s", program->name, path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        snprintf(err, n, "%s: %s: not a program", program->name, path);
+    else if (eaccess(path, X_OK) != 0)
+        snprintf(err, n, "%s: %s: %s", program->name, path, strerror(errno));
+    else if (stat(program->dir, &st) != 0)
+        snprintf(err, n, "%s: dir %s: %s", program->name, program->dir, strerror(errno));
+    else if (!S_ISDIR(st.st_mode))
+        snprintf(err, n, "%s: dir %s: not a directory", program->name, program->dir);
+    else
+        return 0;
+    return -1;
+}
+
+/* A program that is missing now shall be noticed now, not by the first job. */
+int exec_config_done(char *err, size_t n)
+{
+    for (size_t i = 0; i < program_count; i++) {
+        if (check_program(&programs[i], err, n) != 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,147 @@
+/* exec_run.c: listen to a program, and end it when its time is over. */
+#include "exec_child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TERM_GRACE  2.0  /* seconds between TERM and KILL */
+#define LOOK        0.25 /* seconds between two looks whether the job was cancelled */
+#define LOOK_OFTEN  0.02 /* the same where only looking tells that the program has ended */
+#define DRAIN_READS 64   /* reads after its end: more than a pipe holds */
+
+struct run {
+    struct later_job *job;
+    struct exec_child child;
+    struct exec_output *output;
+    struct exec_end end;
+    bool term_sent, kill_sent;
+    double kill_at;
+};
+
+static double now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Keeps the last bytes: what matters of a long output is how it ends. */
+static void keep(struct exec_output *output, const char *bytes, size_t len)
+{
+    size_t old;
+
+    if (len > output->size) {
+        bytes += len - output->size;
+        len = output->size;
+    }
+    old = output->size - len < output->len ? output->size - len : output->len;
+    if (old < output->len)
+        memmove(output->bytes, output->bytes + output->len - old, old);
+    memcpy(output->bytes + old, bytes, len);
+    output->len = old + len;
+}
+
+/* Reads once. False when there is nothing (more) to read for now. */
+static bool read_output(struct run *run)
+{
+    char bytes[16384];
+    ssize_t n;
+
+    if (run->child.output == -1)
+        return false;
+    n = read(run->child.output, bytes, sizeof bytes);
+    if (n > 0) {
+        keep(run->output, bytes, (size_t)n);
+        return true;
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close(run->child.output);
+        run->child.output = -1;
+    }
+    return false;
+}
+
+/* Has it ended? Then run->end says how, unless we ended it and said so before. */
+static bool ended(struct run *run)
+{
+    int status;
+    pid_t pid = waitpid(run->child.pid, &status, WNOHANG);
+
+    if (pid == 0 || (pid == -1 && errno == EINTR))
+        return false;
+    if (run->term_sent)
+        return true;
+    if (pid == -1) /* ECHILD: SIGCHLD is ignored here, or somebody else waits for every child */
+        run->end.how = EXEC_LOST;
+    else if (WIFSIGNALED(status))
+        run->end = (struct exec_end){ .how = EXEC_KILLED, .code = WTERMSIG(status) };
+    else
+        run->end = (struct exec_end){ .how = EXEC_EXITED, .code = WEXITSTATUS(status) };
+    return true;
+}
+
+static void end_in_time(struct run *run)
+{
+    if (!run->term_sent) {
+        if (later_job_time_left(run->job) <= 0)
+            run->end.how = EXEC_TIMED_OUT;
+        else if (later_job_cancelled(run->job))
+            run->end.how = EXEC_CANCELLED;
+        else
+            return;
+        exec_child_signal(&run->child, SIGTERM);
+        run->term_sent = true;
+        run->kill_at = now() + TERM_GRACE;
+    } else if (!run->kill_sent && now() >= run->kill_at) {
+        exec_child_signal(&run->child, SIGKILL);
+        run->kill_sent = true;
+    }
+}
+
+/* Sleeps until there is output, the program has ended, or it is time to look again. */
+static void wait_for_it(struct run *run)
+{
+    struct pollfd fds[] = { { .fd = run->child.output, .events = POLLIN },
+                            { .fd = run->child.pidfd, .events = POLLIN } };
+    double wait = run->child.pidfd == -1 ? LOOK_OFTEN : LOOK;
+    double left = wait;
+
+    if (!run->term_sent)
+        left = later_job_time_left(run->job);
+    else if (!run->kill_sent)
+        left = run->kill_at - now();
+    if (left < wait)
+        wait = left > 0 ? left : 0;
+    if (poll(fds, 2, (int)(wait * 1000) + 1) > 0 && fds[0].revents)
+        read_output(run);
+}
+
+struct exec_end exec_run(struct later_job *job, const struct exec_program *program,
+                         char *const *envp, struct exec_output *output)
+{
+    struct run run = { .job = job, .output = output };
+    size_t len;
+    const char *document = later_job_document(job, &len);
+
+    output->len = 0;
+    if (exec_child_start(&run.child, program, envp, document, len, &run.end) == 0) {
+        while (!ended(&run)) {
+            end_in_time(&run);
+            wait_for_it(&run);
+        }
+        /* Bounded: children of its own may go on writing. */
+        for (int i = 0; i < DRAIN_READS && read_output(&run); i++)
+            ;
+        if (!run.term_sent)
+            exec_child_failed(&run.child, &run.end);
+    }
+    exec_child_close(&run.child);
+    return run.end;
+}

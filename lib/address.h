@@ -1,0 +1,34 @@
+/*
+ * address.h: where a Redis is, from a URL.
+ *
+ *     unix:/run/redis.sock                 a unix socket, database 0; unix:/path?db=2 another
+ *     redis://[user@]host[:port][/db]      TCP; port 6379, database 0 unless said
+ *
+ * Never a password: it would be seen in ps and in logs. It comes from a file or an environment
+ * variable of the caller's choice.
+ */
+#ifndef LATER_ADDRESS_H
+#define LATER_ADDRESS_H
+
+#include "later/error.h"
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct later_address {
+    char path[108]; /* unix socket; "" = TCP */
+    char host[256];
+    char port[6];
+    char user[128]; /* "" = the default user */
+    uint32_t db;
+};
+
+/* Parses url. Returns 0, or -1 with *err (LATER_E_USAGE; the text repeats no password). */
+int later_address_parse(struct later_address *address, const char *url, struct later_error *err);
+
+/* Begins a non-blocking connection to one of the address's hosts, CLOEXEC, with keepalive
+ * (15 s, 5 s, 3 times) and TCP_USER_TIMEOUT (10 s) on TCP. The host's name is resolved here, which
+ * may block (getaddrinfo). Returns the socket, or -1 with *err (LATER_E_REDIS). */
+int later_address_connect(const struct later_address *address, struct later_error *err);
+
+#endif

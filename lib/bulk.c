@@ -1,0 +1,306 @@
+/* bulk.c: pushing many jobs. */
+#include "bulk.h"
+
+#include "clock.h"
+#include "document.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define QUEUES_MAX   64
+#define UNDER_WAY    4            /* batches sent and not answered */
+#define BATCH_BYTES  (256 * 1024) /* or one job, if it is larger */
+#define TRIES        5            /* of a batch whose connection broke */
+#define ROOM_AT_ONCE (16 * 1024)
+#define PAUSE        (200 * 1000 * 1000) /* nanoseconds between two looks for a Redis that is gone */
+
+struct slot {
+    size_t id, document, document_len; /* offsets into bytes */
+    struct later_push_item item;
+    uint64_t mark;
+};
+
+/* One call in the making or under way. */
+struct batch {
+    struct later_bulk *bulk;
+    struct later_keys keys;
+    char call[37];
+    struct slot *slots;
+    size_t count;
+    char *bytes;
+    size_t len, room;
+    unsigned tries;
+    bool lost; /* its answer never came */
+    struct batch *next;
+};
+
+struct later_bulk {
+    struct later_client *client;
+    bool replace;
+    double patience; /* seconds */
+    later_bulk_fn *fn;
+    void *arg;
+    struct batch *open[QUEUES_MAX]; /* being filled, one a queue */
+    size_t open_count;
+    struct batch *sent; /* under way, or lost */
+    size_t sent_count;
+};
+
+struct later_bulk *later_bulk_new(struct later_client *client, bool replace, later_bulk_fn *fn,
+                                  void *arg)
+{
+    struct later_bulk *bulk = calloc(1, sizeof *bulk);
+
+    if (bulk)
+        *bulk = (struct later_bulk){ .client = client, .replace = replace, .fn = fn, .arg = arg };
+    return bulk;
+}
+
+void later_bulk_patience(struct later_bulk *bulk, double seconds)
+{
+    bulk->patience = seconds;
+}
+
+static void batch_free(struct batch *batch)
+{
+    if (!batch)
+        return;
+    free(batch->slots);
+    free(batch->bytes);
+    free(batch);
+}
+
+static struct batch *batch_new(struct later_bulk *bulk, const struct later_keys *keys)
+{
+    struct batch *batch = calloc(1, sizeof *batch);
+
+    if (!batch)
+        return NULL;
+    batch->bulk = bulk;
+    batch->keys = *keys;
+    batch->slots = calloc(LATER_BATCH_MAX, sizeof *batch->slots);
+    later_document_uuid(batch->call);
+    if (!batch->slots) {
+        batch_free(batch);
+        return NULL;
+    }
+    return batch;
+}
+
+/* Appends len bytes and a NUL; returns their offset, or SIZE_MAX without memory. */
+static size_t batch_put(struct batch *batch, const char *bytes, size_t len)
+{
+    size_t at = batch->len, need = batch->len + len + 1;
+
+    if (need > batch->room) {
+        size_t room = need + (batch->room ? batch->room : ROOM_AT_ONCE);
+        char *grown = realloc(batch->bytes, room);
+
+        if (!grown)
+            return SIZE_MAX;
+        batch->bytes = grown;
+        batch->room = room;
+    }
+    memcpy(batch->bytes + at, bytes, len);
+    batch->bytes[at + len] = '\0';
+    batch->len = need;
+    return at;
+}
+
+static void unlink_sent(struct later_bulk *bulk, struct batch *batch)
+{
+    struct batch **link = &bulk->sent;
+
+    while (*link != batch)
+        link = &(*link)->next;
+    *link = batch->next;
+    bulk->sent_count--;
+}
+
+static void report(struct batch *batch, const struct later_reply *reply,
+                   const struct later_error *err)
+{
+    struct later_bulk *bulk = batch->bulk;
+
+    for (size_t i = 0; bulk->fn && i < batch->count; i++) {
+        struct later_bulk_told told = { .mark = batch->slots[i].mark,
+                                        .queue = batch->keys.queue,
+                                        .id = batch->bytes + batch->slots[i].id,
+                                        .state = "",
+                                        .err = err };
+
+        if (!err)
+            told.how = later_queue_pushed(reply, i, &told.state);
+        bulk->fn(bulk->arg, &told);
+    }
+}
+
+static void take_answer(void *arg, struct later_answer *answer)
+{
+    struct batch *batch = arg;
+    struct later_error err;
+
+    if (answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN) {
+        batch->lost = true; /* later_bulk sends it again, under the same call id */
+        return;
+    }
+    unlink_sent(batch->bulk, batch);
+    if (later_call_check(answer, LATER_SCRIPT_PUSH, &err) < 0)
+        report(batch, NULL, &err);
+    else
+        report(batch, answer->reply, NULL);
+    batch_free(batch);
+}
+
+static int send_batch(struct batch *batch, struct later_error *err)
+{
+    static _Thread_local struct later_push_item items[LATER_BATCH_MAX];
+    struct later_bulk *bulk = batch->bulk;
+    struct later_command cmd = { 0 };
+
+    for (size_t i = 0; i < batch->count; i++) {
+        items[i] = batch->slots[i].item;
+        items[i].id = batch->bytes + batch->slots[i].id;
+        items[i].document = batch->bytes + batch->slots[i].document;
+    }
+    later_queue_push(&cmd, &batch->keys, batch->call, bulk->replace, items, batch->count);
+    batch->lost = false;
+    later_call_announce(bulk->client, &batch->keys);
+    if (later_call_begin(bulk->client, &cmd, LATER_SCRIPT_PUSH, take_answer, batch, err) < 0) {
+        batch->lost = true;
+        return -1;
+    }
+    return 0;
+}
+
+/* send_batch(), again and again while patience lasts. */
+static int send_patiently(struct batch *batch, struct later_error *err)
+{
+    const struct timespec pause = { .tv_nsec = PAUSE };
+    double until = later_clock() + batch->bulk->patience;
+
+    while (send_batch(batch, err) < 0) {
+        if (err->code != LATER_E_REDIS || later_clock() >= until)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+/* Sends lost batches again. Gives up where that failed TRIES times in a row. */
+static int resend_lost(struct later_bulk *bulk, struct later_error *err)
+{
+    for (struct batch *batch = bulk->sent, *next; batch; batch = next) {
+        next = batch->next;
+        if (batch->lost && ++batch->tries > TRIES)
+            return later_fail(err, LATER_E_REDIS,
+                              "Redis went away %d times; some jobs of queue %s "
+                              "may not be pushed",
+                              TRIES, batch->keys.queue);
+        if (batch->lost && send_patiently(batch, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Waits until at most `most` batches are without an answer. */
+static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
+{
+    struct later_error broke; /* a connection that broke is mended by resend_lost() */
+
+    while (bulk->sent_count > most) {
+        (void)later_call_drain(bulk->client, most, &broke);
+        if (resend_lost(bulk, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int flush(struct later_bulk *bulk, struct batch *batch, struct later_error *err)
+{
+    if (settle(bulk, UNDER_WAY - 1, err) < 0) {
+        batch_free(batch);
+        return -1;
+    }
+    batch->next = bulk->sent;
+    bulk->sent = batch;
+    bulk->sent_count++;
+    if (send_batch(batch, err) < 0)
+        return resend_lost(bulk, err);
+    return 0;
+}
+
+static int flush_open(struct later_bulk *bulk, size_t i, struct later_error *err)
+{
+    struct batch *batch = bulk->open[i];
+
+    bulk->open[i] = bulk->open[--bulk->open_count];
+    return flush(bulk, batch, err);
+}
+
+/* The place of the queue's open batch, made where there is none; -1 with *err. */
+static int find_open(struct later_bulk *bulk, const char *queue, struct later_error *err)
+{
+    struct later_keys keys;
+
+    for (size_t i = 0; i < bulk->open_count; i++) {
+        if (strcmp(bulk->open[i]->keys.queue, queue) == 0)
+            return (int)i;
+    }
+    if (later_call_keys(bulk->client, queue, &keys, err) < 0 ||
+        (bulk->open_count == QUEUES_MAX && flush_open(bulk, 0, err) < 0))
+        return -1;
+    bulk->open[bulk->open_count] = batch_new(bulk, &keys);
+    if (!bulk->open[bulk->open_count])
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    return (int)bulk->open_count++;
+}
+
+int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct later_push_item *item,
+                   uint64_t mark, struct later_error *err)
+{
+    int at = find_open(bulk, queue, err);
+    struct batch *batch;
+    struct slot *slot;
+
+    if (at < 0)
+        return -1;
+    batch = bulk->open[at];
+    slot = &batch->slots[batch->count];
+    *slot = (struct slot){ .item = *item, .mark = mark };
+    slot->id = batch_put(batch, item->id, strlen(item->id));
+    slot->document = batch_put(batch, item->document, item->document_len);
+    if (slot->id == SIZE_MAX || slot->document == SIZE_MAX)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    batch->count++;
+    if (batch->count == LATER_BATCH_MAX || batch->len >= BATCH_BYTES)
+        return flush_open(bulk, (size_t)at, err);
+    return 0;
+}
+
+int later_bulk_finish(struct later_bulk *bulk, struct later_error *err)
+{
+    while (bulk->open_count) {
+        if (flush_open(bulk, 0, err) < 0)
+            return -1;
+    }
+    return settle(bulk, 0, err);
+}
+
+void later_bulk_free(struct later_bulk *bulk)
+{
+    struct batch *next;
+
+    if (!bulk)
+        return;
+    if (bulk->sent)
+        later_call_abort(bulk->client); /* no answer may come for what is freed here */
+    for (size_t i = 0; i < bulk->open_count; i++)
+        batch_free(bulk->open[i]);
+    for (struct batch *batch = bulk->sent; batch; batch = next) {
+        next = batch->next;
+        batch_free(batch);
+    }
+    free(bulk);
+}

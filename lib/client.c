@@ -1,0 +1,292 @@
+/* client.c: the blocking client: one connection, waited for with poll(2). */
+#include "call.h"
+
+#include "clock.h"
+#include "script.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANNOUNCED_MAX 32
+
+struct later_client {
+    struct later_redis *redis;
+    char prefix[LATER_PREFIX_MAX + 1];
+    char url[300]; /* for messages */
+    double timeout;
+    char why[256]; /* why the connection broke last */
+    char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
+    size_t announced_count;
+};
+
+static void on_down(void *arg, const char *why)
+{
+    struct later_client *client = arg;
+
+    snprintf(client->why, sizeof client->why, "%s", why);
+    client->announced_count = 0;
+}
+
+/* The first line of a file, at most `room` bytes with its NUL. */
+static int read_password(const char *path, char *password, size_t room, struct later_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, password, room - 1);
+
+    if (fd >= 0)
+        close(fd);
+    if (got < 0)
+        return later_fail(err, LATER_E_USAGE, "password file %s: %s", path, strerror(errno));
+    password[got] = '\0';
+    password[strcspn(password, "\r\n")] = '\0';
+    if (!password[0])
+        return later_fail(err, LATER_E_USAGE, "password file %s: its first line is empty", path);
+    return 0;
+}
+
+static struct later_redis *make_redis(struct later_client *client,
+                                      const struct later_client_options *options,
+                                      struct later_error *err)
+{
+    char password[512] = "";
+    struct later_redis_options how = { .password = options->password_file ? password : NULL,
+                                       .name = options->name ? options->name : "later",
+                                       .connect_timeout = client->timeout,
+                                       .down = on_down,
+                                       .arg = client };
+    struct later_redis *redis = NULL;
+
+    if (later_address_parse(&how.address, client->url, err) < 0 ||
+        (options->password_file &&
+         read_password(options->password_file, password, sizeof password, err) < 0))
+        return NULL;
+    redis = later_redis_new(&how);
+    explicit_bzero(password, sizeof password);
+    if (!redis)
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+    return redis;
+}
+
+struct later_client *later_client_open_with(const struct later_client_options *options,
+                                            struct later_error *err)
+{
+    const char *url = options->url ? options->url : getenv("LATER_REDIS_URL");
+    const char *prefix = options->prefix ? options->prefix : "later";
+    struct later_client *client = calloc(1, sizeof *client);
+
+    if (!client) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    url = url && *url ? url : "unix:" LATER_STATE_DIR "/redis.sock";
+    client->timeout = options->timeout > 0 ? options->timeout : 2;
+    snprintf(client->url, sizeof client->url, "%s", url);
+    snprintf(client->prefix, sizeof client->prefix, "%s", prefix);
+    if (strlen(url) >= sizeof client->url)
+        later_fail(err, LATER_E_USAGE, "redis url: longer than %zu bytes", sizeof client->url - 1);
+    else if (!later_key_prefix_valid(prefix))
+        later_fail(err, LATER_E_USAGE, "prefix: 1 to %d of [A-Za-z0-9_.:-]", LATER_PREFIX_MAX);
+    else
+        client->redis = make_redis(client, options, err);
+    if (!client->redis) {
+        free(client);
+        return NULL;
+    }
+    return client;
+}
+
+struct later_client *later_client_open(const char *url, struct later_error *err)
+{
+    return later_client_open_with(&(struct later_client_options){ .url = url }, err);
+}
+
+void later_client_close(struct later_client *client)
+{
+    if (!client)
+        return;
+    later_redis_free(client->redis);
+    free(client);
+}
+
+const char *later_call_prefix(const struct later_client *client)
+{
+    return client->prefix;
+}
+
+int later_call_keys(const struct later_client *client, const char *queue, struct later_keys *keys,
+                    struct later_error *err)
+{
+    if (!later_key_queue_valid(queue))
+        return later_fail(err, LATER_E_USAGE, "queue %.80s: a name is 1 to %d of [A-Za-z0-9_.-]",
+                          queue, LATER_QUEUE_MAX);
+    later_keys_init(keys, client->prefix, queue);
+    return 0;
+}
+
+static int connected(struct later_client *client, struct later_error *err)
+{
+    struct later_error why;
+
+    if (later_redis_up(client->redis))
+        return 0;
+    client->why[0] = '\0';
+    if (later_redis_connect(client->redis, &why) < 0)
+        snprintf(client->why, sizeof client->why, "%.250s", why.text);
+    while (!later_redis_up(client->redis) && !later_redis_down(client->redis))
+        later_redis_wait(client->redis, later_clock() + client->timeout);
+    if (later_redis_up(client->redis))
+        return 0;
+    if (strncmp(client->why, "WRONGPASS", 9) == 0 || strncmp(client->why, "NOAUTH", 6) == 0)
+        return later_fail(err, LATER_E_TOKEN,
+                          "%s refuses us: %s; --redis URL and its password file", client->url,
+                          client->why);
+    return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->url, client->why);
+}
+
+int later_call_check(const struct later_answer *answer, int script, struct later_error *err)
+{
+    static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS" };
+
+    switch (answer->outcome) {
+    case LATER_ANSWERED:
+        return 0;
+    case LATER_REFUSED:
+        for (size_t i = 0; i < sizeof denials / sizeof *denials; i++) {
+            if (strncmp(answer->text, denials[i], strlen(denials[i])) == 0)
+                return later_fail(err, LATER_E_TOKEN, "Redis denies: %s", answer->text);
+        }
+        if (script != LATER_NO_SCRIPT && strncmp(answer->text, "ERR ", 4) == 0)
+            return later_fail(err, LATER_E_DATA, "%s", answer->text + 4);
+        return later_fail(err, LATER_E_REDIS, "Redis refuses: %s", answer->text);
+    case LATER_UNSENT:
+        return later_fail(err, LATER_E_REDIS, "Redis: %s; nothing was done", answer->text);
+    case LATER_UNKNOWN:
+        break;
+    }
+    return later_fail(err, LATER_E_REDIS, "Redis: %s; it may or may not have been done",
+                      answer->text);
+}
+
+/* One call's answer, waited for on the stack of later_call(). */
+struct waiting {
+    bool done, again;
+    int script;
+    struct later_reply *reply;
+    struct later_error *err;
+};
+
+static void take_answer(void *arg, struct later_answer *answer)
+{
+    struct waiting *waiting = arg;
+
+    waiting->done = true;
+    waiting->again = answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN;
+    if (later_call_check(answer, waiting->script, waiting->err) == 0) {
+        waiting->reply = answer->reply;
+        answer->reply = NULL;
+    }
+}
+
+static struct later_command copy_of(const struct later_command *cmd)
+{
+    struct later_command copy = *cmd;
+
+    copy.data = malloc(cmd->len ? cmd->len : 1);
+    copy.room = copy.len;
+    copy.failed = cmd->failed || !copy.data;
+    if (copy.data)
+        memcpy(copy.data, cmd->data, cmd->len);
+    return copy;
+}
+
+static struct later_reply *call_once(struct later_client *client, struct later_command *cmd,
+                                     double wait, struct waiting *waiting)
+{
+    waiting->done = waiting->again = false;
+    waiting->reply = NULL;
+    if (connected(client, waiting->err) < 0) {
+        later_command_free(cmd);
+        return NULL;
+    }
+    if (later_redis_send(client->redis, cmd, waiting->script, client->timeout + wait, take_answer,
+                         waiting) < 0) {
+        later_fail(waiting->err, LATER_E_SYSTEM, "no memory for the command");
+        return NULL;
+    }
+    while (!waiting->done)
+        later_redis_wait(client->redis, later_clock() + client->timeout + wait);
+    return waiting->reply;
+}
+
+struct later_reply *later_call(struct later_client *client, struct later_command *cmd, int script,
+                               double wait, bool repeat, struct later_error *err)
+{
+    struct waiting waiting = { .script = script, .err = err };
+    struct later_command spare = { 0 };
+    struct later_reply *reply;
+
+    if (repeat)
+        spare = copy_of(cmd);
+    reply = call_once(client, cmd, wait, &waiting);
+    if (!reply && waiting.again && repeat)
+        reply = call_once(client, &spare, wait, &waiting);
+    later_command_free(&spare);
+    return reply;
+}
+
+int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
+                     later_answer_fn *fn, void *arg, struct later_error *err)
+{
+    if (connected(client, err) < 0) {
+        later_command_free(cmd);
+        return -1;
+    }
+    if (later_redis_send(client->redis, cmd, script, client->timeout, fn, arg) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "no memory for the command");
+    later_redis_flush(client->redis);
+    return 0;
+}
+
+int later_call_drain(struct later_client *client, size_t pending, struct later_error *err)
+{
+    while (later_redis_pending(client->redis) > pending)
+        later_redis_wait(client->redis, later_clock() + client->timeout);
+    if (later_redis_down(client->redis))
+        return later_fail(err, LATER_E_REDIS, "Redis at %s: %s", client->url, client->why);
+    return 0;
+}
+
+void later_call_abort(struct later_client *client)
+{
+    later_redis_disconnect(client->redis, "given up");
+}
+
+struct later_redis *later_call_redis(const struct later_client *client)
+{
+    return client->redis;
+}
+
+void later_call_announce(struct later_client *client, const struct later_keys *keys)
+{
+    struct later_command cmd = { 0 };
+    struct later_error ignored;
+    char key[LATER_KEY_MAX];
+
+    for (size_t i = 0; i < client->announced_count; i++) {
+        if (strcmp(client->announced[i], keys->queue) == 0)
+            return;
+    }
+    later_key_queues(key, client->prefix);
+    later_command_begin(&cmd, 3);
+    later_command_text(&cmd, "SADD");
+    later_command_text(&cmd, key);
+    later_command_text(&cmd, keys->queue);
+    if (later_call_begin(client, &cmd, LATER_NO_SCRIPT, NULL, NULL, &ignored) < 0 ||
+        client->announced_count == ANNOUNCED_MAX)
+        return;
+    memcpy(client->announced[client->announced_count++], keys->queue, sizeof keys->queue);
+}

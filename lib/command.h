@@ -1,0 +1,49 @@
+/*
+ * command.h: one Redis command, written straight into wire format.
+ *
+ * A command is "*N" and then N strings "$len bytes", each line ended by CR LF (Redis protocol
+ * specification, RESP2, "Sending commands"). Arguments are copied in, so nothing stays borrowed.
+ * The number of arguments is said at the beginning and must be met.
+ *
+ *     struct later_command cmd = { 0 };
+ *     later_command_begin(&cmd, 2);
+ *     later_command_text(&cmd, "GET");
+ *     later_command_text(&cmd, key);
+ *
+ * Without memory a command becomes `failed`, and whoever is to send it refuses it.
+ */
+#ifndef LATER_COMMAND_H
+#define LATER_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct later_command {
+    char *data; /* owned */
+    size_t len, room;
+    size_t missing; /* arguments still to come */
+    bool failed;
+};
+
+/* Starts a command of `count` arguments, its name included, behind what cmd holds already: several
+ * commands in one buffer are sent together. */
+void later_command_begin(struct later_command *cmd, size_t count);
+
+/* Adds one argument: len bytes; a C string; a whole number; seconds with six decimals. */
+void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len);
+void later_command_text(struct later_command *cmd, const char *text);
+void later_command_int(struct later_command *cmd, int64_t number);
+void later_command_seconds(struct later_command *cmd, double seconds);
+
+/* Adds one argument made of two pieces: `TOKEN:` and `id`. */
+void later_command_pair(struct later_command *cmd, const char *a, size_t a_len, const char *b,
+                        size_t b_len);
+
+/* Can it be sent: complete and not failed? */
+bool later_command_ready(const struct later_command *cmd);
+
+/* Frees what it holds and zeroes it. */
+void later_command_free(struct later_command *cmd);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * key.h: every Redis key name of laterd, and nowhere else.
+ *
+ * All keys of a queue carry its name as hash tag, `later:{mail}:ready`, so that a queue is one
+ * slot of a Redis Cluster (Redis Cluster specification, "Hash tags").
+ */
+#ifndef LATER_KEY_H
+#define LATER_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LATER_QUEUE_MAX  64
+#define LATER_PREFIX_MAX 32
+#define LATER_KEY_MAX    512 /* longest key with its NUL */
+
+/* The keys of a queue. The order is that of the names in key.c; a test compares them with
+ * doc/protocol.md. */
+enum later_key {
+    LATER_KEY_READY,
+    LATER_KEY_DELAYED,
+    LATER_KEY_RESERVED,
+    LATER_KEY_DEAD,
+    LATER_KEY_JOBS,
+    LATER_KEY_ATTEMPTS,
+    LATER_KEY_CRASHES,
+    LATER_KEY_INTERRUPTS,
+    LATER_KEY_PRIORITIES,
+    LATER_KEY_ERRORS,
+    LATER_KEY_WAKE,
+    LATER_KEY_PAUSED,
+    LATER_KEY_STATS,
+    LATER_KEY_DUE, /* a channel */
+    LATER_KEY_COUNT
+};
+
+/* The keys of one queue under one prefix, spelled out once. Plain data; copy freely. */
+struct later_keys {
+    char queue[LATER_QUEUE_MAX + 1];
+    char name[LATER_KEY_COUNT][LATER_PREFIX_MAX + LATER_QUEUE_MAX + 16];
+    size_t len[LATER_KEY_COUNT];
+};
+
+/* Is it `[A-Za-z0-9_.-]{1,64}`? */
+bool later_key_queue_valid(const char *queue);
+
+/* Is it `[A-Za-z0-9_.:-]{1,32}`? Braces would move the hash tag. */
+bool later_key_prefix_valid(const char *prefix);
+
+/* Is it a name for a stock, a lock, a limit: 1 … 200 printable ASCII characters, no space, no
+ * brace? */
+bool later_key_name_valid(const char *name);
+
+/* Spells the keys. prefix and queue must be valid. */
+void later_keys_init(struct later_keys *keys, const char *prefix, const char *queue);
+
+/* `later:{Q}:call:CALL` into out. Returns its length. CALL is at most 64 bytes. */
+size_t later_key_call(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *call);
+
+/* `later:stock:{ITEM}` or, with claims, `later:stock:{ITEM}:claims`. Returns its length. */
+size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims);
+
+/* `later:limit:{NAME}`. Returns its length. */
+size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *name);
+
+/* `later:queues` (a set) and `later:hosts` (a hash). */
+size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
+size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
+
+/* The name behind the last colon: "ready". Static. */
+const char *later_key_name(enum later_key key);
+
+#endif

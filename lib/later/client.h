@@ -1,0 +1,92 @@
+/*
+ * later/client.h: pushing jobs from a C program, and calling the other scripts.
+ *
+ *     struct later_error err;
+ *     struct later_client *client = later_client_open(NULL, &err);
+ *     struct later_new_job job = { .type = "mail.send", .payload = "{\"to\":\"a@b.c\"}" };
+ *     char id[LATER_ID_SIZE];
+ *
+ *     if (!client || later_push(client, "default", &job, id, NULL, &err) < 0)
+ *         errx(err.code, "%s", err.text);
+ *     later_client_close(client);
+ *
+ *     cc mailer.c $(pkg-config --cflags --libs later)
+ *
+ * A client is one connection. It blocks, at most its timeout a call; it connects when it is first
+ * used, and again after it broke. It writes without raising SIGPIPE, starts no thread, prints
+ * nothing, and may be used by one thread at a time.
+ */
+#ifndef LATER_CLIENT_H
+#define LATER_CLIENT_H
+
+#include <later/error.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LATER_ID_SIZE 201 /* the longest id and its NUL */
+
+struct later_client;
+
+/* Where to, and how. Zeroed means: as later_client_open() with NULL. All copied. */
+struct later_client_options {
+    const char *url;           /* "unix:/path" or "redis://[user@]host[:port][/db]"; NULL: from
+                                * $LATER_REDIS_URL, else the embedded server of a local laterd */
+    const char *password_file; /* its first line is the password; NULL: none */
+    const char *prefix;        /* of all keys; NULL: "later" */
+    const char *name;          /* shown by CLIENT LIST; NULL: "later" */
+    double timeout;            /* seconds a call may take; 0: 2 */
+};
+
+/* A client for this Redis. It does not connect yet. Returns NULL with *err if the url or an option
+ * is bad (LATER_E_USAGE). The first form takes all defaults but the url. */
+struct later_client *later_client_open(const char *url, struct later_error *err);
+struct later_client *later_client_open_with(const struct later_client_options *options,
+                                            struct later_error *err);
+
+/* Closes and frees it. NULL is fine. */
+void later_client_close(struct later_client *client);
+
+/* A job to push: zero it, then set what is needed. Everything is borrowed for the call. */
+struct later_new_job {
+    const char *type;      /* required unless `document` is given */
+    const char *payload;   /* JSON; NULL: null */
+    size_t payload_len;    /* 0: strlen(payload) */
+    const char *id;        /* the same id is the same job; NULL: a new UUIDv7 */
+    int32_t priority;      /* -100 … 100, higher first */
+    uint32_t max_attempts; /* 0: the worker's default */
+    double in;             /* seconds from now; 0: now */
+    double at;             /* UNIX time; 0: now. Not both */
+    double timeout;        /* seconds one attempt may run; 0: the worker's default */
+    double expires_at;     /* UNIX time; 0: never */
+    const char *backoff;   /* JSON, as in the job document; NULL: the worker's default */
+    const char *trace;     /* NULL: none */
+    int replace;           /* a known id that is ready or delayed is replaced */
+    const char *document;  /* a whole document instead of the members above but in, at, replace */
+    size_t document_len;   /* 0: strlen(document) */
+};
+
+enum later_push_result { LATER_IS_PUSHED = 0, LATER_IS_KNOWN = 1, LATER_IS_REPLACED = 2 };
+
+/* Pushes one job. id (LATER_ID_SIZE bytes; may be NULL) gets its id, *result (may be NULL) how it
+ * went; a known id is no failure. A lost reply is settled by asking again: never pushed twice.
+ * Returns 0; or -1 with *err: LATER_E_DATA (nothing was pushed), LATER_E_REDIS (nothing was
+ * pushed, or, where the text says so, nobody knows; pushing again with the same id is safe). */
+int later_push(struct later_client *client, const char *queue, const struct later_new_job *job,
+               char *id, enum later_push_result *result, struct later_error *err);
+
+/* Pushes many in calls of up to 500, several of them under way at once. results (may be NULL) has
+ * room for count. All jobs are checked before the first is pushed. Returns 0; or -1 with *err,
+ * when some may have been pushed: with ids of your own, pushing all again is safe. */
+int later_push_many(struct later_client *client, const char *queue,
+                    const struct later_new_job *jobs, size_t count, enum later_push_result *results,
+                    struct later_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

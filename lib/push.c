@@ -1,0 +1,167 @@
+/* push.c: later_push() and later_push_many(). */
+#include "bulk.h"
+#include "document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A job as the script takes it. `built` is the document to free, if we made it. */
+struct prepared {
+    char id[LATER_ID_SIZE];
+    char *built;
+    struct later_push_item item;
+};
+
+static int prepare_document(struct prepared *to, const struct later_new_job *job,
+                            struct later_error *err)
+{
+    struct later_document_parts parts = { .type = job->type,
+                                          .payload = job->payload,
+                                          .payload_len = job->payload_len,
+                                          .id = to->id,
+                                          .trace = job->trace,
+                                          .backoff = job->backoff,
+                                          .priority = job->priority,
+                                          .max_attempts = job->max_attempts,
+                                          .timeout = job->timeout,
+                                          .expires_at = job->expires_at };
+
+    if (!job->type)
+        return later_fail(err, LATER_E_DATA, "no type");
+    if (job->payload && !job->payload_len)
+        parts.payload_len = strlen(job->payload);
+    if (job->id && strlen(job->id) >= sizeof to->id)
+        return later_fail(err, LATER_E_DATA, "id: longer than %d characters", LATER_ID_MAX);
+    if (job->id)
+        strcpy(to->id, job->id);
+    else
+        later_document_uuid(to->id);
+    to->item.priority = job->priority;
+    to->built = later_document_build(&parts, LATER_DOCUMENT_MAX, &to->item.document_len, err);
+    to->item.document = to->built;
+    return to->built ? 0 : -1;
+}
+
+/* A document of the caller's: its bytes are pushed as they are. */
+static int take_document(struct prepared *to, const struct later_new_job *job,
+                         struct later_error *err)
+{
+    struct later_document doc;
+    size_t len = job->document_len ? job->document_len : strlen(job->document);
+
+    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, job->document, len, LATER_DOCUMENT_MAX,
+                             err) < 0)
+        return -1;
+    if (doc.id[0])
+        strcpy(to->id, doc.id);
+    else
+        later_document_uuid(to->id);
+    to->item.priority = doc.priority;
+    to->item.document = job->document;
+    to->item.document_len = len;
+    return 0;
+}
+
+static int prepare(struct prepared *to, const struct later_new_job *job, struct later_error *err)
+{
+    memset(to, 0, sizeof *to);
+    if (job->in < 0 || job->in > LATER_DELAY_MAX || job->at < 0 || (job->in > 0 && job->at > 0))
+        return later_fail(err, LATER_E_DATA, "in: 0 to %.0f seconds, or else at", LATER_DELAY_MAX);
+    to->item.when = job->in > 0 ? LATER_IN : job->at > 0 ? LATER_AT : LATER_NOW;
+    to->item.seconds = job->in > 0 ? job->in : job->at;
+    if ((job->document ? take_document(to, job, err) : prepare_document(to, job, err)) < 0)
+        return -1;
+    to->item.id = to->id;
+    return 0;
+}
+
+int later_push(struct later_client *client, const char *queue, const struct later_new_job *job,
+               char *id, enum later_push_result *result, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply = NULL;
+    struct later_keys keys;
+    struct prepared one;
+    char call[37];
+
+    if (later_call_keys(client, queue, &keys, err) < 0 || prepare(&one, job, err) < 0)
+        return -1;
+    later_document_uuid(call);
+    later_queue_push(&cmd, &keys, call, job->replace, &one.item, 1);
+    later_call_announce(client, &keys);
+    reply = later_call(client, &cmd, LATER_SCRIPT_PUSH, 0, true, err);
+    if (reply && result)
+        *result = (enum later_push_result)later_queue_pushed(reply, 0, NULL);
+    if (reply && id)
+        memcpy(id, one.id, sizeof one.id);
+    free(one.built);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+/* What later_push_many() collects from the bulk. */
+struct tally {
+    enum later_push_result *results;
+    bool failed;
+    struct later_error err;
+};
+
+static void count_one(void *arg, const struct later_bulk_told *told)
+{
+    struct tally *tally = arg;
+
+    if (told->err && !tally->failed) {
+        tally->failed = true;
+        tally->err = *told->err;
+    }
+    if (tally->results && !told->err)
+        tally->results[told->mark] = (enum later_push_result)told->how;
+}
+
+/* All jobs are checked before the first is pushed: cheap, and nothing is half done for a typing
+ * error. */
+static int check_all(const struct later_new_job *jobs, size_t count, struct later_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct prepared one;
+        struct later_error why;
+        int ok = prepare(&one, &jobs[i], &why);
+
+        free(one.built);
+        if (ok < 0)
+            return later_fail(err, why.code, "job %zu: %s", i + 1, why.text);
+    }
+    return 0;
+}
+
+int later_push_many(struct later_client *client, const char *queue,
+                    const struct later_new_job *jobs, size_t count, enum later_push_result *results,
+                    struct later_error *err)
+{
+    struct tally tally = { .results = results };
+    struct later_bulk *bulk[2] = { NULL, NULL }; /* plain pushes; replacing ones */
+    int ok = check_all(jobs, count, err);
+
+    for (size_t i = 0; ok == 0 && i < 2; i++) {
+        bulk[i] = later_bulk_new(client, i == 1, count_one, &tally);
+        if (!bulk[i])
+            ok = later_fail(err, LATER_E_SYSTEM, "no memory");
+    }
+    for (size_t i = 0; ok == 0 && i < count; i++) {
+        struct prepared one;
+
+        ok = prepare(&one, &jobs[i], err);
+        if (ok == 0)
+            ok = later_bulk_add(bulk[jobs[i].replace != 0], queue, &one.item, i, err);
+        free(one.built);
+    }
+    for (size_t i = 0; ok == 0 && i < 2; i++)
+        ok = later_bulk_finish(bulk[i], err);
+    if (ok == 0 && tally.failed) {
+        *err = tally.err;
+        ok = -1;
+    }
+    later_bulk_free(bulk[0]);
+    later_bulk_free(bulk[1]);
+    return ok;
+}

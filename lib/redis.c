@@ -1,0 +1,537 @@
+/* redis.c: one connection to Redis. */
+#include "redis.h"
+
+#include "clock.h"
+#include "script.h"
+
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define READ_SIZE    65536
+#define WRITE_PIECES 64
+
+/* A command that has no answer yet. Its bytes are kept until then: NOSCRIPT sends them again. */
+struct pending {
+    struct pending *next;
+    struct later_command cmd;
+    size_t sent; /* bytes */
+    double timeout, deadline;
+    int script;
+    bool reloaded;
+    later_answer_fn *fn;
+    void *arg;
+};
+
+enum state { DOWN, CONNECTING, HANDSHAKE, UP };
+
+struct later_redis {
+    struct later_redis_options options;
+    char *password;
+    char name[64];
+    enum state state;
+    int fd;
+    redisReader *reader;
+    struct pending *first, *last; /* in the order of their answers */
+    struct pending *unsent;       /* the first one with bytes to send, or NULL */
+    size_t count;
+    double connect_deadline;
+    int64_t id;
+    char why[256]; /* a handshake that was refused */
+};
+
+struct later_redis *later_redis_new(const struct later_redis_options *options)
+{
+    struct later_redis *redis = calloc(1, sizeof *redis);
+
+    if (!redis)
+        return NULL;
+    redis->options = *options;
+    redis->fd = -1;
+    if (redis->options.connect_timeout <= 0)
+        redis->options.connect_timeout = 2;
+    if (options->name)
+        snprintf(redis->name, sizeof redis->name, "%s", options->name);
+    if (options->password && !(redis->password = strdup(options->password))) {
+        free(redis);
+        return NULL;
+    }
+    return redis;
+}
+
+static void pending_free(struct pending *pending)
+{
+    later_command_free(&pending->cmd);
+    free(pending);
+}
+
+static struct pending *pop(struct later_redis *redis)
+{
+    struct pending *pending = redis->first;
+
+    redis->first = pending->next;
+    if (!redis->first)
+        redis->last = NULL;
+    if (redis->unsent == pending)
+        redis->unsent = pending->next;
+    redis->count--;
+    return pending;
+}
+
+static void append(struct later_redis *redis, struct pending *pending)
+{
+    pending->next = NULL;
+    if (redis->last)
+        redis->last->next = pending;
+    else
+        redis->first = pending;
+    redis->last = pending;
+    if (!redis->unsent)
+        redis->unsent = pending;
+    redis->count++;
+}
+
+static void answer(struct pending *pending, enum later_outcome outcome, enum later_remedy remedy,
+                   redisReply *reply, const char *text)
+{
+    struct later_answer told = { .outcome = outcome,
+                                 .remedy = remedy,
+                                 .reply = (struct later_reply *)(void *)reply,
+                                 .text = text };
+
+    if (pending->fn)
+        pending->fn(pending->arg, &told);
+    later_reply_free(told.reply);
+    pending_free(pending);
+}
+
+/* Closes and answers everything outstanding. The list is taken off first, so that an answer's
+ * function finds a connection that is down and empty. */
+static void fail(struct later_redis *redis, const char *why)
+{
+    struct pending *list = redis->first;
+    char text[256];
+
+    if (redis->state == DOWN)
+        return;
+    snprintf(text, sizeof text, "%s", why); /* why may be in what is freed now */
+    close(redis->fd);
+    redisReaderFree(redis->reader);
+    redis->fd = -1;
+    redis->reader = NULL;
+    redis->state = DOWN;
+    redis->first = redis->last = redis->unsent = NULL;
+    redis->count = 0;
+    redis->id = 0;
+    while (list) {
+        struct pending *next = list->next;
+
+        answer(list, list->sent ? LATER_UNKNOWN : LATER_UNSENT, LATER_REMEDY_RECONNECT, NULL, text);
+        list = next;
+    }
+    if (redis->options.down)
+        redis->options.down(redis->options.arg, text);
+}
+
+static void fail_errno(struct later_redis *redis, const char *what)
+{
+    char text[160];
+
+    snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    fail(redis, text);
+}
+
+void later_redis_free(struct later_redis *redis)
+{
+    if (!redis)
+        return;
+    redis->options.down = NULL;
+    fail(redis, "closed");
+    if (redis->password)
+        explicit_bzero(redis->password, strlen(redis->password));
+    free(redis->password);
+    free(redis);
+}
+
+void later_redis_disconnect(struct later_redis *redis, const char *why)
+{
+    fail(redis, why);
+}
+
+bool later_redis_up(const struct later_redis *redis)
+{
+    return redis->state == UP;
+}
+
+bool later_redis_down(const struct later_redis *redis)
+{
+    return redis->state == DOWN;
+}
+
+int64_t later_redis_id(const struct later_redis *redis)
+{
+    return redis->id;
+}
+
+size_t later_redis_pending(const struct later_redis *redis)
+{
+    return redis->count;
+}
+
+static int enqueue(struct later_redis *redis, struct later_command *cmd, int script, double timeout,
+                   later_answer_fn *fn, void *arg)
+{
+    struct pending *pending;
+
+    if (!later_command_ready(cmd) || !(pending = calloc(1, sizeof *pending))) {
+        later_command_free(cmd);
+        return -1;
+    }
+    pending->cmd = *cmd;
+    *cmd = (struct later_command){ 0 };
+    pending->script = script;
+    pending->timeout = timeout;
+    pending->deadline = later_clock() + timeout;
+    pending->fn = fn;
+    pending->arg = arg;
+    append(redis, pending);
+    return 0;
+}
+
+int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
+                     double timeout, later_answer_fn *fn, void *arg)
+{
+    if (redis->state != UP) {
+        later_command_free(cmd);
+        return -1;
+    }
+    return enqueue(redis, cmd, script, timeout, fn, arg);
+}
+
+/* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, PING --- */
+
+static void must_work(void *arg, struct later_answer *told)
+{
+    struct later_redis *redis = arg;
+
+    if (told->outcome == LATER_REFUSED && !redis->why[0])
+        snprintf(redis->why, sizeof redis->why, "%s", told->text);
+}
+
+static void take_id(void *arg, struct later_answer *told)
+{
+    struct later_redis *redis = arg;
+
+    if (told->outcome == LATER_ANSWERED)
+        redis->id = later_reply_int(told->reply);
+}
+
+/* The last of the handshake. A PING tells LOADING, NOAUTH, MASTERDOWN. MISCONF and the like do not
+ * count: reading still works, and it may heal. */
+static void take_ping(void *arg, struct later_answer *told)
+{
+    struct later_redis *redis = arg;
+
+    if (told->outcome == LATER_REFUSED &&
+        (told->remedy == LATER_REMEDY_RECONNECT || strncmp(told->text, "LOADING", 7) == 0))
+        must_work(arg, told);
+    if (told->outcome == LATER_REFUSED || told->outcome == LATER_ANSWERED)
+        redis->state = UP; /* handle() looks at `why` next */
+}
+
+static void ask(struct later_redis *redis, later_answer_fn *fn, const char *const *words)
+{
+    struct later_command cmd = { 0 };
+    size_t count = 0;
+
+    while (words[count])
+        count++;
+    later_command_begin(&cmd, count);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(&cmd, words[i]);
+    enqueue(redis, &cmd, LATER_NO_SCRIPT, redis->options.connect_timeout, fn, redis);
+}
+
+static void shake_hands(struct later_redis *redis)
+{
+    const struct later_address *address = &redis->options.address;
+    char db[12];
+
+    snprintf(db, sizeof db, "%u", (unsigned)address->db);
+    redis->why[0] = '\0';
+    if (redis->password && address->user[0])
+        ask(redis, must_work,
+            (const char *const[]){ "AUTH", address->user, redis->password, NULL });
+    else if (redis->password)
+        ask(redis, must_work, (const char *const[]){ "AUTH", redis->password, NULL });
+    if (address->db)
+        ask(redis, must_work, (const char *const[]){ "SELECT", db, NULL });
+    if (redis->name[0])
+        ask(redis, NULL, (const char *const[]){ "CLIENT", "SETNAME", redis->name, NULL });
+    ask(redis, take_id, (const char *const[]){ "CLIENT", "ID", NULL });
+    ask(redis, take_ping, (const char *const[]){ "PING", NULL });
+}
+
+int later_redis_connect(struct later_redis *redis, struct later_error *err)
+{
+    if (redis->state != DOWN)
+        return 0;
+    redis->reader = redisReaderCreate();
+    if (!redis->reader)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    redis->reader->maxbuf = 256 * 1024; /* what it may keep when it is empty */
+    redis->fd = later_address_connect(&redis->options.address, err);
+    if (redis->fd < 0) {
+        redisReaderFree(redis->reader);
+        redis->reader = NULL;
+        return -1;
+    }
+    redis->state = CONNECTING;
+    redis->connect_deadline = later_clock() + redis->options.connect_timeout;
+    return 0;
+}
+
+/* Returns true once the socket is connected and the handshake queued. */
+static bool finish_connect(struct later_redis *redis)
+{
+    struct pollfd poller = { .fd = redis->fd, .events = POLLOUT };
+    socklen_t len = sizeof(int);
+    int why = 0;
+
+    if (poll(&poller, 1, 0) <= 0)
+        return false;
+    if (getsockopt(redis->fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0 || why) {
+        errno = why ? why : errno;
+        fail_errno(redis, "connect");
+        return false;
+    }
+    redis->state = HANDSHAKE;
+    shake_hands(redis);
+    return true;
+}
+
+/* --- writing --- */
+
+static size_t gather(const struct later_redis *redis, struct iovec *pieces)
+{
+    size_t count = 0;
+
+    for (struct pending *p = redis->unsent; p && count < WRITE_PIECES; p = p->next) {
+        pieces[count].iov_base = p->cmd.data + p->sent;
+        pieces[count++].iov_len = p->cmd.len - p->sent;
+    }
+    return count;
+}
+
+static void note_sent(struct later_redis *redis, size_t bytes)
+{
+    while (bytes > 0) {
+        struct pending *p = redis->unsent;
+        size_t left = p->cmd.len - p->sent;
+
+        if (bytes < left) {
+            p->sent += bytes;
+            return;
+        }
+        p->sent = p->cmd.len;
+        p->deadline = later_clock() + p->timeout;
+        bytes -= left;
+        redis->unsent = p->next;
+    }
+}
+
+void later_redis_flush(struct later_redis *redis)
+{
+    while (redis->state >= HANDSHAKE && redis->unsent) {
+        struct iovec pieces[WRITE_PIECES];
+        struct msghdr message = { .msg_iov = pieces, .msg_iovlen = gather(redis, pieces) };
+        ssize_t sent = sendmsg(redis->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0) {
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                fail_errno(redis, "write");
+            return;
+        }
+        note_sent(redis, (size_t)sent);
+    }
+}
+
+/* --- reading --- */
+
+/* NOSCRIPT: nothing has run. Loads the script and sends the same bytes again. */
+static bool load_and_repeat(struct later_redis *redis, struct pending *pending)
+{
+    struct later_command load = { 0 };
+
+    if (pending->script == LATER_NO_SCRIPT || pending->reloaded)
+        return false;
+    later_script_load(&load, (enum later_script)pending->script);
+    if (enqueue(redis, &load, LATER_NO_SCRIPT, pending->timeout, NULL, NULL) < 0)
+        return false;
+    pending->reloaded = true;
+    pending->sent = 0;
+    pending->deadline = later_clock() + pending->timeout;
+    append(redis, pending);
+    return true;
+}
+
+static bool is_message(const struct later_redis *redis, const struct later_reply *reply)
+{
+    return redis->options.message && later_reply_count(reply) == 3 &&
+           strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "message") == 0;
+}
+
+static void deliver(struct later_redis *redis, redisReply *raw)
+{
+    struct later_reply *reply = (struct later_reply *)(void *)raw;
+    struct pending *pending;
+    const char *text;
+    enum later_remedy remedy;
+
+    if (is_message(redis, reply)) {
+        redis->options.message(redis->options.arg, later_reply_text(later_reply_at(reply, 1), NULL),
+                               later_reply_text(later_reply_at(reply, 2), NULL));
+        later_reply_free(reply);
+        return;
+    }
+    if (!redis->first || redis->first == redis->unsent) { /* an answer to nothing we sent */
+        snprintf(redis->why, sizeof redis->why, "unasked answer: %.100s",
+                 later_reply_text(reply, NULL));
+        later_reply_free(reply);
+        return;
+    }
+    pending = pop(redis);
+    if (!later_reply_is_error(reply)) {
+        answer(pending, LATER_ANSWERED, LATER_REMEDY_ABANDON, raw, "");
+        return;
+    }
+    text = later_reply_text(reply, NULL);
+    remedy = later_reply_remedy(text, NULL);
+    if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending))
+        later_reply_free(reply);
+    else
+        answer(pending, LATER_REFUSED, remedy, raw, text);
+}
+
+/* Answers all complete replies. Returns false when the connection broke. */
+static bool deliver_all(struct later_redis *redis)
+{
+    for (;;) {
+        void *reply = NULL;
+        bool was_up = redis->state == UP;
+
+        if (redisReaderGetReply(redis->reader, &reply) != REDIS_OK) {
+            fail(redis, redis->reader->errstr);
+            return false;
+        }
+        if (!reply)
+            return true;
+        deliver(redis, reply);
+        if (redis->state == DOWN)
+            return false;
+        if (redis->why[0]) {
+            fail(redis, redis->why);
+            return false;
+        }
+        if (!was_up && redis->state == UP && redis->options.up)
+            redis->options.up(redis->options.arg);
+        if (redis->state == DOWN)
+            return false;
+    }
+}
+
+static void read_some(struct later_redis *redis)
+{
+    static const int rounds = 16; /* then others get their turn */
+    char bytes[READ_SIZE];
+
+    for (int i = 0; i < rounds && redis->state >= HANDSHAKE; i++) {
+        ssize_t got = recv(redis->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        if (got < 0) {
+            fail_errno(redis, "read");
+            return;
+        }
+        if (got == 0) {
+            fail(redis, "Redis closed the connection");
+            return;
+        }
+        if (redisReaderFeed(redis->reader, bytes, (size_t)got) != REDIS_OK) {
+            fail(redis, redis->reader->errstr);
+            return;
+        }
+        if (!deliver_all(redis) || (size_t)got < sizeof bytes)
+            return;
+    }
+}
+
+void later_redis_handle(struct later_redis *redis)
+{
+    if (redis->state == CONNECTING && !finish_connect(redis))
+        return;
+    later_redis_flush(redis);
+    if (redis->state >= HANDSHAKE)
+        read_some(redis);
+    later_redis_flush(redis);
+}
+
+/* --- for the owner's loop --- */
+
+int later_redis_fd(const struct later_redis *redis)
+{
+    return redis->fd;
+}
+
+bool later_redis_wants_write(const struct later_redis *redis)
+{
+    return redis->state == CONNECTING || redis->unsent;
+}
+
+double later_redis_deadline(const struct later_redis *redis)
+{
+    double deadline = redis->first ? redis->first->deadline : INFINITY;
+
+    if ((redis->state == CONNECTING || redis->state == HANDSHAKE) &&
+        redis->connect_deadline < deadline)
+        deadline = redis->connect_deadline;
+    return redis->state == DOWN ? INFINITY : deadline;
+}
+
+void later_redis_tick(struct later_redis *redis)
+{
+    if (later_clock() < later_redis_deadline(redis))
+        return;
+    fail(redis, redis->state == UP ? "no answer in time" : "no connection in time");
+}
+
+void later_redis_wait(struct later_redis *redis, double until)
+{
+    struct pollfd poller = { .fd = redis->fd, .events = POLLIN };
+    double now = later_clock(), deadline = later_redis_deadline(redis);
+    double wait = (deadline < until ? deadline : until) - now;
+
+    if (redis->state == DOWN)
+        return;
+    later_redis_flush(redis);
+    if (redis->state == DOWN)
+        return;
+    if (later_redis_wants_write(redis))
+        poller.events |= POLLOUT;
+    wait = wait < 0 ? 0 : wait > 3600 ? 3600 : wait;
+    if (poll(&poller, 1, (int)ceil(wait * 1000)) > 0)
+        later_redis_handle(redis);
+    later_redis_tick(redis);
+}

@@ -1,0 +1,107 @@
+/*
+ * redis.h: one connection to Redis, and one answer to each command, always.
+ *
+ * The connection does no waiting of its own: whoever owns it polls later_redis_fd(), calls
+ * later_redis_handle() when something is ready and later_redis_tick() when later_redis_deadline()
+ * has come. client.c does so with poll(2), the daemon with libevent; both see the same answers.
+ *
+ * hiredis parses the replies, and only that. Its own connections lack what a daemon needs
+ * (deadlines, CLOEXEC, writes without SIGPIPE, "sent or not?" when a connection dies: hiredis
+ * 0.14.1), so sockets and queues are ours.
+ *
+ * Every command has a deadline. When it passes, or the connection breaks, the connection is closed
+ * and each outstanding command is answered at once: UNSENT where not a byte of it had left (nothing
+ * has happened), UNKNOWN where it may have run. A connection that is down stays down until
+ * later_redis_connect() is called again; when to do so is the owner's policy.
+ */
+#ifndef LATER_REDIS_H
+#define LATER_REDIS_H
+
+#include "address.h"
+#include "command.h"
+#include "later/error.h"
+#include "reply.h"
+
+#include <stdbool.h>
+
+#define LATER_NO_SCRIPT (-1)
+
+struct later_redis;
+
+enum later_outcome {
+    LATER_ANSWERED, /* reply is there and no error */
+    LATER_REFUSED,  /* Redis answered with an error; remedy says what to do */
+    LATER_UNSENT,   /* the connection broke before: nothing has happened */
+    LATER_UNKNOWN   /* the connection broke after: it may have run, or may still run */
+};
+
+struct later_answer {
+    enum later_outcome outcome;
+    enum later_remedy remedy;  /* where REFUSED */
+    struct later_reply *reply; /* borrowed; to keep it, set this to NULL and free it later */
+    const char *text;          /* Redis's error, or why the connection broke; "" where ANSWERED */
+};
+typedef void later_answer_fn(void *arg, struct later_answer *answer);
+
+struct later_redis_options {
+    struct later_address address; /* copied */
+    const char *password;         /* copied; NULL = none */
+    const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
+    double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */
+    /* All may be NULL. None may call later_redis_free(). */
+    void (*up)(void *arg);                    /* the handshake is done: commands are taken */
+    void (*down)(void *arg, const char *why); /* it broke, or could not be made */
+    void (*message)(void *arg, const char *channel, const char *text); /* after SUBSCRIBE */
+    void *arg;
+};
+
+/* A new connection, down. NULL without memory. */
+struct later_redis *later_redis_new(const struct later_redis_options *options);
+
+/* Answers what is outstanding (UNSENT, UNKNOWN), closes and frees. NULL is fine. */
+void later_redis_free(struct later_redis *redis);
+
+/* Begins to connect; a no-op unless it is down. Returns 0, or -1 with *err if it failed at once
+ * (then `down` is not called). */
+int later_redis_connect(struct later_redis *redis, struct later_error *err);
+
+/* Breaks the connection, as if it had failed with `why`. */
+void later_redis_disconnect(struct later_redis *redis, const char *why);
+
+/* Are commands taken? Is a connection there or being made? */
+bool later_redis_up(const struct later_redis *redis);
+bool later_redis_down(const struct later_redis *redis);
+
+/* Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 where the ACL hides it. */
+int64_t later_redis_id(const struct later_redis *redis);
+
+/* Takes *cmd (emptied) to be sent by the next later_redis_flush() or later_redis_handle(), and
+ * answered within `timeout` seconds after that. `script` is the enum later_script it calls, or
+ * LATER_NO_SCRIPT. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not called, where the
+ * connection is not up or memory is out: as good as UNSENT. */
+int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
+                     double timeout, later_answer_fn *fn, void *arg);
+
+/* Commands sent or to be sent and not answered yet. */
+size_t later_redis_pending(const struct later_redis *redis);
+
+/* Writes what can be written now. Commands queued since are in one write. */
+void later_redis_flush(struct later_redis *redis);
+
+/* For the owner's loop: the socket, or -1; whether it waits for writing; when (later_clock())
+ * later_redis_tick() has something to do, INFINITY for never. */
+int later_redis_fd(const struct later_redis *redis);
+bool later_redis_wants_write(const struct later_redis *redis);
+double later_redis_deadline(const struct later_redis *redis);
+
+/* Reads and answers, writes, connects: whatever is possible without blocking. */
+void later_redis_handle(struct later_redis *redis);
+
+/* Breaks the connection where a deadline has passed. */
+void later_redis_tick(struct later_redis *redis);
+
+/* poll(2)s and handles until the clock says `until` or something has been handled. For owners
+ * without a loop. */
+void later_redis_wait(struct later_redis *redis, double until);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * reply.h: what Redis answered: reading the tree, and what its errors ask for.
+ *
+ * Reading is forgiving: a reply of an unexpected shape gives "", 0 or NULL, never a crash, since
+ * what comes from the network is foreign. Nothing is copied: strings live as long as the reply.
+ */
+#ifndef LATER_REPLY_H
+#define LATER_REPLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct later_reply; /* hiredis's redisReply, seen only by reply.c and redis.c */
+
+/* What to do about an error reply. */
+enum later_remedy {
+    LATER_REMEDY_RETRY,     /* the same again, after a while: it is loading, busy, full */
+    LATER_REMEDY_RECONNECT, /* this server will not do: find it anew */
+    LATER_REMEDY_LOAD,      /* load the script, then the same again: nothing has run */
+    LATER_REMEDY_REROUTE,   /* another node has the slot (MOVED, ASK): nothing has run */
+    LATER_REMEDY_ABANDON    /* the same again would fail again */
+};
+
+/* The remedy for an error's text, by its first word. Unknown words: RETRY where `known` comes back
+ * false, so that a result is kept rather than dropped. Pure; known may be NULL. */
+enum later_remedy later_reply_remedy(const char *text, bool *known);
+
+bool later_reply_is_error(const struct later_reply *reply);
+bool later_reply_is_nil(const struct later_reply *reply);
+
+/* Number of elements; 0 where it is no array. */
+size_t later_reply_count(const struct later_reply *reply);
+
+/* Element i, or NULL beyond the end. */
+const struct later_reply *later_reply_at(const struct later_reply *reply, size_t i);
+
+/* The bytes of a string, status or error, NUL-terminated beyond *len; "" for anything else.
+ * len may be NULL. */
+const char *later_reply_text(const struct later_reply *reply, size_t *len);
+
+/* An integer, or the number a string spells; 0 otherwise. */
+int64_t later_reply_int(const struct later_reply *reply);
+
+/* The number a string spells, whatever the locale; `otherwise` where it spells none. */
+double later_reply_seconds(const struct later_reply *reply, double otherwise);
+
+/* Frees a reply that was kept. NULL is fine. */
+void later_reply_free(struct later_reply *reply);
+
+#endif

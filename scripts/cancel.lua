@@ -1,0 +1,53 @@
+-- cancel: drop jobs, whatever their state
+-- KEYS   ready delayed reserved dead jobs attempts crashes interrupts priorities errors stats
+-- ARGV   (id member)...
+-- reply  for each job the state it had, or '' where there is none
+--
+-- member  `TOKEN:id` where the caller found it reserved (ZSCAN), else ''. The reservation is
+--         withdrawn: who holds it is told LOST.
+
+-- @include guard
+-- @include forget
+-- @include count
+
+local total = #ARGV / 2
+guard(total, { ready, delayed, reserved, dead },
+    { jobs, attempts, crashes, interrupts, priorities, errors, stats })
+
+local sets = { ready = ready, delayed = delayed, dead = dead }
+local from, gone, seen = {}, {}, {}
+for i = 1, total do
+    local id, member = ARGV[2 * i - 1], ARGV[2 * i]
+    from[i] = ''
+    if not seen[id] then
+        for state, set in pairs(sets) do
+            if redis.call('ZSCORE', set, id) then
+                from[i] = state
+            end
+        end
+        if from[i] == '' and string.sub(member, 18) == id then
+            from[i] = redis.call('ZSCORE', reserved, member) and 'reserved' or ''
+        end
+    end
+    if from[i] ~= '' then
+        seen[id] = true
+        gone[#gone + 1] = id
+    end
+end
+if #gone == 0 then
+    return from
+end
+for i = 1, total do
+    local id = ARGV[2 * i - 1]
+    if from[i] == 'reserved' then
+        redis.call('ZREM', reserved, ARGV[2 * i])
+    elseif from[i] ~= '' then
+        redis.call('ZREM', sets[from[i]], id)
+    end
+end
+local known = forget(gone)
+count(stats, 'cancelled', #gone)
+if known < #gone then
+    count(stats, 'adopted', #gone - known)
+end
+return from

@@ -1,0 +1,8 @@
+-- expire: drop reserved jobs whose expires_at has passed
+-- KEYS   reserved jobs attempts crashes interrupts priorities errors stats
+-- ARGV   (member)...
+-- reply  the positions (from 1) of members that are LOST
+
+-- @include settle
+
+return settle(ARGV, 'expired')

@@ -1,0 +1,49 @@
+-- kick: dead or delayed jobs become ready
+-- KEYS   ready delayed dead attempts crashes interrupts priorities wake paused stats
+-- ARGV   (id)...
+-- reply  for each id the state it came from, or '' where it is neither dead nor delayed
+--
+-- A dead job begins anew: its attempts and crashes are forgotten, its last error is kept.
+
+-- @include now
+-- @include guard
+-- @include wake
+-- @include priority
+-- @include count
+
+guard(#ARGV, { ready, delayed, dead }, { attempts, crashes, interrupts, priorities, stats })
+
+local from, soon, placed = {}, {}, {}
+for i = 1, #ARGV do
+    local id = ARGV[i]
+    from[i] = ''
+    if not placed[id] then
+        if redis.call('ZSCORE', dead, id) then
+            from[i] = 'dead'
+        elseif redis.call('ZSCORE', delayed, id) then
+            from[i] = 'delayed'
+        end
+    end
+    if from[i] ~= '' then
+        placed[id] = true
+        soon[#soon + 1] = now + i / 1000000 - rank(id)
+        soon[#soon + 1] = id
+    end
+end
+if #soon == 0 then
+    return from
+end
+for i = 1, #ARGV do
+    if from[i] == 'dead' then
+        redis.call('ZREM', dead, ARGV[i])
+        for _, beside in ipairs({ attempts, crashes, interrupts }) do
+            redis.call('HDEL', beside, ARGV[i])
+        end
+    elseif from[i] == 'delayed' then
+        redis.call('ZREM', delayed, ARGV[i])
+    end
+end
+redis.call('ZADD', ready, unpack(soon))
+leave_wake()
+count(stats, 'kicked', #soon / 2)
+return from

@@ -1,0 +1,91 @@
+-- migrate: due delayed jobs and lapsed reservations become ready
+-- KEYS   ready delayed reserved jobs attempts interrupts priorities errors wake paused stats
+-- ARGV   limit lapse reason
+-- reply  promoted, lapsed, seconds until the next is due, seconds until the next lease ends
+--        ('' = none), the present
+--
+-- limit   at most so many jobs, 1 to 500; fewer where what is adopted exceeds 256 KiB
+-- lapse   1: return reservations whose lease ran out; 0: leave them, their keepers come first
+-- reason  `"kind":"lapse",…}` for those, or '' to keep the one before
+--
+-- Leaves a wake where ready jobs have none, so that a plain ZADD is found too.
+
+-- @include now
+-- @include number
+-- @include guard
+-- @include wake
+-- @include priority
+-- @include adopt
+-- @include fail
+
+local most = whole(limit, 1, 500)
+if not most or (lapse ~= '0' and lapse ~= '1') then
+    return redis.error_reply('ERR migrate: a limit is 1 to 500, lapse is 0 or 1')
+end
+guard(most, { ready, delayed, reserved },
+    { jobs, attempts, interrupts, priorities, errors, stats })
+
+-- Promotes the first that are due; returns how many, and the bytes of the documents it adopted.
+local function promote(step)
+    local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'WITHSCORES', 'LIMIT', 0, step)
+    local soon, adopted, size = {}, {}, 0
+    for i = 1, #due, 2 do
+        local id, score = due[i], due[i + 1]
+        if string.byte(id) == 123 and redis.call('HEXISTS', jobs, id) == 0 then
+            adopted[#adopted + 1] = adopt(id)
+            adopted[#adopted + 1] = id
+            size = size + #id
+            id = adopted[#adopted - 1]
+        end
+        local off = rank(id)
+        soon[i], soon[i + 1] = off == 0 and score or score - off, id
+    end
+    if #soon > 0 then
+        redis.call('ZREMRANGEBYRANK', delayed, 0, #soon / 2 - 1)
+        redis.call('ZADD', ready, unpack(soon))
+    end
+    if #adopted > 0 then
+        redis.call('HSET', jobs, unpack(adopted))
+        count(stats, 'adopted', #adopted / 2)
+    end
+    return #soon / 2, size
+end
+
+local function lapse_first(step)
+    local over = redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, step)
+    if #over > 0 then
+        local soon = {}
+        redis.call('ZREMRANGEBYRANK', reserved, 0, #over - 1)
+        for i = 1, #over do
+            local id = string.sub(over[i], 18)
+            soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(id), id
+            note_error(id, count_attempt(id), reason)
+        end
+        redis.call('ZADD', ready, unpack(soon))
+        count(stats, 'lapsed', #over)
+    end
+    return #over
+end
+
+-- In small steps: members not adopted yet are whole documents.
+local promoted, lapsed, size = 0, 0, 0
+repeat
+    local step = math.min(50, most - promoted)
+    local moved, adopted = promote(step)
+    promoted, size = promoted + moved, size + adopted
+until moved < step or promoted == most or size > 262144
+if lapse == '1' and promoted < most then
+    lapsed = lapse_first(most - promoted)
+end
+leave_wake()
+
+local function seconds_until(first)
+    return first[2] and string.format('%.6f', math.max(0, first[2] - now)) or ''
+end
+return {
+    promoted,
+    lapsed,
+    seconds_until(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')),
+    seconds_until(redis.call('ZRANGE', reserved, 0, 0, 'WITHSCORES')),
+    string.format('%.6f', now),
+}

@@ -1,0 +1,128 @@
+-- push: put jobs into ready, or into delayed until they are due
+-- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors wake paused stats due
+-- KEYS   call
+-- ARGV   remember mode (id when priority document)...
+-- reply  one answer a job: PUSHED, REPLACED, or `EXISTS state`
+--
+-- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
+-- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced
+-- when      '' now; '+S' in S seconds; 'S' at that UNIX time
+-- priority  -100 to 100, higher first
+--
+-- The only script whose first write a full Redis refuses: who pushes then is told so.
+
+-- @include now
+-- @include number
+-- @include guard
+-- @include place
+-- @include where
+-- @include count
+
+if not whole(remember, 0, 86400) or (mode ~= 'new' and mode ~= 'replace') then
+    return redis.error_reply('ERR push: remember is 0 to 86400, mode is new or replace')
+end
+if remember ~= '0' then
+    local told = redis.call('GET', call)
+    if told then
+        local answers = {}
+        for answer in string.gmatch(told, '[^\n]+') do
+            answers[#answers + 1] = answer
+        end
+        return answers
+    end
+end
+
+local function refuse(job, why)
+    return redis.error_reply('ERR push: job ' .. job .. ': ' .. why)
+end
+
+local total = (#ARGV - 2) / 4
+local times, ranks = {}, {}
+for i = 1, total do
+    local id, when = ARGV[4 * i - 1], ARGV[4 * i]
+    if #id > 200 or not string.find(id, '^[!-~]+$') then
+        return refuse(i, 'an id is 1 to 200 printable characters without space')
+    end
+    ranks[i] = whole(ARGV[4 * i + 1], -100, 100)
+    if not ranks[i] then
+        return refuse(i, 'a priority is a whole number from -100 to 100')
+    end
+    if ARGV[4 * i + 2] == '' then
+        return refuse(i, 'the document is empty')
+    end
+    if when ~= '' then
+        local plus, seconds = string.match(when, '^(%+?)(.*)$')
+        seconds = number(seconds, 0, 1e11)
+        if not seconds then
+            return refuse(i, 'a time is seconds from 1970, a delay is +seconds')
+        end
+        times[i] = plus == '+' and now + seconds or seconds
+    end
+end
+guard(total, { ready, delayed, dead },
+    { jobs, attempts, crashes, interrupts, priorities, errors, stats })
+
+local soon, later, ranked, state_of = {}, {}, {}, {}
+local function take(i, id)
+    local time = times[i]
+    if time and time > now then
+        later[#later + 1] = time
+        later[#later + 1] = id
+        state_of[id] = 'delayed'
+    else
+        soon[#soon + 1] = now + i / 1000000 - ranks[i] * 1000000
+        soon[#soon + 1] = id
+        state_of[id] = 'ready'
+    end
+    if ranks[i] ~= 0 then
+        ranked[#ranked + 1] = id
+        ranked[#ranked + 1] = ranks[i]
+    end
+end
+
+local function replace(i, id, state)
+    redis.call('ZREM', state == 'ready' and ready or delayed, id)
+    redis.call('HSET', jobs, id, ARGV[4 * i + 2])
+    for _, beside in ipairs({ attempts, crashes, interrupts, priorities, errors }) do
+        redis.call('HDEL', beside, id)
+    end
+    take(i, id)
+end
+
+local answers = {}
+local pushed, replaced = 0, 0
+for i = 1, total do
+    local id = ARGV[4 * i - 1]
+    if redis.call('HSETNX', jobs, id, ARGV[4 * i + 2]) == 1 then
+        take(i, id)
+        pushed = pushed + 1
+        answers[i] = 'PUSHED'
+    else
+        -- One that came earlier in this very call is in no set yet.
+        local state = state_of[id] or where(id)
+        if mode == 'replace' and not state_of[id] and (state == 'ready' or state == 'delayed') then
+            replace(i, id, state)
+            replaced = replaced + 1
+            answers[i] = 'REPLACED'
+        else
+            answers[i] = 'EXISTS ' .. state
+        end
+    end
+end
+
+if #ranked > 0 then
+    redis.call('HSET', priorities, unpack(ranked))
+end
+if pushed + replaced > 0 then
+    place(soon, later)
+end
+if remember ~= '0' then
+    redis.call('SET', call, table.concat(answers, '\n'), 'EX', remember)
+end
+local duplicate = total - pushed - replaced
+for name, n in pairs({ pushed = pushed, replaced = replaced, duplicate = duplicate }) do
+    if n > 0 then
+        count(stats, name, n)
+    end
+end
+return answers

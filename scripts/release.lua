@@ -1,0 +1,54 @@
+-- release: an attempt failed; the job runs again later
+-- KEYS   reserved ready delayed attempts crashes interrupts priorities errors wake paused stats due
+-- ARGV   (member wait how error)...
+-- reply  the positions (from 1) of members that are LOST
+--
+-- wait   seconds until it is due; 0: ready at once
+-- how    ran: an attempt; crashed: an attempt that killed its worker
+-- error  `"kind":…,"text":…,"host":…}`, or '' to keep the one before
+--
+-- A suspect that ran to an end is none any more.
+
+-- @include now
+-- @include guard
+-- @include owned
+-- @include priority
+-- @include fail
+-- @include place
+
+local members, waits = {}, {}
+for i = 1, #ARGV / 4 do
+    local how = ARGV[4 * i - 1]
+    members[i] = ARGV[4 * i - 3]
+    waits[i] = number(ARGV[4 * i - 2], 0, 1e11)
+    if not waits[i] or (how ~= 'ran' and how ~= 'crashed') then
+        return redis.error_reply('ERR release: a wait is seconds, how is ran or crashed')
+    end
+end
+guard(#members, { ready, delayed }, { attempts, crashes, interrupts, priorities, errors, stats })
+
+local held, ids, at, lost = owned(members)
+if #held == 0 then
+    return lost
+end
+redis.call('ZREM', reserved, unpack(held))
+local soon, later = {}, {}
+for n = 1, #held do
+    local i, id = at[n], ids[n]
+    if waits[i] > 0 then
+        later[#later + 1] = now + waits[i]
+        later[#later + 1] = id
+    else
+        soon[#soon + 1] = now + n / 1000000 - rank(id)
+        soon[#soon + 1] = id
+    end
+    note_error(id, count_attempt(id), ARGV[4 * i])
+    if ARGV[4 * i - 1] == 'crashed' then
+        count(crashes, id, 1)
+    elseif redis.call('HGET', crashes, id) == '0' then
+        redis.call('HDEL', crashes, id)
+    end
+end
+place(soon, later)
+count(stats, 'released', #held)
+return lost

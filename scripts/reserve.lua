@@ -1,0 +1,99 @@
+-- reserve: hand out the first ready jobs under a token
+-- KEYS   ready reserved jobs attempts crashes wake paused stats
+-- ARGV   token lease limit bytes deadline
+-- reply  the present, then for each job: id, the score it had, attempts, crashes, document
+--
+-- token     16 characters [0-9a-z], new for each call
+-- lease     seconds the reservation holds, 0.001 to 10^9
+-- limit     at most so many jobs, 1 to 500
+-- bytes     at most so many bytes of documents, but at least one job
+-- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
+--           For a reserve written behind a BLPOP, whose client may be gone when it runs.
+-- attempts and crashes are '' where there were none; crashes 0 is a suspect.
+
+-- @include now
+-- @include number
+-- @include guard
+-- @include wake
+-- @include adopt
+-- @include count
+
+local most, budget = whole(limit, 1, 500), whole(bytes, 0, 1e9)
+local seconds, last = number(lease, 0.001, 1e9), number(deadline, 0, 1e11)
+if #token ~= 16 or not string.find(token, '^[0-9a-z]+$') or not seconds then
+    return redis.error_reply('ERR reserve: a token is 16 of [0-9a-z], a lease is seconds')
+end
+if not most or not budget or not last then
+    return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
+end
+guard(most, { ready, reserved }, { jobs, attempts, crashes, stats })
+
+local reply = { string.format('%.6f', now) }
+if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
+    leave_wake()
+    return reply
+end
+
+-- In small steps: no more than the budget holds at the average size so far, and few in any case,
+-- so that little is read in vain.
+local ids, scores, documents, orphans = {}, {}, {}, {}
+local taken, size, step, full = 0, 0, 4, false
+repeat
+    step = math.min(step, most - taken)
+    local found = redis.call('ZRANGE', ready, taken, taken + step - 1, 'WITHSCORES')
+    local members = {}
+    for i = 1, #found / 2 do
+        members[i] = found[2 * i - 1]
+    end
+    local known = #members > 0 and redis.call('HMGET', jobs, unpack(members))
+    for i = 1, #members do
+        local document = known[i] or members[i]
+        if taken > 0 and size + #document > budget then
+            full = true
+            break
+        end
+        taken, size = taken + 1, size + #document
+        ids[taken], scores[taken], documents[taken] = members[i], found[2 * i], document
+        if not known[i] then
+            orphans[#orphans + 1] = taken
+        end
+    end
+    full = full or #members < step or taken == most
+    step = math.max(1, math.min(16, math.floor((budget - size) * taken / size)))
+until full
+if taken == 0 then
+    leave_wake()
+    return reply
+end
+
+-- A member without an entry is its own document.
+local adopted = {}
+for _, i in ipairs(orphans) do
+    ids[i] = adopt(documents[i])
+    adopted[#adopted + 1] = ids[i]
+    adopted[#adopted + 1] = documents[i]
+end
+
+local tries, crashed = {}, {}
+if redis.call('EXISTS', attempts, crashes) > 0 then
+    tries = redis.call('HMGET', attempts, unpack(ids))
+    crashed = redis.call('HMGET', crashes, unpack(ids))
+end
+
+local held, n = {}, 1
+local expiry = string.format('%.6f', now + seconds)
+for i = 1, taken do
+    held[2 * i - 1], held[2 * i] = expiry, token .. ':' .. ids[i]
+    reply[n + 1], reply[n + 2] = ids[i], scores[i]
+    reply[n + 3], reply[n + 4], reply[n + 5] = tries[i] or '', crashed[i] or '', documents[i]
+    n = n + 5
+end
+
+redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
+redis.call('ZADD', reserved, unpack(held))
+if #adopted > 0 then
+    redis.call('HSET', jobs, unpack(adopted))
+    count(stats, 'adopted', #adopted / 2)
+end
+leave_wake()
+return reply

@@ -1,0 +1,43 @@
+-- size: count the jobs of a queue
+-- KEYS   ready delayed reserved dead jobs priorities paused stats
+-- ARGV   none
+-- reply  ready, delayed, reserved, dead, paused (0 or 1), age of the oldest ready job in seconds
+--        ('' = none), documents, then the counters: name, value …
+--
+-- All of one moment, so that `later check` can add them up.
+
+-- @include now
+-- @include priority
+
+-- Scores are times less priorities: the oldest of each priority is the first of its band. Jobs
+-- with a score of 0 ("before everything") have no age.
+local oldest
+local from = 900000000
+for _ = -100, 100 do
+    local first = redis.call('ZRANGEBYSCORE', ready, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if not first[1] then
+        break
+    end
+    local pushed = first[2] + rank(first[1])
+    if not oldest or pushed < oldest then
+        oldest = pushed
+    end
+    from = '(' .. string.format('%.6f', now - rank(first[1]) + 1)
+    if not prioritised then
+        break
+    end
+end
+
+local reply = {
+    redis.call('ZCARD', ready),
+    redis.call('ZCARD', delayed),
+    redis.call('ZCARD', reserved),
+    redis.call('ZCARD', dead),
+    redis.call('EXISTS', paused),
+    oldest and string.format('%.6f', math.max(0, now - oldest)) or '',
+    redis.call('HLEN', jobs),
+}
+for _, counter in ipairs(redis.call('HGETALL', stats)) do
+    reply[#reply + 1] = counter
+end
+return reply
