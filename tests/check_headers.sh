@@ -1,0 +1,24 @@
+#!/bin/sh
+# Every header can be the first: it includes what it needs.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+flags="-std=gnu11 -D_GNU_SOURCE -Wall -Werror -Ilib -I$top_builddir/lib -iquote daemon
+    $(pkg-config --cflags hiredis libevent_core jansson libconfig)"
+
+# alone HEADER...: fails if one of them does not compile alone.
+alone()
+{
+    status=0
+    for header in "$@"; do
+        # shellcheck disable=SC2086 # flags are words
+        echo "#include \"$header\"" | ${CC:-cc} $flags -I. -x c -fsyntax-only - || status=1
+    done
+    return $status
+}
+
+for room in lib/later lib daemon cli jobs; do
+    # shellcheck disable=SC2046 # names without blanks
+    runs "headers of $room" alone $(find "$room" -maxdepth 1 -name '*.h')
+done
+finish

@@ -1,0 +1,114 @@
+#!/bin/sh
+# Who may include whom, as doc/architecture.md draws it.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+out=$(mktemp)
+includes=$(mktemp)
+trap 'rm -f "$out" "$includes"' EXIT
+
+# A line "FILE" for each file, and "FILE INCLUDED", with its brackets or quotes, for each include.
+find lib daemon cli jobs -name '*.[ch]' | sort >"$includes"
+xargs grep -HoE '^ *# *include *["<][^">]+[">]' <"$includes" | sed 's/: *# *include */ /' >"$out"
+cat "$out" >>"$includes"
+
+# A module is a name with all that begins with it and _: config has config_table.c. Names joined by
+# / are one module in several files. Each may use those of its own line and of the lines above;
+# lib's stand above daemon's.
+layers='lib    error clock
+lib    address backoff command key reply
+lib    document script
+lib    redis cluster
+lib    limit lock look queue stock
+lib    bulk call client push
+daemon config health log notify signals
+daemon embedded link restart slots
+daemon announce find migrator outbox plugin
+daemon job keeper/grave
+daemon worker/fetch/host/run
+daemon checker perform process
+daemon supervisor
+daemon main'
+
+# ask PROGRAM: what the awk program says about the includes, into $out.
+ask()
+{
+    printf '%s\n' "$layers" | awk '
+        function room(file) { sub(/\/.*/, "", file); return file }
+        function module(file) {
+            if (sub(/^lib\/later\//, "later/", file)) return file
+            sub(/.*\//, "", file)
+            sub(/\.[ch]$/, "", file)
+            while (!(file in whole) && sub(/_[^_]*$/, "", file))
+                ;
+            return file in whole ? whole[file] : file
+        }
+        # A line of $layers: each name belongs to the first of those that it is joined with.
+        function layer(    i, n, names) {
+            for (i = 2; i <= NF; i++)
+                for (n = split($i, names, "/"); n > 0; n--) {
+                    whole[names[n]] = names[1]
+                    level[names[n]] = NR
+                }
+        }
+        # The file meant by an include in quotes: beside the includer, else in lib, else in daemon.
+        function meant(from, text) {
+            text = substr(text, 2, length(text) - 2)
+            sub(/[^\/]*$/, text, from)
+            if (from in file) return from
+            if (("lib/" text) in file || text == "script_names.h") return "lib/" text
+            return ("daemon/" text) in file ? "daemon/" text : from
+        }
+        function bad(why) { print $1 ": includes " $2 ": " why }
+        FILENAME == "-" { layer(); next }
+        NF == 1 { file[$1] = 1; next }
+        '"$1" - "$includes" >"$out"
+}
+
+# judge NAME PROGRAM: passes if it says nothing.
+judge()
+{
+    ask "$2"
+    runs "$1" test ! -s "$out"
+    sed 's/^/# /' "$out"
+}
+
+judge "every module has its layer" '
+    room($1) ~ /^(lib|daemon)$/ && $1 !~ /^lib\/later\// && !(module($1) in level) && !seen[$1]++ {
+        print $1 ": no layer for it; give it one in tests/check_layers.sh"
+    }'
+
+judge "each uses only its own layer and those before" '
+    room($1) ~ /^(lib|daemon)$/ && $2 ~ /^"/ {
+        target = meant($1, $2)
+        if ((module(target) in level) && (module($1) in level) &&
+            level[module(target)] > level[module($1)])
+            bad("it stands in a later layer")
+    }'
+
+judge "lib knows no daemon, the command line only its configuration and health, a plugin neither" '
+    $2 ~ /^"/ {
+        target = meant($1, $2)
+        if (room(target) != room($1) && !(room(target) == "lib" && $1 ~ /^(daemon|cli)\//) &&
+            !(target ~ /^daemon\/(config|health)\.h$/ && room($1) == "cli"))
+            bad("not from " room($1) "/")
+    }
+    room($1) == "jobs" && $2 ~ /^</ && $2 !~ /^<(later\/(job|job_json)\.h|jansson\.h|event2\/.*|sys\/.*|[a-z0-9]+\.h)>$/ {
+        bad("not for a plugin")
+    }'
+
+judge "each library has one door" '
+    $2 ~ /^<hiredis/ && $1 !~ /^lib\/(redis|reply)\.[ch]$/ { bad("only lib/redis and lib/reply may") }
+    $2 ~ /^<jansson/ && $1 !~ /^(lib\/document[a-z_]*\.c|lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
+        bad("only lib/document*.c, later/job_json.h and cli/ may")
+    }
+    $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config[a-z_]*\.[ch]$/ { bad("only daemon/config*.c may") }
+    $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'
+
+ask '
+    $2 ~ /^"/ && room($1) ~ /^(lib|daemon)$/ {
+        from = module($1); to = module(meant($1, $2))
+        if (from != to) print from, to
+    }'
+runs "no circle of modules" tsort "$out"
+finish

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Every file of the tree is on a list of the Makefile, itself or its folder: what is not is neither
+# built nor shipped.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+
+# listed FILE: is it, or a folder above it, a word of the Makefile?
+listed()
+{
+    name=$1
+    while [ "$name" != "${name%/*}" ]; do
+        ! grep -q "[[:space:]]$name\([[:space:]]\|\$\)" Makefile.am tests/tests.am || return 0
+        name=${name%/*}
+    done
+    return 1
+}
+
+missing=$(mktemp)
+for room in lib daemon cli jobs scripts tests doc etc systemd; do
+    find "$room" -type f ! -path 'scripts/expanded/*' ! -name 'script_text.c' \
+        ! -name 'script_names.h' \( -name '*.[ch]' -o -name '*.cc' -o -name '*.lua' -o \
+        -name '*.awk' -o -name '*.sh' -o -name '*.in' -o -name '*.[1-8]' -o -name '*.md' -o \
+        -name '*.conf' \) | sort |
+        while read -r file; do
+            case $file in # programs are named without .c, what configure makes without .in
+            tests/*/test_*.c | tests/fuzz/fuzz_*.c) listed "${file%.c}" ;;
+            *.pc.in) listed "${file%.in}" ;;
+            *) listed "$file" ;;
+            esac || echo "$file is on no list of Makefile.am or tests/tests.am"
+        done >"$missing"
+    runs "all of $room is listed" test ! -s "$missing"
+    sed 's/^/# /' "$missing"
+done
+rm -f "$missing"
+finish

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Every shell script is plain sh (or says bash) and clean to shellcheck.
+. "${top_srcdir:=.}/tests/tap.sh"
+needs shellcheck
+
+cd "$top_srcdir" || exit 1
+for script in quickstart .ci/run $(find tests etc systemd -name '*.sh' | sort); do
+    runs "shellcheck: $script" shellcheck "$script"
+done
+finish

@@ -1,0 +1,319 @@
+/* harness.c: run a script by its name; keep what is answered until the test ends. */
+#include "harness.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct server harness_server;
+redisContext *harness_redis;
+
+static struct later_keys keys;
+
+/* What is freed at the end of a test. */
+static struct kept {
+    struct kept *next;
+    void *memory;
+    redisReply *reply;
+} * heap;
+
+/* The arguments of the next script. */
+static struct {
+    char **argv;
+    size_t *len;
+    size_t count;
+} pending;
+
+/* ---- life */
+
+static struct kept *keep(void)
+{
+    struct kept *kept = calloc(1, sizeof *kept);
+
+    ck_assert_ptr_nonnull(kept);
+    kept->next = heap;
+    heap = kept;
+    return kept;
+}
+
+void *harness_keep(void *memory)
+{
+    ck_assert_ptr_nonnull(memory);
+    keep()->memory = memory;
+    return memory;
+}
+
+redisReply *harness_keep_reply(redisReply *reply)
+{
+    ck_assert_msg(reply != NULL, "no answer: %s", harness_redis->errstr);
+    keep()->reply = reply;
+    return reply;
+}
+
+void harness_free(void)
+{
+    while (heap) {
+        struct kept *next = heap->next;
+
+        freeReplyObject(heap->reply);
+        free(heap->memory);
+        free(heap);
+        heap = next;
+    }
+}
+
+static void open_redis(void)
+{
+    later_keys_init(&keys, "later", "q");
+    harness_redis = server_connect(&harness_server);
+    ck_assert_ptr_nonnull(harness_redis);
+    ask("FLUSHALL");
+    ask("CONFIG SET maxmemory 0");
+    for (int i = 0; i < LATER_SCRIPT_COUNT; i++)
+        ask("SCRIPT LOAD %b", later_script_texts[i].text, later_script_texts[i].len);
+}
+
+static void drop_arguments(void)
+{
+    for (size_t i = 0; i < pending.count; i++)
+        free(pending.argv[i]);
+    free(pending.argv);
+    free(pending.len);
+    memset(&pending, 0, sizeof pending);
+}
+
+static void close_redis(void)
+{
+    drop_arguments();
+    harness_free();
+    redisFree(harness_redis);
+    harness_redis = NULL;
+}
+
+int harness_main(const char *name, const TTest *const *tests)
+{
+    Suite *suite = suite_create(name);
+    TCase *cases = tcase_create(name);
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    if (server_start(&harness_server, "slowlog-log-slower-than 0\nslowlog-max-len 2000\n") < 0)
+        return 99;
+    tcase_set_timeout(cases, 120); /* valgrind on a busy machine */
+    tcase_add_checked_fixture(cases, open_redis, close_redis);
+    for (; *tests; tests++)
+        tcase_add_test(cases, *tests);
+    suite_add_tcase(suite, cases);
+    srunner_set_tap(runner, "-");
+    srunner_run_all(runner, CK_SILENT);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    server_stop(&harness_server);
+    return failed > 0;
+}
+
+/* ---- commands and scripts */
+
+static redisReply *vask(const char *format, va_list args)
+{
+    return harness_keep_reply(redisvCommand(harness_redis, format, args));
+}
+
+redisReply *ask(const char *format, ...)
+{
+    redisReply *reply;
+    va_list args;
+
+    va_start(args, format);
+    reply = vask(format, args);
+    va_end(args);
+    ck_assert_msg(reply->type != REDIS_REPLY_ERROR, "%s: %s", format, reply->str);
+    return reply;
+}
+
+redisReply *ask_error(const char *format, ...)
+{
+    redisReply *reply;
+    va_list args;
+
+    va_start(args, format);
+    reply = vask(format, args);
+    va_end(args);
+    return reply;
+}
+
+void arg_bytes(const char *bytes, size_t len)
+{
+    size_t n = pending.count++;
+
+    pending.argv = realloc(pending.argv, pending.count * sizeof *pending.argv);
+    pending.len = realloc(pending.len, pending.count * sizeof *pending.len);
+    ck_assert(pending.argv && pending.len);
+    pending.argv[n] = malloc(len + 1);
+    ck_assert_ptr_nonnull(pending.argv[n]);
+    memcpy(pending.argv[n], bytes, len);
+    pending.argv[n][len] = '\0';
+    pending.len[n] = len;
+}
+
+void arg(const char *string)
+{
+    arg_bytes(string, strlen(string));
+}
+
+void argf(const char *format, ...)
+{
+    char buffer[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(buffer, sizeof buffer, format, args);
+    va_end(args);
+    arg(buffer);
+}
+
+const struct later_script_text *script_text(const char *script)
+{
+    for (int i = 0; i < LATER_SCRIPT_COUNT; i++) {
+        if (strcmp(later_script_texts[i].name, script) == 0)
+            return &later_script_texts[i];
+    }
+    ck_abort_msg("no script %s", script);
+}
+
+/* Keys that are not of a queue come in the order of the head; there is one table of them here. */
+void script_keys(const struct later_script_text *script, const char *out[16])
+{
+    static const char *const others[][3] = {
+        { "push", "later:{q}:call:c" },
+        { "limit_fixed", "later:limit:{k}" },
+        { "limit_sliding", "later:limit:{s}" },
+        { "stock_claim", "later:stock:{i}", "later:stock:{i}:claims" },
+        { "stock_release", "later:stock:{i}:claims" },
+        { "stock_set", "later:stock:{i}", "later:stock:{i}:claims" },
+        { "stock_show", "later:stock:{i}", "later:stock:{i}:claims" },
+    };
+    const char *const *other = NULL;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(others[i][0], script->name) == 0)
+            other = &others[i][1];
+    }
+    for (int i = 0; i < script->key_count; i++) {
+        ck_assert(script->keys[i] >= 0 || other);
+        out[i] = script->keys[i] >= 0 ? keys.name[script->keys[i]] : *other++;
+    }
+}
+
+static redisReply *evalsha(const char *name)
+{
+    const struct later_script_text *script = script_text(name);
+    size_t key_count = (size_t)script->key_count;
+    size_t argc = 3 + key_count + pending.count;
+    const char **argv = malloc(argc * sizeof *argv);
+    size_t *len = malloc(argc * sizeof *len);
+    redisReply *reply;
+
+    ck_assert(argv && len);
+    argv[0] = "EVALSHA";
+    argv[1] = script->sha;
+    argv[2] = text("%d", script->key_count);
+    script_keys(script, &argv[3]);
+    for (size_t i = 0; i < 3 + key_count; i++)
+        len[i] = strlen(argv[i]);
+    for (size_t i = 0; i < pending.count; i++) {
+        argv[3 + key_count + i] = pending.argv[i];
+        len[3 + key_count + i] = pending.len[i];
+    }
+    reply = redisCommandArgv(harness_redis, (int)argc, argv, len);
+    free(argv);
+    free(len);
+    drop_arguments();
+    return harness_keep_reply(reply);
+}
+
+static void add_arguments(va_list args)
+{
+    const char *string;
+
+    while ((string = va_arg(args, const char *)) != NULL)
+        arg(string);
+}
+
+redisReply *run(const char *script, ...)
+{
+    redisReply *reply;
+    va_list args;
+
+    va_start(args, script);
+    add_arguments(args);
+    va_end(args);
+    reply = evalsha(script);
+    ck_assert_msg(reply->type != REDIS_REPLY_ERROR, "%s: %s", script, reply->str);
+    return reply;
+}
+
+redisReply *run_any(const char *script, ...)
+{
+    va_list args;
+
+    va_start(args, script);
+    add_arguments(args);
+    va_end(args);
+    return evalsha(script);
+}
+
+const char *run_error(const char *script, ...)
+{
+    redisReply *reply;
+    va_list args;
+
+    va_start(args, script);
+    add_arguments(args);
+    va_end(args);
+    reply = evalsha(script);
+    ck_assert_msg(reply->type == REDIS_REPLY_ERROR, "%s is not refused", script);
+    return reply->str;
+}
+
+void push_when(const char *id, const char *when)
+{
+    ck_assert_str_eq(flat(run("push", "0", "new", id, when, "0", "{\"type\":\"t\"}", NULL)),
+                     "PUSHED");
+}
+
+void push_priority(const char *id, int priority)
+{
+    arg("0");
+    ck_assert_str_eq(
+        flat(run("push", "new", id, "", text("%d", priority), "{\"type\":\"t\"}", NULL)), "PUSHED");
+}
+
+void push(const char *id)
+{
+    push_when(id, "");
+}
+
+redisReply *reserve(char token, int limit)
+{
+    char name[17];
+
+    memset(name, token, 16);
+    name[16] = '\0';
+    return run("reserve", name, "30", text("%d", limit), "262144", "0", NULL);
+}
+
+const char *member(char token, const char *id)
+{
+    char name[17];
+
+    memset(name, token, 16);
+    name[16] = '\0';
+    return text("%s:%s", name, id);
+}
+
+const char *key(const char *name)
+{
+    return text("later:{q}:%s", name);
+}

@@ -1,0 +1,119 @@
+/*
+ * harness.h: the scripts of scripts/, one by one, on a redis-server of the program's own.
+ *
+ * Each test begins on an empty Redis with a connection of its own, on the queue `q`. Keys are named
+ * by their last word: "ready" is `later:{q}:ready`. Whatever these functions return lives until the
+ * test ends or calls harness_free. Where Redis answers an error they fail the test, unless said.
+ *
+ *     START_TEST(acked_is_gone)
+ *     {
+ *         push("a");
+ *         reserve('t', 1);
+ *         run("ack", member('t', "a"), NULL);
+ *         ck_assert_int_eq(stat_of("done"), 1);
+ *         check_sums();
+ *     }
+ */
+#ifndef TESTS_SCRIPTS_HARNESS_H
+#define TESTS_SCRIPTS_HARNESS_H
+
+#include "tests/support/server.h"
+#include "script.h"
+
+#include <check.h>
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+extern struct server harness_server;
+extern redisContext *harness_redis;
+
+/* Runs tests (NULL at the end) as a suite and tells the results as TAP. Returns main's status. */
+int harness_main(const char *name, const TTest *const *tests);
+
+/* Frees what the functions below returned so far: for tests of many steps. */
+void harness_free(void);
+
+/* Has memory from malloc, or a reply, freed then. Returns it. */
+void *harness_keep(void *memory);
+redisReply *harness_keep_reply(redisReply *reply);
+
+/* ---- commands and scripts */
+
+/* A command of Redis, in hiredis's format. `ask_error` may be answered an error. */
+redisReply *ask(const char *format, ...);
+redisReply *ask_error(const char *format, ...);
+
+/* The next arguments of the next script: text; printf; bytes. */
+void arg(const char *text);
+void argf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void arg_bytes(const char *bytes, size_t len);
+
+/* Runs a script with the arguments added so far and those given here (texts, NULL at the end).
+ * `run_error` wants an error and returns its text; `run_any` takes what comes. */
+redisReply *run(const char *script, ...) __attribute__((sentinel));
+const char *run_error(const char *script, ...) __attribute__((sentinel));
+redisReply *run_any(const char *script, ...) __attribute__((sentinel));
+
+/* The row of a script in the generated table. */
+const struct later_script_text *script_text(const char *script);
+
+/* The keys a script is called with: `out` gets script->key_count names. */
+void script_keys(const struct later_script_text *script, const char *out[16]);
+
+/* Push one job of priority 0, now: id and `{"type":"t"}`. */
+void push(const char *id);
+
+/* Push one job with a priority, or a `when` as in push.lua. */
+void push_priority(const char *id, int priority);
+void push_when(const char *id, const char *when);
+
+/* Reserve at most `limit` jobs for 30 s under a token of 16 times `token`. */
+redisReply *reserve(char token, int limit);
+
+/* `tttttttttttttttt:id` */
+const char *member(char token, const char *id);
+
+/* ---- what Redis holds */
+
+/* The whole name of a key. */
+const char *key(const char *name);
+
+/* A set's members in order, with a space between. */
+const char *members(const char *set);
+
+/* A member's score as Redis tells it, and as a number; "" and NaN where it is none. */
+const char *score_text(const char *set, const char *id);
+double score(const char *set, const char *id);
+
+/* A field of a hash; "" where there is none. */
+const char *field(const char *hash, const char *name);
+
+/* How much a key holds: members, fields, elements; 0 where there is no such key. */
+long long size_of(const char *name);
+
+/* A counter of `stats`. */
+long long stat_of(const char *counter);
+
+/* Redis's clock. */
+double now(void);
+
+/* A number for all that Redis holds, each key's bytes and expiry. */
+uint64_t digest(void);
+
+/* Each job is in one state: members of all sets = documents + members not adopted yet. */
+void check_members(void);
+
+/* That, and the counters: what came in = what went out + documents; wake: at most one token. */
+void check_sums(void);
+
+/* wake has its one token exactly where ready is not empty and the queue not paused. */
+void check_wake(void);
+
+/* An array of texts and integers, with a space between; "nil" for nil. */
+const char *flat(const redisReply *reply);
+
+/* printf into memory that lives as long as the rest. */
+const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

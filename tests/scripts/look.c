@@ -1,0 +1,172 @@
+/* look.c: what Redis holds, for the tests of the scripts (harness.h). */
+#include "harness.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *text(const char *format, ...)
+{
+    char *out;
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vasprintf(&out, format, args);
+    va_end(args);
+    ck_assert_int_ge(len, 0);
+    return harness_keep(out);
+}
+
+const char *flat(const redisReply *reply)
+{
+    char *out;
+    size_t len;
+    FILE *file;
+
+    switch (reply->type) {
+    case REDIS_REPLY_NIL:
+        return "nil";
+    case REDIS_REPLY_INTEGER:
+        return text("%lld", reply->integer);
+    case REDIS_REPLY_ARRAY:
+        break;
+    default:
+        return reply->str;
+    }
+    file = open_memstream(&out, &len);
+    ck_assert_ptr_nonnull(file);
+    for (size_t i = 0; i < reply->elements; i++)
+        fprintf(file, "%s%s", i > 0 ? " " : "", flat(reply->element[i]));
+    fclose(file);
+    return harness_keep(out);
+}
+
+const char *members(const char *set)
+{
+    return flat(ask("ZRANGE %s 0 -1", key(set)));
+}
+
+const char *score_text(const char *set, const char *id)
+{
+    const redisReply *reply = ask("ZSCORE %s %s", key(set), id);
+
+    return reply->type == REDIS_REPLY_STRING ? reply->str : "";
+}
+
+double score(const char *set, const char *id)
+{
+    const char *number = score_text(set, id);
+
+    return *number ? strtod(number, NULL) : (double)NAN;
+}
+
+const char *field(const char *hash, const char *name)
+{
+    const redisReply *reply = ask("HGET %s %s", key(hash), name);
+
+    return reply->type == REDIS_REPLY_STRING ? reply->str : "";
+}
+
+long long size_of(const char *name)
+{
+    static const char *const readers[][2] = {
+        { "zset", "ZCARD" }, { "hash", "HLEN" }, { "list", "LLEN" }, { "string", "EXISTS" }
+    };
+    const char *type = ask("TYPE %s", key(name))->str;
+
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        if (strcmp(readers[i][0], type) == 0)
+            return ask("%s %s", readers[i][1], key(name))->integer;
+    }
+    return 0;
+}
+
+long long stat_of(const char *counter)
+{
+    return atoll(field("stats", counter));
+}
+
+double now(void)
+{
+    const redisReply *time = ask("TIME");
+
+    return strtod(time->element[0]->str, NULL) + strtod(time->element[1]->str, NULL) / 1e6;
+}
+
+/* ---- the whole of Redis */
+
+static uint64_t mix(uint64_t sum, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ (unsigned char)bytes[i]) * 0x100000001b3u; /* FNV-1a, 64 bits */
+    return sum;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const redisReply *const *one = a, *const *other = b;
+
+    return strcmp((*one)->str, (*other)->str);
+}
+
+uint64_t digest(void)
+{
+    redisReply *names = ask("KEYS *");
+    uint64_t sum = 0xcbf29ce484222325u;
+
+    if (names->elements > 0)
+        qsort(names->element, names->elements, sizeof(redisReply *), by_name);
+    for (size_t i = 0; i < names->elements; i++) {
+        const char *name = names->element[i]->str;
+        const redisReply *dump = ask("DUMP %s", name);
+        long long expiry = ask("PEXPIRETIME %s", name)->integer;
+
+        sum = mix(sum, name, strlen(name) + 1);
+        sum = mix(sum, dump->str, dump->len);
+        sum = mix(sum, (const char *)&expiry, sizeof expiry);
+    }
+    return sum;
+}
+
+/* How many members have no entry in `jobs`: those not adopted yet. */
+static long long strangers(const char *set)
+{
+    const redisReply *ids = ask("ZRANGE %s 0 -1", key(set));
+    long long count = 0;
+
+    for (size_t i = 0; i < ids->elements; i++) {
+        const redisReply *id = ids->element[i];
+
+        count += !ask("HEXISTS %s %b", key("jobs"), id->str, id->len)->integer;
+    }
+    return count;
+}
+
+void check_members(void)
+{
+    long long held = size_of("ready") + size_of("delayed") + size_of("reserved") + size_of("dead");
+
+    ck_assert_int_eq(held, size_of("jobs") + strangers("ready") + strangers("delayed") +
+                               strangers("dead"));
+}
+
+void check_sums(void)
+{
+    long long in = stat_of("pushed") + stat_of("adopted");
+    long long out = stat_of("done") + stat_of("expired") + stat_of("cancelled") +
+                    stat_of("purged") + stat_of("trimmed");
+
+    ck_assert_int_eq(in, out + size_of("jobs"));
+    check_members();
+    ck_assert_int_le(size_of("wake"), 1);
+}
+
+void check_wake(void)
+{
+    bool work = size_of("ready") > 0 && size_of("paused") == 0;
+
+    ck_assert_int_eq(size_of("wake"), work);
+}

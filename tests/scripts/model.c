@@ -1,0 +1,205 @@
+/* model.c: the state of a queue, and whether Redis has the same. */
+#include "model.h"
+
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const model_states[STATES] = { "ready", "delayed", "reserved", "dead" };
+
+static const char *const counters[COUNTERS] = {
+    "pushed", "adopted", "duplicate", "replaced",  "done",   "released", "returned",
+    "buried", "kicked",  "expired",   "cancelled", "purged", "trimmed",  "lapsed",
+};
+
+struct job *model_find(struct model *model, const char *id)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        if (!model->jobs[i].plain && strcmp(model->jobs[i].id, id) == 0)
+            return &model->jobs[i];
+    }
+    return NULL;
+}
+
+struct job *model_find_plain(struct model *model, const char *document, enum state state)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        struct job *job = &model->jobs[i];
+
+        if (job->plain && job->state == state && strcmp(job->id, document) == 0)
+            return job;
+    }
+    return NULL;
+}
+
+struct job *model_add(struct model *model, const char *id, const char *document)
+{
+    struct job *job = &model->jobs[model->count++];
+
+    ck_assert_uint_lt(model->count, MODEL_JOBS);
+    *job = (struct job){ .crashes = -1, .error = -1 };
+    snprintf(job->id, sizeof job->id, "%s", id);
+    snprintf(job->document, sizeof job->document, "%s", document);
+    return job;
+}
+
+void model_drop(struct model *model, struct job *job)
+{
+    *job = model->jobs[--model->count];
+}
+
+const char *model_member(const struct job *job)
+{
+    return job->state == RESERVED ? member(job->token, job->id) : job->id;
+}
+
+/* As Redis orders a sorted set: by score, then by the member's bytes. */
+static int by_score(const void *a, const void *b)
+{
+    const struct job *one = *(struct job *const *)a, *other = *(struct job *const *)b;
+
+    if (one->score != other->score)
+        return one->score < other->score ? -1 : 1;
+    return strcmp(model_member(one), model_member(other));
+}
+
+size_t model_sorted(struct model *model, enum state state, struct job **out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < model->count; i++) {
+        if (model->jobs[i].state == state)
+            out[count++] = &model->jobs[i];
+    }
+    if (count > 0)
+        qsort(out, count, sizeof *out, by_score);
+    return count;
+}
+
+void model_adopt(struct model *model, struct job *job)
+{
+    const char *sha = ask("EVAL %s 0 %s", "return redis.sha1hex(ARGV[1])", job->document)->str;
+    const char *id = sha;
+
+    for (int n = 2; model_find(model, id); n++)
+        id = text("%s-%d", sha, n);
+    snprintf(job->id, sizeof job->id, "%s", id);
+    job->plain = false;
+    model->counters[ADOPTED]++;
+}
+
+void model_leave_wake(struct model *model)
+{
+    struct job *ready[MODEL_JOBS];
+
+    model->wake = model_sorted(model, READY, ready) > 0 && !model->paused;
+}
+
+/* ---- Redis has the same */
+
+static void compare_sets(struct model *model)
+{
+    for (enum state state = READY; state < STATES; state++) {
+        struct job *jobs[MODEL_JOBS];
+        size_t count = model_sorted(model, state, jobs);
+        const redisReply *set = ask("ZRANGE %s 0 -1 WITHSCORES", key(model_states[state]));
+
+        ck_assert_uint_eq(set->elements, 2 * count);
+        for (size_t i = 0; i < count; i++) {
+            ck_assert_str_eq(set->element[2 * i]->str, model_member(jobs[i]));
+            ck_assert_double_eq(strtod(set->element[2 * i + 1]->str, NULL), jobs[i]->score);
+        }
+    }
+}
+
+/* The number a hash beside the jobs must hold for one, or -1000 for none. */
+static int number_in(const char *hash, const struct job *job)
+{
+    const int none = -1000;
+
+    if (strcmp(hash, "attempts") == 0)
+        return job->attempts > 0 ? job->attempts : none;
+    if (strcmp(hash, "crashes") == 0)
+        return job->crashes >= 0 ? job->crashes : none;
+    if (strcmp(hash, "interrupts") == 0)
+        return job->interrupts > 0 ? job->interrupts : none;
+    if (strcmp(hash, "priorities") == 0)
+        return job->priority != 0 ? job->priority : none;
+    return job->error >= 0 ? job->error : none;
+}
+
+/* The number in a field: of an error its attempt. */
+static int number_of(const char *value)
+{
+    const char *attempt = strstr(value, ",\"attempt\":");
+
+    return atoi(attempt ? attempt + 11 : value);
+}
+
+static void compare_beside(struct model *model, const char *hash)
+{
+    const redisReply *fields = ask("HGETALL %s", key(hash));
+    size_t expected = 0;
+
+    for (size_t i = 0; i < model->count; i++)
+        expected += !model->jobs[i].plain && number_in(hash, &model->jobs[i]) != -1000;
+    ck_assert_msg(fields->elements == 2 * expected, "%s has %zu fields, not %zu", hash,
+                  fields->elements / 2, expected);
+    for (size_t i = 0; i < fields->elements; i += 2) {
+        const struct job *job = model_find(model, fields->element[i]->str);
+
+        ck_assert_msg(job != NULL, "%s has %s", hash, fields->element[i]->str);
+        ck_assert_msg(number_of(fields->element[i + 1]->str) == number_in(hash, job),
+                      "%s of %s: %s, not %d", hash, job->id, fields->element[i + 1]->str,
+                      number_in(hash, job));
+    }
+}
+
+static void compare_jobs(struct model *model)
+{
+    const redisReply *fields = ask("HGETALL %s", key("jobs"));
+    size_t known = 0;
+
+    for (size_t i = 0; i < model->count; i++)
+        known += !model->jobs[i].plain;
+    ck_assert_uint_eq(fields->elements, 2 * known);
+    for (size_t i = 0; i < fields->elements; i += 2) {
+        const struct job *job = model_find(model, fields->element[i]->str);
+
+        ck_assert_ptr_nonnull(job);
+        ck_assert_str_eq(fields->element[i + 1]->str, job->document);
+    }
+}
+
+static void compare_counters(struct model *model)
+{
+    const redisReply *stats = ask("HGETALL %s", key("stats"));
+    long long found[COUNTERS] = { 0 };
+
+    for (size_t i = 0; i < stats->elements; i += 2) {
+        for (int n = 0; n < COUNTERS; n++) {
+            if (strcmp(stats->element[i]->str, counters[n]) == 0)
+                found[n] = atoll(stats->element[i + 1]->str);
+        }
+        ck_assert_str_ne(stats->element[i + 1]->str, "0"); /* no counter before its first */
+    }
+    for (int i = 0; i < COUNTERS; i++)
+        ck_assert_msg(found[i] == model->counters[i], "%s is %lld, not %lld", counters[i], found[i],
+                      model->counters[i]);
+}
+
+void model_compare(struct model *model)
+{
+    static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities",
+                                          "errors" };
+
+    compare_sets(model);
+    compare_jobs(model);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        compare_beside(model, beside[i]);
+    compare_counters(model);
+    ck_assert_int_eq(size_of("paused"), model->paused);
+    ck_assert_int_eq(ask("LLEN %s", key("wake"))->integer, model->wake);
+}

@@ -1,0 +1,82 @@
+/*
+ * model.h: a queue as the contract describes it, in plain C: what the scripts must do.
+ *
+ * The model knows nothing of Redis's time. A score that a script makes from it is read once, where
+ * it appears, checked to lie in the time of the call, and from then on expected to stay.
+ */
+#ifndef TESTS_SCRIPTS_MODEL_H
+#define TESTS_SCRIPTS_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MODEL_JOBS 400
+
+enum state { READY, DELAYED, RESERVED, DEAD, STATES };
+
+struct job {
+    char id[64]; /* of a plain member: its document */
+    char document[64];
+    enum state state;
+    bool plain; /* not adopted yet */
+    char token; /* of a reserved one */
+    int priority, attempts, interrupts;
+    int crashes; /* -1: none; 0: a suspect */
+    int error;   /* the attempt that the last error tells of; -1: no error */
+    double score;
+    double left; /* of a reserved one: the score it had in ready */
+};
+
+enum counter {
+    PUSHED,
+    ADOPTED,
+    DUPLICATE,
+    REPLACED,
+    DONE,
+    RELEASED,
+    RETURNED,
+    BURIED,
+    KICKED,
+    EXPIRED,
+    CANCELLED,
+    PURGED,
+    TRIMMED,
+    LAPSED,
+    COUNTERS
+};
+
+struct model {
+    struct job jobs[MODEL_JOBS];
+    size_t count;
+    bool paused, wake;
+    long long counters[COUNTERS];
+};
+
+/* "ready" … */
+extern const char *const model_states[STATES];
+
+/* The job of this id, or the plain member of these bytes in this state; NULL where there is none.
+ */
+struct job *model_find(struct model *model, const char *id);
+struct job *model_find_plain(struct model *model, const char *document, enum state state);
+
+/* A new job, everything at its beginning. It moves when another is dropped. */
+struct job *model_add(struct model *model, const char *id, const char *document);
+void model_drop(struct model *model, struct job *job);
+
+/* The jobs of a state in their order: `out` has room for MODEL_JOBS. Returns how many. */
+size_t model_sorted(struct model *model, enum state state, struct job **out);
+
+/* The job's member in the set of its state. */
+const char *model_member(const struct job *job);
+
+/* Gives a plain job its id: the SHA-1 of its bytes, or -2, -3 … behind that. */
+void model_adopt(struct model *model, struct job *job);
+
+/* wake as it is left by the verbs that leave it. */
+void model_leave_wake(struct model *model);
+
+/* Fails the test where Redis holds anything else. */
+void model_compare(struct model *model);
+
+#endif

@@ -1,0 +1,399 @@
+/* test_admin.c: kick, cancel, peek, show, size, purge, trim, pause, resume. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAIN "{\"type\":\"plain\"}"
+#define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
+
+static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
+
+/* A job in each state, named after it, with something in each hash beside. */
+static void one_in_each_state(void)
+{
+    static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
+
+    push("reserved");
+    reserve('r', 1);
+    push("dead");
+    reserve('d', 1);
+    run("bury", member('d', "dead"), "ran", ERROR, NULL);
+    push("ready");
+    push_when("delayed", "+100");
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t n = 0; n < 5; n++)
+            ask("HSET %s %s %d", key(beside[n]), states[i], (int)n + 1);
+    }
+}
+
+/* Bury ids (letters) in this order. */
+static void bury(const char *ids)
+{
+    for (; *ids; ids++) {
+        push(text("%c", *ids));
+        reserve('b', 1);
+        run("bury", member('b', text("%c", *ids)), "ran", ERROR, NULL);
+    }
+}
+
+/* ---- kick */
+
+START_TEST(kick_makes_dead_and_delayed_ready)
+{
+    double before = now();
+
+    one_in_each_state();
+    ask("DEL %s", key("wake"));
+    ck_assert_str_eq(
+        flat(run("kick", "ready", "delayed", "reserved", "dead", "none", "dead", NULL)),
+        " delayed  dead  ");
+    ck_assert_str_eq(members("ready"), "delayed dead ready");
+    ck_assert_int_eq(size_of("delayed") + size_of("dead"), 0);
+    ck_assert_double_ge(score("ready", "dead"), before - 4e6); /* priorities: 4 */
+    ck_assert_double_le(score("ready", "dead"), now() - 4e6 + 0.00001);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_str_eq(field(beside[i], "dead"), "");
+        ck_assert_str_eq(field(beside[i], "delayed"), text("%zu", i + 1));
+        ck_assert_str_eq(field(beside[i], "ready"), text("%zu", i + 1));
+    }
+    ck_assert_str_eq(field("priorities", "dead"), "4");
+    ck_assert_str_eq(field("errors", "dead"), "5");
+    ck_assert_int_eq(stat_of("kicked"), 2);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(kick_of_nothing_changes_nothing)
+{
+    uint64_t before;
+
+    one_in_each_state();
+    before = digest();
+    ck_assert_str_eq(flat(run("kick", "ready", "reserved", "none", NULL)), "  ");
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+START_TEST(kicked_together_keep_their_order)
+{
+    bury("dbca");
+    ck_assert_str_eq(flat(run("kick", "c", "a", "d", "b", NULL)), "dead dead dead dead");
+    ck_assert_str_eq(members("ready"), "c a d b");
+}
+END_TEST
+
+START_TEST(kick_takes_plain_members_too)
+{
+    ask("ZADD %s 9999999999 %s", key("delayed"), PLAIN);
+    ck_assert_str_eq(flat(run("kick", PLAIN, NULL)), "delayed");
+    ck_assert_str_eq(members("ready"), PLAIN);
+    check_sums();
+    reserve('t', 1);
+    check_sums();
+}
+END_TEST
+
+/* ---- cancel */
+
+START_TEST(cancel_drops_from_every_state)
+{
+    one_in_each_state();
+    push("other");
+    ck_assert_str_eq(flat(run("cancel", "ready", "", "delayed", "", "reserved",
+                              member('r', "reserved"), "dead", "", "none", "", "ready", "", NULL)),
+                     "ready delayed reserved dead  ");
+    ck_assert_str_eq(members("ready"), "other");
+    ck_assert_int_eq(size_of("delayed") + size_of("reserved") + size_of("dead"), 0);
+    ck_assert_int_eq(size_of("jobs"), 1);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_int_eq(size_of(beside[i]), 0);
+    ck_assert_int_eq(stat_of("cancelled"), 4);
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_cancelled_reservation_is_lost)
+{
+    uint64_t before;
+
+    push("a");
+    reserve('t', 1);
+    ck_assert_str_eq(flat(run("cancel", "a", member('t', "a"), NULL)), "reserved");
+    before = digest();
+    ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
+    ck_assert_str_eq(flat(run("release", member('t', "a"), "0", "ran", "", NULL)), "1");
+    ck_assert_uint_eq(digest(), before);
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_reserved_job_needs_its_member)
+{
+    uint64_t before;
+
+    push("a");
+    push("b");
+    reserve('t', 2);
+    before = digest();
+    ck_assert_str_eq(
+        flat(run("cancel", "a", "", "a", member('u', "a"), "a", member('t', "b"), "a", "a", NULL)),
+        "   ");
+    ck_assert_uint_eq(digest(), before);
+    ck_assert_str_eq(flat(run("cancel", "a", "", "a", member('t', "a"), NULL)), " reserved");
+    check_sums();
+}
+END_TEST
+
+START_TEST(plain_members_are_cancelled_with_right_sums)
+{
+    ask("ZADD %s 0 %s", key("ready"), PLAIN);
+    ask("ZADD %s 9999999999 %s", key("delayed"), "{\"n\":2}");
+    push("a");
+    ck_assert_str_eq(flat(run("cancel", PLAIN, "", "{\"n\":2}", "", "a", "", NULL)),
+                     "ready delayed ready");
+    ck_assert_int_eq(stat_of("cancelled"), 3);
+    ck_assert_int_eq(stat_of("adopted"), 2);
+    ck_assert_int_eq(size_of("ready") + size_of("delayed"), 0);
+    check_sums();
+}
+END_TEST
+
+START_TEST(at_most_five_hundred_a_call)
+{
+    uint64_t before;
+
+    bury("a");
+    push("0");
+    before = digest();
+    for (int i = 0; i < 501; i++) {
+        argf("%d", i);
+        arg("");
+    }
+    run_error("cancel", NULL);
+    for (int i = 0; i < 500; i++)
+        argf("%d", i);
+    run_error("kick", "a", NULL);
+    ck_assert_uint_eq(digest(), before);
+    for (int i = 0; i < 499; i++)
+        argf("%d", i);
+    run("kick", "a", NULL);
+    for (int i = 0; i < 499; i++) {
+        argf("%d", i);
+        arg("");
+    }
+    run("cancel", "a", "", NULL);
+    ck_assert_int_eq(stat_of("cancelled"), 2);
+    check_sums();
+}
+END_TEST
+
+/* ---- peek and show */
+
+/* ---- size */
+
+/* The age of the oldest ready job by size. */
+static double oldest(void)
+{
+    const char *age = run("size", NULL)->element[5]->str;
+
+    return *age ? strtod(age, NULL) : -1;
+}
+
+/* A ready job of this priority that was pushed so many seconds ago. */
+static void ready_since(const char *id, int priority, double age)
+{
+    push_priority(id, priority);
+    ask("ZADD %s %s %s", key("ready"), text("%.6f", now() - age - priority * 1e6), id);
+}
+
+/* ---- purge */
+
+START_TEST(purge_drops_the_first_of_a_state)
+{
+    static const char *const states[] = { "ready", "delayed", "dead" };
+
+    for (size_t i = 0; i < 3; i++) {
+        ask("FLUSHALL");
+        one_in_each_state();
+        ck_assert_str_eq(flat(run("purge", states[i], "500", NULL)), "1");
+        ck_assert_int_eq(size_of(states[i]), 0);
+        ck_assert_int_eq(size_of("jobs"), 3);
+        for (size_t n = 0; n < 5; n++)
+            ck_assert_str_eq(field(beside[n], states[i]), "");
+        ck_assert_int_eq(size_of("attempts"), 3);
+        ck_assert_int_eq(stat_of("purged"), 1);
+        check_sums();
+        ck_assert_str_eq(flat(run("purge", states[i], "500", NULL)), "0");
+    }
+}
+END_TEST
+
+START_TEST(purge_keeps_to_its_limit)
+{
+    for (int i = 0; i < 5; i++)
+        push(text("%d", i));
+    ck_assert_str_eq(flat(run("purge", "ready", "3", NULL)), "3");
+    ck_assert_str_eq(members("ready"), "3 4");
+    ck_assert_str_eq(flat(run("purge", "ready", "3", NULL)), "2");
+    ck_assert_int_eq(stat_of("purged"), 5);
+    check_sums();
+}
+END_TEST
+
+START_TEST(purged_plain_members_keep_the_sums)
+{
+    push("a");
+    ask("ZADD %s 0 %s 1 %s", key("ready"), PLAIN, "{\"n\":2}");
+    ck_assert_str_eq(flat(run("purge", "ready", "2", NULL)), "2");
+    ck_assert_str_eq(members("ready"), "a");
+    ck_assert_int_eq(stat_of("adopted"), 2);
+    ck_assert_int_eq(stat_of("purged"), 2);
+    check_sums();
+}
+END_TEST
+
+/* ---- trim */
+
+START_TEST(trim_keeps_the_newest)
+{
+    bury("abcdefg");
+    ck_assert_str_eq(flat(run("trim", "0", "0", "500", NULL)), "0");
+    ck_assert_str_eq(flat(run("trim", "7", "0", "500", NULL)), "0");
+    ck_assert_str_eq(flat(run("trim", "5", "0", "500", NULL)), "2");
+    ck_assert_str_eq(members("dead"), "c d e f g");
+    ck_assert_str_eq(field("errors", "a"), "");
+    ck_assert_str_eq(flat(run("trim", "1", "0", "3", NULL)), "3");
+    ck_assert_str_eq(members("dead"), "f g");
+    ck_assert_int_eq(stat_of("trimmed"), 5);
+    check_sums();
+}
+END_TEST
+
+START_TEST(trim_drops_what_is_too_old)
+{
+    bury("abcd");
+    ask("ZADD %s %s a %s b", key("dead"), text("%.6f", now() - 200), text("%.6f", now() - 90));
+    ck_assert_str_eq(flat(run("trim", "0", "300", "500", NULL)), "0");
+    ck_assert_str_eq(flat(run("trim", "0", "100.5", "500", NULL)), "1");
+    ck_assert_str_eq(members("dead"), "b c d");
+    ck_assert_str_eq(flat(run("trim", "2", "1000", "500", NULL)), "1");
+    ck_assert_str_eq(flat(run("trim", "1000", "1000", "500", NULL)), "0");
+    ck_assert_str_eq(members("dead"), "c d");
+    ask("ZADD %s 1 c 2 d", key("dead"));
+    ck_assert_str_eq(flat(run("trim", "1", "60", "500", NULL)), "2"); /* either is enough */
+    ck_assert_int_eq(stat_of("trimmed"), 4);
+    check_sums();
+}
+END_TEST
+
+START_TEST(what_is_refused_changes_nothing)
+{
+    static const char *const wrong[][4] = {
+        { "purge", "reserved", "1" }, { "purge", "gone", "1" },    { "purge", "dead", "0" },
+        { "purge", "dead", "501" },   { "purge", "dead", "1.5" },  { "purge", "dead", "nan" },
+        { "purge", "dead", "-1" },    { "purge", "dead", "0x10" }, { "trim", "-1", "0", "1" },
+        { "trim", "1.5", "0", "1" },  { "trim", "nan", "0", "1" }, { "trim", "inf", "0", "1" },
+        { "trim", "0", "-1", "1" },   { "trim", "0", "nan", "1" }, { "trim", "0", "inf", "1" },
+        { "trim", "1", "0", "0" },    { "trim", "1", "0", "501" }, { "trim", "1", "0", "nan" },
+        { "trim", "1", "0", "0x10" }, { "trim", "", "0", "1" },
+    };
+    uint64_t before;
+
+    bury("abc");
+    before = digest();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *why;
+
+        for (int n = 1; n < 4 && wrong[i][n]; n++)
+            arg(wrong[i][n]);
+        why = run_error(wrong[i][0], NULL);
+        ck_assert_mem_eq(why, text("ERR %s: ", wrong[i][0]), strlen(wrong[i][0]) + 6);
+        ck_assert_msg(digest() == before, "row %zu changed something", i);
+    }
+}
+END_TEST
+
+/* ---- pause and resume */
+
+START_TEST(pause_and_resume_tell_how_it_was)
+{
+    push("a");
+    ck_assert_str_eq(flat(run("pause", NULL)), "1");
+    ck_assert_int_eq(size_of("paused"), 1);
+    ck_assert_str_eq(flat(run("pause", NULL)), "0");
+    ck_assert_int_eq(size_of("paused"), 1);
+    ck_assert_int_eq(ask("TTL %s", key("paused"))->integer, -1);
+    ask("DEL %s", key("wake"));
+    ck_assert_str_eq(flat(run("resume", NULL)), "1");
+    ck_assert_int_eq(size_of("paused"), 0);
+    check_wake();
+    ck_assert_str_eq(flat(run("resume", NULL)), "0");
+    check_wake();
+}
+END_TEST
+
+START_TEST(a_wake_is_put_back_where_there_is_work)
+{
+    ck_assert_str_eq(flat(run("wake", NULL)), "0");
+    check_wake();
+    push("a");
+    ask("LPOP %s", key("wake"));
+    ck_assert_str_eq(flat(run("wake", NULL)), "1");
+    ck_assert_str_eq(flat(run("wake", NULL)), "1");
+    check_wake();
+    run("pause", NULL);
+    ck_assert_str_eq(flat(run("wake", NULL)), "0");
+    check_wake();
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_paused_queue_goes_on_otherwise)
+{
+    push("a");
+    push("b");
+    push("c");
+    reserve('t', 3);
+    run("pause", NULL);
+    run("ack", member('t', "a"), NULL);
+    run("release", member('t', "b"), "0", "ran", "", NULL);
+    run("return", member('t', "c"), "", "0", "held", NULL);
+    push("d");
+    push_when("e", "+100");
+    run("kick", "e", NULL);
+    ck_assert_str_eq(members("ready"), "b c d e");
+    check_wake();
+    run("resume", NULL);
+    check_wake();
+    check_sums();
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        kick_makes_dead_and_delayed_ready,
+        kick_of_nothing_changes_nothing,
+        kicked_together_keep_their_order,
+        kick_takes_plain_members_too,
+        cancel_drops_from_every_state,
+        a_cancelled_reservation_is_lost,
+        a_reserved_job_needs_its_member,
+        plain_members_are_cancelled_with_right_sums,
+        at_most_five_hundred_a_call,
+        purge_drops_the_first_of_a_state,
+        purge_keeps_to_its_limit,
+        purged_plain_members_keep_the_sums,
+        trim_keeps_the_newest,
+        trim_drops_what_is_too_old,
+        what_is_refused_changes_nothing,
+        pause_and_resume_tell_how_it_was,
+        a_wake_is_put_back_where_there_is_work,
+        a_paused_queue_goes_on_otherwise,
+        NULL,
+    };
+
+    return harness_main("admin", tests);
+}

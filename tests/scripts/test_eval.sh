@@ -1,0 +1,127 @@
+#!/bin/sh
+# The installed scripts run by hand: a job's whole life by `redis-cli --eval`, and each script under
+# Redis's debugger by `redis-cli --ldb --eval`.
+. "${top_srcdir:=.}/tests/tap.sh"
+needs redis-server redis-cli
+
+scripts=${LATER_SCRIPTS:-$top_builddir/scripts/expanded}
+box=$(mktemp -d)
+server=
+trap 'kill $server 2>/dev/null; wait; rm -rf "$box"' EXIT
+
+# The debugger forks; hz: how often Redis looks after its children.
+redis-server --port 0 --unixsocket "$box/socket" --save '' --dir "$box" --hz 100 >"$box/log" 2>&1 &
+server=$!
+
+redis()
+{
+    redis-cli -s "$box/socket" "$@"
+}
+
+tries=0
+until [ "$(redis ping 2>/dev/null)" = PONG ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || { cat "$box/log" >&2; exit 1; }
+    sleep 0.05
+done
+
+# The keys of a script, as its head names them: later:{demo}:ready …
+keys()
+{
+    sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
+        sed '/^stock$/s/.*/later:stock:{item}/;t
+             /^claims$/s/.*/later:stock:{item}:claims/;t
+             /^limit$/s/.*/later:limit:{'"$1"'}/;t
+             s/.*/later:{demo}:&/'
+}
+
+# eval_script OPTION... NAME ARGUMENT...: the answer, its lines joined by spaces.
+eval_script()
+{
+    options=
+    while [ "$1" != "${1#--}" ]; do
+        options="$options $1"
+        shift
+    done
+    name=$1
+    shift
+    # Options and keys hold no spaces.
+    # shellcheck disable=SC2046,SC2086
+    redis $options --eval "$scripts/$name.lua" $(keys "$name") , "$@" | tr '\n' ' ' |
+        sed 's/ $//'
+}
+
+# run NAME ARGUMENT...: the first time under the debugger as well, which rolls back what it did.
+run()
+{
+    if [ ! -e "$box/session.$1" ]; then
+        echo continue | eval_script --ldb "$@" >"$box/session.$1"
+    fi
+    eval_script "$@"
+}
+
+# well NAME: did its debugging session begin, and end without an error?
+well()
+{
+    grep -q 'Stopped at' "$box/session.$1" && ! grep '(error)\|ERR' "$box/session.$1"
+}
+
+document='{"type":"mail.send","payload":{"to":"a@b.c"}}'
+failed='"kind":"retry","text":"no","host":"h"}'
+t1=aaaaaaaaaaaaaaaa t2=bbbbbbbbbbbbbbbb t3=cccccccccccccccc t4=dddddddddddddddd
+
+is "$(run push 0 new a '' 0 "$document")" PUSHED 'push'
+is "$(run push 0 new a '' 0 "$document")" 'EXISTS ready' 'push again'
+contains "$(run size)" '1 0 0 0 0 0.' 'size: one ready'
+contains "$(run peek ready 0 10)" "$document" 'peek'
+is "$(run wake)" 1 'wake'
+contains "$(run reserve $t1 30 10 262144 0)" " a " 'reserve'
+is "$(run touch 60 $t1:a $t2:a)" 2 'touch: another token is LOST'
+is "$(run release $t1:a 0.001 ran "$failed")" '' 'release with a wait'
+until [ "$(redis zcard 'later:{demo}:ready')" = 1 ]; do
+    run migrate 500 1 '' >"$box/migrated"
+done
+contains "$(cat "$box/migrated")" '1 0 ' 'migrate'
+contains "$(run reserve $t2 30 10 262144 0)" "  $document" 'reserve again'
+is "$(run bury $t2:a ran "$failed")" '' 'bury'
+contains "$(run show a)" 'dead ' 'show: dead'
+contains "$(run show a)" '"attempt":2,"kind":"retry"' 'show: the last error'
+is "$(run kick a)" dead 'kick'
+score=$(redis zscore 'later:{demo}:ready' a)
+run reserve $t3 30 10 262144 0 >/dev/null
+is "$(run return $t3:a "$score" 0 held)" '' 'return'
+is "$(redis zscore 'later:{demo}:ready' a)" "$score" 'return: to its place'
+is "$(run pause)" 1 'pause'
+is "$(run reserve $t4 30 10 262144 0 | wc -w)" 1 'reserve from a paused queue: the time alone'
+is "$(run resume)" 1 'resume'
+run reserve $t4 30 10 262144 0 >/dev/null
+is "$(run ack $t4:a)" '' 'ack'
+is "$(run ack $t4:a)" 1 'ack again: LOST'
+contains "$(run size)" '0 0 0 0 0  0 ' 'size: none'
+contains "$(run size)" 'done 1' 'size: done'
+
+run push 0 new b '' 0 '{}' c +100 5 '{}' d '' 0 '{}' e '' 0 '{}' >/dev/null
+is "$(run cancel c '')" delayed 'cancel'
+is "$(run purge ready 1)" 1 'purge'
+run reserve $t1 30 10 262144 0 >/dev/null
+is "$(run expire $t1:d)" '' 'expire'
+run bury $t1:e unrun "$failed" >/dev/null
+redis zadd 'later:{demo}:dead' 1 e >/dev/null
+is "$(run trim 0 3600 500)" 1 'trim'
+is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
+
+is "$(run stock_set 1)" 1 'stock_set'
+is "$(run stock_claim ann)" '1 1' 'stock_claim'
+is "$(run stock_claim bob)" '-1 0' 'stock_claim: sold out'
+is "$(run stock_show)" '1 1 0' 'stock_show'
+is "$(run stock_release ann)" 1 'stock_release'
+is "$(run limit_fixed 1 60)" '' 'limit_fixed'
+contains "$(run limit_fixed 1 60)" '.' 'limit_fixed: over'
+is "$(run limit_sliding 1 60)" '' 'limit_sliding'
+contains "$(run limit_sliding 1 60)" '.' 'limit_sliding: over'
+
+for script in "$scripts"/*.lua; do
+    name=${script##*/}
+    runs "$name by hand and under the debugger" well "${name%.lua}"
+done
+finish

@@ -1,0 +1,280 @@
+/* test_faults.c: what a script does where something is wrong: no memory, keys of other types, junk
+ * in hashes, no script, wrong numbers of keys and arguments. */
+#include "tour.h"
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a full Redis */
+
+static const char *picture_after(const char *script, bool full)
+{
+    tour_crowd();
+    tour_arguments(script);
+    if (full)
+        ask("CONFIG SET maxmemory 1");
+    run(script, NULL);
+    ask("CONFIG SET maxmemory 0");
+    return tour_picture();
+}
+
+START_TEST(a_full_redis_refuses_push_alone)
+{
+    static const char *const modes[] = { "new", "replace" };
+    uint64_t before;
+
+    tour_crowd();
+    before = digest();
+    ask("CONFIG SET maxmemory 1");
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_mem_eq(run_error("push", "60", modes[i], "n", "", "5", "{}", NULL), "OOM ", 4);
+        ck_assert_mem_eq(run_error("push", "0", modes[i], "a1", "+9", "0", "{}", NULL), "OOM ", 4);
+        tour_arguments("push");
+        ck_assert_mem_eq(run_error("push", NULL), "OOM ", 4);
+    }
+    ask("CONFIG SET maxmemory 0");
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+START_TEST(a_full_redis_lets_all_else_go_on)
+{
+    for (const char *const *script = tour_scripts; *script; script++) {
+        if (strcmp(*script, "push") == 0)
+            continue;
+        ck_assert_msg(strcmp(picture_after(*script, true), picture_after(*script, false)) == 0,
+                      "%s on a full Redis:\n%s\ninstead of:\n%s", *script,
+                      picture_after(*script, true), picture_after(*script, false));
+        check_sums();
+        harness_free();
+    }
+}
+END_TEST
+
+START_TEST(a_full_redis_is_drained_by_its_workers)
+{
+    tour_crowd();
+    ask("CONFIG SET maxmemory 1");
+    for (int i = 0; i < 3; i++) {
+        run("migrate", "500", "1", "", NULL);
+        const redisReply *jobs = reserve((char)('0' + i), 3);
+
+        for (size_t n = 1; n < jobs->elements; n += 5)
+            arg(member((char)('0' + i), jobs->element[n]->str));
+        ck_assert_str_eq(flat(run("ack", NULL)), "");
+        check_sums();
+    }
+    ck_assert_int_eq(stat_of("done"), 8); /* 3 pushed, 3 plain or junk, 1 due, 1 lapsed */
+    ask("CONFIG SET maxmemory 0");
+}
+END_TEST
+
+START_TEST(a_stock_sells_on_a_full_redis)
+{
+    run("stock_set", "2", NULL);
+    ask("CONFIG SET maxmemory 1");
+    ck_assert_str_eq(flat(run("stock_claim", "ann", NULL)), "1 1");
+    ck_assert_str_eq(flat(run("stock_set", "3", NULL)), "2");
+    ck_assert_str_eq(flat(run("limit_fixed", "1", "60", NULL)), "");
+    ck_assert_str_ne(flat(run("limit_fixed", "1", "60", NULL)), "");
+    ck_assert_str_eq(flat(run("limit_sliding", "1", "60", NULL)), "");
+    ck_assert_str_ne(flat(run("limit_sliding", "1", "60", NULL)), "");
+    ask("CONFIG SET maxmemory 0");
+}
+END_TEST
+
+/* ---- keys of another type */
+
+static const char *const makers[][2] = { { "string", "SET %s 1" },
+                                         { "list", "RPUSH %s 1" },
+                                         { "hash", "HSET %s f 1" },
+                                         { "zset", "ZADD %s 1 m" },
+                                         { "set", "SADD %s m" } };
+
+/* wake and paused are made anew. */
+static bool made_anew(const char *name)
+{
+    return strcmp(name, key("wake")) == 0 || strcmp(name, key("paused")) == 0;
+}
+
+static const char *bytes_of(const char *name)
+{
+    const redisReply *dump = ask("DUMP %s", name);
+    char *hex = harness_keep(calloc(2, dump->len + 1));
+
+    for (size_t i = 0; i < dump->len; i++)
+        sprintf(hex + 2 * i, "%02x", (unsigned)(unsigned char)dump->str[i]);
+    return hex;
+}
+
+/* Runs a script with one of its keys of another type: it must fail and have changed nothing, or do
+ * its work without that key. Returns whether it failed. */
+static bool run_with_wrong(const char *script, const char *name, const char *const maker[2])
+{
+    const redisReply *reply;
+    const char *right, *bytes;
+    uint64_t before;
+
+    tour_crowd();
+    right = ask("TYPE %s", name)->str;
+    ask("DEL %s", name);
+    ask(maker[1], name);
+    before = digest();
+    bytes = bytes_of(name);
+    tour_arguments(script);
+    reply = run_any(script, NULL);
+    if (reply->type == REDIS_REPLY_ERROR)
+        ck_assert_msg(digest() == before, "%s with %s a %s failed half-way: %s", script, name,
+                      maker[0], reply->str);
+    else if (strcmp(right, maker[0]) != 0 && strcmp(right, "none") != 0 && !made_anew(name))
+        ck_assert_msg(strcmp(bytes_of(name), bytes) == 0, "%s with %s a %s changed it", script,
+                      name, maker[0]);
+    return reply->type == REDIS_REPLY_ERROR;
+}
+
+START_TEST(keys_of_another_type_change_nothing)
+{
+    int failed = 0;
+
+    for (const char *const *script = tour_scripts; *script; script++) {
+        const struct later_script_text *row = script_text(*script);
+        const char *names[16];
+
+        script_keys(row, names);
+        for (int k = 0; k < row->key_count; k++) {
+            for (size_t m = 0; m < sizeof makers / sizeof *makers; m++) {
+                failed += run_with_wrong(*script, names[k], makers[m]);
+                harness_free();
+            }
+        }
+    }
+    ck_assert_int_gt(failed, 300);
+}
+END_TEST
+
+/* ---- junk where numbers should be */
+
+START_TEST(junk_beside_jobs_stops_nothing)
+{
+    static const char *const junk[] = { "x", "nan", "", "1.5", "9223372036854775807" };
+    static const char *const hashes[] = { "attempts", "crashes", "interrupts", "priorities",
+                                          "stats" };
+
+    for (const char *const *script = tour_scripts; *script; script++) {
+        for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+            tour_crowd();
+            for (size_t n = 0; n < 5; n++) {
+                const redisReply *fields = ask("HKEYS %s", key(hashes[n]));
+
+                for (size_t f = 0; f < fields->elements; f++)
+                    ask("HSET %s %s %s", key(hashes[n]), fields->element[f]->str, junk[i]);
+            }
+            tour_arguments(*script);
+            run(*script, NULL);
+            check_members();
+            harness_free();
+        }
+    }
+}
+END_TEST
+
+/* ---- scripts themselves */
+
+START_TEST(the_table_knows_the_sha1_of_each_script)
+{
+    int toured = 0;
+
+    while (tour_scripts[toured])
+        toured++;
+    ck_assert_int_eq(toured, LATER_SCRIPT_COUNT); /* so that no script is forgotten here */
+    for (int i = 0; i < LATER_SCRIPT_COUNT; i++) {
+        const struct later_script_text *row = &later_script_texts[i];
+
+        ck_assert_uint_eq(strlen(row->text), row->len);
+        ck_assert_str_eq(ask("SCRIPT LOAD %b", row->text, row->len)->str, row->sha);
+    }
+}
+END_TEST
+
+START_TEST(after_script_flush_nothing_has_run)
+{
+    uint64_t before;
+
+    tour_crowd();
+    before = digest();
+    ask("SCRIPT FLUSH");
+    for (const char *const *script = tour_scripts; *script; script++) {
+        tour_arguments(*script);
+        ck_assert_mem_eq(run_error(*script, NULL), "NOSCRIPT ", 9);
+    }
+    ck_assert_uint_eq(digest(), before);
+    for (const char *const *script = tour_scripts; *script; script++) {
+        const struct later_script_text *row = script_text(*script);
+
+        ask("SCRIPT LOAD %b", row->text, row->len);
+        tour_arguments(*script);
+        run(*script, NULL);
+    }
+    check_sums();
+}
+END_TEST
+
+START_TEST(wrong_numbers_of_keys_and_arguments_are_refused)
+{
+    uint64_t before;
+
+    tour_crowd();
+    before = digest();
+    for (int i = 0; i < LATER_SCRIPT_COUNT; i++) {
+        const struct later_script_text *row = &later_script_texts[i];
+        const char *names[17], *list = "";
+
+        script_keys(row, names);
+        names[row->key_count] = "later:{q}:more";
+        for (int count = 0; count <= row->key_count + 1; count++) {
+            if (count > 0)
+                list = text("%s %s", list, names[count - 1]);
+            if (count == row->key_count)
+                continue;
+            const redisReply *reply =
+                ask_error(text("EVALSHA %s %d%s a a a a a a", row->sha, count, list));
+
+            ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
+            ck_assert_mem_eq(reply->str, "ERR usage: ", 11);
+        }
+        for (int n = 0; n < row->argc + (row->group == 0); n++) { /* too few, or one too many */
+            int count = row->group == 0 && n == row->argc ? row->argc + 1 : n;
+
+            for (int a = 0; a < count; a++)
+                arg("1");
+            ck_assert_mem_eq(run_error(row->name, NULL), "ERR usage: ", 11);
+        }
+        if (row->group > 1) {
+            for (int a = 0; a < row->argc + row->group + 1; a++)
+                arg("1");
+            ck_assert_mem_eq(run_error(row->name, NULL), "ERR usage: ", 11);
+        }
+    }
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        a_full_redis_refuses_push_alone,
+        a_full_redis_lets_all_else_go_on,
+        a_full_redis_is_drained_by_its_workers,
+        a_stock_sells_on_a_full_redis,
+        keys_of_another_type_change_nothing,
+        junk_beside_jobs_stops_nothing,
+        the_table_knows_the_sha1_of_each_script,
+        after_script_flush_nothing_has_run,
+        wrong_numbers_of_keys_and_arguments_are_refused,
+        NULL,
+    };
+
+    return harness_main("faults", tests);
+}

@@ -1,0 +1,506 @@
+/* test_migrate.c: migrate: due delayed jobs and lapsed reservations. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LAPSE      "\"kind\":\"lapse\",\"text\":\"\",\"host\":\"h\"}"
+#define LATER      "{\"type\":\"later\"}"
+#define LATER_SHA1 "869b7bdcb8bc78f01476ef71ba5ca4068c300222"
+
+enum answer { PROMOTED, LAPSED, NEXT_DUE, NEXT_LAPSE, NOW };
+
+static const redisReply *migrate(int limit, bool lapse)
+{
+    return run("migrate", text("%d", limit), lapse ? "1" : "0", LAPSE, NULL);
+}
+
+static long long number(const redisReply *reply, enum answer which)
+{
+    return reply->element[which]->integer;
+}
+
+static double seconds(const redisReply *reply, enum answer which)
+{
+    ck_assert_str_ne(reply->element[which]->str, "");
+    return strtod(reply->element[which]->str, NULL);
+}
+
+/* Makes every job of a set due, or its lease run out. */
+static void make_due(const char *set)
+{
+    const redisReply *ids = ask("ZRANGE %s 0 -1", key(set));
+
+    for (size_t i = 0; i < ids->elements; i++)
+        ask("ZADD %s %s %s", key(set), text("17000000%02d.5", (int)i), ids->element[i]->str);
+}
+
+/* ---- delayed */
+
+START_TEST(never_early)
+{
+    const redisReply *reply;
+    double due;
+
+    push_when("a", "+0.05");
+    due = score("delayed", "a");
+    do {
+        reply = migrate(500, true);
+        if (number(reply, PROMOTED) == 0) {
+            ck_assert_double_lt(seconds(reply, NOW), due);
+            ck_assert_double_eq_tol(seconds(reply, NEXT_DUE), due - seconds(reply, NOW), 2e-6);
+            ck_assert_str_eq(members("delayed"), "a");
+            check_wake();
+        }
+    } while (number(reply, PROMOTED) == 0);
+    ck_assert_double_ge(seconds(reply, NOW), due - 1e-6);
+    ck_assert_double_le(seconds(reply, NOW), now());
+    ck_assert_str_eq(members("ready"), "a");
+    ck_assert_int_eq(size_of("delayed"), 0);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(the_score_is_the_due_time_less_the_priority)
+{
+    const char *due[4];
+
+    for (int i = 0; i < 4; i++) {
+        const char *id = text("%d", i);
+
+        run("push", "0", "new", id, "+100", text("%d", i % 2 ? i : 0), "{}", NULL);
+    }
+    make_due("delayed");
+    for (int i = 0; i < 4; i++)
+        due[i] = score_text("delayed", text("%d", i));
+    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 4);
+    ck_assert_str_eq(score_text("ready", "0"), due[0]);
+    ck_assert_str_eq(score_text("ready", "2"), due[2]);
+    ck_assert_double_eq(score("ready", "1"), strtod(due[1], NULL) - 1e6);
+    ck_assert_double_eq(score("ready", "3"), strtod(due[3], NULL) - 3e6);
+    ck_assert_str_eq(members("ready"), "3 1 0 2");
+    check_sums();
+}
+END_TEST
+
+/* Fills `delayed` with count jobs, due since long ago. */
+static void fill_delayed(int count)
+{
+    for (int i = 0; i < count; i += 500) {
+        arg("0");
+        arg("new");
+        for (int n = i; n < i + 500 && n < count; n++) {
+            argf("%06d", n);
+            arg("+1000");
+            arg("0");
+            arg("{}");
+        }
+        run("push", NULL);
+        harness_free();
+    }
+    ask("EVAL %s 2 %s %s",
+        "local ids = redis.call('ZRANGE', KEYS[1], 0, -1) "
+        "redis.call('DEL', KEYS[1]) "
+        "for i, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 1000000000 + i % 7, id) end",
+        key("delayed"), key("ready"));
+}
+
+START_TEST(a_call_moves_at_most_its_limit)
+{
+    const redisReply *reply;
+
+    fill_delayed(1203);
+    ck_assert_int_eq(number(migrate(1, false), PROMOTED), 1);
+    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 500);
+    reply = migrate(500, false);
+    ck_assert_int_eq(number(reply, PROMOTED), 500);
+    ck_assert_double_eq(seconds(reply, NEXT_DUE), 0);
+    ck_assert_int_eq(size_of("ready"), 1001);
+    check_sums();
+    reply = migrate(500, false);
+    ck_assert_int_eq(number(reply, PROMOTED), 202);
+    ck_assert_str_eq(reply->element[NEXT_DUE]->str, "");
+    ck_assert_int_eq(size_of("delayed"), 0);
+    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 0);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+/* The longest script of this test so far, in microseconds. */
+static long long slowest(void)
+{
+    const redisReply *log = ask("SLOWLOG GET -1");
+    long long most = 0;
+
+    for (size_t i = 0; i < log->elements; i++) {
+        const redisReply *entry = log->element[i];
+
+        if (strcmp(entry->element[3]->element[0]->str, "EVALSHA") == 0 &&
+            entry->element[2]->integer > most)
+            most = entry->element[2]->integer;
+    }
+    return most;
+}
+
+/* Another program may have the processor: the best of five counts. */
+START_TEST(a_hundred_thousand_due_at_once_in_short_calls)
+{
+    long long best = 1000000;
+
+    for (int attempt = 0; attempt < 5 && best > 10000; attempt++) {
+        int calls = 0, promoted = 0;
+
+        ask("FLUSHALL");
+        fill_delayed(100000);
+        ask("SLOWLOG RESET");
+        while (size_of("delayed") > 0) {
+            long long n = number(migrate(500, true), PROMOTED);
+
+            ck_assert_int_eq(n, 500);
+            promoted += (int)n;
+            calls++;
+            harness_free();
+        }
+        ck_assert_int_eq(promoted, 100000);
+        ck_assert_int_eq(calls, 200);
+        if (slowest() < best)
+            best = slowest();
+        harness_free();
+    }
+    ck_assert_int_gt(best, 0);
+    ck_assert_int_le(best, 10000);
+    ck_assert_int_eq(size_of("ready"), 100000);
+}
+END_TEST
+
+START_TEST(a_plain_delayed_member_is_adopted)
+{
+    ask("ZADD %s 1700000000.25 %s", key("delayed"), LATER);
+    push_when("a", "+100");
+    check_sums();
+    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 1);
+    ck_assert_str_eq(members("ready"), LATER_SHA1);
+    ck_assert_str_eq(score_text("ready", LATER_SHA1), "1700000000.25");
+    ck_assert_str_eq(field("jobs", LATER_SHA1), LATER);
+    ck_assert_int_eq(stat_of("adopted"), 1);
+    check_sums();
+    check_wake();
+
+    ask("ZADD %s 1 %s", key("delayed"), LATER);
+    migrate(500, false);
+    ask("ZADD %s 1 %s", key("delayed"), LATER);
+    migrate(500, false);
+    ck_assert_str_eq(members("ready"),
+                     LATER_SHA1 "-2 " LATER_SHA1 "-3 " LATER_SHA1); /* by their times */
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_plain_member_before_its_time_stays)
+{
+    double due = now() + 100;
+
+    ask("ZADD %s %s %s", key("delayed"), text("%.6f", due), LATER);
+    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 0);
+    ck_assert_str_eq(members("delayed"), LATER);
+    ck_assert_int_eq(size_of("jobs"), 0);
+    check_sums();
+}
+END_TEST
+
+START_TEST(junk_in_delayed_comes_to_a_worker)
+{
+    ask("ZADD %s 1 hello 2 %b -inf no", key("delayed"), "", (size_t)0);
+    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 3);
+    check_sums();
+    ck_assert_uint_eq(reserve('t', 10)->elements, 16);
+    ck_assert_int_eq(stat_of("adopted"), 3);
+    check_sums();
+}
+END_TEST
+
+START_TEST(an_id_that_looks_like_a_document_is_no_document)
+{
+    run("push", "0", "new", LATER, "+100", "0", "{}", NULL);
+    make_due("delayed");
+    migrate(500, false);
+    ck_assert_str_eq(members("ready"), LATER);
+    ck_assert_int_eq(stat_of("adopted"), 0);
+    check_sums();
+}
+END_TEST
+
+START_TEST(big_plain_members_are_bounded)
+{
+    size_t len = 100000;
+    char *document = malloc(len);
+    long long promoted;
+
+    memset(document, ' ', len);
+    document[0] = '{';
+    for (int i = 0; i < 120; i++) {
+        document[1] = (char)('A' + i % 26);
+        document[2] = (char)('A' + i / 26);
+        ask("ZADD %s %d %b", key("delayed"), i, document, len);
+    }
+    free(document);
+    promoted = number(migrate(500, false), PROMOTED);
+    ck_assert_int_ge(promoted, 3);
+    ck_assert_int_le(promoted, 50);
+    check_sums();
+    while (number(migrate(500, false), PROMOTED) > 0)
+        check_sums();
+    ck_assert_int_eq(size_of("ready"), 120);
+    ck_assert_int_eq(stat_of("adopted"), 120);
+}
+END_TEST
+
+/* ---- reserved */
+
+START_TEST(a_lapse_is_an_attempt)
+{
+    double before = now(), at;
+    char *end;
+
+    push("a");
+    push_priority("b", 4);
+    reserve('t', 2);
+    ask("HSET %s a 2", key("attempts"));
+    ask("HSET %s a 9", key("interrupts"));
+    ask("HSET %s a 0", key("crashes"));
+    make_due("reserved");
+    check_sums();
+    ck_assert_int_eq(number(migrate(500, true), LAPSED), 2);
+    ck_assert_str_eq(members("ready"), "b a");
+    ck_assert_int_eq(size_of("reserved"), 0);
+    ck_assert_double_ge(score("ready", "a"), before);
+    ck_assert_double_le(score("ready", "a"), now() + 0.000002);
+    ck_assert_double_ge(score("ready", "b"), before - 4e6);
+    ck_assert_str_eq(field("attempts", "a"), "3");
+    ck_assert_str_eq(field("attempts", "b"), "1");
+    ck_assert_str_eq(field("interrupts", "a"), "");
+    ck_assert_str_eq(field("crashes", "a"), "0");
+    ck_assert_mem_eq(field("errors", "a"), "{\"at\":", 6);
+    at = strtod(field("errors", "a") + 6, &end);
+    ck_assert_double_ge(at, before);
+    ck_assert_str_eq(end, ",\"attempt\":3," LAPSE);
+    ck_assert_int_eq(stat_of("lapsed"), 2);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(what_lapsed_is_lost_to_its_holder)
+{
+    uint64_t before;
+
+    push("a");
+    reserve('t', 1);
+    make_due("reserved");
+    migrate(500, true);
+    before = digest();
+    ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
+    ck_assert_str_eq(flat(run("touch", "30", member('t', "a"), NULL)), "1");
+    ck_assert_uint_eq(digest(), before);
+    ck_assert_str_eq(reserve('u', 1)->element[3]->str, "1"); /* attempts */
+    ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
+    ck_assert_str_eq(flat(run("ack", member('u', "a"), NULL)), "");
+    check_sums();
+}
+END_TEST
+
+START_TEST(nothing_lapses_unless_asked)
+{
+    const redisReply *reply;
+    uint64_t before;
+
+    push("a");
+    reserve('t', 1);
+    make_due("reserved");
+    before = digest();
+    reply = migrate(500, false);
+    ck_assert_int_eq(number(reply, LAPSED), 0);
+    ck_assert_double_eq(seconds(reply, NEXT_LAPSE), 0);
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+START_TEST(no_lease_lapses_before_its_end)
+{
+    const redisReply *reply;
+    double end;
+
+    push("a");
+    run("reserve", "tttttttttttttttt", "0.05", "1", "1000", "0", NULL);
+    end = score("reserved", member('t', "a"));
+    do {
+        reply = migrate(500, true);
+        if (number(reply, LAPSED) == 0) {
+            ck_assert_double_lt(seconds(reply, NOW), end);
+            ck_assert_double_eq_tol(seconds(reply, NEXT_LAPSE), end - seconds(reply, NOW), 2e-6);
+        }
+    } while (number(reply, LAPSED) == 0);
+    ck_assert_double_ge(seconds(reply, NOW), end - 1e-6);
+    ck_assert_str_eq(reply->element[NEXT_LAPSE]->str, "");
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(the_limit_is_for_both_together)
+{
+    const redisReply *reply;
+
+    for (int i = 0; i < 5; i++)
+        push(text("r%d", i));
+    reserve('t', 5);
+    for (int i = 0; i < 5; i++)
+        push_when(text("d%d", i), "+100");
+    make_due("reserved");
+    make_due("delayed");
+    reply = migrate(3, true);
+    ck_assert_int_eq(number(reply, PROMOTED), 3);
+    ck_assert_int_eq(number(reply, LAPSED), 0);
+    reply = migrate(4, true);
+    ck_assert_int_eq(number(reply, PROMOTED), 2);
+    ck_assert_int_eq(number(reply, LAPSED), 2);
+    ck_assert_double_eq(seconds(reply, NEXT_LAPSE), 0);
+    reply = migrate(4, true);
+    ck_assert_int_eq(number(reply, LAPSED), 3);
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_lapse_without_reason_keeps_the_last_error)
+{
+    push("a");
+    reserve('t', 1);
+    run("release", member('t', "a"), "0", "ran", "\"kind\":\"retry\"}", NULL);
+    reserve('t', 1);
+    make_due("reserved");
+    run("migrate", "1", "1", "", NULL);
+    ck_assert_ptr_nonnull(strstr(field("errors", "a"), "\"attempt\":1,\"kind\":\"retry\"}"));
+    ck_assert_str_eq(field("attempts", "a"), "2");
+}
+END_TEST
+
+/* ---- wake and answers */
+
+START_TEST(a_plain_ready_member_gets_its_wake)
+{
+    const redisReply *reply;
+
+    ask("ZADD %s 0 %s", key("ready"), LATER);
+    reply = migrate(500, true);
+    ck_assert_str_eq(flat(reply), text("0 0   %s", reply->element[NOW]->str));
+    check_wake();
+    ck_assert_str_eq(members("ready"), LATER);
+    migrate(500, true);
+    check_wake();
+    run("pause", NULL);
+    ask("DEL %s", key("wake"));
+    migrate(500, true);
+    check_wake();
+}
+END_TEST
+
+START_TEST(a_wake_without_work_goes)
+{
+    ask("RPUSH %s 1 1", key("wake"));
+    migrate(500, true);
+    check_wake();
+    ck_assert_int_eq(ask("DBSIZE")->integer, 0);
+}
+END_TEST
+
+START_TEST(answers_tell_the_next)
+{
+    const redisReply *reply;
+    double time;
+
+    push("a");
+    run("reserve", "tttttttttttttttt", "77", "1", "1000", "0", NULL);
+    push_when("b", "+55");
+    push_when("c", "+99");
+    reply = migrate(500, true);
+    time = seconds(reply, NOW);
+    ck_assert_double_eq_tol(seconds(reply, NEXT_DUE), score("delayed", "b") - time, 2e-6);
+    ck_assert_double_eq_tol(seconds(reply, NEXT_LAPSE), score("reserved", member('t', "a")) - time,
+                            2e-6);
+}
+END_TEST
+
+/* ---- junk and refused */
+
+START_TEST(junk_beside_jobs_stops_nothing)
+{
+    static const char *const junk[] = { "nan", "inf", "x", "1e99", "" };
+
+    for (size_t i = 0; i < 5; i++) {
+        ask("FLUSHALL");
+        push("a");
+        reserve('t', 1);
+        push_when("b", "+100");
+        make_due("reserved");
+        make_due("delayed");
+        ask("HSET %s a %s b %s", key("priorities"), junk[i], junk[i]);
+        ask("HSET %s a %s", key("attempts"), junk[i]);
+        ask("HSET %s lapsed %s", key("stats"), junk[i]);
+        ck_assert_str_eq(text("%.3s", flat(migrate(500, true))), "1 1");
+        ck_assert_int_eq(size_of("ready"), 2);
+        ck_assert_str_eq(field("attempts", "a"), "1");
+        ck_assert_int_eq(stat_of("lapsed"), 1);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(what_is_refused_changes_nothing)
+{
+    static const char *const refused[][2] = { { "0", "1" },   { "-1", "1" },   { "501", "1" },
+                                              { "1.5", "1" }, { "nan", "1" },  { "inf", "1" },
+                                              { "", "1" },    { "0x10", "1" }, { "1", "" },
+                                              { "1", "2" },   { "1", "yes" } };
+    uint64_t before;
+
+    push_when("a", "+100");
+    make_due("delayed");
+    before = digest();
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        ck_assert_mem_eq(run_error("migrate", refused[i][0], refused[i][1], LAPSE, NULL),
+                         "ERR migrate: ", 13);
+        ck_assert_msg(digest() == before, "row %zu changed something", i);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        never_early,
+        the_score_is_the_due_time_less_the_priority,
+        a_call_moves_at_most_its_limit,
+        a_hundred_thousand_due_at_once_in_short_calls,
+        a_plain_delayed_member_is_adopted,
+        a_plain_member_before_its_time_stays,
+        junk_in_delayed_comes_to_a_worker,
+        an_id_that_looks_like_a_document_is_no_document,
+        big_plain_members_are_bounded,
+        a_lapse_is_an_attempt,
+        what_lapsed_is_lost_to_its_holder,
+        nothing_lapses_unless_asked,
+        no_lease_lapses_before_its_end,
+        the_limit_is_for_both_together,
+        a_lapse_without_reason_keeps_the_last_error,
+        a_plain_ready_member_gets_its_wake,
+        a_wake_without_work_goes,
+        answers_tell_the_next,
+        junk_beside_jobs_stops_nothing,
+        what_is_refused_changes_nothing,
+        NULL,
+    };
+
+    return harness_main("migrate", tests);
+}

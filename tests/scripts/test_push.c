@@ -1,0 +1,411 @@
+/* test_push.c: push: order, times, ids known before, what is refused. */
+#include "harness.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DOCUMENT "{\"type\":\"t\"}"
+
+START_TEST(a_job_becomes_ready)
+{
+    static const char document[] =
+        "{\"type\":\"t\",\"payload\":[],\"n\":12345678901234567890,\"\0\"}";
+    double before = now();
+
+    arg("0");
+    arg("new");
+    arg("a");
+    arg("");
+    arg("0");
+    arg_bytes(document, sizeof document - 1);
+    ck_assert_str_eq(flat(run("push", NULL)), "PUSHED");
+    ck_assert_str_eq(members("ready"), "a");
+    ck_assert_double_ge(score("ready", "a"), before);
+    ck_assert_double_le(score("ready", "a"), now() + 0.000001);
+
+    const redisReply *kept = ask("HGET %s a", key("jobs"));
+    ck_assert_uint_eq(kept->len, sizeof document - 1);
+    ck_assert_mem_eq(kept->str, document, kept->len);
+    ck_assert_int_eq(stat_of("pushed"), 1);
+    ck_assert_int_eq(size_of("delayed") + size_of("reserved") + size_of("dead"), 0);
+    ck_assert_int_eq(ask("DBSIZE")->integer, 4); /* ready, jobs, wake, stats */
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(first_in_first_out)
+{
+    const redisReply *ids;
+
+    for (int batch = 0; batch < 4; batch++) {
+        arg("0");
+        arg("new");
+        for (int i = 0; i < 500; i++) {
+            argf("%04d", batch * 500 + i);
+            arg("");
+            arg("0");
+            arg(DOCUMENT);
+        }
+        ck_assert_uint_eq(run("push", NULL)->elements, 500);
+    }
+    ids = ask("ZRANGE %s 0 -1", key("ready"));
+    ck_assert_uint_eq(ids->elements, 2000);
+    for (size_t i = 0; i < ids->elements; i++)
+        ck_assert_str_eq(ids->element[i]->str, text("%04zu", i));
+    check_sums();
+}
+END_TEST
+
+START_TEST(higher_priorities_come_first)
+{
+    static const int priorities[] = { 0, -100, 100, 1, -1, 99, 0, 100 };
+
+    for (size_t i = 0; i < 8; i++) {
+        const char *id = text("%zu", i);
+        double before = now();
+
+        push_priority(id, priorities[i]);
+        ck_assert_double_eq_tol(score("ready", id), before - priorities[i] * 1e6, 1.0);
+    }
+    ck_assert_str_eq(members("ready"), "2 7 5 3 0 6 4 1");
+    ck_assert_str_eq(field("priorities", "1"), "-100");
+    ck_assert_str_eq(field("priorities", "2"), "100");
+    ck_assert_int_eq(size_of("priorities"), 6); /* only where not 0 */
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_delay_counts_from_redis_time)
+{
+    double before = now();
+
+    push_when("a", "+3600.5");
+    ck_assert_str_eq(members("delayed"), "a");
+    ck_assert_double_ge(score("delayed", "a"), before + 3600.5);
+    ck_assert_double_le(score("delayed", "a"), now() + 3600.5);
+    ck_assert_int_eq(size_of("ready"), 0);
+    check_wake();
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_time_is_kept_exactly)
+{
+    push_when("a", "4102444800.123456");
+    ck_assert_double_eq(score("delayed", "a"), 4102444800.123456);
+}
+END_TEST
+
+START_TEST(a_time_that_has_passed_is_now)
+{
+    static const char *const times[] = { "0", "1", "+0", "1700000000.5" };
+    double before = now();
+
+    for (size_t i = 0; i < 4; i++)
+        push_when(text("%zu", i), times[i]);
+    ck_assert_str_eq(members("ready"), "0 1 2 3");
+    ck_assert_double_ge(score("ready", "0"), before);
+    ck_assert_int_eq(size_of("delayed"), 0);
+    check_wake();
+}
+END_TEST
+
+START_TEST(priority_of_a_delayed_job_is_kept_beside)
+{
+    double before = now();
+
+    run("push", "0", "new", "a", "+100", "7", DOCUMENT, NULL);
+    ck_assert_double_eq_tol(score("delayed", "a"), before + 100, 1.0);
+    ck_assert_str_eq(field("priorities", "a"), "7");
+}
+END_TEST
+
+/* A job in each state, named after it. */
+static void one_in_each_state(void)
+{
+    push("reserved");
+    reserve('r', 1);
+    push("dead");
+    reserve('d', 1);
+    run("bury", member('d', "dead"), "ran", "", NULL);
+    push("ready");
+    push_when("delayed", "+100");
+}
+
+START_TEST(a_known_id_changes_nothing)
+{
+    static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
+    uint64_t before;
+
+    one_in_each_state();
+    before = digest();
+    for (size_t i = 0; i < 4; i++) {
+        const char *answer =
+            flat(run("push", "0", "new", states[i], "+5", "3", "{\"other\":1}", NULL));
+
+        ck_assert_str_eq(answer, text("EXISTS %s", states[i]));
+    }
+    ck_assert_int_eq(stat_of("duplicate"), 4);
+    ask("HDEL %s duplicate", key("stats"));
+    ck_assert_uint_eq(digest(), before);
+    check_sums();
+}
+END_TEST
+
+START_TEST(replace_renews_what_waits)
+{
+    static const char *const beside[] = { "attempts", "crashes", "interrupts", "errors" };
+
+    one_in_each_state();
+    for (size_t i = 0; i < 4; i++)
+        ask("HSET %s ready 4 delayed 4", key(beside[i]));
+    ask("HSET %s ready 9 delayed 9", key("priorities"));
+    arg("0");
+    arg("replace");
+    ck_assert_str_eq(flat(run("push", "ready", "+50", "0", "{\"new\":1}", "delayed", "", "5",
+                              "{\"new\":2}", NULL)),
+                     "REPLACED REPLACED");
+    ck_assert_str_eq(members("ready"), "delayed");
+    ck_assert_str_eq(members("delayed"), "ready");
+    ck_assert_double_eq_tol(score("ready", "delayed"), now() - 5e6, 1.0);
+    ck_assert_str_eq(field("jobs", "ready"), "{\"new\":1}");
+    ck_assert_str_eq(field("jobs", "delayed"), "{\"new\":2}");
+    ck_assert_str_eq(field("priorities", "ready"), "");
+    ck_assert_str_eq(field("priorities", "delayed"), "5");
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_str_eq(flat(ask("HMGET %s ready delayed", key(beside[i]))), "nil nil");
+    ck_assert_int_eq(stat_of("replaced"), 2);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(replace_leaves_reserved_and_dead_alone)
+{
+    uint64_t before;
+
+    one_in_each_state();
+    before = digest();
+    ck_assert_str_eq(
+        flat(run("push", "0", "replace", "reserved", "", "0", "{}", "dead", "", "0", "{}", NULL)),
+        "EXISTS reserved EXISTS dead");
+    ask("HDEL %s duplicate", key("stats"));
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+START_TEST(replace_of_the_last_ready_takes_the_wake_along)
+{
+    push("a");
+    ck_assert_int_eq(size_of("wake"), 1);
+    run("push", "0", "replace", "a", "+50", "0", "{}", NULL);
+    check_wake();
+    check_sums();
+}
+END_TEST
+
+START_TEST(equal_ids_in_one_call_are_one_job)
+{
+    static const char *const modes[] = { "new", "replace" };
+
+    for (size_t i = 0; i < 2; i++) {
+        ask("FLUSHALL");
+        arg("0");
+        arg(modes[i]);
+        ck_assert_str_eq(flat(run("push", "a", "", "0", "{\"n\":1}", "a", "+9", "5", "{\"n\":2}",
+                                  "b", "+9", "0", "{}", "b", "", "0", "{}", NULL)),
+                         "PUSHED EXISTS ready PUSHED EXISTS delayed");
+        ck_assert_str_eq(members("ready"), "a");
+        ck_assert_str_eq(members("delayed"), "b");
+        ck_assert_str_eq(field("jobs", "a"), "{\"n\":1}");
+        ck_assert_int_eq(size_of("priorities"), 0);
+        ck_assert_int_eq(stat_of("duplicate"), 2);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(a_call_repeated_answers_the_same)
+{
+    const char *first;
+    uint64_t before;
+    long long life;
+
+    push("b");
+    first = flat(run("push", "60", "new", "a", "", "0", "{}", "b", "", "0", "{}", NULL));
+    ck_assert_str_eq(first, "PUSHED EXISTS ready");
+    before = digest();
+    ck_assert_str_eq(flat(run("push", "60", "new", "a", "", "0", "{}", "b", "", "0", "{}", NULL)),
+                     first);
+    ck_assert_uint_eq(digest(), before);
+
+    reserve('t', 2);
+    run("ack", member('t', "a"), member('t', "b"), NULL);
+    before = digest();
+    ck_assert_str_eq(flat(run("push", "60", "new", "a", "", "0", "{}", "b", "", "0", "{}", NULL)),
+                     first);
+    ck_assert_uint_eq(digest(), before);
+    life = ask("PTTL later:{q}:call:c")->integer;
+    ck_assert_int_gt(life, 0);
+    ck_assert_int_le(life, 60000);
+    ck_assert_str_eq(flat(run("push", "0", "new", "a", "", "0", "{}", NULL)), "PUSHED");
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_paused_queue_takes_jobs_without_wake)
+{
+    run("pause", NULL);
+    push("a");
+    ck_assert_str_eq(members("ready"), "a");
+    check_wake();
+    ck_assert_int_eq(size_of("wake"), 0);
+}
+END_TEST
+
+START_TEST(wake_never_has_two)
+{
+    ask("RPUSH %s 1 1 1", key("wake"));
+    push("a");
+    push("b");
+    check_wake();
+}
+END_TEST
+
+/* remember, mode, id, when, priority, document: one of them wrong. */
+static const char *const refused[][6] = {
+    { "-1", "new", "x", "", "0", "{}" },       { "1.5", "new", "x", "", "0", "{}" },
+    { "nan", "new", "x", "", "0", "{}" },      { "inf", "new", "x", "", "0", "{}" },
+    { "", "new", "x", "", "0", "{}" },         { "86401", "new", "x", "", "0", "{}" },
+    { "0x10", "new", "x", "", "0", "{}" },     { "0", "", "x", "", "0", "{}" },
+    { "0", "old", "x", "", "0", "{}" },        { "0", "new", "", "", "0", "{}" },
+    { "0", "new", "a b", "", "0", "{}" },      { "0", "new", "a\nb", "", "0", "{}" },
+    { "0", "new", "\x7f", "", "0", "{}" },     { "0", "new", "\xc3\xa4", "", "0", "{}" },
+    { "0", "new", "x", "inf", "0", "{}" },     { "0", "new", "x", "nan", "0", "{}" },
+    { "0", "new", "x", "0x10", "0", "{}" },    { "0", "new", "x", "-1", "0", "{}" },
+    { "0", "new", "x", "+-1", "0", "{}" },     { "0", "new", "x", "+", "0", "{}" },
+    { "0", "new", "x", "++1", "0", "{}" },     { "0", "new", "x", "+inf", "0", "{}" },
+    { "0", "new", "x", "+nan", "0", "{}" },    { "0", "new", "x", "1e3", "0", "{}" },
+    { "0", "new", "x", " 1", "0", "{}" },      { "0", "new", "x", "1,5", "0", "{}" },
+    { "0", "new", "x", "soon", "0", "{}" },    { "0", "new", "x", "100000000001", "0", "{}" },
+    { "0", "new", "x", "", "101", "{}" },      { "0", "new", "x", "", "-101", "{}" },
+    { "0", "new", "x", "", "1.5", "{}" },      { "0", "new", "x", "", "inf", "{}" },
+    { "0", "new", "x", "", "nan", "{}" },      { "0", "new", "x", "", "0x10", "{}" },
+    { "0", "new", "x", "", "1e1", "{}" },      { "0", "new", "x", "", "", "{}" },
+    { "0", "new", "x", "", " 5", "{}" },       { "0", "new", "x", "", "+5", "{}" },
+    { "0", "replace", "x", "", "high", "{}" }, { "0", "new", "x", "", "0", "" },
+};
+
+START_TEST(what_is_refused_changes_nothing)
+{
+    char long_id[202];
+    uint64_t before;
+
+    one_in_each_state();
+    before = digest();
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        /* A good job stands before the bad one: it must not go in either. */
+        arg(refused[i][0]);
+        arg(refused[i][1]);
+        ck_assert_mem_eq(run_error("push", "good", "", "5", "{}", refused[i][2], refused[i][3],
+                                   refused[i][4], refused[i][5], NULL),
+                         "ERR push: ", 10);
+        ck_assert_msg(digest() == before, "row %zu changed something", i);
+    }
+    memset(long_id, 'x', 201);
+    long_id[201] = '\0';
+    run_error("push", "0", "new", long_id, "", "0", "{}", NULL);
+    run_error("push", "0", "new", "a", "", "0", NULL);
+    run_error("push", "0", NULL, NULL);
+    ck_assert_uint_eq(digest(), before);
+    long_id[200] = '\0';
+    run("push", "0", "new", long_id, "", "0", "{}", NULL);
+    ck_assert_int_eq(size_of("ready"), 2);
+}
+END_TEST
+
+START_TEST(five_hundred_and_one_are_refused)
+{
+    arg("0");
+    arg("new");
+    for (int i = 0; i < 501; i++) {
+        argf("%d", i);
+        arg("");
+        arg("0");
+        arg("{}");
+    }
+    run_error("push", NULL);
+    ck_assert_int_eq(ask("DBSIZE")->integer, 0);
+}
+END_TEST
+
+/* The messages that came on `due` on a second connection; each push below sends at most one. */
+static const char *heard(redisContext *listener)
+{
+    void *reply;
+
+    ask("PUBLISH %s end", key("due"));
+    ck_assert_int_eq(redisGetReply(listener, &reply), REDIS_OK);
+    harness_keep_reply(reply);
+    if (strcmp(((redisReply *)reply)->element[2]->str, "end") != 0) {
+        void *end;
+
+        ck_assert_int_eq(redisGetReply(listener, &end), REDIS_OK);
+        harness_keep_reply(end);
+    }
+    return ((redisReply *)reply)->element[2]->str;
+}
+
+START_TEST(due_is_told_of_the_earliest_only)
+{
+    redisContext *listener = server_connect(&harness_server);
+    redisReply *subscribed = redisCommand(listener, "SUBSCRIBE %s", key("due"));
+
+    ck_assert_int_eq(subscribed->type, REDIS_REPLY_ARRAY);
+    freeReplyObject(subscribed);
+    push("now");
+    ck_assert_str_eq(heard(listener), "end");
+    push_when("a", "+100");
+    ck_assert_str_eq(heard(listener), score_text("delayed", "a"));
+    push_when("later", "+200");
+    ck_assert_str_eq(heard(listener), "end");
+    push_when("sooner", "+50");
+    ck_assert_str_eq(heard(listener), score_text("delayed", "sooner"));
+    reserve('t', 1);
+    run("release", member('t', "now"), "60", "ran", "", NULL);
+    ck_assert_str_eq(heard(listener), "end");
+    push("next");
+    reserve('u', 1);
+    run("return", member('u', "next"), "", "10", "held", NULL);
+    ck_assert_str_eq(heard(listener), score_text("delayed", "next"));
+    redisFree(listener);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        a_job_becomes_ready,
+        first_in_first_out,
+        higher_priorities_come_first,
+        a_delay_counts_from_redis_time,
+        a_time_is_kept_exactly,
+        a_time_that_has_passed_is_now,
+        priority_of_a_delayed_job_is_kept_beside,
+        a_known_id_changes_nothing,
+        replace_renews_what_waits,
+        replace_leaves_reserved_and_dead_alone,
+        replace_of_the_last_ready_takes_the_wake_along,
+        equal_ids_in_one_call_are_one_job,
+        a_call_repeated_answers_the_same,
+        a_paused_queue_takes_jobs_without_wake,
+        wake_never_has_two,
+        what_is_refused_changes_nothing,
+        five_hundred_and_one_are_refused,
+        due_is_told_of_the_earliest_only,
+        NULL,
+    };
+
+    return harness_main("push", tests);
+}

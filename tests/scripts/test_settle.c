@@ -1,0 +1,559 @@
+/* test_settle.c: ack, expire, touch, release, return, bury: what becomes of a reserved job. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ERROR "\"kind\":\"retry\",\"text\":\"smtp: no \\u00e4\",\"host\":\"h1\"}"
+
+/* Push and reserve ids (letters) under the token t. */
+static void hold(const char *ids)
+{
+    for (; *ids; ids++)
+        push(text("%c", *ids));
+    reserve('t', 500);
+}
+
+static const char *mine(const char *id)
+{
+    return member('t', id);
+}
+
+static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
+
+static void keep_beside(const char *id)
+{
+    for (size_t i = 0; i < 5; i++)
+        ask("HSET %s %s 5", key(beside[i]), id);
+}
+
+/* Nothing is kept of `id` any more. */
+static void check_forgotten(const char *id)
+{
+    ck_assert_str_eq(field("jobs", id), "");
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_str_eq(field(beside[i], id), "");
+}
+
+/* ---- ack and expire */
+
+START_TEST(acked_and_expired_are_gone)
+{
+    static const char *const verbs[][2] = { { "ack", "done" }, { "expire", "expired" } };
+
+    for (size_t i = 0; i < 2; i++) {
+        ask("FLUSHALL");
+        hold("abc");
+        for (const char *id = "ab"; *id; id++)
+            keep_beside(text("%c", *id));
+        ck_assert_str_eq(flat(run(verbs[i][0], mine("a"), mine("c"), NULL)), "");
+        ck_assert_str_eq(members("reserved"), mine("b"));
+        check_forgotten("a");
+        check_forgotten("c");
+        ck_assert_str_eq(field("attempts", "b"), "5");
+        ck_assert_int_eq(stat_of(verbs[i][1]), 2);
+        ck_assert_int_eq(size_of("ready") + size_of("delayed") + size_of("dead"), 0);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(five_hundred_are_acked_at_once)
+{
+    arg("0");
+    arg("new");
+    for (int i = 0; i < 500; i++) {
+        argf("%d", i);
+        arg("");
+        arg("0");
+        arg("{}");
+    }
+    run("push", NULL);
+    reserve('t', 500);
+    for (int i = 0; i < 500; i++)
+        arg(mine(text("%d", i)));
+    ck_assert_str_eq(flat(run("ack", NULL)), "");
+    ck_assert_int_eq(stat_of("done"), 500);
+    ck_assert_int_eq(size_of("jobs") + size_of("reserved"), 0);
+    check_sums();
+}
+END_TEST
+
+/* ---- LOST */
+
+/* The arguments of each settling verb, behind the member. */
+static const struct {
+    const char *verb, *first, *rest[3];
+    int rest_count;
+    const char *counter;
+} settlers[] = {
+    { "ack", NULL, { NULL }, 0, "done" },
+    { "expire", NULL, { NULL }, 0, "expired" },
+    { "touch", "60", { NULL }, 0, NULL },
+    { "release", NULL, { "0", "ran", ERROR }, 3, "released" },
+    { "release", NULL, { "60", "crashed", ERROR }, 3, "released" },
+    { "return", NULL, { "", "0", "held" }, 3, "returned" },
+    { "return", NULL, { "5", "60", "interrupted" }, 3, "returned" },
+    { "bury", NULL, { "ran", ERROR }, 2, "buried" },
+    { "bury", NULL, { "crashed", ERROR }, 2, "buried" },
+};
+#define SETTLERS (sizeof settlers / sizeof *settlers)
+
+static void settle_argument(size_t row, const char *member_name)
+{
+    arg(member_name);
+    for (int i = 0; i < settlers[row].rest_count; i++)
+        arg(settlers[row].rest[i]);
+}
+
+START_TEST(another_token_is_lost_and_changes_nothing)
+{
+    for (size_t row = 0; row < SETTLERS; row++) {
+        uint64_t before;
+
+        ask("FLUSHALL");
+        hold("ab");
+        before = digest();
+        if (settlers[row].first)
+            arg(settlers[row].first);
+        settle_argument(row, member('u', "a"));
+        settle_argument(row, "a");
+        settle_argument(row, "");
+        settle_argument(row, mine("never"));
+        settle_argument(row, "tttttttttttttttt:");
+        ck_assert_str_eq(flat(run(settlers[row].verb, NULL)), "1 2 3 4 5");
+        ck_assert_msg(digest() == before, "row %zu changed something", row);
+    }
+}
+END_TEST
+
+START_TEST(lost_ones_do_not_hinder_the_others)
+{
+    for (size_t row = 0; row < SETTLERS; row++) {
+        ask("FLUSHALL");
+        hold("abc");
+        if (settlers[row].first)
+            arg(settlers[row].first);
+        settle_argument(row, member('u', "a"));
+        settle_argument(row, mine("b"));
+        settle_argument(row, mine("x"));
+        settle_argument(row, mine("c"));
+        ck_assert_str_eq(flat(run(settlers[row].verb, NULL)), "1 3");
+        if (settlers[row].counter)
+            ck_assert_int_eq(stat_of(settlers[row].counter), 2);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(a_repeat_is_lost_and_changes_nothing)
+{
+    for (size_t row = 0; row < SETTLERS; row++) {
+        uint64_t before;
+
+        if (strcmp(settlers[row].verb, "touch") == 0)
+            continue; /* it may be repeated */
+        ask("FLUSHALL");
+        hold("a");
+        settle_argument(row, mine("a"));
+        ck_assert_str_eq(flat(run(settlers[row].verb, NULL)), "");
+        before = digest();
+        settle_argument(row, mine("a"));
+        ck_assert_str_eq(flat(run(settlers[row].verb, NULL)), "1");
+        ck_assert_uint_eq(digest(), before);
+    }
+}
+END_TEST
+
+START_TEST(a_member_twice_in_one_call_counts_once)
+{
+    for (size_t row = 0; row < SETTLERS; row++) {
+        const char *counter = settlers[row].counter;
+
+        ask("FLUSHALL");
+        hold("ab");
+        if (settlers[row].first)
+            arg(settlers[row].first);
+        settle_argument(row, mine("a"));
+        settle_argument(row, mine("a"));
+        settle_argument(row, mine("b"));
+        settle_argument(row, mine("a"));
+        ck_assert_str_eq(flat(run(settlers[row].verb, NULL)), "");
+        if (counter)
+            ck_assert_int_eq(stat_of(counter), 2);
+        ck_assert_int_le(atoi(field("attempts", "a")), 1);
+        ck_assert_int_le(atoi(field("crashes", "a")), 1);
+        ck_assert_int_le(atoi(field("interrupts", "a")), 1);
+        check_sums();
+    }
+}
+END_TEST
+
+/* ---- touch */
+
+START_TEST(touch_extends_and_never_resurrects)
+{
+    double before;
+
+    hold("abc");
+    run("ack", mine("c"), NULL);
+    ask("ZADD %s 1 %s", key("reserved"), mine("b")); /* run out, not lapsed yet */
+    before = now();
+    ck_assert_str_eq(flat(run("touch", "90.5", mine("a"), mine("b"), mine("c"), NULL)), "3");
+    for (const char *id = "ab"; *id; id++) {
+        ck_assert_double_ge(score("reserved", mine(text("%c", *id))), before + 90.5 - 0.000001);
+        ck_assert_double_le(score("reserved", mine(text("%c", *id))), now() + 90.5);
+    }
+    ck_assert_int_eq(size_of("reserved"), 2);
+    ck_assert_str_eq(flat(run("touch", "90", mine("c"), NULL)), "1");
+    ck_assert_int_eq(size_of("reserved"), 2);
+    check_sums();
+}
+END_TEST
+
+/* ---- release */
+
+START_TEST(released_without_wait_is_ready)
+{
+    double before;
+
+    hold("a");
+    ask("HSET %s a 7", key("priorities"));
+    ask("HSET %s a 3", key("interrupts"));
+    before = now();
+    run("release", mine("a"), "0", "ran", ERROR, NULL);
+    ck_assert_str_eq(members("ready"), "a");
+    ck_assert_double_ge(score("ready", "a"), before - 7e6);
+    ck_assert_double_le(score("ready", "a"), now() - 7e6 + 0.000001);
+    ck_assert_int_eq(size_of("reserved") + size_of("delayed") + size_of("dead"), 0);
+    ck_assert_str_eq(field("attempts", "a"), "1");
+    ck_assert_str_eq(field("interrupts", "a"), "");
+    ck_assert_int_eq(stat_of("released"), 1);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(released_with_a_wait_is_delayed)
+{
+    double before;
+
+    hold("a");
+    ask("HSET %s a 7", key("priorities"));
+    before = now();
+    run("release", mine("a"), "12.5", "ran", "", NULL);
+    ck_assert_str_eq(members("delayed"), "a");
+    ck_assert_double_ge(score("delayed", "a"), before + 12.5);
+    ck_assert_double_le(score("delayed", "a"), now() + 12.5);
+    ck_assert_str_eq(field("priorities", "a"), "7");
+    ck_assert_int_eq(size_of("ready") + size_of("reserved"), 0);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(released_together_keep_their_order)
+{
+    hold("abcd");
+    run("release", mine("c"), "0", "ran", "", mine("a"), "0", "ran", "", mine("d"), "0", "ran", "",
+        NULL);
+    push("e");
+    ck_assert_str_eq(members("ready"), "c a d e");
+}
+END_TEST
+
+/* The error of `id` is exactly {"at":T,"attempt":N, and then the tail, with T Redis's time. */
+static void check_error(const char *id, int attempt, double after, const char *tail)
+{
+    const char *error = field("errors", id);
+    char *end;
+    double at;
+
+    ck_assert_mem_eq(error, "{\"at\":", 6);
+    at = strtod(error + 6, &end);
+    ck_assert_int_eq(end[-7], '.'); /* microseconds */
+    ck_assert_double_ge(at, after);
+    ck_assert_double_le(at, now());
+    ck_assert_str_eq(end, text(",\"attempt\":%d,%s", attempt, tail));
+}
+
+START_TEST(the_last_error_is_kept)
+{
+    double before = now();
+
+    hold("a");
+    run("release", mine("a"), "0", "ran", "\"kind\":\"timeout\",\"text\":\"\",\"host\":\"h\"}",
+        NULL);
+    check_error("a", 1, before, "\"kind\":\"timeout\",\"text\":\"\",\"host\":\"h\"}");
+    reserve('t', 1);
+    before = now();
+    run("release", mine("a"), "0", "ran", ERROR, NULL);
+    check_error("a", 2, before, ERROR);
+    reserve('t', 1);
+    run("release", mine("a"), "0", "ran", "", NULL); /* tells none: the one before stays */
+    check_error("a", 2, before, ERROR);
+    ck_assert_str_eq(field("attempts", "a"), "3");
+    reserve('t', 1);
+    run("bury", mine("a"), "ran", ERROR, NULL);
+    check_error("a", 4, before, ERROR);
+}
+END_TEST
+
+START_TEST(crashes_are_counted_beside_attempts)
+{
+    hold("a");
+    run("release", mine("a"), "0", "crashed", ERROR, NULL);
+    ck_assert_str_eq(field("crashes", "a"), "1");
+    reserve('t', 1);
+    run("release", mine("a"), "0", "ran", ERROR, NULL); /* one that failed is no crash */
+    ck_assert_str_eq(field("crashes", "a"), "1");
+    reserve('t', 1);
+    run("bury", mine("a"), "crashed", ERROR, NULL);
+    ck_assert_str_eq(field("crashes", "a"), "2");
+    ck_assert_str_eq(field("attempts", "a"), "3");
+}
+END_TEST
+
+START_TEST(a_suspect_that_ran_is_none_any_more)
+{
+    hold("ab");
+    run("return", mine("a"), "1", "0", "suspect", mine("b"), "2", "0", "suspect", NULL);
+    ck_assert_str_eq(field("crashes", "a"), "0");
+    ck_assert_str_eq(field("attempts", "a"), "");
+    reserve('t', 2);
+    run("release", mine("a"), "0", "ran", "", mine("b"), "0", "crashed", "", NULL);
+    ck_assert_str_eq(field("crashes", "a"), "");
+    ck_assert_str_eq(field("crashes", "b"), "1");
+    reserve('t', 2);
+    run("return", mine("b"), "2", "0", "suspect", NULL); /* its crash is not forgotten */
+    ck_assert_str_eq(field("crashes", "b"), "1");
+}
+END_TEST
+
+/* ---- return */
+
+START_TEST(returned_goes_back_to_its_place)
+{
+    const redisReply *reply;
+    const char *scores[3];
+
+    push("a");
+    push_priority("b", 5);
+    push("c");
+    for (size_t i = 0; i < 3; i++)
+        scores[i] = score_text("ready", text("%c", (int)('a' + i)));
+    reply = reserve('t', 3);
+    ck_assert_str_eq(reply->element[2]->str, scores[1]);
+    push("d");
+    run("return", mine("c"), scores[2], "0", "held", mine("a"), scores[0], "0", "held", mine("b"),
+        scores[1], "0", "held", NULL);
+    ck_assert_str_eq(members("ready"), "b a c d");
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_str_eq(score_text("ready", text("%c", (int)('a' + i))), scores[i]);
+    ck_assert_int_eq(size_of("attempts") + size_of("crashes") + size_of("errors"), 0);
+    ck_assert_int_eq(stat_of("returned"), 3);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(returned_without_a_score_is_ready_now)
+{
+    double before;
+
+    hold("a");
+    ask("HSET %s a -3", key("priorities"));
+    before = now();
+    run("return", mine("a"), "", "0", "held", NULL);
+    ck_assert_double_ge(score("ready", "a"), before + 3e6);
+    ck_assert_double_le(score("ready", "a"), now() + 3e6 + 0.000001);
+    check_wake();
+}
+END_TEST
+
+START_TEST(returned_with_a_wait_is_delayed)
+{
+    double before;
+
+    hold("a");
+    before = now();
+    run("return", mine("a"), "1700000000", "0.5", "held", NULL);
+    ck_assert_str_eq(members("delayed"), "a");
+    ck_assert_double_ge(score("delayed", "a"), before + 0.5);
+    ck_assert_double_le(score("delayed", "a"), now() + 0.5);
+    ck_assert_int_eq(size_of("attempts"), 0);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(the_tenth_interruption_is_an_attempt)
+{
+    push("a");
+    for (int i = 1; i <= 20; i++) {
+        reserve('t', 1);
+        run("return", mine("a"), "1", "0", "interrupted", NULL);
+        ck_assert_int_eq(atoi(field("attempts", "a")), i / 10);
+        ck_assert_int_eq(atoi(field("interrupts", "a")), i % 10);
+    }
+    reserve('t', 1);
+    run("return", mine("a"), "1", "0", "interrupted", NULL);
+    reserve('t', 1);
+    run("release", mine("a"), "0", "ran", "", NULL); /* no longer in a row */
+    ck_assert_str_eq(field("interrupts", "a"), "");
+    ck_assert_str_eq(field("attempts", "a"), "3");
+    check_sums();
+}
+END_TEST
+
+/* ---- bury */
+
+START_TEST(buried_is_dead_with_its_reason)
+{
+    double before = now();
+
+    hold("abc");
+    ask("HSET %s b 4", key("attempts"));
+    ask("HSET %s a 4", key("interrupts"));
+    ck_assert_str_eq(flat(run("bury", mine("a"), "ran", ERROR, mine("b"), "unrun", ERROR, mine("c"),
+                              "crashed", "", NULL)),
+                     "");
+    ck_assert_str_eq(members("dead"), "a b c");
+    ck_assert_double_ge(score("dead", "a"), before);
+    ck_assert_double_le(score("dead", "c"), now() + 0.000003);
+    ck_assert_int_eq(size_of("ready") + size_of("delayed") + size_of("reserved"), 0);
+    ck_assert_str_eq(field("attempts", "a"), "1");
+    ck_assert_str_eq(field("attempts", "b"), "4");
+    ck_assert_str_eq(field("attempts", "c"), "1");
+    ck_assert_str_eq(field("interrupts", "a"), "");
+    ck_assert_str_eq(field("crashes", "a"), "");
+    ck_assert_str_eq(field("crashes", "c"), "1");
+    ck_assert_str_eq(field("errors", "c"), "");
+    check_error("a", 1, before, ERROR);
+    check_error("b", 4, before, ERROR);
+    ck_assert_str_eq(field("jobs", "a"), "{\"type\":\"t\"}");
+    ck_assert_int_eq(stat_of("buried"), 3);
+    check_sums();
+}
+END_TEST
+
+/* ---- refused */
+
+/* A verb and its wrong arguments; M is a member that is held. */
+static const char *const refused[][6] = {
+    { "touch", "inf", "M" },
+    { "touch", "nan", "M" },
+    { "touch", "0x10", "M" },
+    { "touch", "-1", "M" },
+    { "touch", "0", "M" },
+    { "touch", "", "M" },
+    { "release", "M", "inf", "ran", "" },
+    { "release", "M", "nan", "ran", "" },
+    { "release", "M", "0x10", "ran", "" },
+    { "release", "M", "-1", "ran", "" },
+    { "release", "M", "", "ran", "" },
+    { "release", "M", "1e3", "ran", "" },
+    { "release", "M", "100000000001", "ran", "" },
+    { "release", "M", "0", "", "" },
+    { "release", "M", "0", "unrun", "" },
+    { "release", "M", "0", "ran" },
+    { "return", "M", "nan", "0", "held" },
+    { "return", "M", "0x10", "0", "held" },
+    { "return", "M", " 1", "0", "held" },
+    { "return", "M", "1e", "0", "held" },
+    { "return", "M", "soon", "0", "held" },
+    { "return", "M", "1", "inf", "held" },
+    { "return", "M", "1", "nan", "held" },
+    { "return", "M", "1", "-1", "held" },
+    { "return", "M", "1", "0x10", "held" },
+    { "return", "M", "1", "", "held" },
+    { "return", "M", "1", "0", "" },
+    { "return", "M", "1", "0", "ran" },
+    { "return", "M", "1", "0" },
+    { "bury", "M", "", "" },
+    { "bury", "M", "held", "" },
+    { "bury", "M", "ran" },
+};
+
+/* What would be right, but must not happen beside the wrong one. */
+static void add_good_one(const char *verb)
+{
+    for (size_t row = 0; row < SETTLERS; row++) {
+        if (strcmp(settlers[row].verb, verb) == 0 && !settlers[row].first) {
+            settle_argument(row, mine("b"));
+            return;
+        }
+    }
+}
+
+START_TEST(what_is_refused_changes_nothing)
+{
+    uint64_t before;
+
+    hold("ab");
+    before = digest();
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const char *const *row = refused[i];
+        const char *why;
+
+        add_good_one(row[0]);
+        for (int n = 1; n < 6 && row[n]; n++)
+            arg(strcmp(row[n], "M") == 0 ? mine("a") : row[n]);
+        why = run_error(row[0], NULL);
+        ck_assert_msg(strstr(why, row[0]) != NULL, "row %zu: refused for another reason: %s", i,
+                      why);
+        ck_assert_msg(digest() == before, "row %zu changed something", i);
+    }
+    run_error("ack", NULL, NULL);
+    run_error("touch", "30", NULL);
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+START_TEST(five_hundred_and_one_are_refused)
+{
+    for (size_t row = 0; row < SETTLERS; row++) {
+        uint64_t before;
+
+        ask("FLUSHALL");
+        hold("a");
+        before = digest();
+        if (settlers[row].first)
+            arg(settlers[row].first);
+        for (int i = 0; i < 501; i++)
+            settle_argument(row, mine("a"));
+        run_error(settlers[row].verb, NULL);
+        ck_assert_uint_eq(digest(), before);
+        harness_free();
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        acked_and_expired_are_gone,
+        five_hundred_are_acked_at_once,
+        another_token_is_lost_and_changes_nothing,
+        lost_ones_do_not_hinder_the_others,
+        a_repeat_is_lost_and_changes_nothing,
+        a_member_twice_in_one_call_counts_once,
+        touch_extends_and_never_resurrects,
+        released_without_wait_is_ready,
+        released_with_a_wait_is_delayed,
+        released_together_keep_their_order,
+        the_last_error_is_kept,
+        crashes_are_counted_beside_attempts,
+        a_suspect_that_ran_is_none_any_more,
+        returned_goes_back_to_its_place,
+        returned_without_a_score_is_ready_now,
+        returned_with_a_wait_is_delayed,
+        the_tenth_interruption_is_an_attempt,
+        buried_is_dead_with_its_reason,
+        what_is_refused_changes_nothing,
+        five_hundred_and_one_are_refused,
+        NULL,
+    };
+
+    return harness_main("settle", tests);
+}

@@ -1,0 +1,128 @@
+/* tour.c: a queue with jobs of every kind, and a call of each script on it. */
+#include "tour.h"
+
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
+
+static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
+
+/* A script and its arguments. */
+static const char *const calls[][28] = {
+    { "push", "60", "replace", "n1", "",   "5",  "{}", "n2", "+9", "0", "{}", "a1",
+      "",     "3",  "{}",      "l1", "+5", "-7", "{}", "r1", "",   "0", "{}" },
+    { "show", "a1", "l1", "r1", "d1", "none" },
+    { "peek", "ready", "0", "10" },
+    { "size" },
+    { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
+    { "ack", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r2" },
+    { "expire", "tttttttttttttttt:r2" },
+    { "migrate", "500", "1", ERROR },
+    { "release", "tttttttttttttttt:r3", "0", "ran", ERROR, "tttttttttttttttt:r4", "1", "crashed",
+      ERROR, "tttttttttttttttt:r5", "2", "ran", "" },
+    { "return", "tttttttttttttttt:r6", "", "0", "suspect", "tttttttttttttttt:r7", "3", "1",
+      "interrupted", "tttttttttttttttt:r8", "7", "0", "held" },
+    { "bury", "tttttttttttttttt:r9", "ran", ERROR, "tttttttttttttttt:ra", "crashed", ERROR,
+      "tttttttttttttttt:rb", "unrun", "" },
+    { "kick", "d1", "l2", "none" },
+    { "cancel", "a2", "", "l3", "", "d2", "", "rc", "tttttttttttttttt:rc", "none", "" },
+    { "pause" },
+    { "resume" },
+    { "wake" },
+    { "reserve", "yyyyyyyyyyyyyyyy", "30", "50", "262144", "0" },
+    { "trim", "3", "1000", "1" },
+    { "purge", "dead", "2" },
+    { "stock_set", "9" },
+    { "stock_claim", "bob" },
+    { "stock_release", "ann" },
+    { "stock_show" },
+    { "limit_fixed", "5", "60" },
+    { "limit_sliding", "5", "60" },
+};
+
+const char *const tour_scripts[] = { "push",          "show",       "peek",        "size",
+                                     "touch",         "ack",        "expire",      "migrate",
+                                     "release",       "return",     "bury",        "kick",
+                                     "cancel",        "pause",      "resume",      "reserve",
+                                     "trim",          "purge",      "stock_set",   "stock_claim",
+                                     "stock_release", "stock_show", "limit_fixed", "limit_sliding",
+                                     "wake",          NULL };
+
+static void fill_beside(const char *id)
+{
+    for (size_t i = 0; i < 5; i++)
+        ask("HSET %s %s %d", key(beside[i]), id, i == 2 ? 9 : (int)i);
+}
+
+void tour_crowd(void)
+{
+    static const char held[] = "123456789abc";
+
+    ask("FLUSHALL");
+    push("x1");
+    reserve('x', 1);
+    ask("ZADD %s 1 %s", key("reserved"), member('x', "x1"));
+    for (const char *c = held; *c; c++)
+        push(text("r%c", *c));
+    reserve('t', 500);
+    for (char c = '1'; c <= '6'; c++) {
+        push(text("d%c", c));
+        reserve('d', 1);
+        run("bury", member('d', text("d%c", c)), "ran", ERROR, NULL);
+    }
+    for (char c = '1'; c <= '3'; c++) {
+        push(text("a%c", c));
+        push_when(text("l%c", c), "+100");
+        fill_beside(text("a%c", c));
+        fill_beside(text("l%c", c));
+        fill_beside(text("d%c", c));
+    }
+    push_when("l4", "+100");
+    ask("ZADD %s 5 l4 6 %s", key("delayed"), "{\"plain\":1}");
+    ask("ZADD %s 0 %s 1 junk", key("ready"), "{\"plain\":2}");
+    for (const char *c = held; *c; c++)
+        fill_beside(text("r%c", *c));
+    fill_beside("x1");
+    run("stock_set", "5", NULL);
+    run("stock_claim", "ann", NULL);
+}
+
+void tour_arguments(const char *script)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i][0], script) == 0) {
+            for (const char *const *argument = &calls[i][1]; *argument; argument++)
+                arg(*argument);
+            return;
+        }
+    }
+    ck_abort_msg("no call of %s", script);
+}
+
+const char *tour_picture(void)
+{
+    static const char *const sets[] = { "ready", "delayed", "reserved", "dead" };
+    static const char *const hashes[] = { "attempts",   "crashes", "interrupts",
+                                          "priorities", "jobs",    "stats" };
+    char *out;
+    size_t len;
+    FILE *file = open_memstream(&out, &len);
+
+    ck_assert_ptr_nonnull(file);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        fprintf(file, "%s: %s\n", sets[i], members(sets[i]));
+    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++)
+        fprintf(file, "%s: %s\n", hashes[i], flat(ask("HGETALL %s", key(hashes[i]))));
+    fprintf(file, "errors: %s\n", flat(ask("HKEYS %s", key("errors"))));
+    fprintf(file, "wake: %lld, paused: %lld\n", size_of("wake"), size_of("paused"));
+    fprintf(file, "stock: %s, claims: %s\n", flat(ask("HGETALL later:stock:{i}")),
+            flat(ask("HGETALL later:stock:{i}:claims")));
+    fprintf(file, "limits: %s %s", ask("TYPE later:limit:{k}")->str,
+            ask("TYPE later:limit:{s}")->str);
+    fclose(file);
+    return harness_keep(out);
+}

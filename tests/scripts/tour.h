@@ -1,0 +1,21 @@
+/*
+ * tour.h: a queue with jobs of every kind, and for each script a call that takes most of its ways.
+ */
+#ifndef TESTS_SCRIPTS_TOUR_H
+#define TESTS_SCRIPTS_TOUR_H
+
+/* Empties Redis and fills it: jobs in all states, with something in each hash beside them, plain
+ * members, due and lapsed ones, a stock, no limits yet. */
+void tour_crowd(void);
+
+/* Adds the arguments of a script's call on that crowd. All scripts can be called one after the
+ * other, in the order of tour_scripts, on one crowd. */
+void tour_arguments(const char *script);
+
+/* All scripts, ended by NULL. */
+extern const char *const tour_scripts[];
+
+/* What Redis holds of the queue, without times: members of each set, fields of each hash. */
+const char *tour_picture(void);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * server.h: a redis-server of a test's own.
+ *
+ * It listens on a unix socket in a new folder of its own, on no port, writes nothing to disk unless
+ * told to, and dies with the process that started it, however that ends. A program that forks its
+ * tests starts it before, in the parent.
+ *
+ *     struct server server;
+ *
+ *     if (server_start(&server, "appendonly yes\n") < 0)
+ *         return 99;
+ *     redisContext *redis = server_connect(&server);
+ *     ...
+ *     server_stop(&server);
+ */
+#ifndef TESTS_SUPPORT_SERVER_H
+#define TESTS_SUPPORT_SERVER_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct server {
+    pid_t pid;       /* 0 = not running */
+    char folder[64]; /* mkdtemp, in $TMPDIR or /tmp */
+    char socket[80]; /* folder/socket */
+};
+
+/* Makes the folder, with a redis.conf of the defaults above followed by `options` (lines of a
+ * redis.conf; NULL = none), starts $REDIS_SERVER or redis-server and waits until it answers PING.
+ * Returns 0, or -1 with the reason on stderr and nothing left behind. */
+int server_start(struct server *server, const char *options);
+
+/* Sends it a signal (SIGTERM, SIGKILL …) that ends it, and waits for its end. Its folder stays. */
+void server_end(struct server *server, int signal);
+
+/* Starts it again in the same folder, with what it had written there. As server_start. */
+int server_again(struct server *server);
+
+/* Ends it, if it runs, and removes its folder. */
+void server_stop(struct server *server);
+
+/* A new connection, which the caller frees by redisFree. NULL where there is none. */
+redisContext *server_connect(const struct server *server);
+
+#endif

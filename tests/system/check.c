@@ -1,0 +1,318 @@
+/*
+ * check.c: the plugin of the system tests. It notes what it runs, and misbehaves on command.
+ *
+ * plugins.config.check.dir names a folder. Each attempt adds a line to two files there, by one
+ * write each; times are UNIX seconds of the clock that a Redis on this machine reads, too:
+ *     begun   id attempt token start pid
+ *     ended   id attempt token start end pid
+ *
+ * Types:
+ *     note    nothing else
+ *     bytes   its payload goes into the file bytes-ID
+ *     do      payload {"do": WORD, …}: the table at the end; once its attempt is above "upto", and
+ *             with a word that is none, it just succeeds
+ *     event   the same for event jobs: check_event.c
+ *
+ * With $CHECK_LOAD=crash it crashes as soon as it is loaded.
+ */
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char dir[512];
+static int begun_fd = -1, ended_fd = -1;
+
+__attribute__((constructor)) static void on_load(void)
+{
+    const char *how = getenv("CHECK_LOAD");
+
+    if (how && strcmp(how, "crash") == 0)
+        abort();
+}
+
+/* --- records --- */
+
+double check_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void add_line(int fd, const struct later_job *job, double start, double end)
+{
+    char line[512], last[32] = "";
+    int len;
+
+    if (end > 0)
+        snprintf(last, sizeof last, " %.6f", end);
+    len = snprintf(line, sizeof line, "%s %u %s %.6f%s %d\n", later_job_id(job),
+                   (unsigned)later_job_attempt(job), later_job_token(job), start, last,
+                   (int)getpid());
+    if (len < 0 || (size_t)len >= sizeof line || write(fd, line, (size_t)len) != len)
+        later_job_log(job, LATER_ERROR, "the record is not written: %s", strerror(errno));
+}
+
+double check_begin(const struct later_job *job)
+{
+    double start = check_now();
+
+    add_line(begun_fd, job, start, 0);
+    return start;
+}
+
+void check_end(const struct later_job *job, double start)
+{
+    add_line(ended_fd, job, start, check_now());
+}
+
+/* Writes a file of its own into the folder. */
+static void write_file(const char *kind, const char *name, const void *bytes, size_t len)
+{
+    char path[800];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s-%s", dir, kind, name);
+    file = fopen(path, "we");
+    if (file)
+        fwrite(bytes, 1, len, file);
+    if (!file || fclose(file) != 0)
+        later_log("check", LATER_ERROR, "%s: %s", path, strerror(errno));
+}
+
+/* --- words --- */
+
+/* Also when a signal comes that does not end us. */
+void check_sleep(double seconds)
+{
+    struct timespec rest = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+
+    while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
+        ;
+}
+
+static enum later_result do_done(struct later_job *job, const json_t *what)
+{
+    (void)job;
+    (void)what;
+    return LATER_DONE;
+}
+
+static enum later_result do_retry(struct later_job *job, const json_t *what)
+{
+    double in = later_json_number(what, "in", -1);
+
+    later_job_error(job, "%s", later_json_string(what, "text", "told to fail"));
+    if (in >= 0)
+        later_job_retry_in(job, in);
+    return LATER_RETRY;
+}
+
+static enum later_result do_bury(struct later_job *job, const json_t *what)
+{
+    later_job_error(job, "%s", later_json_string(what, "text", "told to give up"));
+    return LATER_BURY;
+}
+
+static enum later_result do_odd(struct later_job *job, const json_t *what)
+{
+    (void)job;
+    (void)what;
+    return (enum later_result)99;
+}
+
+static enum later_result do_sleep(struct later_job *job, const json_t *what)
+{
+    (void)job;
+    check_sleep(later_json_number(what, "for", 1));
+    return LATER_DONE;
+}
+
+/* A signal's default action, whatever the host has made of it; no core is written. */
+static enum later_result do_signal(struct later_job *job, const json_t *what)
+{
+    int number = (int)later_json_number(what, "signal", SIGSEGV);
+    const struct rlimit none = { 0, 0 };
+
+    (void)job;
+    setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    raise(number);
+    return LATER_DONE;
+}
+
+static enum later_result do_exit(struct later_job *job, const json_t *what)
+{
+    (void)job;
+    exit((int)later_json_number(what, "status", 0));
+}
+
+/* Deaf to all that can be blocked, and busy. */
+static enum later_result do_hang(struct later_job *job, const json_t *what)
+{
+    volatile bool forever = true;
+    sigset_t all;
+
+    (void)job;
+    (void)what;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    while (forever)
+        ;
+    return LATER_DONE;
+}
+
+/* Goes on when asked to end; the children are sent out of the process group. */
+static enum later_result do_orphan(struct later_job *job, const json_t *what)
+{
+    char pid[16];
+    pid_t child = fork();
+
+    if (child == 0) {
+        setsid();
+        if (fork() == 0) {
+            snprintf(pid, sizeof pid, "%d", (int)getpid());
+            write_file("orphan", later_job_id(job), pid, strlen(pid));
+            check_sleep(60);
+        }
+        _exit(0);
+    }
+    check_sleep(later_json_number(what, "for", 0));
+    return child > 0 ? LATER_DONE : LATER_RETRY;
+}
+
+static enum later_result do_leak(struct later_job *job, const json_t *what)
+{
+    size_t size = (size_t)later_json_number(what, "bytes", 1e7);
+    char *lost = malloc(size);
+
+    (void)job;
+    if (!lost)
+        return LATER_RETRY;
+    memset(lost, 1, size);
+    return LATER_DONE;
+}
+
+static enum later_result do_close(struct later_job *job, const json_t *what)
+{
+    (void)job;
+    (void)what;
+    close_range(3, ~0U, 0);
+    return LATER_DONE;
+}
+
+static enum later_result do_wander(struct later_job *job, const json_t *what)
+{
+    (void)job;
+    (void)what;
+    setlocale(LC_ALL, "de_DE.UTF-8");
+    umask(0777);
+    return chdir("/") == 0 ? LATER_DONE : LATER_RETRY;
+}
+
+/* Says its text, and as its error, too. */
+static enum later_result do_log(struct later_job *job, const json_t *what)
+{
+    later_job_log(job, LATER_WARN, "%s", later_json_string(what, "text", ""));
+    return do_retry(job, what);
+}
+
+static const struct {
+    const char *word;
+    enum later_result (*fn)(struct later_job *job, const json_t *what);
+} words[] = {
+    { "bury", do_bury },   { "close", do_close }, { "exit", do_exit },     { "hang", do_hang },
+    { "leak", do_leak },   { "log", do_log },     { "odd", do_odd },       { "orphan", do_orphan },
+    { "retry", do_retry }, { "sleep", do_sleep }, { "signal", do_signal }, { "wander", do_wander },
+};
+
+/* --- types --- */
+
+static enum later_result note(struct later_job *job)
+{
+    double start = check_begin(job);
+
+    check_end(job, start);
+    return LATER_DONE;
+}
+
+static enum later_result bytes(struct later_job *job)
+{
+    double start = check_begin(job);
+    size_t len;
+    const char *payload = later_job_payload(job, &len);
+
+    write_file("bytes", later_job_id(job), payload, len);
+    check_end(job, start);
+    return LATER_DONE;
+}
+
+static enum later_result perform(struct later_job *job)
+{
+    enum later_result (*fn)(struct later_job *, const json_t *) = do_done;
+    double start = check_begin(job);
+    json_t *what = later_job_json(job, NULL);
+    const char *word = later_json_string(what, "do", "done");
+    enum later_result result;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].word, word) == 0)
+            fn = words[i].fn;
+    }
+    if (later_job_attempt(job) > later_json_number(what, "upto", 1e9))
+        fn = do_done;
+    result = fn(job, what);
+    json_decref(what);
+    check_end(job, start);
+    return result;
+}
+
+static int config(const char *key, const char *value, char *err, size_t n)
+{
+    if (strcmp(key, "dir") != 0) {
+        snprintf(err, n, "unknown; check knows dir");
+        return -1;
+    }
+    snprintf(dir, sizeof dir, "%s", value);
+    return 0;
+}
+
+static int open_record(const char *name)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static int start(char *err, size_t n)
+{
+    begun_fd = open_record("begun");
+    ended_fd = open_record("ended");
+    if (begun_fd >= 0 && ended_fd >= 0)
+        return 0;
+    snprintf(err, n, "check.dir: %s: %s", dir, strerror(errno));
+    return -1;
+}
+
+static const struct later_type types[] = {
+    { .name = "note", .perform = note },
+    { .name = "bytes", .perform = bytes },
+    { .name = "do", .perform = perform },
+    { .name = "event", .mode = LATER_EVENT, .perform = check_event, .cancel = check_cancel },
+    { 0 }
+};
+
+LATER_PLUGIN(.name = "check", .version = "1", .types = types, .config = config, .start = start);

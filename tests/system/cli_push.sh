@@ -1,0 +1,198 @@
+#!/bin/sh
+# later push: one job, files of jobs, bytes, refusals.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis
+
+# ---- one job
+
+run later push mail.send '{"to":"a@b.c"}' -q mail --id m1 --priority 7 --max-attempts 3 \
+    --timeout 90s --backoff 1,5m --expires-at 2096-01-01T00:00:00Z
+is "$status $out" "0 m1" "push prints the id"
+is "$err" "" "and nothing else"
+is "$(redis HGET 'later:{mail}:jobs' m1)" \
+    '{"type":"mail.send","id":"m1","priority":7,"max_attempts":3,"timeout":90,"expires_at":3976214400,"backoff":[1,300],"payload":{"to":"a@b.c"}}' \
+    "the document has what was said"
+is "$(redis HGET 'later:{mail}:priorities' m1)" 7 "the priority is kept"
+is "$(redis SISMEMBER later:queues mail)" 1 "the queue is announced"
+is "$(redis LLEN 'later:{mail}:wake')" 1 "a wake is left"
+
+run later push mail.send --id m1 -q mail
+is "$status $out" "0 m1" "a known id is no failure"
+is "$err" "later push: exists (ready)" "and is told"
+is "$(later push mail.send --id m1 -q mail --json 2>/dev/null)" \
+    '{"queue":"mail","id":"m1","result":"exists","state":"ready"}' "with --json: its state"
+is "$(later --json push mail.send '[1]' --id=m1 -qmail --replace)" \
+    '{"queue":"mail","id":"m1","result":"replaced"}' "--replace; options before the command"
+is "$(redis HGET 'later:{mail}:jobs' m1)" '{"type":"mail.send","id":"m1","payload":[1]}' \
+    "it is replaced"
+
+like "$(later push t)" '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' \
+    "without an id: a new UUIDv7, into default"
+like "$(redis HVALS 'later:{default}:jobs')" '^\{"type":"t","id":"[0-9a-f-]{36}"\}$' \
+    "without a payload there is no member for it"
+
+now=$(redis TIME | head -n 1)
+later push t -q soon --id in --in 2h >/dev/null
+score=$(redis ZSCORE 'later:{soon}:delayed' in | cut -d. -f1)
+is "$((score - now >= 7199 && score - now <= 7210))" 1 "--in 2h"
+later push t -q soon --id at --at 2099-12-31T23:59:59.5+01:00 >/dev/null
+is "$(redis ZSCORE 'later:{soon}:delayed' at)" 4102441199.5 "--at with an offset"
+later push t -q soon --id past --at 1000 >/dev/null
+is "$(redis ZRANGE 'later:{soon}:ready' 0 -1)" past "a time that is over is now"
+
+printf '[1,\n 2]\n' | later push t - --id stdin -q p >/dev/null
+is "$(redis HGET 'later:{p}:jobs' stdin)" "$(printf '{"type":"t","id":"stdin","payload":[1,\n 2]}')" \
+    "- is standard input; the line end behind it is no part of it"
+printf 'a "q" \\ \303\251' | later push t - --text --id text -q p >/dev/null
+is "$(redis HGET 'later:{p}:jobs' text)" \
+    "$(printf '%s\303\251"}' '{"type":"t","id":"text","payload":"a \"q\" \\ ')" \
+    "--text makes a string"
+
+# ---- bytes in, bytes out: the payload, by all that give it back
+
+printf '%s\n' '[]' '{}' '12345678901234567890' '0.1' '-0' '1E5' '{"a":  [1,  2]}' '"\/"' \
+    '"\u00e9"' '"h\u00e4'"$(printf '\303\266\342\202\254\360\237\230\200')"'"' 'null' '"\\\"\n"' \
+    '-5' '1e-999' >"$work/payloads"
+number=0
+while IFS= read -r payload; do
+    number=$((number + 1))
+    id=b$number
+    later push bytes "$payload" -q bytes --id "$id" >/dev/null </dev/null
+    wanted=$(printf '{"type":"bytes","id":"%s","payload":%s}' "$id" "$payload" | sha256sum)
+    is "$(later show "$id" -q bytes --json </dev/null | field document | tr -d '\n' | sha256sum)" \
+        "$wanted" "show --json gives back payload $number"
+    is "$(later peek bytes -n 1 </dev/null | cut -f 8 | tr -d '\n' | sha256sum)" "$wanted" \
+        "peek gives back payload $number"
+    line=$(later reserve bytes --json </dev/null)
+    is "$(printf '%s' "$line" | field document | tr -d '\n' | sha256sum)" "$wanted" \
+        "reserve --json gives back payload $number"
+    later ack bytes "$id" "$(printf '%s' "$line" | field token)" </dev/null
+    later push bytes "$payload" -q bytes --id "$id" >/dev/null </dev/null
+    is "$(later work bytes --until-empty -- cat </dev/null | sha256sum)" "$wanted" \
+        "work hands on payload $number"
+done <"$work/payloads"
+
+# ---- refusals
+
+refused()
+{
+    wanted_status=$1 pattern=$2
+    shift 2
+    run later push "$@"
+    is "$status" "$wanted_status" "push $*: status"
+    like "$err" "$pattern" "push $*: words"
+}
+refused 65 'payload: not JSON: .* at byte 3' t '[1,'
+refused 65 'payload: .* at byte 2' t '1}'
+refused 65 'payload' t ''
+refused 65 'type' 'a b' 1
+refused 65 'id' t 1 --id 'a b'
+refused 65 'backoff' t 1 --backoff '{"x":1}'
+refused 64 'is no duration' t 1 --in 5y
+refused 64 'is no time' t 1 --at tomorrow
+refused 64 'milliseconds' t 1 --at 1767225600000
+refused 64 'from -100 to 100' t 1 --priority 101
+refused 64 'from -100 to 100' t 1 --priority 1.5
+refused 64 'only one of them' t 1 --in 5 --at 5
+refused 64 'TYPE is missing'
+refused 64 'too many' t 1 2
+refused 64 'queue' t 1 -q 'a{b'
+refused 64 'did you mean --priority' t 1 --prioriti 5
+refused 64 '--id needs ID' t 1 --id
+refused 64 'takes no value' t 1 --text=x
+head -c 1048577 /dev/zero | tr '\0' 1 | later push t - >/dev/null 2>"$work/err"
+is $? 65 "a payload over 1 MiB"
+like "$(cat "$work/err")" 'longer than 1048576 bytes' "is refused with the limit"
+is "$(redis EXISTS 'later:{a{b}:jobs')" 0 "nothing of that was pushed"
+
+# ---- a file
+
+cat >"$work/jobs" <<'END'
+{"type":"a","id":"f1"}
+
+{"type":"a","id":"f2","queue":"files2","in":3600}
+{"type":"a","id":"f3",
+not json
+  {"type":"a","id":"f4","priority":3}	
+{"type":"a","id":"f1"}
+{"type":"a","at":4102444800,"id":"f5"}
+{"id":"no type"}
+END
+printf '{"type":"a","id":"last"}' >>"$work/jobs"
+run later push --file "$work/jobs" -q files
+is "$status" 65 "bad lines: status 65"
+is "$(printf '%s\n' "$err" | sed -n 's/^later push: \(line [0-9]*:\).*/\1/p' | tr '\n' ' ')" \
+    "line 4: line 5: line 9: " "bad lines are named"
+like "$err" 'line 9: .*(type|id)' "with what is wrong"
+like "$err" '5 pushed, 0 replaced, 1 existed, 3 refused' "the sum is told"
+is "$(printf '%s\n' "$out" | sort | tr '\n' ' ')" "f1 f1 f2 f4 f5 last " "ids are printed"
+is "$(redis ZRANGE 'later:{files}:ready' 0 -1 | tr '\n' ' ')" "f4 f1 last " "good ones are pushed"
+is "$(redis ZRANGE 'later:{files}:delayed' 0 -1)" f5 "at: delayed"
+is "$(redis ZRANGE 'later:{files2}:delayed' 0 -1)" f2 "queue and in are followed"
+is "$(redis HGET 'later:{files}:jobs' f4)" '{"type":"a","id":"f4","priority":3}' \
+    "white space around a document is no part of it"
+is "$(redis HGET 'later:{files2}:jobs' f2)" '{"type":"a","id":"f2","queue":"files2","in":3600}' \
+    "a document is kept as it is"
+is "$(echo '{"type":"j","id":"j1"}' | later push -f - -q j --json)" \
+    '{"queue":"j","id":"j1","result":"pushed","line":1}' "- is standard input; --json tells the line"
+is "$(echo '{"type":"j","id":"j1"}' | later push -f - -q j --replace --json)" \
+    '{"queue":"j","id":"j1","result":"replaced","line":1}' "--replace for a file"
+{
+    printf '{"type":"big","id":"big1","payload":"'
+    head -c 1048576 /dev/zero | tr '\0' x
+    printf '"}\n{"type":"big","id":"big2"}\n'
+} | later push -f - -q big >"$work/out" 2>"$work/err"
+is "$? $(cat "$work/out")" "65 big2" "a line that is too long is passed over"
+like "$(cat "$work/err")" 'line 1: too large' "and named"
+run later push --file "$work/none"
+is "$status" 66 "no such file: status 66"
+run later push --file "$work"
+is "$status" 66 "a folder is no file"
+run later push --file "$work/jobs" --id x
+is "$status" 64 "options of one job do not go with a file"
+run later push -f /dev/null
+is "$status $out$err" "0 " "an empty file is no failure"
+
+# Who writes slowly sees each line pushed before the next.
+mkfifo "$work/fifo"
+"$later_bin" push -f - -q slow <"$work/fifo" >/dev/null 2>&1 &
+pusher=$!
+own "$pusher"
+exec 3>"$work/fifo"
+echo '{"type":"s"}' >&3
+queue_has()
+{
+    test "$(redis ZCARD "later:{$1}:ready")" -ge "$2"
+}
+if wait_until 5 queue_has slow 1; then
+    ok "a line is pushed though no more come"
+else
+    not_ok "a line is pushed though no more come"
+fi
+exec 3>&-
+wait "$pusher"
+is $? 0 "and the end is the end"
+
+# ---- 100,000 lines in bounded memory
+
+awk 'BEGIN { for (i = 0; i < 100000; i++)
+    printf "{\"type\":\"bulk\",\"payload\":{\"number\":%d,\"text\":\"some words to make it longer\"}}\n", i }' \
+    >"$work/many"
+"$later_bin" push -f - -q many <"$work/fifo" >"$work/ids" 2>"$work/err" &
+pusher=$!
+own "$pusher"
+exec 3>"$work/fifo"
+begun=$(date +%s%N)
+cat "$work/many" >&3
+wait_until 60 queue_has many 100000
+took=$((($(date +%s%N) - begun) / 1000000))
+memory=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$pusher/status")
+exec 3>&-
+wait "$pusher"
+is "$?" 0 "100,000 lines: status 0"
+is "$(redis ZCARD 'later:{many}:ready') $(sort -u "$work/ids" | wc -l)" "100000 100000" \
+    "all are pushed, each id is printed"
+echo "# $took ms, that is $((100000 * 1000 / took)) jobs/s; at most $memory kB of memory"
+is "$((memory < 20000))" 1 "in less than 20 MB"
+is "$(later check many >"$work/out" && cut -f 3 "$work/out" | sort -u)" ok "later check agrees"
+finish

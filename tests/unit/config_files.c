@@ -1,0 +1,189 @@
+/* config_files.c: configuration files of a test. */
+#include "config_files.h"
+
+#include "config_table.h"
+#include "unit.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char config_dir[] = "/tmp/laterd-XXXXXX";
+struct later_error config_err;
+static struct config *loaded;
+
+void config_files_begin(void)
+{
+    umask(022);
+    strcpy(config_dir, "/tmp/laterd-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(config_dir));
+    memset(&config_err, 0, sizeof config_err);
+}
+
+static int delete (const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+void config_files_end(void)
+{
+    config_free(loaded);
+    loaded = NULL;
+    nftw(config_dir, delete, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *config_path(const char *name)
+{
+    static char paths[4][512];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof *paths, "%s/%s", config_dir, name);
+    return path;
+}
+
+void config_put(const char *name, const char *text)
+{
+    char path[512];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s", config_path(name));
+    for (char *slash = path + strlen(config_dir) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0755);
+        *slash = '/';
+    }
+    file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+const struct config *config_get(const char *name)
+{
+    config_free(loaded);
+    loaded = config_load(config_path(name), &config_err);
+    ck_assert_msg(loaded != NULL, "%s", config_err.text);
+    return loaded;
+}
+
+const struct config *config_of(const char *text)
+{
+    config_put("laterd.conf", text);
+    return config_get("laterd.conf");
+}
+
+void config_refused(const char *name, const char *text)
+{
+    const char *hole = strstr(text, "%s");
+    char expected[700];
+
+    snprintf(expected, sizeof expected, "%.*s%s%s", (int)(hole ? hole - text : 0), text,
+             hole ? config_dir : "", hole ? hole + 2 : text);
+    ck_assert_ptr_null(config_load(config_path(name), &config_err));
+    ck_assert_str_eq(config_err.text, expected);
+    ck_assert_int_eq(config_err.code, LATER_E_CONFIG);
+}
+
+static bool same_pools(const struct config *a, const struct config *b)
+{
+    if (a->pool_count != b->pool_count)
+        return false;
+    for (uint32_t i = 0; i < a->pool_count; i++) {
+        const struct config_pool *x = &a->pools[i], *y = &b->pools[i];
+
+        if (strcmp(x->name, y->name) != 0 || x->workers != y->workers ||
+            x->memory_max != y->memory_max || x->queue_count != y->queue_count)
+            return false;
+        for (uint32_t k = 0; k < x->queue_count; k++) {
+            if (strcmp(x->queues[k].name, y->queues[k].name) != 0 ||
+                x->queues[k].weight != y->queues[k].weight)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool same_types(const struct config *a, const struct config *b)
+{
+    if (a->type_count != b->type_count)
+        return false;
+    for (uint32_t i = 0; i < a->type_count; i++) {
+        const struct config_type *x = &a->types[i], *y = &b->types[i];
+
+        if (strcmp(x->name, y->name) != 0 || x->max_attempts != y->max_attempts ||
+            memcmp(&x->timeout, &y->timeout, sizeof x->timeout) != 0 ||
+            memcmp(&x->backoff, &y->backoff, sizeof x->backoff) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool same_limits(const struct config *a, const struct config *b)
+{
+    if (a->limit_count != b->limit_count)
+        return false;
+    for (uint32_t i = 0; i < a->limit_count; i++) {
+        const struct config_limit *x = &a->limits[i], *y = &b->limits[i];
+
+        if (strcmp(x->type, y->type) != 0 || strcmp(x->queue, y->queue) != 0 || x->max != y->max ||
+            memcmp(&x->per, &y->per, sizeof x->per) != 0 || x->sliding != y->sliding)
+            return false;
+    }
+    return true;
+}
+
+static bool same_plugins(const struct config *a, const struct config *b)
+{
+    char **x = a->plugins.load, **y = b->plugins.load;
+
+    if (!x != !y || a->plugins.config_count != b->plugins.config_count)
+        return false;
+    for (; x && *x && *y && strcmp(*x, *y) == 0; x++)
+        y++;
+    if (x && (*x || *y))
+        return false;
+    for (uint32_t i = 0; i < a->plugins.config_count; i++) {
+        const struct config_leaf *l = &a->plugins.config[i], *m = &b->plugins.config[i];
+
+        if (strcmp(l->plugin, m->plugin) != 0 || strcmp(l->key, m->key) != 0 ||
+            strcmp(l->value, m->value) != 0)
+            return false;
+    }
+    return true;
+}
+
+const char *config_difference(const struct config *a, const struct config *b)
+{
+    for (size_t i = 0; i < config_table_count; i++) {
+        const struct config_row *row = &config_table[i];
+
+        if (row->scope == CONFIG_TOP && row->offset < sizeof *a && !config_row_equal(row, a, b))
+            return row->path;
+    }
+    if (!same_pools(a, b))
+        return "pools";
+    if (!same_types(a, b))
+        return "types";
+    if (!same_limits(a, b))
+        return "limits";
+    return same_plugins(a, b) ? NULL : "plugins";
+}
+
+char *config_source(const char *name)
+{
+    const char *top = getenv("top_srcdir");
+    char path[1024], *text = NULL;
+    size_t size = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", top ? top : ".", name);
+    file = fopen(path, "r");
+    ck_assert_msg(file != NULL, "%s: not there; run in the tree's root or set top_srcdir", path);
+    ck_assert_int_gt(getdelim(&text, &size, '\0', file), 0);
+    fclose(file);
+    return text;
+}

@@ -1,0 +1,79 @@
+/* exec_fixture.c: the exec plugin, loaded into the fake host. */
+#include "exec_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifndef JOBS_DIR
+#define JOBS_DIR "."
+#endif
+
+const struct later_plugin *plugin;
+struct later_job *job;
+
+static void begin(void)
+{
+    const char *dir = getenv("JOBS_DIR");
+    char path[1024];
+
+    fake_reset();
+    snprintf(path, sizeof path, "%s/exec.so", dir ? dir : JOBS_DIR);
+    plugin = fake_plugin_load(path);
+    ck_assert_ptr_nonnull(plugin);
+    job = fake_job_new("exec.it", "{\"a\":[]}");
+}
+
+static void end(void)
+{
+    fake_job_free(job);
+    plugin->stop();
+    ck_assert_msg(fake.misuses == 0, "%s", fake.misuse);
+}
+
+double now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+void option(const char *key, const char *value)
+{
+    ck_assert_msg(plugin->config(key, value, fake.refusal, sizeof fake.refusal) == 0, "%s: %s", key,
+                  fake.refusal);
+}
+
+void script(const char *text)
+{
+    option("it.argv.0", "/bin/sh");
+    option("it.argv.1", "-c");
+    option("it.argv.2", text);
+}
+
+void expect(enum later_result result)
+{
+    ck_assert_msg(plugin->config_done(fake.refusal, sizeof fake.refusal) == 0, "%s", fake.refusal);
+    ck_assert_int_eq(fake_job_perform(plugin, job), result);
+}
+
+void large_job(size_t len)
+{
+    char *payload = malloc(len + 1);
+
+    ck_assert_ptr_nonnull(payload);
+    memset(payload, 'x', len);
+    payload[0] = payload[len - 1] = '"';
+    payload[len] = '\0';
+    fake_job_free(job);
+    job = fake_job_new("exec.it", payload);
+    free(payload);
+}
+
+void exec_fixture(TCase *tc)
+{
+    tcase_add_checked_fixture(tc, begin, end);
+    tcase_set_timeout(tc, 60);
+}

@@ -1,0 +1,34 @@
+/*
+ * exec_fixture.h: the exec plugin, loaded into the fake host with one job of type exec.it.
+ */
+#ifndef EXEC_FIXTURE_H
+#define EXEC_FIXTURE_H
+
+#include "fake_host.h"
+
+#include <check.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+extern const struct later_plugin *plugin;
+extern struct later_job *job;
+
+/* Gives a test case the plugin and the job anew for each test; misuses fail the test. */
+void exec_fixture(TCase *tc);
+
+/* Sets an option of plugins.config.exec, which must be accepted. */
+void option(const char *key, const char *value);
+
+/* exec.it shall be sh -c TEXT. */
+void script(const char *text);
+
+/* Another job in place of the usual one: its payload is a JSON string of `len` bytes. */
+void large_job(size_t len);
+
+/* Performs the job, which must end so. */
+void expect(enum later_result result);
+
+/* Seconds of a monotonic clock. */
+double now(void);
+
+#endif

@@ -1,0 +1,352 @@
+/*
+ * later/job.h: what a plugin of laterd includes. The manual is later-job(3).
+ *
+ *     #include <later/job.h>
+ *
+ *     static enum later_result hello(struct later_job *job)
+ *     {
+ *         size_t len;
+ *         const char *payload = later_job_payload(job, &len);
+ *
+ *         later_job_log(job, LATER_INFO, "hello %.*s", (int)len, payload);
+ *         return LATER_DONE;
+ *     }
+ *     static const struct later_type types[] = { { .name = "hello", .perform = hello }, { 0 } };
+ *     LATER_PLUGIN(.name = "hello", .version = "1.0", .types = types);
+ *
+ *     cc -shared -fPIC $(pkg-config --cflags later-plugin) hello.c -o hello.so
+ *
+ * A plugin links against nothing of laterd: when it is loaded it is handed a table of functions,
+ * `struct later_host`, and the inline functions below call through it. A unit test hands in a
+ * table of its own. Both structs record their size and only ever grow at the end: a plugin built
+ * with an older header runs on a newer laterd, and LATER_HAS() asks for what an older laterd
+ * lacks. (The idea is nbdkit's and SQLite's; the text is ours.)
+ *
+ * Ownership: everything handed out is borrowed and stays valid until the job has ended, that is
+ * until `perform` returned something else than LATER_DEFERRED, or later_job_finish() was called.
+ * Nobody frees the other side's memory.
+ *
+ * Threads: only later_job_log(), later_log(), later_job_time_left() and later_job_cancelled() may
+ * be called from any thread; everything else only from the thread that called `perform`.
+ *
+ * Processes: a plugin is loaded in workers only (and in the child of `laterd -t`), never in the
+ * supervisor. Signal dispositions, the working directory, the locale and standard output are the
+ * host's. A handler that crashes, exits or hangs costs its worker, never another job.
+ *
+ * Clean in C99 and C++11 (a C++ plugin lists the members in order).
+ */
+#ifndef LATER_JOB_H
+#define LATER_JOB_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* LATER_TYPES_ONLY: for hosts (laterd itself), which want the structs without the calls. */
+#if defined(LATER_CLIENT_H) && !defined(LATER_TYPES_ONLY)
+#error "a plugin pushes through its host: include <later/job.h> or <later/client.h>, not both"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LATER_API 1 /* changes only if an old plugin could not run any more */
+
+struct later_job;  /* one attempt at one job; opaque */
+struct event_base; /* libevent's */
+
+/* How an attempt ended. */
+enum later_result {
+    LATER_DONE = 0,    /* ack: the job is gone and counted */
+    LATER_RETRY = 1,   /* release: again after the backoff, or dead if that was the last attempt */
+    LATER_BURY = 2,    /* dead at once: trying again cannot help */
+    LATER_DEFERRED = 3 /* event types only: later_job_finish() will tell */
+};
+
+enum later_mode {
+    LATER_SERIAL = 0, /* perform blocks; one at a time in a worker */
+    LATER_EVENT = 1   /* perform starts something on later_event_base() and returns DEFERRED */
+};
+
+enum later_level { LATER_ERROR = 0, LATER_WARN = 1, LATER_INFO = 2, LATER_DEBUG = 3 };
+
+/* What later_push(), later_lock(), later_limit() and later_stock_claim() answer. */
+enum {
+    LATER_YES = 0,    /* pushed, locked, allowed, claimed */
+    LATER_EXISTS = 1, /* pushed before under this id; claimed before by this claimant */
+    LATER_NO = 2,     /* locked by another, over the limit, sold out */
+    LATER_FAILED = -1 /* Redis refused or is away, or an argument is bad: logged by the host */
+};
+
+/* One type of job. `name` is matched exactly, or by its beginning where it ends in '*' ("exec.*");
+ * the longest match wins. The strings must live until `stop` has returned. */
+struct later_type {
+    const char *name;  /* [A-Za-z0-9_.:-]{1,128}, or ending in * */
+    uint32_t mode;     /* enum later_mode */
+    uint32_t reserved; /* 0 */
+    enum later_result (*perform)(struct later_job *job); /* required */
+    void (*cancel)(struct later_job *job);               /* event types: stop soon, then finish */
+};
+
+/* What a plugin is. Only name and types are required. Called in this order, once per worker:
+ * config* config_done start … stop. Each of the four returns 0, or -1 with a sentence in err
+ * (n bytes), which laterd reports with file and line and refuses to start. */
+struct later_plugin {
+    uint32_t api;       /* LATER_API, by the macro */
+    uint32_t size;      /* of this struct, by the macro */
+    uint32_t type_size; /* of struct later_type, by the macro */
+    uint32_t reserved;
+    const char *name;    /* [a-z0-9_-]{1,64}: its section of plugins.config and of the log */
+    const char *version; /* shown by laterd --describe */
+    const struct later_type *types; /* ends with a type without a name */
+    /* One call per leaf of plugins.config.NAME: dotted key ("smtp.host", "argv.0"), and the value
+     * as text: true/false, a number as written, or the string. An unknown key should be refused. */
+    int (*config)(const char *key, const char *value, char *err, size_t n);
+    int (*config_done)(char *err, size_t n); /* all is there: is it enough? */
+    int (*start)(char *err, size_t n);       /* connections, threads, files belong here */
+    void (*stop)(void);                      /* the worker ends by itself; not called on a crash */
+    const char *config_help;                 /* shown by laterd --describe */
+};
+
+/* A job to push: zero it, set size and type, then what else is needed. All strings are borrowed
+ * for the call. */
+struct later_push_job {
+    uint32_t size;         /* sizeof (struct later_push_job) */
+    int32_t priority;      /* -100 … 100 */
+    const char *queue;     /* NULL: the queue of the job that pushes */
+    const char *type;      /* required */
+    const char *payload;   /* JSON; NULL: null */
+    size_t payload_len;    /* 0: strlen(payload) */
+    const char *id;        /* NULL: a new UUIDv7 */
+    double delay;          /* seconds from now, 0 … 315,360,000 (ten years) */
+    uint32_t max_attempts; /* 0: the worker's default */
+    uint32_t reserved;
+    double timeout; /* seconds; 0: the worker's default */
+};
+
+/* The host's functions; call them by the names below. New ones are added at the end only. */
+struct later_host {
+    uint32_t api;
+    uint32_t size;
+    const char *(*job_string)(const struct later_job *job, uint32_t which);
+    const char *(*job_bytes)(const struct later_job *job, uint32_t which, size_t *len);
+    uint32_t (*job_number)(const struct later_job *job, uint32_t which);
+    double (*job_time_left)(const struct later_job *job);
+    int (*job_cancelled)(const struct later_job *job);
+    void (*job_logv)(const struct later_job *job, uint32_t level, const char *format, va_list args);
+    void (*job_errorv)(struct later_job *job, const char *format, va_list args);
+    void (*job_retry_in)(struct later_job *job, double seconds);
+    void (*job_set_data)(struct later_job *job, void *data);
+    void *(*job_data)(const struct later_job *job);
+    int (*job_finish)(struct later_job *job, uint32_t result);
+    void (*logv)(const char *plugin, uint32_t level, const char *format, va_list args);
+    struct event_base *(*event_base)(void);
+    int (*push)(struct later_job *job, const struct later_push_job *push);
+    int (*stock_claim)(struct later_job *job, const char *item, const char *who, uint64_t *number);
+    int (*lock)(struct later_job *job, const char *name, double ttl, double wait);
+    int (*unlock)(struct later_job *job, const char *name);
+    int (*limit)(struct later_job *job, const char *key, uint32_t max, double per,
+                 uint32_t sliding);
+};
+
+enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
+enum { LATER_JOB_PAYLOAD, LATER_JOB_DOCUMENT };
+enum { LATER_JOB_ATTEMPT, LATER_JOB_MAX_ATTEMPTS };
+
+#if defined(__GNUC__)
+#define LATER_HIDDEN       __attribute__((visibility("hidden")))
+#define LATER_EXPORT       __attribute__((visibility("default")))
+#define LATER_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#else
+#define LATER_HIDDEN
+#define LATER_EXPORT
+#define LATER_PRINTF(a, b)
+#endif
+
+/* The one symbol of a plugin that laterd looks for; LATER_PLUGIN() defines it. Declared here so
+ * that a C++ plugin gives it C linkage. */
+LATER_EXPORT const struct later_plugin *later_plugin_open(const struct later_host *host);
+
+#ifndef LATER_TYPES_ONLY
+
+/* Set by laterd (or by a test) through later_plugin_open() before anything of the plugin runs. */
+extern LATER_HIDDEN const struct later_host *later_host;
+
+/* Is this function of struct later_host there? `if (LATER_HAS(limit)) …`, for plugins that shall
+ * also run on a laterd older than their header. */
+#define LATER_HAS(fn)                                                                              \
+    (later_host->size >= offsetof(struct later_host, fn) + sizeof later_host->fn && later_host->fn)
+
+/* Defines the plugin: once in a plugin, at file scope, with designated initialisers. */
+#define LATER_PLUGIN(...)                                                                          \
+    LATER_HIDDEN const struct later_host *later_host;                                              \
+    const struct later_plugin *later_plugin_open(const struct later_host *later_given)             \
+    {                                                                                              \
+        static const struct later_plugin later_this = { .api = LATER_API,                          \
+                                                        .size = sizeof(struct later_plugin),       \
+                                                        .type_size = sizeof(struct later_type),    \
+                                                        .reserved = 0,                             \
+                                                        __VA_ARGS__ };                             \
+        later_host = later_given;                                                                  \
+        return &later_this;                                                                        \
+    }                                                                                              \
+    struct later_plugin
+
+/* The job's id, type, queue, token of this reservation; its trace, or NULL. */
+static inline const char *later_job_id(const struct later_job *job)
+{
+    return later_host->job_string(job, LATER_JOB_ID);
+}
+static inline const char *later_job_type(const struct later_job *job)
+{
+    return later_host->job_string(job, LATER_JOB_TYPE);
+}
+static inline const char *later_job_queue(const struct later_job *job)
+{
+    return later_host->job_string(job, LATER_JOB_QUEUE);
+}
+static inline const char *later_job_token(const struct later_job *job)
+{
+    return later_host->job_string(job, LATER_JOB_TOKEN);
+}
+static inline const char *later_job_trace(const struct later_job *job)
+{
+    return later_host->job_string(job, LATER_JOB_TRACE);
+}
+/* The payload: the very bytes pushed, len of them, followed by a NUL byte only by luck. */
+static inline const char *later_job_payload(const struct later_job *job, size_t *len)
+{
+    return later_host->job_bytes(job, LATER_JOB_PAYLOAD, len);
+}
+/* The whole document: the very bytes pushed. */
+static inline const char *later_job_document(const struct later_job *job, size_t *len)
+{
+    return later_host->job_bytes(job, LATER_JOB_DOCUMENT, len);
+}
+/* Which attempt this is, from 1; and how many there may be. */
+static inline uint32_t later_job_attempt(const struct later_job *job)
+{
+    return later_host->job_number(job, LATER_JOB_ATTEMPT);
+}
+static inline uint32_t later_job_max_attempts(const struct later_job *job)
+{
+    return later_host->job_number(job, LATER_JOB_MAX_ATTEMPTS);
+}
+/* Seconds until the attempt's timeout, by a monotonic clock; 0 when it is over. Any thread. */
+static inline double later_job_time_left(const struct later_job *job)
+{
+    return later_host->job_time_left(job);
+}
+/* 1 when the job was cancelled, its lease lost or its time is over: the result will not count.
+ * Any thread. */
+static inline int later_job_cancelled(const struct later_job *job)
+{
+    return later_host->job_cancelled(job);
+}
+/* Writes a line to laterd's log, with the job's id, queue, type, attempt and trace. Any thread. */
+static inline void later_job_log(const struct later_job *job, enum later_level level,
+                                 const char *format, ...) LATER_PRINTF(3, 4);
+static inline void later_job_log(const struct later_job *job, enum later_level level,
+                                 const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    later_host->job_logv(job, (uint32_t)level, format, args);
+    va_end(args);
+}
+/* What went wrong, for LATER_RETRY and LATER_BURY: kept with the job (at most 1,000 bytes) and
+ * shown by `later show`. The last call counts. */
+static inline void later_job_error(struct later_job *job, const char *format, ...)
+    LATER_PRINTF(2, 3);
+static inline void later_job_error(struct later_job *job, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    later_host->job_errorv(job, format, args);
+    va_end(args);
+}
+/* When to try again, in seconds (0 … 315,360,000), instead of the backoff. For LATER_RETRY. */
+static inline void later_job_retry_in(struct later_job *job, double seconds)
+{
+    later_host->job_retry_in(job, seconds);
+}
+/* A pointer of the plugin's own, kept with the job while it runs; NULL at the beginning. */
+static inline void later_job_set_data(struct later_job *job, void *data)
+{
+    later_host->job_set_data(job, data);
+}
+static inline void *later_job_data(const struct later_job *job)
+{
+    return later_host->job_data(job);
+}
+/* Ends a deferred job; from the worker's event loop only. Returns 0; or -1 if it had ended before,
+ * which is logged with the plugin's name. The job must not be touched afterwards. */
+static inline int later_job_finish(struct later_job *job, enum later_result result)
+{
+    return later_host->job_finish(job, (uint32_t)result);
+}
+/* Writes a line to laterd's log, outside of a job. `plugin` is the plugin's name. Any thread. */
+static inline void later_log(const char *plugin, enum later_level level, const char *format, ...)
+    LATER_PRINTF(3, 4);
+static inline void later_log(const char *plugin, enum later_level level, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    later_host->logv(plugin, (uint32_t)level, format, args);
+    va_end(args);
+}
+/* The worker's libevent loop, for event types: borrowed, valid from `start` to `stop`. */
+static inline struct event_base *later_event_base(void)
+{
+    return later_host->event_base();
+}
+/* Pushes another job: LATER_YES, LATER_EXISTS or LATER_FAILED. Blocks for one round trip, at most
+ * 2 seconds. */
+static inline int later_push(struct later_job *job, const struct later_push_job *push)
+{
+    return later_host->push(job, push);
+}
+/* Claims one of a limited stock (`later stock set ITEM N`) for `who`: LATER_YES, LATER_EXISTS with
+ * the number given before, LATER_NO when sold out, LATER_FAILED. item and who are each 1 to 200
+ * printable ASCII characters, no space, no brace. *number is the claim's own number, from 1;
+ * untouched on LATER_NO and LATER_FAILED; may be NULL. Blocks for one round trip, at most 2
+ * seconds. */
+static inline int later_stock_claim(struct later_job *job, const char *item, const char *who,
+                                    uint64_t *number)
+{
+    return later_host->stock_claim(job, item, who, number);
+}
+/* The next three answer LATER_FAILED on a laterd that lacks them. */
+
+/* Takes the lock `name` (1 to 200 printable ASCII characters, no space, no brace) for ttl seconds,
+ * and waits for it at most `wait` seconds: LATER_YES, LATER_NO while another holds it,
+ * LATER_FAILED. It is given back when the job ends. Blocks for at most wait + 2 seconds. */
+static inline int later_lock(struct later_job *job, const char *name, double ttl, double wait)
+{
+    return LATER_HAS(lock) ? later_host->lock(job, name, ttl, wait) : (int)LATER_FAILED;
+}
+/* Gives a lock of this job back before the job ends: LATER_YES, LATER_NO if it was not this job's
+ * any more, LATER_FAILED. Blocks for one round trip, at most 2 seconds. */
+static inline int later_unlock(struct later_job *job, const char *name)
+{
+    return LATER_HAS(unlock) ? later_host->unlock(job, name) : (int)LATER_FAILED;
+}
+/* May this happen now? At most max times in `per` seconds under this key, in fixed windows or, with
+ * sliding, in any span of that length: LATER_YES (and counted), LATER_NO, LATER_FAILED. Blocks for
+ * one round trip, at most 2 seconds. */
+static inline int later_limit(struct later_job *job, const char *key, uint32_t max, double per,
+                              uint32_t sliding)
+{
+    return LATER_HAS(limit) ? later_host->limit(job, key, max, per, sliding) : (int)LATER_FAILED;
+}
+
+#endif /* LATER_TYPES_ONLY */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,232 @@
+/* test_config_lists.c: queues, pools, types and what they inherit, limits, plugins and leaves. */
+#include "config.h"
+
+#include "config_files.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void assert_real(double value, double expected)
+{
+    ck_assert_double_eq_tol(value, expected, 1e-12);
+}
+
+/* ---- lists */
+
+START_TEST(queues_with_and_without_weights)
+{
+    const struct config *c = config_of("queues = ( { name = \"critical\"; weight = 10; },\n"
+                                       "           { name = \"default\"; weight = 1; } );");
+
+    ck_assert_uint_eq(c->pools->queue_count, 2);
+    ck_assert_str_eq(c->pools->queues[0].name, "critical");
+    ck_assert_uint_eq(c->pools->queues[0].weight, 10);
+    ck_assert_str_eq(c->pools->queues[1].name, "default");
+    ck_assert_uint_eq(c->pools->queues[1].weight, 1);
+    c = config_of("queues = ( { name = \"b\"; }, { name = \"a\"; } );");
+    ck_assert_str_eq(c->pools->queues[0].name, "b");
+    ck_assert_str_eq(c->pools->queues[1].name, "a");
+    ck_assert_uint_eq(c->pools->queues[0].weight + c->pools->queues[1].weight, 0);
+}
+END_TEST
+
+START_TEST(pools)
+{
+    const struct config *c = config_of(
+        "pools = ( { name = \"video\"; queues = ( { name = \"video\"; } ); workers = 2;\n"
+        "            memory_max = 512; },\n"
+        "          { name = \"rest\"; queues = ( { name = \"a\"; weight = 2; },\n"
+        "                                      { name = \"video\"; weight = 1; } ); } );");
+
+    ck_assert_uint_eq(c->pool_count, 2);
+    ck_assert_str_eq(c->pools[0].name, "video");
+    ck_assert_uint_eq(c->pools[0].workers, 2);
+    ck_assert_uint_eq(c->pools[0].memory_max, 512);
+    ck_assert_uint_eq(c->pools[0].queue_count, 1);
+    ck_assert_str_eq(c->pools[1].name, "rest");
+    ck_assert_uint_ge(c->pools[1].workers, 1); /* resolved */
+    ck_assert_uint_eq(c->pools[1].memory_max, 0);
+    ck_assert_uint_eq(c->pools[1].queue_count, 2);
+    ck_assert_str_eq(c->pools[1].queues[1].name, "video");
+    ck_assert_uint_eq(c->pools[1].queues[0].weight, 2);
+}
+END_TEST
+
+START_TEST(types_inherit_what_they_do_not_set)
+{
+    /* the global values stand behind the types, and count all the same */
+    const struct config *c =
+        config_of("types = ( { name = \"a\"; timeout = 5; max_attempts = 3; base = 2; max = 4; "
+                  "jitter = 0; },\n"
+                  "          { name = \"b\"; }, { name = \"c\"; backoff = ( 10, 60.5, 600 ); } );\n"
+                  "timeout = 77; retry = { max_attempts = 9; base = 3; max = 33; jitter = 0.5; };");
+    const struct config_type *a = config_type_find(c, "a"), *b = config_type_find(c, "b");
+    const struct config_type *list = config_type_find(c, "c");
+
+    ck_assert(a && b && list);
+    assert_real(a->timeout, 5);
+    ck_assert_uint_eq(a->max_attempts, 3);
+    assert_real(a->backoff.base, 2);
+    assert_real(a->backoff.max, 4);
+    assert_real(a->backoff.jitter, 0);
+    assert_real(b->timeout, 77);
+    ck_assert_uint_eq(b->max_attempts, 9);
+    assert_real(b->backoff.base, 3);
+    assert_real(b->backoff.max, 33);
+    assert_real(b->backoff.jitter, 0.5);
+    ck_assert_uint_eq(b->backoff.list_count, 0);
+    ck_assert_uint_eq(list->backoff.list_count, 3);
+    assert_real(list->backoff.list[1], 60.5);
+    assert_real(list->backoff.list[2], 600);
+}
+END_TEST
+
+static void assert_found(const struct config *c, const char *type, const char *name)
+{
+    const struct config_type *row = config_type_find(c, type);
+
+    if (!name)
+        ck_assert_msg(row == NULL, "%s: found %s", type, row->name);
+    else
+        ck_assert_msg(row && strcmp(row->name, name) == 0, "%s: found %s instead of %s", type,
+                      row ? row->name : "none", name);
+}
+
+START_TEST(the_most_precise_type_is_found)
+{
+    const struct config *c = config_of(
+        "types = ( { name = \"v*\"; }, { name = \"video.encode*\"; }, { name = \"video.*\"; },\n"
+        "          { name = \"video.encode\"; }, { name = \"mail\"; } );");
+
+    assert_found(c, "video.encode", "video.encode");
+    assert_found(c, "video.encode.fast", "video.encode*");
+    assert_found(c, "video.cut", "video.*");
+    assert_found(c, "video.", "video.*");
+    assert_found(c, "video", "v*");
+    assert_found(c, "mail", "mail");
+    assert_found(c, "mail.send", NULL);
+    assert_found(c, "", NULL);
+}
+END_TEST
+
+START_TEST(limits)
+{
+    const struct config *c =
+        config_of("limits = ( { type = \"sms.*\"; max = 10; per = 1; window = \"fixed\"; },\n"
+                  "           { queue = \"mail\"; max = 3; per = 0.5; },\n"
+                  "           { type = \"x\"; max = 1; per = 60; window = \"sliding\"; } );");
+
+    ck_assert_uint_eq(c->limit_count, 3);
+    ck_assert_str_eq(c->limits[0].type, "sms.*");
+    ck_assert_str_eq(c->limits[0].queue, "");
+    ck_assert(!c->limits[0].sliding);
+    ck_assert_str_eq(c->limits[1].type, "");
+    ck_assert_str_eq(c->limits[1].queue, "mail");
+    ck_assert_uint_eq(c->limits[1].max, 3);
+    assert_real(c->limits[1].per, 0.5);
+    ck_assert(c->limits[1].sliding);
+    ck_assert(c->limits[2].sliding);
+}
+END_TEST
+
+START_TEST(plugins_to_load)
+{
+    const struct config *c = config_of("plugins = { load = ( \"mail\", \"my_exec-2\" ); };");
+
+    ck_assert_str_eq(c->plugins.load[0], "mail");
+    ck_assert_str_eq(c->plugins.load[1], "my_exec-2");
+    ck_assert_ptr_null(c->plugins.load[2]);
+    c = config_of("plugins = { load = [ \"mail\" ]; };");
+    ck_assert_str_eq(c->plugins.load[0], "mail");
+    ck_assert_ptr_null(c->plugins.load[1]);
+}
+END_TEST
+
+static TCase *lists(void)
+{
+    TCase *tc = tcase_create("lists");
+
+    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
+    tcase_add_test(tc, queues_with_and_without_weights);
+    tcase_add_test(tc, pools);
+    tcase_add_test(tc, types_inherit_what_they_do_not_set);
+    tcase_add_test(tc, the_most_precise_type_is_found);
+    tcase_add_test(tc, limits);
+    tcase_add_test(tc, plugins_to_load);
+    return tc;
+}
+
+/* ---- leaves of plugins.config */
+
+static void assert_leaf(const struct config *c, uint32_t i, const char *key, const char *value,
+                        unsigned line)
+{
+    const struct config_leaf *leaf = &c->plugins.config[i];
+    char name[200];
+
+    ck_assert_uint_lt(i, c->plugins.config_count);
+    snprintf(name, sizeof name, "%s.%s", leaf->plugin, leaf->key);
+    ck_assert_str_eq(name, key);
+    ck_assert_str_eq(leaf->value, value);
+    ck_assert_str_eq(leaf->file, config_path("laterd.conf"));
+    ck_assert_uint_eq(leaf->line, line);
+}
+
+START_TEST(leaves_are_flat_and_in_order)
+{
+    const struct config *c = config_of("plugins = { config = {\n"
+                                       "  mail = {\n"
+                                       "    port = 25;\n"
+                                       "    host = \"localhost\";\n"
+                                       "    tls = { on = true; off = FALSE; };\n"
+                                       "    to = [ \"a\", \"b\" ];\n"
+                                       "    rows = ( { n = 1; }, 2.50, ( \"x\" ), { } );\n"
+                                       "  };\n"
+                                       "  exec = { a = \"\"; };\n"
+                                       "  idle = { };\n"
+                                       "}; };\n");
+
+    ck_assert_uint_eq(c->plugins.config_count, 10);
+    assert_leaf(c, 0, "exec.a", "", 9);
+    assert_leaf(c, 1, "mail.host", "localhost", 4);
+    assert_leaf(c, 2, "mail.port", "25", 3);
+    assert_leaf(c, 3, "mail.rows.0.n", "1", 7);
+    assert_leaf(c, 4, "mail.rows.1", "2.5", 7);
+    assert_leaf(c, 5, "mail.rows.2.0", "x", 7);
+    assert_leaf(c, 6, "mail.tls.off", "false", 5);
+    assert_leaf(c, 7, "mail.tls.on", "true", 5);
+    assert_leaf(c, 8, "mail.to.0", "a", 6);
+    assert_leaf(c, 9, "mail.to.1", "b", 6);
+}
+END_TEST
+
+START_TEST(leaves_keep_what_numbers_mean)
+{
+    const struct config *c = config_of(
+        "plugins = { config = { m = { l = ( 3000000000, -3000000000, 0xFF, 007,\n"
+        "9223372036854775807, 0.1, 1e21, 1e-7, 0.30000000000000004, 12L, -0.5, 1000.0 );\n"
+        "}; }; };");
+    static const char *const values[] = { "3000000000",          "-3000000000", "255",   "7",
+                                          "9223372036854775807", "0.1",         "1e+21", "1e-07",
+                                          "0.30000000000000004", "12",          "-0.5",  "1000" };
+
+    ck_assert_uint_eq(c->plugins.config_count, 12);
+    for (uint32_t i = 0; i < 12; i++)
+        ck_assert_str_eq(c->plugins.config[i].value, values[i]);
+    ck_assert_str_eq(c->plugins.config[2].key, "l.2");
+    ck_assert_str_eq(c->plugins.config[10].key, "l.10"); /* by number, not by letter */
+}
+END_TEST
+
+static TCase *leaves(void)
+{
+    TCase *tc = tcase_create("leaves");
+
+    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
+    tcase_add_test(tc, leaves_are_flat_and_in_order);
+    tcase_add_test(tc, leaves_keep_what_numbers_mean);
+    return tc;
+}
+
+UNIT_MAIN("config_lists", lists, leaves)

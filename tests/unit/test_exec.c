@@ -1,0 +1,302 @@
+/* test_exec.c: the exec plugin with real programs: what they get, what comes back. */
+#include "exec_fixture.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+START_TEST(document_on_standard_input)
+{
+    option("it.argv.0", "/bin/cat");
+    expect(LATER_DONE);
+    ck_assert_str_eq(fake.log, "debug output: {\"type\":\"exec.it\",\"payload\":{\"a\":[]}}\n");
+    ck_assert_str_eq(job->error, "");
+}
+END_TEST
+
+/* It can also be opened by name, and be read from its beginning. */
+START_TEST(document_by_name)
+{
+    script("head -c 3; cat /dev/stdin");
+    expect(LATER_DONE);
+    ck_assert_str_eq(fake.log, "debug output: {\"t{\"type\":\"exec.it\",\"payload\":{\"a\":[]}}\n");
+}
+END_TEST
+
+/* A program that writes to its standard input must not change the document. */
+START_TEST(document_is_sealed)
+{
+    script("echo overwritten >&0 || exit 3");
+    expect(LATER_RETRY);
+    ck_assert_msg(strncmp(job->error, "exit status 3", 13) == 0, "%s", job->error);
+}
+END_TEST
+
+START_TEST(no_shell)
+{
+    option("it.argv.0", "/bin/echo");
+    option("it.argv.1", "$HOME; `id` {\"a\":[]}");
+    option("it.argv.2", "*");
+    expect(LATER_DONE);
+    ck_assert_str_eq(fake.log, "debug output: $HOME; `id` {\"a\":[]} *\n");
+}
+END_TEST
+
+static const struct {
+    const char *script;
+    enum later_result result;
+    const char *error;
+} ends[] = {
+    { "exit 0", LATER_DONE, "" },
+    { "echo fine >&2", LATER_DONE, "" },
+    { "echo bad data; exit 65", LATER_BURY, "exit status 65: bad data" },
+    { "echo not now >&2; exit 75", LATER_RETRY, "exit status 75: not now" },
+    { "exit 1", LATER_RETRY, "exit status 1" },
+    { "echo; echo ' '; exit 1", LATER_RETRY, "exit status 1" },
+    { "echo out; echo err >&2; exit 255", LATER_RETRY, "exit status 255: out\nerr" },
+    { "kill -9 $$", LATER_RETRY, "killed by signal 9 (Killed)" },
+    { "echo ouch; kill -11 $$", LATER_RETRY, "killed by signal 11 (Segmentation fault): ouch" },
+    { "kill -TERM $$", LATER_RETRY, "killed by signal 15 (Terminated)" },
+    { "printf 'a\\0b\\n'; exit 2", LATER_RETRY, "exit status 2: a?b" },
+};
+
+START_TEST(how_it_ends)
+{
+    script(ends[_i].script);
+    expect(ends[_i].result);
+    ck_assert_str_eq(job->error, ends[_i].error);
+}
+END_TEST
+
+START_TEST(bin_false)
+{
+    option("it.argv.0", "/bin/false");
+    expect(LATER_RETRY);
+    ck_assert_str_eq(job->error, "exit status 1");
+}
+END_TEST
+
+START_TEST(environment)
+{
+    setenv("SECRET", "of the worker", 1);
+    option("it.argv.0", "/usr/bin/env");
+    option("it.env.KEY", "v=1");
+    option("it.env.HOME", "/root");
+    job->id = "j-7";
+    job->queue = "mail";
+    job->attempt = 3;
+    job->trace = "t=9";
+    expect(LATER_DONE);
+    ck_assert_str_eq(fake.log, "debug output: PATH=/usr/local/bin:/usr/bin:/bin\n"
+                               "debug output: LANG=C\n"
+                               "debug output: LATER_ID=j-7\n"
+                               "debug output: LATER_TYPE=exec.it\n"
+                               "debug output: LATER_QUEUE=mail\n"
+                               "debug output: LATER_ATTEMPT=3\n"
+                               "debug output: LATER_TRACE=t=9\n"
+                               "debug output: KEY=v=1\n"
+                               "debug output: HOME=/root\n");
+}
+END_TEST
+
+START_TEST(environment_without_trace)
+{
+    option("it.argv.0", "/usr/bin/env");
+    expect(LATER_DONE);
+    ck_assert_ptr_nonnull(strstr(fake.log, "debug output: HOME=/\n"));
+    ck_assert_ptr_nonnull(strstr(fake.log, "debug output: LATER_TRACE=\n"));
+    ck_assert_uint_eq(fake.logged[LATER_DEBUG], 8);
+}
+END_TEST
+
+START_TEST(directory)
+{
+    option("it.argv.0", "/bin/pwd");
+    if (_i)
+        option("it.dir", "/usr/bin");
+    expect(LATER_DONE);
+    ck_assert_str_eq(fake.log, _i ? "debug output: /usr/bin\n" : "debug output: /\n");
+}
+END_TEST
+
+static void dirty_process(void)
+{
+    int fd = open("/dev/null", O_RDONLY), high = fcntl(fd, F_DUPFD, 500);
+    sigset_t usr1;
+
+    ck_assert(fd != -1 && high >= 500);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &usr1, NULL);
+}
+
+START_TEST(no_signals_and_no_privileges)
+{
+    dirty_process();
+    option("it.argv.0", "/bin/grep");
+    option("it.argv.1", "-E");
+    option("it.argv.2", "^(Sig(Blk|Ign)|NoNewPrivs)");
+    option("it.argv.3", "/proc/self/status");
+    expect(LATER_DONE);
+    ck_assert_str_eq(fake.log, "debug output: SigBlk:\t0000000000000000\n"
+                               "debug output: SigIgn:\t0000000000000000\n"
+                               "debug output: NoNewPrivs:\t1\n");
+}
+END_TEST
+
+START_TEST(no_descriptors)
+{
+    dirty_process();
+    script("ls /proc/$$/fd");
+    expect(LATER_DONE);
+    ck_assert_str_eq(fake.log, "debug output: 0\ndebug output: 1\ndebug output: 2\n");
+}
+END_TEST
+
+START_TEST(the_process_group_of_the_worker)
+{
+    char expected[64];
+
+    option("it.argv.0", "/usr/bin/cut");
+    option("it.argv.1", "-d ");
+    option("it.argv.2", "-f5");
+    option("it.argv.3", "/proc/self/stat");
+    expect(LATER_DONE);
+    snprintf(expected, sizeof expected, "debug output: %d\n", (int)getpgrp());
+    ck_assert_str_eq(fake.log, expected);
+}
+END_TEST
+
+/* With all of 0, 1, 2 closed in the worker the pipes get those numbers at first. */
+START_TEST(without_standard_files)
+{
+    int saved[3], closed = 0;
+
+    option("it.argv.0", "/bin/cat");
+    for (int fd = 0; fd < 3; fd++) {
+        saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+        closed += close(fd) == 0;
+    }
+    fake_job_perform(plugin, job);
+    for (int fd = 0; fd < 3; fd++) {
+        if (saved[fd] != -1)
+            dup2(saved[fd], fd), close(saved[fd]);
+    }
+    ck_assert_int_gt(closed, 0);
+    ck_assert_int_eq(job->result, LATER_DONE);
+    ck_assert_uint_eq(fake.logged[LATER_DEBUG], 1);
+}
+END_TEST
+
+enum { MEBI = 1 << 20 };
+
+/* The document has 29 bytes more. Programs that read all, nothing, or read only after they have
+ * written much. */
+static const struct {
+    const char *script, *log;
+} large[] = {
+    { "wc -c", "debug output: 1048605\n" },
+    { "exit 0", "" },
+    { "exec <&-; echo closed", "debug output: closed\n" },
+    { "head -c 1048576 /dev/zero | tr '\\0' x; echo; wc -c", "debug output: 1048605\n" },
+    { "cat; echo; echo end", "debug output: end\n" },
+    { "head -c 1 >/dev/null; echo some", "debug output: some\n" },
+};
+
+START_TEST(large_document)
+{
+    size_t len = strlen(large[_i].log);
+
+    large_job(MEBI);
+    script(large[_i].script);
+    expect(LATER_DONE);
+    ck_assert_uint_ge(fake.log_len, len);
+    ck_assert_str_eq(fake.log + fake.log_len - len, large[_i].log);
+}
+END_TEST
+
+/* Of a long output the end is kept. */
+START_TEST(long_output)
+{
+    const char *tail = "99999\n100000";
+
+    script("seq 1 100000; exit 1");
+    expect(LATER_RETRY);
+    ck_assert_uint_eq(strlen(job->error), 1000);
+    ck_assert_int_eq(strncmp(job->error, "exit status 1: ", 15), 0);
+    ck_assert_str_eq(job->error + 1000 - strlen(tail), tail);
+}
+END_TEST
+
+/* How it writes, how much of it is kept, and what. */
+static const struct {
+    const char *script, *max, *error;
+} kept[] = {
+    { "printf abc; printf defg; printf 'hi\\n'; exit 1", "0", "exit status 1" },
+    { "printf abc; printf defg; printf 'hi\\n'; exit 1", "5", "exit status 1: fghi" },
+    { "printf abc; printf defg; printf 'hi\\n'; exit 1", "16", "exit status 1: abcdefghi" },
+    { "printf 0123456789; exit 1", "4", "exit status 1: 6789" },
+    { "printf 0123456789; exit 1", "10", "exit status 1: 0123456789" },
+    { "printf 01; sleep 0.1; printf 23; sleep 0.1; printf 45; exit 1", "3", "exit status 1: 345" },
+};
+
+START_TEST(output_max)
+{
+    script(kept[_i].script);
+    option("it.output_max", kept[_i].max);
+    expect(LATER_RETRY);
+    ck_assert_str_eq(job->error, kept[_i].error);
+}
+END_TEST
+
+/* What it writes just before its end is read after its end. */
+START_TEST(output_at_the_end)
+{
+    script("exec dd if=/dev/zero bs=60000 count=1 status=none");
+    expect(LATER_DONE);
+    ck_assert_uint_eq(fake.log_len, strlen("debug output: \n") + 60000);
+}
+END_TEST
+
+/* The error does not begin in the middle of a character. */
+START_TEST(output_in_utf8)
+{
+    script("yes \xe2\x82\xac | head -n 2000 | tr -d '\\n'; exit 1");
+    expect(LATER_RETRY);
+    ck_assert_int_eq(strncmp(job->error, "exit status 1: \xe2\x82\xac\xe2\x82\xac", 21), 0);
+    ck_assert_uint_ge(strlen(job->error), 998);
+}
+END_TEST
+
+static TCase *running(void)
+{
+    TCase *tc = tcase_create("running");
+
+    exec_fixture(tc);
+    tcase_add_test(tc, document_on_standard_input);
+    tcase_add_test(tc, document_by_name);
+    tcase_add_test(tc, document_is_sealed);
+    tcase_add_test(tc, no_shell);
+    tcase_add_loop_test(tc, how_it_ends, 0, COUNT(ends));
+    tcase_add_test(tc, bin_false);
+    tcase_add_test(tc, environment);
+    tcase_add_test(tc, environment_without_trace);
+    tcase_add_loop_test(tc, directory, 0, 2);
+    tcase_add_test(tc, no_signals_and_no_privileges);
+    tcase_add_test(tc, no_descriptors);
+    tcase_add_test(tc, the_process_group_of_the_worker);
+    tcase_add_test(tc, without_standard_files);
+    tcase_add_loop_test(tc, large_document, 0, COUNT(large));
+    tcase_add_test(tc, long_output);
+    tcase_add_loop_test(tc, output_max, 0, COUNT(kept));
+    tcase_add_test(tc, output_at_the_end);
+    tcase_add_test(tc, output_in_utf8);
+    return tc;
+}
+
+UNIT_MAIN("exec", running)

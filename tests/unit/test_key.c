@@ -1,0 +1,193 @@
+/* test_key.c: the names of the keys, as section 2 of the contract spells them. */
+#include "key.h"
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+static const struct {
+    enum later_key key;
+    const char *name, *spelled;
+} contract[] = {
+    { LATER_KEY_READY, "ready", "later:{mail}:ready" },
+    { LATER_KEY_DELAYED, "delayed", "later:{mail}:delayed" },
+    { LATER_KEY_RESERVED, "reserved", "later:{mail}:reserved" },
+    { LATER_KEY_DEAD, "dead", "later:{mail}:dead" },
+    { LATER_KEY_JOBS, "jobs", "later:{mail}:jobs" },
+    { LATER_KEY_ATTEMPTS, "attempts", "later:{mail}:attempts" },
+    { LATER_KEY_CRASHES, "crashes", "later:{mail}:crashes" },
+    { LATER_KEY_INTERRUPTS, "interrupts", "later:{mail}:interrupts" },
+    { LATER_KEY_PRIORITIES, "priorities", "later:{mail}:priorities" },
+    { LATER_KEY_ERRORS, "errors", "later:{mail}:errors" },
+    { LATER_KEY_WAKE, "wake", "later:{mail}:wake" },
+    { LATER_KEY_PAUSED, "paused", "later:{mail}:paused" },
+    { LATER_KEY_STATS, "stats", "later:{mail}:stats" },
+    { LATER_KEY_DUE, "due", "later:{mail}:due" },
+};
+
+START_TEST(test_names)
+{
+    struct later_keys keys;
+
+    ck_assert_uint_eq(sizeof contract / sizeof *contract, LATER_KEY_COUNT);
+    later_keys_init(&keys, "later", "mail");
+    ck_assert_str_eq(keys.queue, "mail");
+    for (size_t i = 0; i < LATER_KEY_COUNT; i++) {
+        ck_assert_uint_eq(contract[i].key, i); /* each once, in the order of the enum */
+        ck_assert_str_eq(keys.name[i], contract[i].spelled);
+        ck_assert_uint_eq(keys.len[i], strlen(contract[i].spelled));
+        ck_assert_str_eq(later_key_name(contract[i].key), contract[i].name);
+    }
+}
+END_TEST
+
+START_TEST(test_other_names)
+{
+    struct later_keys keys;
+    char out[LATER_KEY_MAX];
+
+    later_keys_init(&keys, "app:later", "mail.out");
+    ck_assert_uint_eq(later_key_call(out, &keys, "c-1"), 29);
+    ck_assert_str_eq(out, "app:later:{mail.out}:call:c-1");
+    ck_assert_uint_eq(later_key_stock(out, "later", "phone", false), 19);
+    ck_assert_str_eq(out, "later:stock:{phone}");
+    ck_assert_uint_eq(later_key_stock(out, "later", "phone", true), 26);
+    ck_assert_str_eq(out, "later:stock:{phone}:claims");
+    ck_assert_uint_eq(later_key_limit(out, "later", "sms"), 17);
+    ck_assert_str_eq(out, "later:limit:{sms}");
+    ck_assert_uint_eq(later_key_queues(out, "later"), 12);
+    ck_assert_str_eq(out, "later:queues");
+    ck_assert_uint_eq(later_key_hosts(out, "later"), 11);
+    ck_assert_str_eq(out, "later:hosts");
+}
+END_TEST
+
+/* What Redis Cluster hashes: between the first brace and the first closing one behind it. */
+static void check_tag(const char *key, const char *tag)
+{
+    const char *open = strchr(key, '{');
+    const char *close = open ? strchr(open, '}') : NULL;
+
+    ck_assert_msg(close != NULL, "no hash tag in %s", key);
+    ck_assert_uint_eq((size_t)(close - open - 1), strlen(tag));
+    ck_assert_msg(strncmp(open + 1, tag, strlen(tag)) == 0, "%s is not the hash tag of %s", tag,
+                  key);
+}
+
+START_TEST(test_one_slot)
+{
+    struct later_keys keys;
+    char out[LATER_KEY_MAX];
+
+    later_keys_init(&keys, "a:b", "Q_1.x-y");
+    for (int i = 0; i < LATER_KEY_COUNT; i++)
+        check_tag(keys.name[i], "Q_1.x-y");
+    later_key_call(out, &keys, "5");
+    check_tag(out, "Q_1.x-y");
+    later_key_stock(out, "a:b", "tv", false);
+    check_tag(out, "tv");
+    later_key_stock(out, "a:b", "tv", true);
+    check_tag(out, "tv");
+    later_key_limit(out, "a:b", "tv");
+    check_tag(out, "tv");
+}
+END_TEST
+
+static void fill(char *text, char c, size_t len)
+{
+    memset(text, c, len);
+    text[len] = '\0';
+}
+
+START_TEST(test_longest_names_fit)
+{
+    char prefix[LATER_PREFIX_MAX + 1], queue[LATER_QUEUE_MAX + 1], name[201], call[65];
+    char out[LATER_KEY_MAX], wanted[LATER_KEY_MAX];
+    struct later_keys keys;
+
+    fill(prefix, 'p', LATER_PREFIX_MAX);
+    fill(queue, 'q', LATER_QUEUE_MAX);
+    fill(name, 'n', 200);
+    fill(call, 'c', 64);
+    ck_assert(later_key_prefix_valid(prefix) && later_key_queue_valid(queue));
+    ck_assert(later_key_name_valid(name));
+    later_keys_init(&keys, prefix, queue);
+    for (size_t i = 0; i < LATER_KEY_COUNT; i++) {
+        snprintf(wanted, sizeof wanted, "%s:{%s}:%s", prefix, queue, contract[i].name);
+        ck_assert_str_eq(keys.name[i], wanted);
+        ck_assert_uint_eq(keys.len[i], strlen(wanted));
+    }
+    snprintf(wanted, sizeof wanted, "%s:{%s}:call:%s", prefix, queue, call);
+    ck_assert_uint_eq(later_key_call(out, &keys, call), strlen(wanted));
+    ck_assert_str_eq(out, wanted);
+    snprintf(wanted, sizeof wanted, "%s:stock:{%s}:claims", prefix, name);
+    ck_assert_uint_eq(later_key_stock(out, prefix, name, true), strlen(wanted));
+    ck_assert_str_eq(out, wanted);
+    snprintf(wanted, sizeof wanted, "%s:limit:{%s}", prefix, name);
+    ck_assert_uint_eq(later_key_limit(out, prefix, name), strlen(wanted));
+    ck_assert_str_eq(out, wanted);
+}
+END_TEST
+
+/* Every byte, alone and behind a letter, and every length around the longest. */
+static void check_valid(bool (*valid)(const char *), const char *allowed, size_t max)
+{
+    char text[512];
+
+    for (int c = 1; c < 256; c++) {
+        bool wanted = strchr(allowed, c) != NULL;
+
+        snprintf(text, sizeof text, "%c", c);
+        ck_assert_msg(valid(text) == wanted, "byte %d", c);
+        snprintf(text, sizeof text, "a%c", c);
+        ck_assert_msg(valid(text) == wanted, "byte %d behind a letter", c);
+    }
+    for (size_t len = 0; len <= max + 100; len++) {
+        fill(text, 'x', len);
+        ck_assert_msg(valid(text) == (len >= 1 && len <= max), "%zu characters", len);
+    }
+}
+
+START_TEST(test_queue_valid)
+{
+    check_valid(later_key_queue_valid, LETTERS "_.-", 64);
+}
+END_TEST
+
+START_TEST(test_prefix_valid)
+{
+    check_valid(later_key_prefix_valid, LETTERS "_.:-", 32);
+}
+END_TEST
+
+START_TEST(test_name_valid)
+{
+    check_valid(later_key_name_valid, LETTERS "!\"#$%&'()*+,-./:;<=>?@[\\]^_`|~", 200);
+}
+END_TEST
+
+static TCase *names(void)
+{
+    TCase *tc = tcase_create("names");
+
+    tcase_add_test(tc, test_names);
+    tcase_add_test(tc, test_other_names);
+    tcase_add_test(tc, test_one_slot);
+    tcase_add_test(tc, test_longest_names_fit);
+    return tc;
+}
+
+static TCase *validity(void)
+{
+    TCase *tc = tcase_create("validity");
+
+    tcase_add_test(tc, test_queue_valid);
+    tcase_add_test(tc, test_prefix_valid);
+    tcase_add_test(tc, test_name_valid);
+    return tc;
+}
+
+UNIT_MAIN("key", names, validity)

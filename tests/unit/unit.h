@@ -1,0 +1,38 @@
+/*
+ * unit.h: what every unit test program shares: run a suite, print TAP.
+ *
+ *     static TCase *reads(void) { TCase *tc = tcase_create("reads"); tcase_add_test(tc, …); return
+ * tc; } UNIT_MAIN("backoff", reads, writes)
+ */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Runs a suite and frees it. Returns the exit status of the program. */
+static inline int unit_run(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    srunner_set_tap(runner, "-");
+    srunner_run_all(runner, CK_SILENT);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* The main() of a test program: its name, and the functions that make its test cases. */
+#define UNIT_MAIN(name, ...)                                                                       \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        TCase *(*const unit_cases[])(void) = { __VA_ARGS__ };                                      \
+        Suite *unit_suite = suite_create(name);                                                    \
+                                                                                                   \
+        for (size_t unit_i = 0; unit_i < sizeof unit_cases / sizeof *unit_cases; unit_i++)         \
+            suite_add_tcase(unit_suite, unit_cases[unit_i]());                                     \
+        return unit_run(unit_suite);                                                               \
+    }
+
+#endif
