@@ -4,6 +4,7 @@
 #include "child.h"
 #include "clock.h"
 #include "jsonl.h"
+#include "text.h"
 
 #include <math.h>
 #include <signal.h>
@@ -164,12 +165,13 @@ static void tell(const struct seat *seat, const struct seating *seating,
                  const struct ending *ending, const char *result)
 {
     struct jsonl json;
+    char wait[32];
 
     if (ending->verb == LATER_VERB_BURY)
         cli_say(seating->cli, "%s: buried: %s", seat->id, ending->text);
     else if (ending->verb == LATER_VERB_RELEASE)
-        cli_say(seating->cli, "%s: %s; again in %.3g s", seat->id, ending->text,
-                ending->settlement.wait);
+        cli_say(seating->cli, "%s: %s; again in %s", seat->id, ending->text,
+                text_put_age(wait, sizeof wait, ending->settlement.wait));
     if (!seating->cli->json)
         return;
     jsonl_begin(&json, stdout);

@@ -83,8 +83,11 @@ static bool may_end(const struct worker *worker)
         return false;
     if (!link_is_up(worker->main))
         return true;
-    return !worker->asked && !worker->waiting && !worker->finding &&
-           outbox_open(worker->outbox) == 0;
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        if (worker->queues[i].asked)
+            return false;
+    }
+    return !worker->waiting && !worker->finding && outbox_open(worker->outbox) == 0;
 }
 
 /* --- the loop --- */
