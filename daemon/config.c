@@ -123,8 +123,15 @@ static int load_all(struct config_draft *draft, const char *path, struct later_e
 
 struct config *config_load(const char *path, struct later_error *err)
 {
+    return config_load_telling(path, NULL, NULL, err);
+}
+
+struct config *config_load_telling(const char *path,
+                                   void (*fault)(void *arg, const struct later_error *err),
+                                   void *arg, struct later_error *err)
+{
     struct config_scan scan = { .text = NULL };
-    struct config_draft draft = { .scan = &scan };
+    struct config_draft draft = { .scan = &scan, .fault = fault, .fault_arg = arg };
     struct config *config = NULL;
 
     if (load_all(&draft, path, err) == 0) {

@@ -110,6 +110,12 @@ struct config {
  * text "FILE:LINE: what is wrong, and what would be right"). */
 struct config *config_load(const char *path, struct later_error *err);
 
+/* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
+ * with its place. Where it was told of all there is, err's text is "". */
+struct config *config_load_telling(const char *path,
+                                   void (*fault)(void *arg, const struct later_error *err),
+                                   void *arg, struct later_error *err);
+
 /* Frees it. NULL is fine. */
 void config_free(struct config *config);
 

@@ -239,12 +239,31 @@ static int read_member(struct config_reader *in, config_setting_t *setting, cons
     return config_read_group(in, setting, path, scope, base);
 }
 
+/* Whoever wants to hear of every fault is told, and the text is emptied: those above know by that.
+ * Returns whether to go on. */
+static bool told(struct config_reader *in)
+{
+    struct config_draft *draft = in->draft;
+
+    if (!draft->fault)
+        return false;
+    if (in->err->text[0])
+        draft->fault(draft->fault_arg, in->err);
+    in->err->text[0] = '\0';
+    return true;
+}
+
 int config_read_group(struct config_reader *in, config_setting_t *setting, const char *group,
                       enum config_scope scope, void *base)
 {
+    int result = 0;
+
     for (int i = 0; i < config_setting_length(setting); i++) {
-        if (read_member(in, config_setting_get_elem(setting, (unsigned)i), group, scope, base) < 0)
+        if (read_member(in, config_setting_get_elem(setting, (unsigned)i), group, scope, base) == 0)
+            continue;
+        if (!told(in))
             return -1;
+        result = -1;
     }
-    return 0;
+    return result;
 }

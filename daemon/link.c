@@ -149,6 +149,14 @@ static void on_down(void *arg, const char *why)
     arm_timer(link);
 }
 
+static void on_message(void *arg, const char *channel, const char *text)
+{
+    struct link *link = arg;
+
+    if (link->options.message)
+        link->options.message(link->options.arg, channel, text);
+}
+
 /* The first line of the password file; "" where there is none. */
 static int read_password(const char *path, char *password, size_t room, struct later_error *err)
 {
@@ -174,9 +182,11 @@ static struct later_redis *make_redis(struct link *link, const struct config *co
                                       struct later_error *err)
 {
     char url[512], password[512], name[64];
-    struct later_redis_options options = {
-        .name = name, .up = on_up, .down = on_down, .message = link->options.message, .arg = link
-    };
+    struct later_redis_options options = { .name = name,
+                                           .up = on_up,
+                                           .down = on_down,
+                                           .message = link->options.message ? on_message : NULL,
+                                           .arg = link };
     struct later_redis *redis;
 
     snprintf(name, sizeof name, "laterd-%s-%ld", link->options.what, (long)getpid());

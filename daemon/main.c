@@ -72,8 +72,15 @@ static int parse(struct options *options, int argc, char **argv)
 
 static int fail(const struct later_error *err)
 {
-    fprintf(stderr, "laterd: %s\n", err->text);
+    if (err->text[0])
+        fprintf(stderr, "laterd: %s\n", err->text);
     return (int)err->code;
+}
+
+static void tell_fault(void *arg, const struct later_error *err)
+{
+    (void)arg;
+    fail(err);
 }
 
 int main(int argc, char **argv)
@@ -89,7 +96,8 @@ int main(int argc, char **argv)
     }
     if (options.action == DESCRIBE)
         return plugin_describe(options.plugin, stdout, &err) < 0 ? fail(&err) : 0;
-    config = config_load(options.config, &err);
+    config =
+        config_load_telling(options.config, options.action == TEST ? tell_fault : NULL, NULL, &err);
     if (!config)
         return fail(&err);
     if (options.action == RUN)
@@ -101,5 +109,5 @@ int main(int argc, char **argv)
     else
         status = perform_once(config, options.plugin, options.type, &err);
     config_free(config);
-    return status && err.text[0] ? fail(&err) : status;
+    return status ? (fail(&err), status) : 0;
 }
