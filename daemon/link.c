@@ -3,10 +3,9 @@
 
 #include "clock.h"
 #include "log.h"
+#include "password.h"
 
-#include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,31 +156,10 @@ static void on_message(void *arg, const char *channel, const char *text)
         link->options.message(link->options.arg, channel, text);
 }
 
-/* The first line of the password file; "" where there is none. */
-static int read_password(const char *path, char *password, size_t room, struct later_error *err)
-{
-    int fd;
-    ssize_t got;
-
-    password[0] = '\0';
-    if (!path)
-        return 0;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    got = fd < 0 ? -1 : read(fd, password, room - 1);
-    if (fd >= 0)
-        close(fd);
-    if (got < 0)
-        return later_fail(err, LATER_E_CONFIG, "redis.password_file: %s: %s", path,
-                          strerror(errno));
-    password[got] = '\0';
-    password[strcspn(password, "\r\n")] = '\0';
-    return 0;
-}
-
 static struct later_redis *make_redis(struct link *link, const struct config *config,
                                       struct later_error *err)
 {
-    char url[512], password[512], name[64];
+    char url[512], password[LATER_PASSWORD_MAX] = "", name[64];
     struct later_redis_options options = { .name = name,
                                            .up = on_up,
                                            .down = on_down,
@@ -192,7 +170,8 @@ static struct later_redis *make_redis(struct link *link, const struct config *co
     snprintf(name, sizeof name, "laterd-%s-%ld", link->options.what, (long)getpid());
     link_url(config, url, sizeof url);
     if (later_address_parse(&options.address, url, err) < 0 ||
-        read_password(config->redis.password_file, password, sizeof password, err) < 0)
+        (config->redis.password_file &&
+         later_password_read(config->redis.password_file, password, LATER_E_CONFIG, err) < 0))
         return NULL;
     options.password = password[0] ? password : NULL;
     redis = later_redis_new(&options);

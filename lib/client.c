@@ -2,14 +2,12 @@
 #include "call.h"
 
 #include "clock.h"
+#include "password.h"
 #include "script.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ANNOUNCED_MAX 32
 
@@ -31,28 +29,11 @@ static void on_down(void *arg, const char *why)
     client->announced_count = 0;
 }
 
-/* The first line of a file, at most `room` bytes with its NUL. */
-static int read_password(const char *path, char *password, size_t room, struct later_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, password, room - 1);
-
-    if (fd >= 0)
-        close(fd);
-    if (got < 0)
-        return later_fail(err, LATER_E_USAGE, "password file %s: %s", path, strerror(errno));
-    password[got] = '\0';
-    password[strcspn(password, "\r\n")] = '\0';
-    if (!password[0])
-        return later_fail(err, LATER_E_USAGE, "password file %s: its first line is empty", path);
-    return 0;
-}
-
 static struct later_redis *make_redis(struct later_client *client,
                                       const struct later_client_options *options,
                                       struct later_error *err)
 {
-    char password[512] = "";
+    char password[LATER_PASSWORD_MAX] = "";
     struct later_redis_options how = { .password = options->password_file ? password : NULL,
                                        .name = options->name ? options->name : "later",
                                        .connect_timeout = client->timeout,
@@ -62,7 +43,7 @@ static struct later_redis *make_redis(struct later_client *client,
 
     if (later_address_parse(&how.address, client->url, err) < 0 ||
         (options->password_file &&
-         read_password(options->password_file, password, sizeof password, err) < 0))
+         later_password_read(options->password_file, password, LATER_E_USAGE, err) < 0))
         return NULL;
     redis = later_redis_new(&how);
     explicit_bzero(password, sizeof password);
@@ -149,7 +130,8 @@ static int connected(struct later_client *client, struct later_error *err)
 
 int later_call_check(const struct later_answer *answer, int script, struct later_error *err)
 {
-    static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS" };
+    static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS",
+                                           "ERR The user executing the script can't" };
 
     switch (answer->outcome) {
     case LATER_ANSWERED:

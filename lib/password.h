@@ -1,0 +1,18 @@
+/*
+ * password.h: a password from a file. Never from a command line, a URL or a log: those are seen.
+ */
+#ifndef LATER_PASSWORD_H
+#define LATER_PASSWORD_H
+
+#include "later/error.h"
+
+#include <stddef.h>
+
+#define LATER_PASSWORD_MAX 512
+
+/* The first line of the file at path into password. Returns 0, or -1 with *err, whose code is the
+ * caller's to say. The caller wipes it with explicit_bzero(). */
+int later_password_read(const char *path, char password[LATER_PASSWORD_MAX], enum later_code code,
+                        struct later_error *err);
+
+#endif
