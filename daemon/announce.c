@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVERY 5 /* seconds */
+#define EVERY       5              /* seconds */
+#define PROBE_QUEUE "laterd.probe" /* a name that stays empty */
 
 struct announce {
     const struct config *config;
@@ -107,6 +108,39 @@ static void ask_info(struct announce *announce, const char *section, later_answe
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
 }
 
+/* The commands that Redis's ACL denies to our scripts: one of them missing would stop a script
+ * between two writes, so that we rather do nothing at all. */
+static void on_probed(void *arg, struct later_answer *answer)
+{
+    struct announce *announce = arg;
+    char why[512];
+
+    if (answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOPERM", 6) == 0)
+        snprintf(why, sizeof why,
+                 "this Redis denies us what we need: %s; doc/protocol.md has the "
+                 "least ACL",
+                 answer->text);
+    else if (later_reply_count(answer->reply) > 0)
+        snprintf(why, sizeof why,
+                 "this Redis denies our scripts %zu commands, first %s; doc/protocol.md has the "
+                 "least ACL",
+                 later_reply_count(answer->reply),
+                 later_reply_text(later_reply_at(answer->reply, 0), NULL));
+    else
+        return;
+    announce->unsafe(announce->arg, why);
+}
+
+static void probe(struct announce *announce)
+{
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+
+    later_keys_init(&keys, announce->config->redis.prefix, PROBE_QUEUE);
+    later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
+    link_send(announce->link, &cmd, LATER_SCRIPT_PROBE, LINK_TIMEOUT, on_probed, announce);
+}
+
 /* --- who we are --- */
 
 static void name_queues(struct announce *announce)
@@ -130,6 +164,7 @@ static void name_queues(struct announce *announce)
 
 void announce_link_up(struct announce *announce)
 {
+    probe(announce);
     ask_info(announce, "memory", on_memory);
     ask_info(announce, "persistence", on_persistence);
     name_queues(announce);

@@ -5,6 +5,7 @@
 #include "log.h"
 
 #include <event2/event.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PASSES       2
@@ -126,6 +127,18 @@ static void check(struct grave *grave)
         evtimer_add(grave->timer, &wait);
 }
 
+/* What it wrote to the log last may say why it died. */
+static void judge_with_log(struct slot *slot, bool others, enum keeper_cause cause,
+                           const char *text, uint32_t crash_max)
+{
+    char words[SLOT_TEXT + 1];
+
+    slot->text[SLOT_TEXT] = '\0'; /* a SIGKILL may have come in the middle of it */
+    snprintf(words, sizeof words, "%.160s%s%.800s", text, slot->text[0] ? "; last log line: " : "",
+             slot->text);
+    grave_judge(slot, others, cause, words, crash_max);
+}
+
 /* What is to be done about one slot; returns whether it is the outbox's now. */
 static bool settle(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
                    uint32_t crash_max)
@@ -138,7 +151,7 @@ static bool settle(struct slot *slot, bool others, enum keeper_cause cause, cons
         if (slot->began <= 0) /* not in its handler yet */
             slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
         else
-            grave_judge(slot, others, cause, text, crash_max);
+            judge_with_log(slot, others, cause, text, crash_max);
         break;
     case SLOT_FINISHED:
         break;

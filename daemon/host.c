@@ -60,7 +60,14 @@ static int job_cancelled(const struct later_job *job)
 static void job_logv(const struct later_job *job, uint32_t level, const char *format, va_list args)
 {
     struct log_job fields;
+    va_list again;
 
+    if (!log_wants((enum log_level)level))
+        return;
+    va_copy(again, args);
+    if (job->slot && !job->event)
+        slot_logv(job->slot, format, again);
+    va_end(again);
     job_log_fields(job, -1, &fields);
     log_jobv((enum log_level)level, &fields, format, args);
 }

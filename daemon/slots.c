@@ -129,6 +129,11 @@ void slot_finish(struct slot *slot, enum later_verb verb, double wait, const cha
     copy_text(slot->text, sizeof slot->text, text);
 }
 
+void slot_logv(struct slot *slot, const char *format, va_list args)
+{
+    vsnprintf(slot->text, sizeof slot->text, format, args);
+}
+
 bool slots_busy(struct slots *slots)
 {
     uint32_t used = atomic_load(&slots->page->used);

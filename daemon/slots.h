@@ -20,6 +20,7 @@
 #include "later/error.h"
 #include "queue.h"
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,7 +54,7 @@ struct slot {
     double wait;
     char how[12];
     char kind[8];
-    char text[SLOT_TEXT + 1];
+    char text[SLOT_TEXT + 1]; /* while RUNNING: the job's last line in the log */
 };
 
 /* A reserve that was sent and has no answer yet, or whose answer was lost with its connection. */
@@ -107,6 +108,11 @@ enum slot_state slot_state(struct slot *slot);
 /* Notes how a job is to be settled. text is cut at SLOT_TEXT bytes; how, kind, text may be "". */
 void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
                  const char *kind, const char *text);
+
+/* Keeps the last line that a running job wrote to the log: if it kills its worker, its error says
+ * what it did last. */
+void slot_logv(struct slot *slot, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Is any slot not FREE? */
 bool slots_busy(struct slots *slots);

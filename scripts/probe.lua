@@ -1,0 +1,50 @@
+-- probe: may this user run what the scripts run?
+-- KEYS   ready jobs wake paused due
+-- ARGV   none
+-- reply  the commands that are denied, each with Redis's words; empty = all are allowed
+--
+-- For a queue that nobody uses: what it writes there, it removes. An ACL that lacks one inner
+-- command would stop a script between two writes, and scripts do not roll back; so laterd asks
+-- before it does any work. A full Redis, or one that only reads, is no denial.
+
+local denied = {}
+local function try(name, ...)
+    local answer = redis.pcall(name, ...)
+    local words = type(answer) == 'table' and answer.err or ''
+    if string.find(words, 'NOPERM', 1, true)
+        or string.find(words, 'executing the script', 1, true) then
+        denied[#denied + 1] = name .. ': ' .. words
+    end
+end
+
+try('TIME')
+try('DEL', ready)
+for _, ask in ipairs({ 'ZCARD', 'HLEN', 'EXISTS' }) do
+    try(ask, ask == 'HLEN' and jobs or ready)
+end
+try('ZADD', ready, 1, 'probe')
+try('ZSCORE', ready, 'probe')
+try('ZMSCORE', ready, 'probe')
+try('ZCOUNT', ready, 0, 1)
+try('ZRANGE', ready, 0, 0)
+try('ZRANGEBYSCORE', ready, 0, 1)
+try('ZREMRANGEBYRANK', ready, 0, 0)
+try('ZREM', ready, 'probe')
+try('HSET', jobs, 'probe', 1)
+try('HSETNX', jobs, 'probe', 1)
+try('HINCRBY', jobs, 'probe', 1)
+try('HGET', jobs, 'probe')
+try('HMGET', jobs, 'probe')
+try('HGETALL', jobs)
+try('HEXISTS', jobs, 'probe')
+try('HDEL', jobs, 'probe')
+try('LPUSH', wake, 1)
+try('LINDEX', wake, 0)
+try('LTRIM', wake, 0, 0)
+try('PEXPIRE', wake, 1000)
+try('SET', paused, 1, 'EX', 1)
+try('GET', paused)
+try('PTTL', paused)
+try('PUBLISH', due, '0')
+try('DEL', ready, jobs, wake, paused)
+return denied
