@@ -33,7 +33,8 @@ static const char *file_of(const struct where_given *given)
 
 static int take_config(struct where *where, const char *file, struct later_error *err)
 {
-    struct config *config = config_load(file, err);
+    struct config *config =
+        strcmp(file, CLIENT_FILE) == 0 ? config_load_alone(file, err) : config_load(file, err);
     const char *url;
     int ok;
 

@@ -52,13 +52,15 @@ static void read_signals(struct work *work)
 /* The mask stays as it is until the end; child_start() clears it for the programs. */
 int work_catch_signals(struct work *work, struct later_error *err)
 {
+    struct sigaction hangup;
     sigset_t set;
 
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
+    if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+        sigaddset(&set, SIGHUP); /* else nohup(1) started us */
     sigprocmask(SIG_BLOCK, &set, NULL);
     work->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return work->signals < 0 ? later_fail(err, LATER_E_SYSTEM, "signalfd: %s", strerror(errno)) : 0;

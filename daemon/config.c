@@ -118,12 +118,40 @@ static int load_all(struct config_draft *draft, const char *path, struct later_e
     if ((path || access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) &&
         load_file(draft, file, err) < 0)
         return -1;
-    return load_directory(draft, file, err) < 0 ? -1 : config_finish(draft, err);
+    if (!draft->alone && load_directory(draft, file, err) < 0)
+        return -1;
+    return config_finish(draft, err);
+}
+
+/* Takes the configuration out of the draft, or frees what there is of it. */
+static struct config *finish_draft(struct config_draft *draft, int result, struct later_error *err)
+{
+    struct config *config = result == 0 ? malloc(sizeof *config) : NULL;
+
+    if (config)
+        *config = draft->config;
+    else if (result == 0)
+        no_memory(err);
+    if (!config)
+        free_members(&draft->config);
+    free(draft->queues);
+    free(draft->places);
+    free(draft->origin);
+    config_scan_free(draft->scan);
+    return config;
 }
 
 struct config *config_load(const char *path, struct later_error *err)
 {
     return config_load_telling(path, NULL, NULL, err);
+}
+
+struct config *config_load_alone(const char *path, struct later_error *err)
+{
+    struct config_scan scan = { .text = NULL };
+    struct config_draft draft = { .scan = &scan, .alone = true };
+
+    return finish_draft(&draft, load_all(&draft, path, err), err);
 }
 
 struct config *config_load_telling(const char *path,
@@ -132,22 +160,8 @@ struct config *config_load_telling(const char *path,
 {
     struct config_scan scan = { .text = NULL };
     struct config_draft draft = { .scan = &scan, .fault = fault, .fault_arg = arg };
-    struct config *config = NULL;
 
-    if (load_all(&draft, path, err) == 0) {
-        config = malloc(sizeof *config);
-        if (config)
-            *config = draft.config;
-        else
-            no_memory(err);
-    }
-    if (!config)
-        free_members(&draft.config);
-    free(draft.queues);
-    free(draft.places);
-    free(draft.origin);
-    config_scan_free(&scan);
-    return config;
+    return finish_draft(&draft, load_all(&draft, path, err), err);
 }
 
 const struct config_type *config_type_find(const struct config *config, const char *type)

@@ -110,6 +110,9 @@ struct config {
  * text "FILE:LINE: what is wrong, and what would be right"). */
 struct config *config_load(const char *path, struct later_error *err);
 
+/* The same without conf.d: a client's file, which says where Redis is. path is not NULL. */
+struct config *config_load_alone(const char *path, struct later_error *err);
+
 /* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
  * with its place. Where it was told of all there is, err's text is "". */
 struct config *config_load_telling(const char *path,

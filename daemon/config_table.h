@@ -77,6 +77,7 @@ struct config_draft {
     unsigned round;               /* which file, counted from 1, is being read */
     uint32_t leaf_start;          /* leaves before this one came from earlier files */
     struct config_scan *scan;
+    bool alone; /* no conf.d beside it */
     /* Told of each fault, where all are wanted and not only the first; NULL = the first. */
     void (*fault)(void *arg, const struct later_error *err);
     void *fault_arg;

@@ -22,7 +22,7 @@
 
 #define BATCH_SECONDS   0.010
 #define LOOK_SECONDS    0.020 /* between looks at queues that had nothing */
-#define WAIT_SECONDS    5.0   /* one BLPOP */
+#define WAIT_SECONDS    5.0   /* one BLPOP, at most */
 #define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
 #define UNTIL_SLACK     0.2   /* that reserve takes nothing so long after the BLPOP's end */
 #define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
@@ -424,10 +424,18 @@ static void on_wake(void *arg, struct later_answer *answer)
     worker_kick(worker);
 }
 
+/* A reserve behind a BLPOP counts its lease from when it was sent: it must not wait for long
+ * beside a short lease, or what it takes is over before it begins. */
+static double longest_wait(const struct worker *worker)
+{
+    return fmin(WAIT_SECONDS, worker->config->lease / 3);
+}
+
 static void wait_for_wake(struct worker *worker)
 {
     struct later_command cmd = { 0 };
     uint32_t count = worker->queue_count;
+    double wait = longest_wait(worker);
 
     if (worker->waiting || !link_is_up(worker->wake))
         return;
@@ -435,20 +443,31 @@ static void wait_for_wake(struct worker *worker)
     later_command_text(&cmd, "BLPOP");
     for (uint32_t i = 0; i < count; i++)
         later_command_text(&cmd, worker->queues[i].keys.name[LATER_KEY_WAKE]);
-    later_command_int(&cmd, (int64_t)WAIT_SECONDS);
-    if (link_send(worker->wake, &cmd, LATER_NO_SCRIPT, WAIT_SECONDS + LINK_TIMEOUT, on_wake,
-                  worker) < 0)
+    later_command_seconds(&cmd, wait);
+    if (link_send(worker->wake, &cmd, LATER_NO_SCRIPT, wait + LINK_TIMEOUT, on_wake, worker) < 0)
         return;
     worker->waiting = true;
     if (count == 1 && worker->redis_offset && !worker->queues[0].asked) {
         size_t few = batch_size(worker, &worker->queues[0]);
-        double until = later_clock() + worker->redis_offset + WAIT_SECONDS + UNTIL_SLACK;
+        double until = later_clock() + worker->redis_offset + wait + UNTIL_SLACK;
 
         if (few)
             ask(worker, &worker->queues[0], worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until,
-                WAIT_SECONDS + LINK_TIMEOUT);
+                wait + LINK_TIMEOUT);
     }
     link_flush(worker->wake);
+}
+
+/* 0: nobody was blocked. The BLPOP, on its way by another connection, may not have come there yet.
+ */
+static void on_unblocked(void *arg, struct later_answer *answer)
+{
+    struct worker *worker = arg;
+
+    if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) != 0)
+        return;
+    worker->unblocking = false;
+    fetch_unblock(worker);
 }
 
 void fetch_unblock(struct worker *worker)
@@ -463,7 +482,7 @@ void fetch_unblock(struct worker *worker)
     later_command_text(&cmd, "UNBLOCK");
     later_command_int(&cmd, id);
     worker->unblocking =
-        link_send(worker->main, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL) == 0;
+        link_send(worker->main, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_unblocked, worker) == 0;
     link_flush(worker->main);
 }
 

@@ -46,6 +46,9 @@ struct health *health_open(const char *state_dir, struct later_error *err)
         health->fd = fd;
         health->page = mmap(NULL, sizeof *health->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (health->page != MAP_FAILED) {
+            /* A mapping keeps the lock as a descriptor does: what handlers leave behind must not
+             * keep it when we are gone. */
+            madvise(health->page, sizeof *health->page, MADV_DONTFORK);
             atomic_store(&health->page->pid, getpid());
             return health;
         }

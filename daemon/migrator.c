@@ -32,6 +32,8 @@ struct migrator {
     char *error; /* of lapses */
     double lapse_from;
     double offset; /* Redis's clock minus ours */
+    size_t asked;  /* calls without an answer: they come through a link that outlives us */
+    bool freed;    /* the last answer frees the rest */
 };
 
 static void arm(struct queue *queue, double seconds)
@@ -66,6 +68,13 @@ static void trim(struct queue *queue)
 
 static void ask(struct queue *queue);
 
+static void destroy(struct migrator *migrator)
+{
+    free(migrator->queues);
+    free(migrator->error);
+    free(migrator);
+}
+
 static void on_answer(void *arg, struct later_answer *answer)
 {
     struct queue *queue = arg;
@@ -74,6 +83,12 @@ static void on_answer(void *arg, struct later_answer *answer)
     double now = later_clock(), wait = LOOK_SECONDS;
 
     queue->asked = false;
+    migrator->asked--;
+    if (migrator->freed) {
+        if (migrator->asked == 0)
+            destroy(migrator);
+        return;
+    }
     if (answer->outcome == LATER_REFUSED)
         log_line(LOG_WARN, "redis refuses to migrate queue %s: %s", queue->keys.queue,
                  answer->text);
@@ -108,6 +123,7 @@ static void ask(struct queue *queue)
                         migrator->error);
     queue->asked =
         link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;
+    migrator->asked += queue->asked;
     trim(queue);
 }
 
@@ -236,7 +252,7 @@ void migrator_free(struct migrator *migrator)
     link_free(migrator->ears);
     for (size_t i = 0; i < migrator->queue_count; i++)
         event_free(migrator->queues[i].timer);
-    free(migrator->queues);
-    free(migrator->error);
-    free(migrator);
+    migrator->freed = true;
+    if (migrator->asked == 0)
+        destroy(migrator);
 }

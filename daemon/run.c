@@ -419,11 +419,11 @@ static struct later_job *job_new(struct worker *worker, const struct held *held)
     return job;
 }
 
-/* A job that must run by itself: a serial one beside event jobs, or a suspect. It and all behind
- * it go back, and nothing is fetched until what is in flight has ended. */
+/* Not beside what is in flight: a serial job, a suspect, or any job where a suspect runs. It and all
+ * behind it go back, and nothing is fetched until what is in flight has ended. */
 static bool must_wait(struct worker *worker, const struct later_job *job)
 {
-    return worker->in_flight > 0 && (!job->event || job->slot->crashes == 0);
+    return worker->in_flight > 0 && (worker->alone || !job->event || job->slot->crashes == 0);
 }
 
 static void give_back(struct worker *worker, struct later_job *job)
@@ -439,16 +439,18 @@ void run_next(struct worker *worker)
     struct later_job *job;
     struct worker_type *type;
 
-    /* Whoever moves it on owns it: we, or the keeper that gives it back. A lease that is over by
-     * our own clock is not begun: somebody else may have it. */
+    /* Whoever moves it on owns it: we, or the keeper that gives it back. */
+    if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
+        batch_release(held.batch);
+        return;
+    }
+    /* A lease that is over by our own clock is not begun: somebody else may have it. If nobody has,
+     * the job goes back untouched; else that changes nothing. */
     if (later_clock() * 1e6 > (double)atomic_load(&held.slot->lease_end) ||
         atomic_load(&held.slot->cancelled)) {
         batch_release(held.batch);
-        slot_move(held.slot, SLOT_HELD, SLOT_FREE);
-        return;
-    }
-    if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
-        batch_release(held.batch);
+        slot_finish(held.slot, LATER_VERB_RETURN, 0, "held", "", "");
+        settle(worker, held.slot);
         return;
     }
     job = job_new(worker, &held);
@@ -474,4 +476,6 @@ void run_next(struct worker *worker)
     if (outbox_waiting(worker->outbox) && type && !job->event && type->average >= SLOW)
         worker_flush(worker);
     run_one(worker, job);
+    if (!worker->in_flight)
+        worker->alone = false;
 }

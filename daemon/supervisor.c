@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +42,8 @@ struct supervisor {
     struct announce *announce;
     struct health *health;
     struct workers *workers;
-    struct event *beat, *tick, *signals[8];
+    struct event *beat, *tick, *signals[4], *pausing;
+    int pausing_fd; /* where TSTP and CONT are read */
 
     pid_t server; /* the embedded one; 0 = none */
     struct restart server_restart;
@@ -49,6 +51,7 @@ struct supervisor {
 
     struct checker *checker;
     struct config *next; /* being checked */
+    bool again;          /* HUP came meanwhile: the file may have changed since it was read */
 
     bool paused, ready, stopping, ending;
     double end_by;
@@ -60,15 +63,15 @@ struct supervisor {
 static void on_stop(evutil_socket_t fd, short what, void *arg);
 static void on_reload(evutil_socket_t fd, short what, void *arg);
 static void on_child(evutil_socket_t fd, short what, void *arg);
-static void on_pause(evutil_socket_t fd, short what, void *arg);
-static void on_resume(evutil_socket_t fd, short what, void *arg);
 
 static const struct {
     int number;
     event_callback_fn fn;
 } signal_table[] = {
-    { SIGTERM, on_stop },  { SIGINT, on_stop },   { SIGHUP, on_reload },
-    { SIGCHLD, on_child }, { SIGTSTP, on_pause }, { SIGCONT, on_resume },
+    { SIGTERM, on_stop },
+    { SIGINT, on_stop },
+    { SIGHUP, on_reload },
+    { SIGCHLD, on_child },
 };
 
 static void after(struct event *timer, double seconds)
@@ -164,11 +167,15 @@ static void use_next(struct supervisor *supervisor)
     log_line(LOG_INFO, "reloaded: %zu new workers", workers_seats(supervisor->workers));
 }
 
+static void reload(struct supervisor *supervisor);
+
 static void on_checked(void *arg, bool good)
 {
     struct supervisor *supervisor = arg;
+    bool again = supervisor->again;
 
     supervisor->checker = NULL;
+    supervisor->again = false;
     if (!supervisor->next) { /* the first: workers wait for it */
         if (good && !supervisor->stopping) {
             workers_start(supervisor->workers, supervisor->generation);
@@ -176,9 +183,7 @@ static void on_checked(void *arg, bool good)
             supervisor->status = LATER_E_CONFIG;
             on_stop(-1, 0, supervisor);
         }
-        return;
-    }
-    if (good && !supervisor->stopping) {
+    } else if (good && !supervisor->stopping) {
         use_next(supervisor);
     } else {
         config_free(supervisor->next);
@@ -186,18 +191,15 @@ static void on_checked(void *arg, bool good)
         log_line(LOG_ERROR, "reload: the new configuration is bad; nothing was changed");
         notify_ready();
     }
+    if (again && !supervisor->stopping)
+        reload(supervisor);
 }
 
-static void on_reload(evutil_socket_t fd, short what, void *arg)
+static void reload(struct supervisor *supervisor)
 {
-    struct supervisor *supervisor = arg;
     const char *fixed;
     struct later_error err;
 
-    (void)fd;
-    (void)what;
-    if (supervisor->stopping || supervisor->checker)
-        return; /* the reload under way reads the newest file anyhow, or nobody is left to */
     notify_reloading();
     supervisor->next = config_load(supervisor->path, &err);
     if (!supervisor->next) {
@@ -217,6 +219,18 @@ static void on_reload(evutil_socket_t fd, short what, void *arg)
     config_free(supervisor->next);
     supervisor->next = NULL;
     notify_ready();
+}
+
+static void on_reload(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    (void)fd;
+    (void)what;
+    if (supervisor->checker)
+        supervisor->again = true;
+    else if (!supervisor->stopping)
+        reload(supervisor);
 }
 
 /* --- reaping --- */
@@ -263,28 +277,35 @@ static void on_child(evutil_socket_t fd, short what, void *arg)
 
 /* --- pausing, stopping --- */
 
-static void on_pause(evutil_socket_t fd, short what, void *arg)
+static void pause_workers(struct supervisor *supervisor)
 {
-    struct supervisor *supervisor = arg;
-
-    (void)fd;
-    (void)what;
     supervisor->paused = true;
     log_line(LOG_INFO, "paused: nothing more is reserved until CONT");
     workers_pause(supervisor->workers, true);
 }
 
-static void on_resume(evutil_socket_t fd, short what, void *arg)
+static void resume_workers(struct supervisor *supervisor)
 {
-    struct supervisor *supervisor = arg;
-
-    (void)fd;
-    (void)what;
     if (!supervisor->paused)
         return;
     supervisor->paused = false;
     log_line(LOG_INFO, "going on");
     workers_pause(supervisor->workers, false);
+}
+
+/* TSTP and CONT. The kernel drops the one that waits when the other comes, so the last one sent is
+ * the last one read here; libevent's signals have no order. */
+static void on_pausing(evutil_socket_t fd, short what, void *arg)
+{
+    struct signalfd_siginfo signal;
+
+    (void)what;
+    if (read(fd, &signal, sizeof signal) != (ssize_t)sizeof signal)
+        return;
+    if (signal.ssi_signo == SIGTSTP)
+        pause_workers(arg);
+    else
+        resume_workers(arg);
 }
 
 static void on_stop(evutil_socket_t fd, short what, void *arg)
@@ -437,6 +458,22 @@ static int make_dirs(struct supervisor *supervisor, struct later_error *err)
     return supervisor->health ? 0 : -1;
 }
 
+static int watch_pausing(struct supervisor *supervisor)
+{
+    sigset_t both;
+
+    sigemptyset(&both);
+    sigaddset(&both, SIGTSTP);
+    sigaddset(&both, SIGCONT);
+    sigprocmask(SIG_BLOCK, &both, NULL);
+    supervisor->pausing_fd = signalfd(-1, &both, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (supervisor->pausing_fd < 0)
+        return -1;
+    supervisor->pausing = event_new(supervisor->base, supervisor->pausing_fd, EV_READ | EV_PERSIST,
+                                    on_pausing, supervisor);
+    return supervisor->pausing ? event_add(supervisor->pausing, NULL) : -1;
+}
+
 static int make_loop(struct supervisor *supervisor, struct later_error *err)
 {
     struct event_config *precise = event_config_new(); /* due jobs start within a millisecond */
@@ -459,6 +496,8 @@ static int make_loop(struct supervisor *supervisor, struct later_error *err)
         if (!supervisor->signals[i] || event_add(supervisor->signals[i], NULL) < 0)
             return later_fail(err, LATER_E_SYSTEM, "no memory");
     }
+    if (watch_pausing(supervisor) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "TSTP and CONT: %s", strerror(errno));
     return 0;
 }
 
@@ -517,6 +556,10 @@ static void tear_down(struct supervisor *supervisor)
     for (size_t i = 0; i < sizeof supervisor->signals / sizeof *supervisor->signals; i++) {
         if (supervisor->signals[i])
             event_free(supervisor->signals[i]);
+    }
+    if (supervisor->pausing) {
+        event_free(supervisor->pausing);
+        close(supervisor->pausing_fd);
     }
     if (supervisor->tick)
         event_free(supervisor->tick);

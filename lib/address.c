@@ -155,18 +155,25 @@ static int connect_tcp(const struct addrinfo *to)
     return fd;
 }
 
-int later_address_connect(const struct later_address *address, struct later_error *err)
+int later_address_connect(const struct later_address *address, unsigned which, unsigned *count,
+                          struct later_error *err)
 {
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
-    int fd = -1, why;
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL, *to;
+    unsigned all = 0;
+    int fd, why;
 
     if (address->path[0])
         return connect_unix(address, err);
     why = getaddrinfo(address->host, address->port, &hints, &list);
     if (why)
         return later_fail(err, LATER_E_REDIS, "%s: %s", address->host, gai_strerror(why));
-    for (struct addrinfo *to = list; to && fd < 0; to = to->ai_next)
-        fd = connect_tcp(to);
+    for (to = list; to; to = to->ai_next)
+        all++;
+    *count = all;
+    to = list;
+    for (which %= all; which > 0; which--)
+        to = to->ai_next;
+    fd = connect_tcp(to);
     if (fd < 0)
         later_fail(err, LATER_E_REDIS, "%s:%s: %s", address->host, address->port, strerror(errno));
     freeaddrinfo(list);

@@ -26,9 +26,12 @@ struct later_address {
 /* Parses url. Returns 0, or -1 with *err (LATER_E_USAGE; the text repeats no password). */
 int later_address_parse(struct later_address *address, const char *url, struct later_error *err);
 
-/* Begins a non-blocking connection to one of the address's hosts, CLOEXEC, with keepalive
+/* Begins a non-blocking connection to number `which` of the host's addresses (`localhost` may be
+ * ::1 and 127.0.0.1; where there are fewer it begins again at the first), CLOEXEC, with keepalive
  * (15 s, 5 s, 3 times) and TCP_USER_TIMEOUT (10 s) on TCP. The host's name is resolved here, which
- * may block (getaddrinfo). Returns the socket, or -1 with *err (LATER_E_REDIS). */
-int later_address_connect(const struct later_address *address, struct later_error *err);
+ * may block (getaddrinfo). Returns the socket, or -1 with *err (LATER_E_REDIS, LATER_E_SYSTEM).
+ * *count gets how many addresses there are; unchanged where that is not known. */
+int later_address_connect(const struct later_address *address, unsigned which, unsigned *count,
+                          struct later_error *err);
 
 #endif

@@ -9,9 +9,10 @@
 #include <time.h>
 
 #define QUEUES_MAX   64
-#define UNDER_WAY    4            /* batches sent and not answered */
-#define BATCH_BYTES  (256 * 1024) /* or one job, if it is larger */
-#define TRIES        5            /* of a batch whose connection broke */
+#define UNDER_WAY    4                 /* batches sent and not answered */
+#define BATCH_BYTES  (256 * 1024)      /* or one job, if it is larger */
+#define OPEN_BYTES   (4 * 1024 * 1024) /* in all batches that are being filled */
+#define TRIES        5                 /* of a batch whose connection broke */
 #define ROOM_AT_ONCE (16 * 1024)
 #define PAUSE        (200 * 1000 * 1000) /* nanoseconds between two looks for a Redis that is gone */
 
@@ -42,8 +43,8 @@ struct later_bulk {
     later_bulk_fn *fn;
     void *arg;
     struct batch *open[QUEUES_MAX]; /* being filled, one a queue */
-    size_t open_count;
-    struct batch *sent; /* under way, or lost */
+    size_t open_count, open_bytes;
+    struct batch *sent; /* under way, or lost; the oldest first, to be sent again in this order */
     size_t sent_count;
 };
 
@@ -106,6 +107,17 @@ static size_t batch_put(struct batch *batch, const char *bytes, size_t len)
     batch->bytes[at + len] = '\0';
     batch->len = need;
     return at;
+}
+
+static void link_sent(struct later_bulk *bulk, struct batch *batch)
+{
+    struct batch **link = &bulk->sent;
+
+    while (*link)
+        link = &(*link)->next;
+    batch->next = NULL;
+    *link = batch;
+    bulk->sent_count++;
 }
 
 static void unlink_sent(struct later_bulk *bulk, struct batch *batch)
@@ -223,9 +235,7 @@ static int flush(struct later_bulk *bulk, struct batch *batch, struct later_erro
         batch_free(batch);
         return -1;
     }
-    batch->next = bulk->sent;
-    bulk->sent = batch;
-    bulk->sent_count++;
+    link_sent(bulk, batch);
     if (send_batch(batch, err) < 0)
         return resend_lost(bulk, err);
     return 0;
@@ -236,7 +246,20 @@ static int flush_open(struct later_bulk *bulk, size_t i, struct later_error *err
     struct batch *batch = bulk->open[i];
 
     bulk->open[i] = bulk->open[--bulk->open_count];
+    bulk->open_bytes -= batch->len;
     return flush(bulk, batch, err);
+}
+
+/* The fullest goes, so that many queues do not hold much more than one. */
+static int flush_fullest(struct later_bulk *bulk, struct later_error *err)
+{
+    size_t fullest = 0;
+
+    for (size_t i = 1; i < bulk->open_count; i++) {
+        if (bulk->open[i]->len > bulk->open[fullest]->len)
+            fullest = i;
+    }
+    return flush_open(bulk, fullest, err);
 }
 
 /* The place of the queue's open batch, made where there is none; -1 with *err. */
@@ -249,7 +272,7 @@ static int find_open(struct later_bulk *bulk, const char *queue, struct later_er
             return (int)i;
     }
     if (later_call_keys(bulk->client, queue, &keys, err) < 0 ||
-        (bulk->open_count == QUEUES_MAX && flush_open(bulk, 0, err) < 0))
+        (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0))
         return -1;
     bulk->open[bulk->open_count] = batch_new(bulk, &keys);
     if (!bulk->open[bulk->open_count])
@@ -263,10 +286,12 @@ int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct late
     int at = find_open(bulk, queue, err);
     struct batch *batch;
     struct slot *slot;
+    size_t before;
 
     if (at < 0)
         return -1;
     batch = bulk->open[at];
+    before = batch->len;
     slot = &batch->slots[batch->count];
     *slot = (struct slot){ .item = *item, .mark = mark };
     slot->id = batch_put(batch, item->id, strlen(item->id));
@@ -274,9 +299,10 @@ int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct late
     if (slot->id == SIZE_MAX || slot->document == SIZE_MAX)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     batch->count++;
+    bulk->open_bytes += batch->len - before;
     if (batch->count == LATER_BATCH_MAX || batch->len >= BATCH_BYTES)
         return flush_open(bulk, (size_t)at, err);
-    return 0;
+    return bulk->open_bytes > OPEN_BYTES ? flush_fullest(bulk, err) : 0;
 }
 
 int later_bulk_finish(struct later_bulk *bulk, struct later_error *err)

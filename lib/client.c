@@ -17,6 +17,7 @@ struct later_client {
     char url[300]; /* for messages */
     double timeout;
     char why[256]; /* why the connection broke last */
+    /* Queues pushed to, entered into the set of known ones once a connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
 };
@@ -26,7 +27,6 @@ static void on_down(void *arg, const char *why)
     struct later_client *client = arg;
 
     snprintf(client->why, sizeof client->why, "%s", why);
-    client->announced_count = 0;
 }
 
 static struct later_redis *make_redis(struct later_client *client,
@@ -108,6 +108,22 @@ int later_call_keys(const struct later_client *client, const char *queue, struct
     return 0;
 }
 
+/* Sends SADD for some queues. Best effort: their jobs are found without it. */
+static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_MAX + 1],
+                        size_t count)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+
+    later_key_queues(key, client->prefix);
+    later_command_begin(&cmd, 2 + count);
+    later_command_text(&cmd, "SADD");
+    later_command_text(&cmd, key);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(&cmd, queues[i]);
+    later_redis_send(client->redis, &cmd, LATER_NO_SCRIPT, client->timeout, NULL, NULL);
+}
+
 static int connected(struct later_client *client, struct later_error *err)
 {
     struct later_error why;
@@ -119,8 +135,11 @@ static int connected(struct later_client *client, struct later_error *err)
         snprintf(client->why, sizeof client->why, "%.250s", why.text);
     while (!later_redis_up(client->redis) && !later_redis_down(client->redis))
         later_redis_wait(client->redis, later_clock() + client->timeout);
-    if (later_redis_up(client->redis))
+    if (later_redis_up(client->redis)) {
+        if (client->announced_count)
+            name_queues(client, client->announced, client->announced_count);
         return 0;
+    }
     if (strncmp(client->why, "WRONGPASS", 9) == 0 || strncmp(client->why, "NOAUTH", 6) == 0)
         return later_fail(err, LATER_E_TOKEN,
                           "%s refuses us: %s; --redis URL and its password file", client->url,
@@ -252,23 +271,19 @@ struct later_redis *later_call_redis(const struct later_client *client)
     return client->redis;
 }
 
+/* Without a connection it is left to the next one: to make one here would cost a caller whose Redis
+ * is away its timeout twice. */
 void later_call_announce(struct later_client *client, const struct later_keys *keys)
 {
-    struct later_command cmd = { 0 };
-    struct later_error ignored;
-    char key[LATER_KEY_MAX];
+    char name[1][LATER_QUEUE_MAX + 1];
 
     for (size_t i = 0; i < client->announced_count; i++) {
         if (strcmp(client->announced[i], keys->queue) == 0)
             return;
     }
-    later_key_queues(key, client->prefix);
-    later_command_begin(&cmd, 3);
-    later_command_text(&cmd, "SADD");
-    later_command_text(&cmd, key);
-    later_command_text(&cmd, keys->queue);
-    if (later_call_begin(client, &cmd, LATER_NO_SCRIPT, NULL, NULL, &ignored) < 0 ||
-        client->announced_count == ANNOUNCED_MAX)
-        return;
-    memcpy(client->announced[client->announced_count++], keys->queue, sizeof keys->queue);
+    memcpy(name[0], keys->queue, sizeof name[0]);
+    if (client->announced_count < ANNOUNCED_MAX)
+        memcpy(client->announced[client->announced_count++], name[0], sizeof name[0]);
+    if (later_redis_up(client->redis))
+        name_queues(client, name, 1);
 }

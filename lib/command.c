@@ -89,15 +89,21 @@ void later_command_int(struct later_command *cmd, int64_t number)
     later_command_bytes(cmd, text, (size_t)len);
 }
 
+size_t later_seconds_spell(char out[LATER_SECONDS_SIZE], double seconds)
+{
+    double least = seconds > 0 ? seconds : 0; /* NaN is not */
+    int64_t micros = (int64_t)((least < 1e12 ? least : 1e12) * 1e6 + 0.5);
+
+    return (size_t)snprintf(out, LATER_SECONDS_SIZE, "%" PRId64 ".%06" PRId64, micros / 1000000,
+                            micros % 1000000);
+}
+
 void later_command_seconds(struct later_command *cmd, double seconds)
 {
-    char text[64];
-    /* Whole microseconds, so that no locale puts a comma in. */
-    int64_t micros = (int64_t)(seconds * 1e6 + 0.5);
-    int len =
-        snprintf(text, sizeof text, "%" PRId64 ".%06" PRId64, micros / 1000000, micros % 1000000);
+    char text[LATER_SECONDS_SIZE];
+    size_t len = later_seconds_spell(text, seconds);
 
-    later_command_bytes(cmd, text, (size_t)len);
+    later_command_bytes(cmd, text, len);
 }
 
 bool later_command_ready(const struct later_command *cmd)

@@ -30,7 +30,13 @@ struct later_command {
  * commands in one buffer are sent together. */
 void later_command_begin(struct later_command *cmd, size_t count);
 
-/* Adds one argument: len bytes; a C string; a whole number; seconds with six decimals. */
+#define LATER_SECONDS_SIZE 24 /* seconds in text and their NUL */
+
+/* Spells seconds with six decimals, whatever the locale, as scripts take them: less than 0 and what
+ * is no number become 0, more than 10^12 becomes that. Returns the length. */
+size_t later_seconds_spell(char out[LATER_SECONDS_SIZE], double seconds);
+
+/* Adds one argument: len bytes; a C string; a whole number; seconds as above. */
 void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len);
 void later_command_text(struct later_command *cmd, const char *text);
 void later_command_int(struct later_command *cmd, int64_t number);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AT_MAX 1e11 /* UNIX seconds; scripts/push.lua takes no more */
+
 /* A job as the script takes it. `built` is the document to free, if we made it. */
 struct prepared {
     char id[LATER_ID_SIZE];
@@ -65,8 +67,10 @@ static int take_document(struct prepared *to, const struct later_new_job *job,
 static int prepare(struct prepared *to, const struct later_new_job *job, struct later_error *err)
 {
     memset(to, 0, sizeof *to);
-    if (job->in < 0 || job->in > LATER_DELAY_MAX || job->at < 0 || (job->in > 0 && job->at > 0))
+    if (!(job->in >= 0 && job->in <= LATER_DELAY_MAX) || (job->in > 0 && job->at > 0))
         return later_fail(err, LATER_E_DATA, "in: 0 to %.0f seconds, or else at", LATER_DELAY_MAX);
+    if (!(job->at >= 0 && job->at <= AT_MAX))
+        return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", AT_MAX);
     to->item.when = job->in > 0 ? LATER_IN : job->at > 0 ? LATER_AT : LATER_NOW;
     to->item.seconds = job->in > 0 ? job->in : job->at;
     if ((job->document ? take_document(to, job, err) : prepare_document(to, job, err)) < 0)

@@ -3,7 +3,6 @@
 
 #include "document.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +34,16 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
 
 static void add_when(struct later_command *cmd, const struct later_push_item *item)
 {
-    char text[32];
-    int64_t micros = (int64_t)(item->seconds * 1e6 + 0.5);
+    char text[LATER_SECONDS_SIZE];
+    size_t len;
 
     switch (item->when) {
     case LATER_NOW:
         later_command_bytes(cmd, "", 0);
         break;
     case LATER_IN:
-        snprintf(text, sizeof text, "+%" PRId64 ".%06" PRId64, micros / 1000000, micros % 1000000);
-        later_command_text(cmd, text);
+        len = later_seconds_spell(text, item->seconds);
+        later_command_pair(cmd, "+", 1, text, len);
         break;
     case LATER_AT:
         later_command_seconds(cmd, item->seconds);

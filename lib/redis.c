@@ -43,8 +43,11 @@ struct later_redis {
     struct pending *unsent;       /* the first one with bytes to send, or NULL */
     size_t count;
     double connect_deadline;
+    unsigned which, tried, addresses; /* of the host: where to begin, how many now, of how many */
+    int broken;                       /* errno of a write; what had come before is read first */
     int64_t id;
-    char why[256]; /* a handshake that was refused */
+    char why[256];      /* a handshake that was refused */
+    char load_why[256]; /* a SCRIPT LOAD that was refused */
 };
 
 struct later_redis *later_redis_new(const struct later_redis_options *options)
@@ -130,6 +133,7 @@ static void fail(struct later_redis *redis, const char *why)
     redis->first = redis->last = redis->unsent = NULL;
     redis->count = 0;
     redis->id = 0;
+    redis->broken = 0;
     while (list) {
         struct pending *next = list->next;
 
@@ -148,16 +152,33 @@ static void fail_errno(struct later_redis *redis, const char *what)
     fail(redis, text);
 }
 
+static void forget_password(struct later_redis *redis)
+{
+    if (redis->password)
+        explicit_bzero(redis->password, strlen(redis->password));
+    free(redis->password);
+    redis->password = NULL;
+}
+
 void later_redis_free(struct later_redis *redis)
 {
     if (!redis)
         return;
     redis->options.down = NULL;
     fail(redis, "closed");
-    if (redis->password)
-        explicit_bzero(redis->password, strlen(redis->password));
-    free(redis->password);
+    forget_password(redis);
     free(redis);
+}
+
+int later_redis_password(struct later_redis *redis, const char *password)
+{
+    char *copy = password ? strdup(password) : NULL;
+
+    if (password && !copy)
+        return -1;
+    forget_password(redis);
+    redis->password = copy;
+    return 0;
 }
 
 void later_redis_disconnect(struct later_redis *redis, const char *why)
@@ -243,7 +264,7 @@ static void take_ping(void *arg, struct later_answer *told)
         (told->remedy == LATER_REMEDY_RECONNECT || strncmp(told->text, "LOADING", 7) == 0))
         must_work(arg, told);
     if (told->outcome == LATER_REFUSED || told->outcome == LATER_ANSWERED)
-        redis->state = UP; /* handle() looks at `why` next */
+        redis->state = UP; /* deliver_all() looks at `why` next */
 }
 
 static void ask(struct later_redis *redis, later_answer_fn *fn, const char *const *words)
@@ -279,6 +300,17 @@ static void shake_hands(struct later_redis *redis)
     ask(redis, take_ping, (const char *const[]){ "PING", NULL });
 }
 
+/* Begins to connect to the next of the host's addresses that was not tried yet. */
+static int dial(struct later_redis *redis, struct later_error *err)
+{
+    int fd = -1;
+
+    while (fd < 0 && redis->tried < redis->addresses)
+        fd = later_address_connect(&redis->options.address, redis->which + redis->tried++,
+                                   &redis->addresses, err);
+    return fd;
+}
+
 int later_redis_connect(struct later_redis *redis, struct later_error *err)
 {
     if (redis->state != DOWN)
@@ -287,7 +319,10 @@ int later_redis_connect(struct later_redis *redis, struct later_error *err)
     if (!redis->reader)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     redis->reader->maxbuf = 256 * 1024; /* what it may keep when it is empty */
-    redis->fd = later_address_connect(&redis->options.address, err);
+    redis->which += redis->tried;       /* the last ones did not answer: begin behind them */
+    redis->tried = 0;
+    redis->addresses = 1;
+    redis->fd = dial(redis, err);
     if (redis->fd < 0) {
         redisReaderFree(redis->reader);
         redis->reader = NULL;
@@ -296,6 +331,22 @@ int later_redis_connect(struct later_redis *redis, struct later_error *err)
     redis->state = CONNECTING;
     redis->connect_deadline = later_clock() + redis->options.connect_timeout;
     return 0;
+}
+
+/* This address refused: on to the next, or it is over. The new socket is there before the old one
+ * goes, so that the owner's loop sees another number. */
+static void dial_on(struct later_redis *redis, int why)
+{
+    struct later_error err;
+    int fd = dial(redis, &err);
+
+    if (fd < 0) {
+        errno = why;
+        fail_errno(redis, "connect");
+        return;
+    }
+    close(redis->fd);
+    redis->fd = fd;
 }
 
 /* Returns true once the socket is connected and the handshake queued. */
@@ -308,8 +359,7 @@ static bool finish_connect(struct later_redis *redis)
     if (poll(&poller, 1, 0) <= 0)
         return false;
     if (getsockopt(redis->fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0 || why) {
-        errno = why ? why : errno;
-        fail_errno(redis, "connect");
+        dial_on(redis, why ? why : errno);
         return false;
     }
     redis->state = HANDSHAKE;
@@ -347,9 +397,11 @@ static void note_sent(struct later_redis *redis, size_t bytes)
     }
 }
 
+/* A write that fails breaks nothing yet: answers that came before are still to be read, and an
+ * owner that flushes from inside an answer would be answered inside out. handle() ends it. */
 void later_redis_flush(struct later_redis *redis)
 {
-    while (redis->state >= HANDSHAKE && redis->unsent) {
+    while (redis->state >= HANDSHAKE && redis->unsent && !redis->broken) {
         struct iovec pieces[WRITE_PIECES];
         struct msghdr message = { .msg_iov = pieces, .msg_iovlen = gather(redis, pieces) };
         ssize_t sent = sendmsg(redis->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -358,7 +410,7 @@ void later_redis_flush(struct later_redis *redis)
             continue;
         if (sent < 0) {
             if (errno != EAGAIN && errno != EWOULDBLOCK)
-                fail_errno(redis, "write");
+                redis->broken = errno;
             return;
         }
         note_sent(redis, (size_t)sent);
@@ -366,6 +418,14 @@ void later_redis_flush(struct later_redis *redis)
 }
 
 /* --- reading --- */
+
+static void note_load(void *arg, struct later_answer *told)
+{
+    struct later_redis *redis = arg;
+
+    if (told->outcome == LATER_REFUSED)
+        snprintf(redis->load_why, sizeof redis->load_why, "%s", told->text);
+}
 
 /* NOSCRIPT: nothing has run. Loads the script and sends the same bytes again. */
 static bool load_and_repeat(struct later_redis *redis, struct pending *pending)
@@ -375,7 +435,8 @@ static bool load_and_repeat(struct later_redis *redis, struct pending *pending)
     if (pending->script == LATER_NO_SCRIPT || pending->reloaded)
         return false;
     later_script_load(&load, (enum later_script)pending->script);
-    if (enqueue(redis, &load, LATER_NO_SCRIPT, pending->timeout, NULL, NULL) < 0)
+    redis->load_why[0] = '\0';
+    if (enqueue(redis, &load, LATER_NO_SCRIPT, pending->timeout, note_load, redis) < 0)
         return false;
     pending->reloaded = true;
     pending->sent = 0;
@@ -416,10 +477,23 @@ static void deliver(struct later_redis *redis, redisReply *raw)
     }
     text = later_reply_text(reply, NULL);
     remedy = later_reply_remedy(text, NULL);
-    if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending))
+    if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending)) {
         later_reply_free(reply);
-    else
-        answer(pending, LATER_REFUSED, remedy, raw, text);
+        return;
+    }
+    if (remedy == LATER_REMEDY_LOAD && pending->reloaded && redis->load_why[0]) {
+        text = redis->load_why; /* the reason, not what follows from it */
+        remedy = later_reply_remedy(text, NULL);
+    }
+    answer(pending, LATER_REFUSED, remedy, raw, text);
+}
+
+static void announce_up(struct later_redis *redis)
+{
+    redis->which += redis->tried - 1; /* this address is the one to begin with next time */
+    redis->tried = 0;
+    if (redis->options.up)
+        redis->options.up(redis->options.arg);
 }
 
 /* Answers all complete replies. Returns false when the connection broke. */
@@ -442,8 +516,8 @@ static bool deliver_all(struct later_redis *redis)
             fail(redis, redis->why);
             return false;
         }
-        if (!was_up && redis->state == UP && redis->options.up)
-            redis->options.up(redis->options.arg);
+        if (!was_up && redis->state == UP)
+            announce_up(redis);
         if (redis->state == DOWN)
             return false;
     }
@@ -486,6 +560,10 @@ void later_redis_handle(struct later_redis *redis)
     if (redis->state >= HANDSHAKE)
         read_some(redis);
     later_redis_flush(redis);
+    if (redis->state >= HANDSHAKE && redis->broken) {
+        errno = redis->broken;
+        fail_errno(redis, "write");
+    }
 }
 
 /* --- for the owner's loop --- */
@@ -497,13 +575,19 @@ int later_redis_fd(const struct later_redis *redis)
 
 bool later_redis_wants_write(const struct later_redis *redis)
 {
-    return redis->state == CONNECTING || redis->unsent;
+    return redis->state == CONNECTING || (redis->unsent && !redis->broken);
 }
 
 double later_redis_deadline(const struct later_redis *redis)
 {
-    double deadline = redis->first ? redis->first->deadline : INFINITY;
+    double deadline = INFINITY;
 
+    if (redis->broken)
+        return 0; /* at once */
+    for (const struct pending *p = redis->first; p; p = p->next) {
+        if (p->deadline < deadline)
+            deadline = p->deadline;
+    }
     if ((redis->state == CONNECTING || redis->state == HANDSHAKE) &&
         redis->connect_deadline < deadline)
         deadline = redis->connect_deadline;
@@ -514,22 +598,24 @@ void later_redis_tick(struct later_redis *redis)
 {
     if (later_clock() < later_redis_deadline(redis))
         return;
-    fail(redis, redis->state == UP ? "no answer in time" : "no connection in time");
+    if (redis->broken)
+        later_redis_handle(redis);
+    else
+        fail(redis, redis->state == UP ? "no answer in time" : "no connection in time");
 }
 
 void later_redis_wait(struct later_redis *redis, double until)
 {
     struct pollfd poller = { .fd = redis->fd, .events = POLLIN };
-    double now = later_clock(), deadline = later_redis_deadline(redis);
-    double wait = (deadline < until ? deadline : until) - now;
+    double deadline, wait;
 
     if (redis->state == DOWN)
         return;
     later_redis_flush(redis);
-    if (redis->state == DOWN)
-        return;
     if (later_redis_wants_write(redis))
         poller.events |= POLLOUT;
+    deadline = later_redis_deadline(redis);
+    wait = (deadline < until ? deadline : until) - later_clock();
     wait = wait < 0 ? 0 : wait > 3600 ? 3600 : wait;
     if (poll(&poller, 1, (int)ceil(wait * 1000)) > 0)
         later_redis_handle(redis);

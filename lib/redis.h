@@ -9,7 +9,8 @@
  * (deadlines, CLOEXEC, writes without SIGPIPE, "sent or not?" when a connection dies: hiredis
  * 0.14.1), so sockets and queues are ours.
  *
- * Every command has a deadline. When it passes, or the connection breaks, the connection is closed
+ * Every command has a deadline, also one behind another that takes longer, since answers come in
+ * order. When it passes, or the connection breaks, the connection is closed
  * and each outstanding command is answered at once: UNSENT where not a byte of it had left (nothing
  * has happened), UNKNOWN where it may have run. A connection that is down stays down until
  * later_redis_connect() is called again; when to do so is the owner's policy.
@@ -61,8 +62,13 @@ struct later_redis *later_redis_new(const struct later_redis_options *options);
 /* Answers what is outstanding (UNSENT, UNKNOWN), closes and frees. NULL is fine. */
 void later_redis_free(struct later_redis *redis);
 
-/* Begins to connect; a no-op unless it is down. Returns 0, or -1 with *err if it failed at once
- * (then `down` is not called). */
+/* Another password (copied; NULL = none), used from the next connection on. Returns 0, or -1
+ * without memory. */
+int later_redis_password(struct later_redis *redis, const char *password);
+
+/* Begins to connect; a no-op unless it is down. Where the host has several addresses and one
+ * refuses, the next is tried, beginning with the one that served last. Returns 0, or -1 with *err
+ * if it failed at once (then `down` is not called). */
 int later_redis_connect(struct later_redis *redis, struct later_error *err);
 
 /* Breaks the connection, as if it had failed with `why`. */
@@ -85,7 +91,8 @@ int later_redis_send(struct later_redis *redis, struct later_command *cmd, int s
 /* Commands sent or to be sent and not answered yet. */
 size_t later_redis_pending(const struct later_redis *redis);
 
-/* Writes what can be written now. Commands queued since are in one write. */
+/* Writes what can be written now. Commands queued since are in one write. It answers nothing, even
+ * where the write fails: later_redis_handle() or later_redis_tick() do that, at once. */
 void later_redis_flush(struct later_redis *redis);
 
 /* For the owner's loop: the socket, or -1; whether it waits for writing; when (later_clock())

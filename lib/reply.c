@@ -2,6 +2,8 @@
 #include "reply.h"
 
 #include <hiredis/hiredis.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,26 +100,50 @@ int64_t later_reply_int(const struct later_reply *reply)
     return strtoll(later_reply_text(reply, NULL), NULL, 10);
 }
 
+/* Digits at *p, up to `most` that count; adds them to *number. Returns how many counted. */
+static int take_digits(const char **p, int most, double *number)
+{
+    int count = 0;
+
+    for (; **p >= '0' && **p <= '9'; (*p)++) {
+        if (count == most)
+            continue;
+        *number = *number * 10 + (**p - '0');
+        count++;
+    }
+    return count;
+}
+
+/* By hand, since strtod(3) takes what the locale has for a point. Redis writes `1e+20` and `5e-05`
+ * where that is shorter. */
 double later_reply_seconds(const struct later_reply *reply, double otherwise)
 {
-    static const double tens[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
     const char *p = later_reply_text(reply, NULL);
-    double sign = *p == '-' ? -1 : 1, number = 0;
-    const char *start;
+    bool minus = *p == '-', down;
+    double number = 0, power = 0;
     int decimals = 0;
 
     if (reply && tree(reply)->type == REDIS_REPLY_INTEGER)
         return (double)tree(reply)->integer;
-    p += *p == '-';
-    for (start = p; *p >= '0' && *p <= '9'; p++)
-        number = number * 10 + (*p - '0');
-    if (p == start)
+    p += minus;
+    if (!take_digits(&p, INT_MAX, &number))
         return otherwise;
     if (*p == '.') {
-        for (p++; *p >= '0' && *p <= '9' && decimals < 9; p++, decimals++)
-            number = number * 10 + (*p - '0');
+        p++;
+        decimals = take_digits(&p, 9, &number);
     }
-    return sign * number / tens[decimals];
+    if (*p == 'e') {
+        down = p[1] == '-';
+        p += p[1] == '-' || p[1] == '+' ? 2 : 1;
+        take_digits(&p, 3, &power);
+        power = down ? -power : power;
+    }
+    power -= decimals;
+    /* Dividing by a power of ten is exact where multiplying by 0.001 is not. */
+    number = power < 0 ? number / pow(10, -power) : number * pow(10, power);
+    if (!isfinite(number))
+        return otherwise;
+    return minus ? -number : number;
 }
 
 void later_reply_free(struct later_reply *reply)

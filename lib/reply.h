@@ -42,7 +42,8 @@ const char *later_reply_text(const struct later_reply *reply, size_t *len);
 /* An integer, or the number a string spells; 0 otherwise. */
 int64_t later_reply_int(const struct later_reply *reply);
 
-/* The number a string spells, whatever the locale; `otherwise` where it spells none. */
+/* The number a string spells, to nine decimals, whatever the locale; `otherwise` where it spells
+ * none, or one that no double holds. */
 double later_reply_seconds(const struct later_reply *reply, double otherwise);
 
 /* Frees a reply that was kept. NULL is fine. */

@@ -1,10 +1,11 @@
 # LATER_NEED(VARIABLE, PKG-CONFIG MODULE AND VERSION, DEBIAN PACKAGE)
-# Sets VARIABLE_CFLAGS and VARIABLE_LIBS. What is missing is collected in $later_missing, so that
-# configure can name all of it at once.
+# Sets VARIABLE_CFLAGS and VARIABLE_LIBS. What is missing is collected in $later_missing and
+# $later_packages, so that configure can name all of it at once.
 AC_DEFUN([LATER_NEED],
 [PKG_CHECK_MODULES([$1], [$2], [],
   [later_missing="$later_missing
-    $2: apt-get install $3"])])
+    $2"
+   later_packages="$later_packages $3"])])
 
 # LATER_TRY_CFLAGS(VARIABLE, FLAGS)
 # Adds to VARIABLE those of FLAGS that the compiler takes without a word.

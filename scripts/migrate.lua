@@ -70,7 +70,7 @@ end
 -- In small steps: members not adopted yet are whole documents.
 local promoted, lapsed, size = 0, 0, 0
 repeat
-    local step = math.min(50, most - promoted)
+    local step = math.min(8, most - promoted)
     local moved, adopted = promote(step)
     promoted, size = promoted + moved, size + adopted
 until moved < step or promoted == most or size > 262144

@@ -37,7 +37,7 @@ end
 -- In small steps: no more than the budget holds at the average size so far, and few in any case,
 -- so that little is read in vain.
 local ids, scores, documents, orphans = {}, {}, {}, {}
-local taken, size, step, full = 0, 0, 4, false
+local taken, size, step, full = 0, 0, 2, false
 repeat
     step = math.min(step, most - taken)
     local found = redis.call('ZRANGE', ready, taken, taken + step - 1, 'WITHSCORES')

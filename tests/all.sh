@@ -1,4 +1,5 @@
-# all.sh: every test, in every build. Sourced by ./quickstart, which has try, step, $log, $strict.
+# all.sh: every test, in every build: `check yes` or `check no`, where yes counts what is skipped as
+# failed. Sourced by ./quickstart, which has try and $log.
 # shellcheck shell=sh
 # shellcheck disable=SC2154
 
@@ -80,21 +81,19 @@ fuzz()
     done
 }
 
-# In strict mode a warning of gcc is an error (clang's are others).
-werror=--disable-werror
-[ "$strict" = no ] || werror=--enable-werror
-
 # Unit and script tests with the sanitizers; unit tests under valgrind; each fuzz target for 30 s.
+# Warnings are errors in a plain build only: sanitizers and clang bring others.
 check_others()
 {
-    if other sanitizers $werror --enable-sanitizers CFLAGS='-O1 -g'; then
-        tests 'tests with ASan and UBSan' build/sanitizers \
+    if other sanitizers --enable-sanitizers CFLAGS='-O1 -g'; then
+        tests 'tests with ASan and UBSan' build/sanitizers -j "$(nproc)" \
             TESTS='$(unit_tests) $(script_tests)' CK_TIMEOUT_MULTIPLIER=5
     fi
     if ! command -v valgrind >/dev/null; then
         skip 'tests under valgrind' valgrind
-    elif other valgrind $werror --disable-hardening CFLAGS='-O2 -g'; then
-        tests 'tests under valgrind' build/valgrind TESTS='$(unit_tests)' CK_TIMEOUT_MULTIPLIER=20 \
+    elif other valgrind "--enable-werror=$strict" --disable-hardening CFLAGS='-O2 -g'; then
+        tests 'tests under valgrind' build/valgrind -j "$(nproc)" \
+            TESTS='$(unit_tests)' CK_TIMEOUT_MULTIPLIER=20 \
             LOG_COMPILER='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
     fi
     if ! command -v clang >/dev/null; then
@@ -106,6 +105,7 @@ check_others()
 
 check()
 {
+    strict=$1
     if try 'building the tests' make -j "$(nproc)" check TESTS=; then
         tests 'tests' .
     else

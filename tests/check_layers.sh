@@ -16,7 +16,7 @@ cat "$out" >>"$includes"
 # / are one module in several files. Each may use those of its own line and of the lines above;
 # lib's stand above daemon's.
 layers='lib    error clock
-lib    address backoff command key reply
+lib    address backoff command key password reply
 lib    document script
 lib    redis cluster
 lib    limit lock look queue stock
@@ -27,7 +27,7 @@ daemon announce find migrator outbox plugin
 daemon job keeper/grave
 daemon worker/fetch/host/run
 daemon checker perform process
-daemon supervisor
+daemon supervisor workers
 daemon main'
 
 # ask PROGRAM: what the awk program says about the includes, into $out.

@@ -24,7 +24,7 @@ for room in lib daemon cli jobs scripts tests doc etc systemd; do
         -name '*.conf' \) | sort |
         while read -r file; do
             case $file in # programs are named without .c, what configure makes without .in
-            tests/*/test_*.c | tests/fuzz/fuzz_*.c) listed "${file%.c}" ;;
+            tests/*.c) listed "${file%.c}" || listed "$file" ;;
             *.pc.in) listed "${file%.in}" ;;
             *) listed "$file" ;;
             esac || echo "$file is on no list of Makefile.am or tests/tests.am"

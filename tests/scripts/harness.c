@@ -98,7 +98,7 @@ int harness_main(const char *name, const TTest *const *tests)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    if (server_start(&harness_server, "slowlog-log-slower-than 0\nslowlog-max-len 2000\n") < 0)
+    if (server_start(&harness_server, NULL) < 0)
         return 99;
     tcase_set_timeout(cases, 120); /* valgrind on a busy machine */
     tcase_add_checked_fixture(cases, open_redis, close_redis);
@@ -295,15 +295,6 @@ void push(const char *id)
     push_when(id, "");
 }
 
-redisReply *reserve(char token, int limit)
-{
-    char name[17];
-
-    memset(name, token, 16);
-    name[16] = '\0';
-    return run("reserve", name, "30", text("%d", limit), "262144", "0", NULL);
-}
-
 const char *member(char token, const char *id)
 {
     char name[17];
@@ -313,7 +304,70 @@ const char *member(char token, const char *id)
     return text("%s:%s", name, id);
 }
 
+redisReply *reserve_bytes(char token, int limit, long bytes)
+{
+    char name[17];
+
+    memset(name, token, 16);
+    name[16] = '\0';
+    return run("reserve", name, "30", text("%d", limit), text("%ld", bytes), "0", NULL);
+}
+
+redisReply *reserve(char token, int limit)
+{
+    return reserve_bytes(token, limit, 262144);
+}
+
+const char *told(const redisReply *reply, size_t i, enum part part)
+{
+    ck_assert_uint_gt(reply->elements, 1 + 5 * i + part);
+    return reply->element[1 + 5 * i + part]->str;
+}
+
+size_t jobs_in(const redisReply *reply)
+{
+    ck_assert_uint_eq(reply->elements % 5, 1);
+    return reply->elements / 5;
+}
+
 const char *key(const char *name)
 {
     return text("later:{q}:%s", name);
+}
+
+void make_due(const char *set)
+{
+    const redisReply *ids = ask("ZRANGE %s 0 -1", key(set));
+
+    for (size_t i = 0; i < ids->elements; i++)
+        ask("ZADD %s %s %s", key(set), text("17000000%02d.5", (int)i), ids->element[i]->str);
+}
+
+/* ---- a queue to begin with */
+
+const char *const beside[5] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
+
+static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
+
+void one_in_each_state(void)
+{
+    push("reserved");
+    reserve('r', 1);
+    push("dead");
+    reserve('d', 1);
+    run("bury", member('d', "dead"), "ran", "", NULL);
+    push("ready");
+    push_when("delayed", "+100");
+}
+
+void fill_beside(const char *id)
+{
+    for (int i = 0; i < 5; i++)
+        ask("HSET %s %s %d", key(beside[i]), id, i + 1);
+}
+
+void fill_each_state(void)
+{
+    for (size_t i = 0; i < 4; i++)
+        fill_beside(states[i]);
 }

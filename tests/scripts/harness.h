@@ -71,8 +71,29 @@ void push_when(const char *id, const char *when);
 /* Reserve at most `limit` jobs for 30 s under a token of 16 times `token`. */
 redisReply *reserve(char token, int limit);
 
+/* The same with a budget of bytes. */
+redisReply *reserve_bytes(char token, int limit, long bytes);
+
+/* How many jobs reserve handed out, and what it told of the i-th (from 0). */
+enum part { ID, SCORE, ATTEMPTS, CRASHES, DOCUMENT };
+size_t jobs_in(const redisReply *reply);
+const char *told(const redisReply *reply, size_t i, enum part part);
+
+/* Makes all jobs of `delayed` due, or all leases of `reserved` run out: long ago, one after the
+ * other. */
+void make_due(const char *set);
+
 /* `tttttttttttttttt:id` */
 const char *member(char token, const char *id);
+
+/* A job in each state, named after it: "ready", "delayed", "reserved" (under r), "dead". */
+void one_in_each_state(void);
+
+/* The hashes beside `jobs`: attempts, crashes, interrupts, priorities, errors. Something in each:
+ * 1, 2, 3, 4 and 5, for a job or for those of one_in_each_state. */
+extern const char *const beside[5];
+void fill_beside(const char *id);
+void fill_each_state(void);
 
 /* ---- what Redis holds */
 
@@ -106,6 +127,9 @@ void check_members(void);
 
 /* That, and the counters: what came in = what went out + documents; wake: at most one token. */
 void check_sums(void);
+
+/* The error of a job is {"at":T,"attempt":N, and then the tail; T is Redis's time since `after`. */
+void check_error(const char *id, int attempt, double after, const char *tail);
 
 /* wake has its one token exactly where ready is not empty and the queue not paused. */
 void check_wake(void);

@@ -170,3 +170,17 @@ void check_wake(void)
 
     ck_assert_int_eq(size_of("wake"), work);
 }
+
+void check_error(const char *id, int attempt, double after, const char *tail)
+{
+    const char *error = field("errors", id);
+    char *end;
+    double at;
+
+    ck_assert_mem_eq(error, "{\"at\":", 6);
+    at = strtod(error + 6, &end);
+    ck_assert_int_eq(end[-7], '.'); /* microseconds */
+    ck_assert_double_ge(at, after);
+    ck_assert_double_le(at, now());
+    ck_assert_str_eq(end, text(",\"attempt\":%d,%s", attempt, tail));
+}

@@ -44,10 +44,8 @@ static void find_commands(void)
     for (int i = 0; i < LATER_SCRIPT_COUNT; i++) {
         const char *at = later_script_texts[i].text;
 
-        while ((at = strstr(at, "call(")) != NULL) {
-            at += 5;
-            ck_assert_int_eq(*at, '\'');
-            at++;
+        while ((at = strstr(at, "call('")) != NULL) {
+            at += 6;
             add_command(at, strcspn(at, "'"));
         }
     }

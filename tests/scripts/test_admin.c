@@ -7,26 +7,6 @@
 #define PLAIN "{\"type\":\"plain\"}"
 #define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
 
-static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
-
-/* A job in each state, named after it, with something in each hash beside. */
-static void one_in_each_state(void)
-{
-    static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
-
-    push("reserved");
-    reserve('r', 1);
-    push("dead");
-    reserve('d', 1);
-    run("bury", member('d', "dead"), "ran", ERROR, NULL);
-    push("ready");
-    push_when("delayed", "+100");
-    for (size_t i = 0; i < 4; i++) {
-        for (size_t n = 0; n < 5; n++)
-            ask("HSET %s %s %d", key(beside[n]), states[i], (int)n + 1);
-    }
-}
-
 /* Bury ids (letters) in this order. */
 static void bury(const char *ids)
 {
@@ -44,6 +24,7 @@ START_TEST(kick_makes_dead_and_delayed_ready)
     double before = now();
 
     one_in_each_state();
+    fill_each_state();
     ask("DEL %s", key("wake"));
     ck_assert_str_eq(
         flat(run("kick", "ready", "delayed", "reserved", "dead", "none", "dead", NULL)),
@@ -70,6 +51,7 @@ START_TEST(kick_of_nothing_changes_nothing)
     uint64_t before;
 
     one_in_each_state();
+    fill_each_state();
     before = digest();
     ck_assert_str_eq(flat(run("kick", "ready", "reserved", "none", NULL)), "  ");
     ck_assert_uint_eq(digest(), before);
@@ -100,6 +82,7 @@ END_TEST
 START_TEST(cancel_drops_from_every_state)
 {
     one_in_each_state();
+    fill_each_state();
     push("other");
     ck_assert_str_eq(flat(run("cancel", "ready", "", "delayed", "", "reserved",
                               member('r', "reserved"), "dead", "", "none", "", "ready", "", NULL)),
@@ -189,25 +172,6 @@ START_TEST(at_most_five_hundred_a_call)
 }
 END_TEST
 
-/* ---- peek and show */
-
-/* ---- size */
-
-/* The age of the oldest ready job by size. */
-static double oldest(void)
-{
-    const char *age = run("size", NULL)->element[5]->str;
-
-    return *age ? strtod(age, NULL) : -1;
-}
-
-/* A ready job of this priority that was pushed so many seconds ago. */
-static void ready_since(const char *id, int priority, double age)
-{
-    push_priority(id, priority);
-    ask("ZADD %s %s %s", key("ready"), text("%.6f", now() - age - priority * 1e6), id);
-}
-
 /* ---- purge */
 
 START_TEST(purge_drops_the_first_of_a_state)
@@ -217,6 +181,7 @@ START_TEST(purge_drops_the_first_of_a_state)
     for (size_t i = 0; i < 3; i++) {
         ask("FLUSHALL");
         one_in_each_state();
+        fill_each_state();
         ck_assert_str_eq(flat(run("purge", states[i], "500", NULL)), "1");
         ck_assert_int_eq(size_of(states[i]), 0);
         ck_assert_int_eq(size_of("jobs"), 3);

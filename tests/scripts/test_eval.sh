@@ -110,6 +110,8 @@ redis zadd 'later:{demo}:dead' 1 e >/dev/null
 is "$(run trim 0 3600 500)" 1 'trim'
 is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 
+is "$(run probe)" '' 'probe: nothing is denied'
+
 is "$(run stock_set 1)" 1 'stock_set'
 is "$(run stock_claim ann)" '1 1' 'stock_claim'
 is "$(run stock_claim bob)" '-1 0' 'stock_claim: sold out'
@@ -119,6 +121,8 @@ is "$(run limit_fixed 1 60)" '' 'limit_fixed'
 contains "$(run limit_fixed 1 60)" '.' 'limit_fixed: over'
 is "$(run limit_sliding 1 60)" '' 'limit_sliding'
 contains "$(run limit_sliding 1 60)" '.' 'limit_sliding: over'
+
+is "$(run probe)" '' 'probe'
 
 for script in "$scripts"/*.lua; do
     name=${script##*/}

@@ -5,27 +5,6 @@
 #include <string.h>
 
 #define PLAIN "{\"type\":\"plain\"}"
-#define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
-
-static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
-
-/* A job in each state, named after it, with something in each hash beside. */
-static void one_in_each_state(void)
-{
-    static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
-
-    push("reserved");
-    reserve('r', 1);
-    push("dead");
-    reserve('d', 1);
-    run("bury", member('d', "dead"), "ran", ERROR, NULL);
-    push("ready");
-    push_when("delayed", "+100");
-    for (size_t i = 0; i < 4; i++) {
-        for (size_t n = 0; n < 5; n++)
-            ask("HSET %s %s %d", key(beside[n]), states[i], (int)n + 1);
-    }
-}
 
 START_TEST(peek_shows_each_state)
 {
@@ -33,6 +12,7 @@ START_TEST(peek_shows_each_state)
     uint64_t before;
 
     one_in_each_state();
+    fill_each_state();
     before = digest();
     for (size_t i = 0; i < 4; i++) {
         const char *id = states[i];
@@ -66,24 +46,23 @@ END_TEST
 
 START_TEST(peek_is_bounded_in_bytes)
 {
-    size_t len = 700000;
-    char *document = malloc(len);
+    static const size_t sizes[] = { 1400000, 400000, 648576, 1 }; /* 1 MiB behind the first */
+    char *document = malloc(sizes[0]);
 
-    memset(document, ' ', len);
-    for (int i = 0; i < 3; i++) {
+    memset(document, ' ', sizes[0]);
+    for (int i = 0; i < 4; i++) {
         arg("0");
         arg("new");
         argf("%d", i);
         arg("");
         arg("0");
-        arg_bytes(document, i == 0 ? len * 2 - 1 : len);
+        arg_bytes(document, sizes[i]);
         run("push", NULL);
-        if (i == 0)
-            len /= 2;
     }
     free(document);
-    ck_assert_uint_eq(run("peek", "ready", "0", "10", NULL)->elements, 6);
+    ck_assert_uint_eq(run("peek", "ready", "0", "10", NULL)->elements, 6); /* at least one */
     ck_assert_uint_eq(run("peek", "ready", "1", "10", NULL)->elements, 12);
+    ck_assert_uint_eq(run("peek", "ready", "2", "10", NULL)->elements, 12);
 }
 END_TEST
 
@@ -99,6 +78,7 @@ START_TEST(show_tells_of_each_state)
     uint64_t before;
 
     one_in_each_state();
+    fill_each_state();
     before = digest();
     ck_assert_str_eq(flat(run("show", "ready", "delayed", "reserved", "dead", "none", NULL)),
                      text("ready %s 1 4 5 {\"type\":\"t\"} delayed %s 1 4 5 {\"type\":\"t\"} "
@@ -125,12 +105,15 @@ START_TEST(refused_questions)
 }
 END_TEST
 
+/* ---- size */
+
 START_TEST(size_counts_all_of_one_moment)
 {
     const redisReply *reply;
 
     ck_assert_str_eq(flat(run("size", NULL)), "0 0 0 0 0  0");
     one_in_each_state();
+    fill_each_state();
     push("ready2");
     push_when("delayed2", "+100");
     push_when("delayed3", "+100");
@@ -145,6 +128,21 @@ START_TEST(size_counts_all_of_one_moment)
     ck_assert_uint_eq(reply->elements, 7 + 2 * (size_t)size_of("stats"));
 }
 END_TEST
+
+/* The age of the oldest ready job by size. */
+static double oldest(void)
+{
+    const char *age = run("size", NULL)->element[5]->str;
+
+    return *age ? strtod(age, NULL) : -1;
+}
+
+/* A ready job of this priority that was pushed so many seconds ago. */
+static void ready_since(const char *id, int priority, double age)
+{
+    push_priority(id, priority);
+    ask("ZADD %s %s %s", key("ready"), text("%.6f", now() - age - priority * 1e6), id);
+}
 
 START_TEST(the_oldest_ready_job_is_found_in_any_priority)
 {
@@ -178,16 +176,11 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        peek_shows_each_state,
-        peek_pages_in_order,
-        peek_is_bounded_in_bytes,
-        peek_shows_plain_members,
-        show_tells_of_each_state,
-        refused_questions,
-        size_counts_all_of_one_moment,
-        the_oldest_ready_job_is_found_in_any_priority,
-        before_everything_has_no_age,
-        NULL,
+        peek_shows_each_state,         peek_pages_in_order,
+        peek_is_bounded_in_bytes,      peek_shows_plain_members,
+        show_tells_of_each_state,      refused_questions,
+        size_counts_all_of_one_moment, the_oldest_ready_job_is_found_in_any_priority,
+        before_everything_has_no_age,  NULL,
     };
 
     return harness_main("look", tests);

@@ -26,15 +26,6 @@ static double seconds(const redisReply *reply, enum answer which)
     return strtod(reply->element[which]->str, NULL);
 }
 
-/* Makes every job of a set due, or its lease run out. */
-static void make_due(const char *set)
-{
-    const redisReply *ids = ask("ZRANGE %s 0 -1", key(set));
-
-    for (size_t i = 0; i < ids->elements; i++)
-        ask("ZADD %s %s %s", key(set), text("17000000%02d.5", (int)i), ids->element[i]->str);
-}
-
 /* ---- delayed */
 
 START_TEST(never_early)
@@ -112,7 +103,8 @@ START_TEST(a_call_moves_at_most_its_limit)
 
     fill_delayed(1203);
     ck_assert_int_eq(number(migrate(1, false), PROMOTED), 1);
-    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 500);
+    ck_assert_int_eq(number(migrate(70, false), PROMOTED), 70);
+    ck_assert_int_eq(number(migrate(430, false), PROMOTED), 430);
     reply = migrate(500, false);
     ck_assert_int_eq(number(reply, PROMOTED), 500);
     ck_assert_double_eq(seconds(reply, NEXT_DUE), 0);
@@ -128,8 +120,8 @@ START_TEST(a_call_moves_at_most_its_limit)
 }
 END_TEST
 
-/* The longest script of this test so far, in microseconds. */
-static long long slowest(void)
+/* The longest of the `calls` scripts in the slow log, in microseconds. */
+static long long slowest(int calls)
 {
     const redisReply *log = ask("SLOWLOG GET -1");
     long long most = 0;
@@ -137,10 +129,13 @@ static long long slowest(void)
     for (size_t i = 0; i < log->elements; i++) {
         const redisReply *entry = log->element[i];
 
-        if (strcmp(entry->element[3]->element[0]->str, "EVALSHA") == 0 &&
-            entry->element[2]->integer > most)
+        if (strcmp(entry->element[3]->element[0]->str, "EVALSHA") != 0)
+            continue; /* a script's own commands are there as well */
+        calls--;
+        if (entry->element[2]->integer > most)
             most = entry->element[2]->integer;
     }
+    ck_assert_int_eq(calls, 0);
     return most;
 }
 
@@ -149,111 +144,24 @@ START_TEST(a_hundred_thousand_due_at_once_in_short_calls)
 {
     long long best = 1000000;
 
+    ask("CONFIG SET slowlog-max-len 20000");
     for (int attempt = 0; attempt < 5 && best > 10000; attempt++) {
-        int calls = 0, promoted = 0;
-
         ask("FLUSHALL");
         fill_delayed(100000);
+        ask("CONFIG SET slowlog-log-slower-than 20"); /* any script that moves 500 jobs */
         ask("SLOWLOG RESET");
-        while (size_of("delayed") > 0) {
-            long long n = number(migrate(500, true), PROMOTED);
-
-            ck_assert_int_eq(n, 500);
-            promoted += (int)n;
-            calls++;
+        for (int calls = 0; calls < 200; calls++) {
+            ck_assert_int_eq(number(migrate(500, true), PROMOTED), 500);
             harness_free();
         }
-        ck_assert_int_eq(promoted, 100000);
-        ck_assert_int_eq(calls, 200);
-        if (slowest() < best)
-            best = slowest();
+        ask("CONFIG SET slowlog-log-slower-than -1");
+        ck_assert_int_eq(size_of("ready"), 100000);
+        ck_assert_int_eq(size_of("delayed"), 0);
+        best = slowest(200) < best ? slowest(200) : best;
         harness_free();
     }
     ck_assert_int_gt(best, 0);
     ck_assert_int_le(best, 10000);
-    ck_assert_int_eq(size_of("ready"), 100000);
-}
-END_TEST
-
-START_TEST(a_plain_delayed_member_is_adopted)
-{
-    ask("ZADD %s 1700000000.25 %s", key("delayed"), LATER);
-    push_when("a", "+100");
-    check_sums();
-    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 1);
-    ck_assert_str_eq(members("ready"), LATER_SHA1);
-    ck_assert_str_eq(score_text("ready", LATER_SHA1), "1700000000.25");
-    ck_assert_str_eq(field("jobs", LATER_SHA1), LATER);
-    ck_assert_int_eq(stat_of("adopted"), 1);
-    check_sums();
-    check_wake();
-
-    ask("ZADD %s 1 %s", key("delayed"), LATER);
-    migrate(500, false);
-    ask("ZADD %s 1 %s", key("delayed"), LATER);
-    migrate(500, false);
-    ck_assert_str_eq(members("ready"),
-                     LATER_SHA1 "-2 " LATER_SHA1 "-3 " LATER_SHA1); /* by their times */
-    check_sums();
-}
-END_TEST
-
-START_TEST(a_plain_member_before_its_time_stays)
-{
-    double due = now() + 100;
-
-    ask("ZADD %s %s %s", key("delayed"), text("%.6f", due), LATER);
-    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 0);
-    ck_assert_str_eq(members("delayed"), LATER);
-    ck_assert_int_eq(size_of("jobs"), 0);
-    check_sums();
-}
-END_TEST
-
-START_TEST(junk_in_delayed_comes_to_a_worker)
-{
-    ask("ZADD %s 1 hello 2 %b -inf no", key("delayed"), "", (size_t)0);
-    ck_assert_int_eq(number(migrate(500, false), PROMOTED), 3);
-    check_sums();
-    ck_assert_uint_eq(reserve('t', 10)->elements, 16);
-    ck_assert_int_eq(stat_of("adopted"), 3);
-    check_sums();
-}
-END_TEST
-
-START_TEST(an_id_that_looks_like_a_document_is_no_document)
-{
-    run("push", "0", "new", LATER, "+100", "0", "{}", NULL);
-    make_due("delayed");
-    migrate(500, false);
-    ck_assert_str_eq(members("ready"), LATER);
-    ck_assert_int_eq(stat_of("adopted"), 0);
-    check_sums();
-}
-END_TEST
-
-START_TEST(big_plain_members_are_bounded)
-{
-    size_t len = 100000;
-    char *document = malloc(len);
-    long long promoted;
-
-    memset(document, ' ', len);
-    document[0] = '{';
-    for (int i = 0; i < 120; i++) {
-        document[1] = (char)('A' + i % 26);
-        document[2] = (char)('A' + i / 26);
-        ask("ZADD %s %d %b", key("delayed"), i, document, len);
-    }
-    free(document);
-    promoted = number(migrate(500, false), PROMOTED);
-    ck_assert_int_ge(promoted, 3);
-    ck_assert_int_le(promoted, 50);
-    check_sums();
-    while (number(migrate(500, false), PROMOTED) > 0)
-        check_sums();
-    ck_assert_int_eq(size_of("ready"), 120);
-    ck_assert_int_eq(stat_of("adopted"), 120);
 }
 END_TEST
 
@@ -261,8 +169,7 @@ END_TEST
 
 START_TEST(a_lapse_is_an_attempt)
 {
-    double before = now(), at;
-    char *end;
+    double before = now();
 
     push("a");
     push_priority("b", 4);
@@ -282,10 +189,7 @@ START_TEST(a_lapse_is_an_attempt)
     ck_assert_str_eq(field("attempts", "b"), "1");
     ck_assert_str_eq(field("interrupts", "a"), "");
     ck_assert_str_eq(field("crashes", "a"), "0");
-    ck_assert_mem_eq(field("errors", "a"), "{\"at\":", 6);
-    at = strtod(field("errors", "a") + 6, &end);
-    ck_assert_double_ge(at, before);
-    ck_assert_str_eq(end, ",\"attempt\":3," LAPSE);
+    check_error("a", 3, before, LAPSE);
     ck_assert_int_eq(stat_of("lapsed"), 2);
     check_sums();
     check_wake();
@@ -483,11 +387,6 @@ int main(void)
         the_score_is_the_due_time_less_the_priority,
         a_call_moves_at_most_its_limit,
         a_hundred_thousand_due_at_once_in_short_calls,
-        a_plain_delayed_member_is_adopted,
-        a_plain_member_before_its_time_stays,
-        junk_in_delayed_comes_to_a_worker,
-        an_id_that_looks_like_a_document_is_no_document,
-        big_plain_members_are_bounded,
         a_lapse_is_an_attempt,
         what_lapsed_is_lost_to_its_holder,
         nothing_lapses_unless_asked,

@@ -121,18 +121,6 @@ START_TEST(priority_of_a_delayed_job_is_kept_beside)
 }
 END_TEST
 
-/* A job in each state, named after it. */
-static void one_in_each_state(void)
-{
-    push("reserved");
-    reserve('r', 1);
-    push("dead");
-    reserve('d', 1);
-    run("bury", member('d', "dead"), "ran", "", NULL);
-    push("ready");
-    push_when("delayed", "+100");
-}
-
 START_TEST(a_known_id_changes_nothing)
 {
     static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
@@ -155,12 +143,8 @@ END_TEST
 
 START_TEST(replace_renews_what_waits)
 {
-    static const char *const beside[] = { "attempts", "crashes", "interrupts", "errors" };
-
     one_in_each_state();
-    for (size_t i = 0; i < 4; i++)
-        ask("HSET %s ready 4 delayed 4", key(beside[i]));
-    ask("HSET %s ready 9 delayed 9", key("priorities"));
+    fill_each_state();
     arg("0");
     arg("replace");
     ck_assert_str_eq(flat(run("push", "ready", "+50", "0", "{\"new\":1}", "delayed", "", "5",
@@ -171,10 +155,11 @@ START_TEST(replace_renews_what_waits)
     ck_assert_double_eq_tol(score("ready", "delayed"), now() - 5e6, 1.0);
     ck_assert_str_eq(field("jobs", "ready"), "{\"new\":1}");
     ck_assert_str_eq(field("jobs", "delayed"), "{\"new\":2}");
-    ck_assert_str_eq(field("priorities", "ready"), "");
-    ck_assert_str_eq(field("priorities", "delayed"), "5");
-    for (size_t i = 0; i < 4; i++)
-        ck_assert_str_eq(flat(ask("HMGET %s ready delayed", key(beside[i]))), "nil nil");
+    for (size_t i = 0; i < 5; i++) {
+        const char *left = i == 3 ? "nil 5" : "nil nil"; /* the new priority */
+
+        ck_assert_str_eq(flat(ask("HMGET %s ready delayed", key(beside[i]))), left);
+    }
     ck_assert_int_eq(stat_of("replaced"), 2);
     check_sums();
     check_wake();

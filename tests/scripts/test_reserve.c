@@ -4,35 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLAIN      "{\"type\":\"mail.send\"}"
-#define PLAIN_SHA1 "dc7523b049118a12ee3f6ee6f15a7a1db2a30e5f"
-#define HELLO_SHA1 "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"
-#define EMPTY_SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"
-
-enum part { ID, SCORE, ATTEMPTS, CRASHES, DOCUMENT };
-
-/* What reserve told of its i-th job (from 0). */
-static const char *told(const redisReply *reply, size_t i, enum part part)
-{
-    ck_assert_uint_gt(reply->elements, 1 + 5 * i + part);
-    return reply->element[1 + 5 * i + part]->str;
-}
-
-static size_t jobs_in(const redisReply *reply)
-{
-    ck_assert_uint_eq(reply->elements % 5, 1);
-    return reply->elements / 5;
-}
-
-static redisReply *reserve_bytes(char token, int limit, long bytes)
-{
-    char name[17];
-
-    memset(name, token, 16);
-    name[16] = '\0';
-    return run("reserve", name, "30", text("%d", limit), text("%ld", bytes), "0", NULL);
-}
-
 /* Push `count` jobs whose documents have `size` bytes. */
 static void push_sized(int from, int count, size_t size)
 {
@@ -238,128 +209,6 @@ START_TEST(little_is_read_beyond_the_budget)
 }
 END_TEST
 
-START_TEST(a_plain_member_is_adopted)
-{
-    const redisReply *reply;
-
-    ask("ZADD %s 1700000000.5 %s", key("ready"), PLAIN);
-    push("a");
-    check_sums();
-    reply = reserve('t', 10);
-    ck_assert_uint_eq(jobs_in(reply), 2);
-    ck_assert_str_eq(told(reply, 0, ID), PLAIN_SHA1);
-    ck_assert_str_eq(told(reply, 0, SCORE), "1700000000.5");
-    ck_assert_str_eq(told(reply, 0, DOCUMENT), PLAIN);
-    ck_assert_str_eq(told(reply, 1, ID), "a");
-    ck_assert_str_eq(members("reserved"), text("%s %s", member('t', "a"), member('t', PLAIN_SHA1)));
-    ck_assert_str_eq(field("jobs", PLAIN_SHA1), PLAIN);
-    ck_assert_int_eq(stat_of("adopted"), 1);
-    check_sums();
-    check_wake();
-}
-END_TEST
-
-START_TEST(equal_bytes_get_another_id_when_known)
-{
-    static const char *const ids[] = { PLAIN_SHA1, PLAIN_SHA1 "-2", PLAIN_SHA1 "-3" };
-
-    for (size_t i = 0; i < 3; i++) {
-        ask("ZADD %s 0 %s", key("ready"), PLAIN);
-        ck_assert_str_eq(told(reserve('t', 1), 0, ID), ids[i]);
-        ck_assert_str_eq(field("jobs", ids[i]), PLAIN);
-    }
-    ck_assert_int_eq(stat_of("adopted"), 3);
-    run("ack", member('t', ids[1]), NULL);
-    ask("ZADD %s 0 %s", key("ready"), PLAIN);
-    ck_assert_str_eq(told(reserve('t', 1), 0, ID), ids[1]);
-    check_sums();
-}
-END_TEST
-
-START_TEST(the_search_for_an_id_is_bounded)
-{
-    const char *id;
-
-    ask("HSET %s %s x", key("jobs"), PLAIN_SHA1);
-    for (int i = 2; i <= 100; i++)
-        ask("HSET %s %s-%d x", key("jobs"), PLAIN_SHA1, i);
-    ask("ZADD %s 0 %s", key("ready"), PLAIN);
-    id = told(reserve('t', 1), 0, ID);
-    ck_assert_mem_eq(id, PLAIN_SHA1 "-", 41);
-    ck_assert_double_eq_tol(strtod(id + 41, NULL) / 1e6, now(), 1.0); /* microseconds */
-    ck_assert_str_eq(field("jobs", id), PLAIN);
-    ck_assert_int_eq(size_of("jobs"), 101);
-}
-END_TEST
-
-START_TEST(no_member_is_lost_for_being_junk)
-{
-    const redisReply *reply;
-
-    ask("ZADD %s 1 hello 2 %b 3 %b", key("ready"), "", (size_t)0, "\0\xff\r\n", (size_t)4);
-    reply = reserve('t', 10);
-    ck_assert_uint_eq(jobs_in(reply), 3);
-    ck_assert_str_eq(told(reply, 0, ID), HELLO_SHA1);
-    ck_assert_str_eq(told(reply, 0, DOCUMENT), "hello");
-    ck_assert_str_eq(told(reply, 1, ID), EMPTY_SHA1);
-    ck_assert_uint_eq(reply->element[15]->len, 4);
-    ck_assert_mem_eq(reply->element[15]->str, "\0\xff\r\n", 4);
-    ck_assert_int_eq(size_of("jobs"), 3);
-    check_sums();
-}
-END_TEST
-
-START_TEST(an_id_may_look_like_a_document)
-{
-    run("push", "0", "new", PLAIN, "", "0", "{\"type\":\"other\"}", NULL);
-    const redisReply *reply = reserve('t', 1);
-
-    ck_assert_str_eq(told(reply, 0, ID), PLAIN);
-    ck_assert_str_eq(told(reply, 0, DOCUMENT), "{\"type\":\"other\"}");
-    ck_assert_int_eq(stat_of("adopted"), 0);
-    check_sums();
-}
-END_TEST
-
-START_TEST(strange_scores_are_told_and_restored)
-{
-    static const char *const scores[] = { "-inf",   "0",  "1e-07", "1700000000.1234567",
-                                          "1e+300", "inf" };
-    const redisReply *reply;
-
-    for (size_t i = 0; i < 6; i++)
-        ask("ZADD %s %s %s", key("ready"), scores[i], text("{%zu}", i));
-    reply = reserve('t', 10);
-    ck_assert_uint_eq(jobs_in(reply), 6);
-    for (size_t i = 0; i < 6; i++) {
-        const char *id = told(reply, i, ID), *before = told(reply, i, SCORE);
-
-        ck_assert_double_eq(strtod(before, NULL), strtod(scores[i], NULL));
-        ck_assert_str_eq(flat(run("return", member('t', id), before, "0", "held", NULL)), "");
-        ck_assert_str_eq(score_text("ready", id), before);
-    }
-    check_sums();
-}
-END_TEST
-
-START_TEST(big_plain_members_are_bounded)
-{
-    size_t len = 200000;
-    char *document = malloc(len);
-
-    memset(document, ' ', len);
-    for (int i = 0; i < 30; i++) {
-        document[0] = '{';
-        document[1] = (char)('A' + i);
-        ask("ZADD %s %d %b", key("ready"), i, document, len);
-    }
-    free(document);
-    ck_assert_uint_eq(jobs_in(reserve_bytes('t', 500, 500000)), 2);
-    ck_assert_int_eq(size_of("jobs"), 2);
-    check_sums();
-}
-END_TEST
-
 /* token, lease, limit, bytes, deadline: one of them wrong. */
 static const char *const refused[][5] = {
     { "", "30", "1", "1", "0" },
@@ -417,13 +266,6 @@ int main(void)
         bytes_bound_a_call,
         a_big_one_behind_small_ones_waits,
         little_is_read_beyond_the_budget,
-        a_plain_member_is_adopted,
-        equal_bytes_get_another_id_when_known,
-        the_search_for_an_id_is_bounded,
-        no_member_is_lost_for_being_junk,
-        an_id_may_look_like_a_document,
-        strange_scores_are_told_and_restored,
-        big_plain_members_are_bounded,
         what_is_refused_changes_nothing,
         NULL,
     };

@@ -1,4 +1,4 @@
-/* test_settle.c: ack, expire, touch, release, return, bury: what becomes of a reserved job. */
+/* test_settle.c: ack, expire, touch, bury; and what is LOST or refused with every settling verb. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -19,14 +19,6 @@ static const char *mine(const char *id)
     return member('t', id);
 }
 
-static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
-
-static void keep_beside(const char *id)
-{
-    for (size_t i = 0; i < 5; i++)
-        ask("HSET %s %s 5", key(beside[i]), id);
-}
-
 /* Nothing is kept of `id` any more. */
 static void check_forgotten(const char *id)
 {
@@ -45,15 +37,28 @@ START_TEST(acked_and_expired_are_gone)
         ask("FLUSHALL");
         hold("abc");
         for (const char *id = "ab"; *id; id++)
-            keep_beside(text("%c", *id));
+            fill_beside(text("%c", *id));
         ck_assert_str_eq(flat(run(verbs[i][0], mine("a"), mine("c"), NULL)), "");
         ck_assert_str_eq(members("reserved"), mine("b"));
         check_forgotten("a");
         check_forgotten("c");
-        ck_assert_str_eq(field("attempts", "b"), "5");
+        ck_assert_str_eq(field("attempts", "b"), "1");
         ck_assert_int_eq(stat_of(verbs[i][1]), 2);
         ck_assert_int_eq(size_of("ready") + size_of("delayed") + size_of("dead"), 0);
         check_sums();
+    }
+}
+END_TEST
+
+START_TEST(nothing_stays_in_any_hash_alone)
+{
+    for (size_t i = 0; i < 5; i++) {
+        ask("FLUSHALL");
+        hold("a");
+        ask("HSET %s a 1", key(beside[i]));
+        run("ack", mine("a"), NULL);
+        check_forgotten("a");
+        ck_assert_str_eq(flat(ask("KEYS *")), key("stats"));
     }
 }
 END_TEST
@@ -211,201 +216,6 @@ START_TEST(touch_extends_and_never_resurrects)
 }
 END_TEST
 
-/* ---- release */
-
-START_TEST(released_without_wait_is_ready)
-{
-    double before;
-
-    hold("a");
-    ask("HSET %s a 7", key("priorities"));
-    ask("HSET %s a 3", key("interrupts"));
-    before = now();
-    run("release", mine("a"), "0", "ran", ERROR, NULL);
-    ck_assert_str_eq(members("ready"), "a");
-    ck_assert_double_ge(score("ready", "a"), before - 7e6);
-    ck_assert_double_le(score("ready", "a"), now() - 7e6 + 0.000001);
-    ck_assert_int_eq(size_of("reserved") + size_of("delayed") + size_of("dead"), 0);
-    ck_assert_str_eq(field("attempts", "a"), "1");
-    ck_assert_str_eq(field("interrupts", "a"), "");
-    ck_assert_int_eq(stat_of("released"), 1);
-    check_sums();
-    check_wake();
-}
-END_TEST
-
-START_TEST(released_with_a_wait_is_delayed)
-{
-    double before;
-
-    hold("a");
-    ask("HSET %s a 7", key("priorities"));
-    before = now();
-    run("release", mine("a"), "12.5", "ran", "", NULL);
-    ck_assert_str_eq(members("delayed"), "a");
-    ck_assert_double_ge(score("delayed", "a"), before + 12.5);
-    ck_assert_double_le(score("delayed", "a"), now() + 12.5);
-    ck_assert_str_eq(field("priorities", "a"), "7");
-    ck_assert_int_eq(size_of("ready") + size_of("reserved"), 0);
-    check_sums();
-    check_wake();
-}
-END_TEST
-
-START_TEST(released_together_keep_their_order)
-{
-    hold("abcd");
-    run("release", mine("c"), "0", "ran", "", mine("a"), "0", "ran", "", mine("d"), "0", "ran", "",
-        NULL);
-    push("e");
-    ck_assert_str_eq(members("ready"), "c a d e");
-}
-END_TEST
-
-/* The error of `id` is exactly {"at":T,"attempt":N, and then the tail, with T Redis's time. */
-static void check_error(const char *id, int attempt, double after, const char *tail)
-{
-    const char *error = field("errors", id);
-    char *end;
-    double at;
-
-    ck_assert_mem_eq(error, "{\"at\":", 6);
-    at = strtod(error + 6, &end);
-    ck_assert_int_eq(end[-7], '.'); /* microseconds */
-    ck_assert_double_ge(at, after);
-    ck_assert_double_le(at, now());
-    ck_assert_str_eq(end, text(",\"attempt\":%d,%s", attempt, tail));
-}
-
-START_TEST(the_last_error_is_kept)
-{
-    double before = now();
-
-    hold("a");
-    run("release", mine("a"), "0", "ran", "\"kind\":\"timeout\",\"text\":\"\",\"host\":\"h\"}",
-        NULL);
-    check_error("a", 1, before, "\"kind\":\"timeout\",\"text\":\"\",\"host\":\"h\"}");
-    reserve('t', 1);
-    before = now();
-    run("release", mine("a"), "0", "ran", ERROR, NULL);
-    check_error("a", 2, before, ERROR);
-    reserve('t', 1);
-    run("release", mine("a"), "0", "ran", "", NULL); /* tells none: the one before stays */
-    check_error("a", 2, before, ERROR);
-    ck_assert_str_eq(field("attempts", "a"), "3");
-    reserve('t', 1);
-    run("bury", mine("a"), "ran", ERROR, NULL);
-    check_error("a", 4, before, ERROR);
-}
-END_TEST
-
-START_TEST(crashes_are_counted_beside_attempts)
-{
-    hold("a");
-    run("release", mine("a"), "0", "crashed", ERROR, NULL);
-    ck_assert_str_eq(field("crashes", "a"), "1");
-    reserve('t', 1);
-    run("release", mine("a"), "0", "ran", ERROR, NULL); /* one that failed is no crash */
-    ck_assert_str_eq(field("crashes", "a"), "1");
-    reserve('t', 1);
-    run("bury", mine("a"), "crashed", ERROR, NULL);
-    ck_assert_str_eq(field("crashes", "a"), "2");
-    ck_assert_str_eq(field("attempts", "a"), "3");
-}
-END_TEST
-
-START_TEST(a_suspect_that_ran_is_none_any_more)
-{
-    hold("ab");
-    run("return", mine("a"), "1", "0", "suspect", mine("b"), "2", "0", "suspect", NULL);
-    ck_assert_str_eq(field("crashes", "a"), "0");
-    ck_assert_str_eq(field("attempts", "a"), "");
-    reserve('t', 2);
-    run("release", mine("a"), "0", "ran", "", mine("b"), "0", "crashed", "", NULL);
-    ck_assert_str_eq(field("crashes", "a"), "");
-    ck_assert_str_eq(field("crashes", "b"), "1");
-    reserve('t', 2);
-    run("return", mine("b"), "2", "0", "suspect", NULL); /* its crash is not forgotten */
-    ck_assert_str_eq(field("crashes", "b"), "1");
-}
-END_TEST
-
-/* ---- return */
-
-START_TEST(returned_goes_back_to_its_place)
-{
-    const redisReply *reply;
-    const char *scores[3];
-
-    push("a");
-    push_priority("b", 5);
-    push("c");
-    for (size_t i = 0; i < 3; i++)
-        scores[i] = score_text("ready", text("%c", (int)('a' + i)));
-    reply = reserve('t', 3);
-    ck_assert_str_eq(reply->element[2]->str, scores[1]);
-    push("d");
-    run("return", mine("c"), scores[2], "0", "held", mine("a"), scores[0], "0", "held", mine("b"),
-        scores[1], "0", "held", NULL);
-    ck_assert_str_eq(members("ready"), "b a c d");
-    for (size_t i = 0; i < 3; i++)
-        ck_assert_str_eq(score_text("ready", text("%c", (int)('a' + i))), scores[i]);
-    ck_assert_int_eq(size_of("attempts") + size_of("crashes") + size_of("errors"), 0);
-    ck_assert_int_eq(stat_of("returned"), 3);
-    check_sums();
-    check_wake();
-}
-END_TEST
-
-START_TEST(returned_without_a_score_is_ready_now)
-{
-    double before;
-
-    hold("a");
-    ask("HSET %s a -3", key("priorities"));
-    before = now();
-    run("return", mine("a"), "", "0", "held", NULL);
-    ck_assert_double_ge(score("ready", "a"), before + 3e6);
-    ck_assert_double_le(score("ready", "a"), now() + 3e6 + 0.000001);
-    check_wake();
-}
-END_TEST
-
-START_TEST(returned_with_a_wait_is_delayed)
-{
-    double before;
-
-    hold("a");
-    before = now();
-    run("return", mine("a"), "1700000000", "0.5", "held", NULL);
-    ck_assert_str_eq(members("delayed"), "a");
-    ck_assert_double_ge(score("delayed", "a"), before + 0.5);
-    ck_assert_double_le(score("delayed", "a"), now() + 0.5);
-    ck_assert_int_eq(size_of("attempts"), 0);
-    check_sums();
-    check_wake();
-}
-END_TEST
-
-START_TEST(the_tenth_interruption_is_an_attempt)
-{
-    push("a");
-    for (int i = 1; i <= 20; i++) {
-        reserve('t', 1);
-        run("return", mine("a"), "1", "0", "interrupted", NULL);
-        ck_assert_int_eq(atoi(field("attempts", "a")), i / 10);
-        ck_assert_int_eq(atoi(field("interrupts", "a")), i % 10);
-    }
-    reserve('t', 1);
-    run("return", mine("a"), "1", "0", "interrupted", NULL);
-    reserve('t', 1);
-    run("release", mine("a"), "0", "ran", "", NULL); /* no longer in a row */
-    ck_assert_str_eq(field("interrupts", "a"), "");
-    ck_assert_str_eq(field("attempts", "a"), "3");
-    check_sums();
-}
-END_TEST
-
 /* ---- bury */
 
 START_TEST(buried_is_dead_with_its_reason)
@@ -533,22 +343,13 @@ int main(void)
 {
     const TTest *const tests[] = {
         acked_and_expired_are_gone,
+        nothing_stays_in_any_hash_alone,
         five_hundred_are_acked_at_once,
         another_token_is_lost_and_changes_nothing,
         lost_ones_do_not_hinder_the_others,
         a_repeat_is_lost_and_changes_nothing,
         a_member_twice_in_one_call_counts_once,
         touch_extends_and_never_resurrects,
-        released_without_wait_is_ready,
-        released_with_a_wait_is_delayed,
-        released_together_keep_their_order,
-        the_last_error_is_kept,
-        crashes_are_counted_beside_attempts,
-        a_suspect_that_ran_is_none_any_more,
-        returned_goes_back_to_its_place,
-        returned_without_a_score_is_ready_now,
-        returned_with_a_wait_is_delayed,
-        the_tenth_interruption_is_an_attempt,
         buried_is_dead_with_its_reason,
         what_is_refused_changes_nothing,
         five_hundred_and_one_are_refused,

@@ -9,8 +9,6 @@
 
 #define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
 
-static const char *const beside[] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
-
 /* A script and its arguments. */
 static const char *const calls[][28] = {
     { "push", "60", "replace", "n1", "",   "5",  "{}", "n2", "+9", "0", "{}", "a1",
@@ -52,12 +50,6 @@ const char *const tour_scripts[] = { "push",          "show",       "peek",     
                                      "stock_release", "stock_show", "limit_fixed", "limit_sliding",
                                      "wake",          NULL };
 
-static void fill_beside(const char *id)
-{
-    for (size_t i = 0; i < 5; i++)
-        ask("HSET %s %s %d", key(beside[i]), id, i == 2 ? 9 : (int)i);
-}
-
 void tour_crowd(void)
 {
     static const char held[] = "123456789abc";
@@ -86,6 +78,7 @@ void tour_crowd(void)
     ask("ZADD %s 0 %s 1 junk", key("ready"), "{\"plain\":2}");
     for (const char *c = held; *c; c++)
         fill_beside(text("r%c", *c));
+    ask("HSET %s r7 9", key("interrupts"));
     fill_beside("x1");
     run("stock_set", "5", NULL);
     run("stock_claim", "ann", NULL);

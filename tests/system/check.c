@@ -13,7 +13,7 @@
  *             with a word that is none, it just succeeds
  *     event   the same for event jobs: check_event.c
  *
- * With $CHECK_LOAD=crash it crashes as soon as it is loaded.
+ * With $CHECK_LOAD it crashes as soon as it is loaded, or takes half a second for that (`slow`).
  */
 #include "check.h"
 
@@ -39,6 +39,8 @@ __attribute__((constructor)) static void on_load(void)
 
     if (how && strcmp(how, "crash") == 0)
         abort();
+    if (how && strcmp(how, "slow") == 0)
+        check_sleep(0.5);
 }
 
 /* --- records --- */

@@ -6,7 +6,7 @@
  *     block    sleeps in its handler, so that the loop stands still
  *     now      finishes before its handler has returned, at once
  *     deaf     is done, and does not care for a cancel before
- * A cancel, where it is heard, ends it as retry.
+ * A cancel, where it is heard, ends it as retry. An attempt above "upto" is done at once.
  */
 #include "check.h"
 
@@ -83,10 +83,12 @@ enum later_result check_event(struct later_job *job)
     wait->start = check_begin(job);
     wait->what = later_job_json(job, NULL);
     wait->word = later_json_string(wait->what, "do", "done");
-    if (later_job_attempt(job) > later_json_number(wait->what, "upto", 1e9))
-        wait->word = "done";
-    later_job_set_data(job, wait);
     seconds = later_json_number(wait->what, "for", 0);
+    if (later_job_attempt(job) > later_json_number(wait->what, "upto", 1e9)) {
+        wait->word = "done";
+        seconds = 0;
+    }
+    later_job_set_data(job, wait);
     if (strcmp(wait->word, "block") == 0)
         check_sleep(seconds);
     if (strcmp(wait->word, "now") == 0) {

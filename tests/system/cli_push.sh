@@ -1,7 +1,7 @@
 #!/bin/sh
 # later push: one job, files of jobs, bytes, refusals.
 . "${top_srcdir:=.}/tests/system/lib.sh"
-start_redis
+start_redis 'appendonly no'
 
 # ---- one job
 

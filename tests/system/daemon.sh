@@ -1,187 +1,120 @@
-# daemon.sh: laterd and a Redis of a test's own. Use: . "${top_srcdir:=.}/tests/system/daemon.sh"
+# daemon.sh: what the tests of laterd share, on top of lib.sh.
 # shellcheck shell=sh
-# Everything lives in the folder $dir and ends with the script, however that ends; what was started
-# is stopped by its pid. A test that fails shows the log of laterd.
+# shellcheck disable=SC2119,SC2120
+#
+#     . "${top_srcdir:=.}/tests/system/daemon.sh"
+#     start_redis
+#     configure 'workers = 2;'
+#     start_laterd
+#     push_do job '"do":"sleep","for":1'
+#     wait_until 5 ended job
+#     stop_laterd
+#     finish
+#
+# Jobs of the types note, bytes, do and event are performed by the plugin check (check.c says what
+# they can); it notes every attempt in $work/begun and $work/ended. laterd logs into $log; with
+# $SHOW_LOG set, the log is printed at the end.
 
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:=.}/tests/system/lib.sh"
 
-laterd=$top_builddir/daemon/laterd
-later=$top_builddir/cli/later
 scripts=$top_builddir/scripts/expanded
 tools=$top_builddir/tests/system
-dir=$(mktemp -d) || exit 1
-socket=$dir/redis.sock log=$dir/log
-redis_pid='' laterd_pid=''
-LATER_REDIS_URL=unix:$socket
-export LATER_REDIS_URL
-
-clean_up()
-{
-    status=$?
-    trap - EXIT
-    for pid in $laterd_pid $redis_pid; do
-        kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
-    done
-    [ -z "${KEEP:-}" ] || echo "# kept: $dir"
-    [ -n "${KEEP:-}" ] || rm -rf "$dir"
-    exit "$status"
-}
-trap clean_up EXIT
-trap 'exit 1' HUP INT TERM
-
-# ---- waiting
-
-# The time in milliseconds.
-now()
-{
-    date +%s%3N
-}
-
-# wait_until SECONDS COMMAND...: until it succeeds. Returns 1 when the time is over.
-wait_until()
-{
-    until=$(($(now) + $1 * 1000))
-    shift
-    until "$@"; do
-        [ "$(now)" -lt "$until" ] || return 1
-        sleep 0.02
-    done
-}
-
-# ---- Redis
-
-# start_redis OPTION...: options as redis-server takes them on its command line.
-start_redis()
-{
-    redis-server --port 0 --unixsocket "$socket" --dir "$dir" --save '' --appendonly no \
-        --logfile "$dir/redis.log" "$@" >/dev/null &
-    redis_pid=$!
-    wait_until 20 ping_redis || {
-        echo "Bail out! redis-server does not start"
-        exit 1
-    }
-}
-
-ping_redis()
-{
-    [ "$(redis PING 2>/dev/null)" = PONG ]
-}
-
-stop_redis()
-{
-    kill -KILL "$redis_pid"
-    wait "$redis_pid" 2>/dev/null
-    redis_pid=''
-}
-
-redis()
-{
-    redis-cli -s "$socket" "$@"
-}
-
-# key NAME [QUEUE]: a key of a queue.
-key()
-{
-    echo "later:{${2:-default}}:$1"
-}
-
-# Of a queue (default: default): how many are ready, delayed, reserved, dead, known.
-ready() { redis ZCARD "$(key ready "$@")"; }
-delayed() { redis ZCARD "$(key delayed "$@")"; }
-reserved() { redis ZCARD "$(key reserved "$@")"; }
-dead() { redis ZCARD "$(key dead "$@")"; }
-known() { redis HLEN "$(key jobs "$@")"; }
-
-# counted NAME [QUEUE]: a counter of a queue.
-counted()
-{
-    value=$(redis HGET "$(key stats "${2:-default}")" "$1")
-    echo "${value:-0}"
-}
-
-attempts() { redis HGET "$(key attempts)" "$1"; }
-error_of() { redis HGET "$(key errors)" "$1"; }
-
-# No job is left but the dead ones.
-settled()
-{
-    [ "$(known "$@")" = "$(dead "$@")" ] && [ "$(ready "$@")" = 0 ]
-}
-
-# push ID DOCUMENT [WHEN [PRIORITY]]: by push.lua, into the queue default.
-push()
-{
-    redis --eval "$scripts/push.lua" \
-        "$(key ready)" "$(key delayed)" "$(key dead)" "$(key jobs)" "$(key attempts)" \
-        "$(key crashes)" "$(key interrupts)" "$(key priorities)" "$(key errors)" "$(key wake)" \
-        "$(key paused)" "$(key stats)" "$(key due)" "$(key call:x)" , \
-        0 new "$1" "${3:-}" "${4:-0}" "$2"
-}
-
-# push_do ID WHAT: a job for the plugin check; WHAT are members of its payload.
-push_do()
-{
-    push "$1" "{\"type\":\"do\",\"payload\":{$2}${3:+,$3}}" >"$dir/answer"
-}
+log=$work/log
+laterd_pid='' exited=''
 
 # ---- laterd
 
-# configure LINE...: writes $dir/laterd.conf with these options beside redis, state_dir, plugins.
+# configure LINE...: writes $work/laterd.conf with these options, beside redis, state_dir, plugins.
 configure()
 {
-    mkdir -p "$dir/jobs"
+    mkdir -p "$work/jobs"
     for plugin in "$tools/check.so" "$top_builddir"/jobs/*.so; do
-        [ -e "$dir/jobs/${plugin##*/}" ] || cp "$plugin" "$dir/jobs"
+        [ -e "$work/jobs/${plugin##*/}" ] || cp "$plugin" "$work/jobs"
     done
     {
-        echo "redis = { url = \"unix:$socket\"; };"
-        echo "state_dir = \"$dir/state\";"
-        echo "plugins = { dir = \"$dir/jobs\"; config = { check = { dir = \"$dir\"; }; }; };"
+        echo "redis = { url = \"unix:$redis_socket\"; };"
+        echo "state_dir = \"$work/state\";"
+        echo "plugins = { dir = \"$work/jobs\"; config = { check = { dir = \"$work\"; }; }; };"
         printf '%s\n' "$@"
-    } >"$dir/laterd.conf"
+    } >"$work/laterd.conf"
 }
 
 # launch ARGUMENT...: starts laterd and does not wait for it. Its lines are added to $log.
 launch()
 {
-    : >>"$log"
-    "$laterd" -c "$dir/laterd.conf" "$@" 2>>"$log" &
+    "$laterd_bin" -c "$work/laterd.conf" "$@" </dev/null 2>>"$log" &
     laterd_pid=$!
+    own "$laterd_pid"
 }
 
-# start_laterd ARGUMENT...: the same, and waits until its workers are there.
+# start_laterd ARGUMENT...: with an empty $log, and waits until its workers are ready.
 start_laterd()
 {
     : >"$log"
     launch "$@"
-    wait_until 20 logged ' ready: ' || {
-        sed 's/^/# /' "$log"
+    if ! wait_until 20 logged ' ready: '; then
+        show_log
         echo "Bail out! laterd does not start"
-        exit 1
-    }
+        exit 99
+    fi
 }
 
-# stop_laterd [SIGNAL]: sends it, waits for the end, and leaves the exit status in $exited. KILL
-# when a minute is over.
+# stop_laterd [SIGNAL]: TERM if none is said. Waits for the end; its status is in $exited.
 stop_laterd()
 {
     kill -"${1:-TERM}" "$laterd_pid"
     await_laterd
 }
 
+# After a minute it gets KILL.
 await_laterd()
 {
     wait_until 60 gone "$laterd_pid" || kill -KILL "$laterd_pid"
     wait "$laterd_pid" 2>/dev/null
     exited=$?
-    laterd_pid=''
+    laterd_pid=
 }
 
-# Has this process ended? One that nobody has waited for yet has.
+# The worker processes, each a line: children that lead a group of their own. What handlers have
+# left behind is laterd's child, too, and has their name.
+workers()
+{
+    for child in $(children "$laterd_pid"); do
+        case $(sed 's/(\(.*\)) . [0-9]* /\1 /' "/proc/$child/stat" 2>/dev/null) in
+        "$child worker "*" $child "*) echo "$child" ;;
+        esac
+    done
+}
+
+# logged TEXT: is it in the log? how_often TEXT: in how many lines?
+logged()
+{
+    grep -qF -e "$1" "$log"
+}
+
+how_often()
+{
+    grep -cF -e "$1" "$log"
+}
+
+show_log()
+{
+    sed 's/^/# /' "$log"
+}
+
+# ---- processes: /proc, since a bare machine has neither ps nor pgrep
+
+# state_of PID: a letter as in proc(5); nothing where there is no such process.
+state_of()
+{
+    sed 's/.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null
+}
+
+# Has it ended? One that is ours and not waited for has, too.
 gone()
 {
-    case $(ps -o stat= -p "$1") in
-    '' | Z*) return 0 ;;
+    case $(state_of "$1") in
+    '' | Z | X) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -191,68 +124,200 @@ alive()
     ! gone "$1"
 }
 
-# Pids of the workers, in order of their start.
-workers()
+children()
 {
-    pgrep -P "$laterd_pid" | sort -n
+    cat "/proc/$1/task/$1/children" 2>/dev/null
 }
 
-# logged TEXT: is it in the log? How often: times.
-logged()
+# KiB of memory that a process has of its own; how many descriptors it has.
+private_memory()
 {
-    grep -qF -- "$1" "$log"
+    awk '/^Private_/ { sum += $2 } END { print sum }' "/proc/$1/smaps_rollup"
 }
 
-times()
+descriptors()
 {
-    grep -cF -- "$1" "$log"
+    find "/proc/$1/fd" -type l 2>/dev/null | wc -l
+}
+
+# ---- queues
+
+# key NAME [QUEUE]
+key()
+{
+    echo "later:{${2:-default}}:$1"
+}
+
+# Of a queue, `default` if none is said: how many are ready, delayed, reserved, dead, known.
+ready() { redis ZCARD "$(key ready "$@")"; }
+delayed() { redis ZCARD "$(key delayed "$@")"; }
+reserved() { redis ZCARD "$(key reserved "$@")"; }
+dead() { redis ZCARD "$(key dead "$@")"; }
+known() { redis HLEN "$(key jobs "$@")"; }
+
+# counted NAME [QUEUE]: a counter of a queue's stats.
+counted()
+{
+    value=$(redis HGET "$(key stats "${2:-default}")" "$1")
+    echo "${value:-0}"
+}
+
+# counts NAME N [QUEUE]: has it come so far?
+counts()
+{
+    [ "$(counted "$1" "${3:-default}")" -ge "$2" ]
+}
+
+# Of a job in `default`.
+attempts_of()
+{
+    value=$(redis HGET "$(key attempts)" "$1")
+    echo "${value:-0}"
+}
+
+error_of() { redis HGET "$(key errors)" "$1"; }
+is_known() { [ "$(redis HEXISTS "$(key jobs)" "$1")" = 1 ]; }
+unknown() { ! is_known "$1"; }
+is_dead() { [ -n "$(redis ZSCORE "$(key dead)" "$1")" ]; }
+is_delayed() { [ -n "$(redis ZSCORE "$(key delayed)" "$1")" ]; }
+
+# settled [QUEUE]: no job is left but dead ones.
+settled()
+{
+    [ "$(known "$@")" = "$(dead "$@")" ] && [ "$(ready "$@")" = 0 ] && [ "$(delayed "$@")" = 0 ]
+}
+
+# push_script ID DOCUMENT [WHEN [PRIORITY]]: push.lua by hand; prints its answer.
+push_script()
+{
+    redis --eval "$scripts/push.lua" \
+        "$(key ready)" "$(key delayed)" "$(key dead)" "$(key jobs)" "$(key attempts)" \
+        "$(key crashes)" "$(key interrupts)" "$(key priorities)" "$(key errors)" "$(key wake)" \
+        "$(key paused)" "$(key stats)" "$(key due)" "$(key call:none)" , \
+        0 new "$1" "${3:-}" "${4:-0}" "$2"
+}
+
+# push_job ID MEMBERS [WHEN [PRIORITY]]: a document of these members.
+push_job()
+{
+    answer=$(push_script "$1" "{$2}" "${3:-}" "${4:-0}")
+    [ "$answer" = PUSHED ] || echo "# push $1: $answer"
+}
+
+# push_do ID WORDS [MEMBERS]: a job of the type do; WORDS are members of its payload.
+push_do()
+{
+    push_job "$1" "\"type\":\"do\",\"payload\":{$2}${3:+,$3}"
+}
+
+# push_event ID WORDS [MEMBERS]: the same, of the type event.
+push_event()
+{
+    push_job "$1" "\"type\":\"event\",\"payload\":{$2}${3:+,$3}"
+}
+
+# push_many COUNT TYPE [PAYLOAD [PREFIX]]: jobs PREFIX1, PREFIX2 … (`job-`) into `default`, in bulk.
+push_many()
+{
+    count=$1
+    shift
+    "$tools/push" "$LATER_REDIS_URL" default many "$count" "$@"
+}
+
+# conserved: do the sums of contract section 4 hold? Prints them where they do not.
+conserved()
+{
+    in=$(($(counted pushed) + $(counted adopted)))
+    out=$(($(counted 'done') + $(counted expired) + $(counted cancelled) + $(counted purged) + \
+        $(counted trimmed) + $(known)))
+    sets=$(($(ready) + $(delayed) + $(reserved default) + $(dead)))
+    [ "$in" = "$out" ] && [ "$sets" = "$(known)" ] && return 0
+    echo "pushed and adopted $in, ended or known $out; in sets $sets, known $(known)"
+    return 1
 }
 
 # ---- what the plugin check has noted
 
-# lines FILE: how many attempts have begun, ended.
+# lines FILE: how many attempts have begun, ended. reached FILE N: are there N?
 lines()
 {
-    if [ -e "$dir/$1" ]; then
-        wc -l <"$dir/$1"
+    if [ -e "$work/$1" ]; then
+        wc -l <"$work/$1"
     else
         echo 0
     fi
 }
 
-# reached FILE N: are there N lines?
 reached()
 {
     [ "$(lines "$1")" -ge "$2" ]
 }
 
-# runs_of FILE ID: its lines of one job.
-runs_of()
+# attempts_in FILE ID: its lines of one job. begun, ended ID [N]: are there N, or any?
+attempts_in()
 {
-    awk -v id="$2" '$1 == id' "$dir/$1" 2>/dev/null
+    awk -v id="$2" '$1 == id' "$work/$1" 2>/dev/null
 }
 
-# column FILE ID N: a column of the last attempt of a job. 4 is the start, 5 the end or the pid.
-column()
+begun() { [ "$(attempts_in begun "$1" | wc -l)" -ge "${2:-1}" ]; }
+ended() { [ "$(attempts_in ended "$1" | wc -l)" -ge "${2:-1}" ]; }
+
+# began ID [ATTEMPT], ended_at ID [ATTEMPT]: when, in UNIX seconds; pid_of ID [ATTEMPT]: the worker.
+began() { attempts_in begun "$1" | sed -n "${2:-1}p" | cut -d' ' -f4; }
+ended_at() { attempts_in ended "$1" | sed -n "${2:-1}p" | cut -d' ' -f5; }
+pid_of() { attempts_in begun "$1" | sed -n "${2:-1}p" | cut -d' ' -f5; }
+
+# ---- numbers
+
+# The time in UNIX seconds with a fraction; sum EXPRESSION: of such numbers.
+present()
 {
-    runs_of "$1" "$2" | tail -n 1 | awk -v n="$3" '{ print $n }'
+    date +%s.%N
 }
 
-begun() { [ -n "$(runs_of begun "$1")" ]; }
-ended() { [ -n "$(runs_of ended "$1")" ]; }
+sum()
+{
+    awk "BEGIN { printf \"%.3f\\n\", $1 }"
+}
 
-# less A B NAME: is A at most B? Both are shown. Numbers may have a fraction.
+# at_most NUMBER LIMIT NAME, at_least NUMBER LIMIT NAME: numbers may have a fraction; the figure is
+# shown with the name.
 at_most()
 {
     if awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; then
-        ok "$3: $1 (at most $2)"
+        ok "$3: $1, at most $2"
     else
-        not_ok "$3: $1 (at most $2)"
+        not_ok "$3: $1, at most $2"
     fi
 }
 
-# done_with NAME: shows the log if a test has failed, ends the script.
-done_with()
+at_least()
 {
-    finish
+    if awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b + 0) }'; then
+        ok "$3: $1, at least $2"
+    else
+        not_ok "$3: $1, at least $2"
+    fi
+}
+
+# within SECONDS NAME COMMAND...: passes if it succeeds in this time; else shows laterd's log.
+within()
+{
+    seconds=$1 name=$2
+    shift 2
+    if wait_until "$seconds" "$@"; then
+        ok "$name"
+    else
+        tail -n 40 "$log" >"$work/tail"
+        not_ok "$name" "$work/tail"
+    fi
+}
+
+# Most tests end so.
+end_well()
+{
+    stop_laterd
+    is "$exited" 0 "laterd ends with 0"
+    runs "the sums hold" conserved
+    [ -z "${SHOW_LOG:-}" ] || show_log
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 #     . "${top_srcdir:=.}/tests/system/lib.sh"
-#     start_redis
+#     start_redis 'appendonly yes'
 #     later push hello
 #     is "$(redis LLEN 'later:{default}:wake')" 1 "a wake is left"
 #     wait_until 5 test -e "$work/done"

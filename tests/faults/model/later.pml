@@ -111,21 +111,10 @@ inline hear(w) /* the reply arrives, or does not */
 
 /* --- Redis: runs what was sent --- */
 
-active proctype Redis()
-{
-    do
-    :: atomic { page[0].sent != NONE -> run_one(0) }
-    :: atomic { page[1].sent != NONE -> run_one(1) }
-    od
-}
-
 inline run_one(w)
 {
     if
-    :: page[w].sent == RESERVE && page[w].alive -> take(w)
-    :: page[w].sent == RESERVE && !page[w].alive ->
-        /* It takes the job for a dead worker, under the token that is in its page. */
-        take(w)
+    :: page[w].sent == RESERVE -> take(w) /* for a dead worker, too: its token is in the page */
     :: else -> settle(w, page[w].sent)
     fi;
     page[w].sent = NONE;
@@ -133,6 +122,14 @@ inline run_one(w)
     :: page[w].alive -> hear(w)
     :: else -> page[w].reply = SILENT
     fi
+}
+
+active proctype Redis()
+{
+    do
+    :: atomic { page[0].sent != NONE -> run_one(0) }
+    :: atomic { page[1].sent != NONE -> run_one(1) }
+    od
 }
 
 /* --- a worker: reserve, run, settle --- */

@@ -1,0 +1,62 @@
+/*
+ * stage.h: what a scenario plays on: a redis-server of its own and a laterd on it. Both go when the
+ * scenario ends, however that happens: by an atexit() function, and because they die with us.
+ */
+#ifndef BENCH_STAGE_H
+#define BENCH_STAGE_H
+
+#include "key.h"
+#include "tests/support/server.h"
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define STAGE_QUEUE "bench"
+
+extern bool quick;           /* small numbers, one run */
+extern const char *jobs_dir; /* where null.so, sleep.so, probe.so are */
+
+struct stage {
+    struct server server;
+    redisContext *redis;    /* our own connection */
+    struct later_keys keys; /* of STAGE_QUEUE */
+    char url[128];          /* for laterd and liblater */
+    char folder[64];        /* laterd's configuration and state */
+    pid_t laterd;           /* 0: not running */
+    int workers;
+};
+
+/* Starts a redis-server with these lines of redis.conf (NULL: none); laterd not yet. */
+void stage_open(struct stage *stage, const char *options);
+void stage_close(struct stage *stage);
+
+/* Starts laterd and waits until all workers are idle. `queues` is the list of its configuration, in
+ * libconfig's form, NULL: STAGE_QUEUE alone. */
+void stage_start(struct stage *stage, int workers, const char *queues);
+/* The same without waiting. */
+void stage_start_only(struct stage *stage, int workers, const char *queues);
+/* Ends laterd at once; what it held is of no interest. */
+void stage_stop(struct stage *stage);
+
+/* An answer of Redis, as redisCommand(); whatever is no answer ends the program. */
+redisReply *stage_ask(struct stage *stage, const char *format, ...);
+double stage_ask_number(struct stage *stage, const char *format, ...);
+
+/* Makes the queue paused, or goes on; both for `queue`, or STAGE_QUEUE if NULL. */
+void stage_pause(struct stage *stage, const char *queue);
+void stage_resume(struct stage *stage, const char *queue);
+
+/* Jobs done so far; waits until so many are, looking every 2 ms. Ends the program after two
+ * minutes. Returns the time of a monotonic clock. */
+double stage_done(struct stage *stage);
+double stage_wait_done(struct stage *stage, double done);
+
+/* Deletes all that is in Redis. */
+void stage_flush(struct stage *stage);
+
+/* What the probe has written since the last time: pairs of numbers, at most `room`. Returns how
+ * many. */
+size_t stage_probed(struct stage *stage, double (*pairs)[2], size_t room);
+
+#endif

@@ -1,0 +1,119 @@
+#!/bin/sh
+# What doc/ and README.md say of the code is so: keys, scripts, messages; no link leads nowhere.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+doc=$(mktemp)
+code=$(mktemp)
+trap 'rm -f "$doc" "$code"' EXIT
+
+# ---- doc/protocol.md: the table of keys, and lib/key.c, which spells them by formats
+
+sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
+{
+    sed -n 's/^ *\[LATER_KEY_[A-Z]*\] = "\([a-z]*\)",$/later:{Q}:\1/p' lib/key.c
+    grep -o '"%[^"]*"' lib/key.c | grep -vx '"%s\(:{%s}:%s\)\{0,1\}"' | sed -e 's/"//g' \
+        -e 's/^%\.\*scall:%\.64s$/later:{Q}:call:CALL/' \
+        -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \
+        -e 's/^%s:stock:{%\.200s}%s$/later:stock:{ITEM}/' \
+        -e 's/^%s:\([a-z]*\)$/later:\1/'
+    sed -n 's/.*claims ? "\(:[a-z]*\)".*/later:stock:{ITEM}\1/p' lib/key.c
+} | sort >"$code"
+runs "protocol.md names the keys of lib/key.c and no others" diff "$doc" "$code"
+runs "there are some" grep -q '^later:{Q}:ready$' "$doc"
+
+# ---- doc/protocol.md: each script's KEYS, ARGV and reply, and the heads of scripts/
+
+# A line for each: NAME KEYS ready stats …
+heads='
+    function flush() { if (name != "" && field != "") print name, field, text; field = "" }
+    function begin(word, rest) {
+        if (word == field) { text = text " " rest; return }
+        flush(); field = word; text = rest
+    }'
+awk "$heads"'
+    /^## / { flush(); within = /^## Scripts/ }
+    /^### / { flush(); name = within ? $2 : "" }
+    name == "" { next }
+    /^    (KEYS|ARGV|reply) / { word = $1; sub(/^ *[A-Za-z]+ +/, ""); begin(word, $0); next }
+    /^           / && field != "" { sub(/^ +/, ""); text = text " " $0; next }
+    { flush() }
+    END { flush() }' doc/protocol.md | sort >"$doc"
+awk "$heads"'
+    FNR == 1 { flush(); name = FILENAME; sub(/.*\//, "", name); sub(/\.lua$/, "", name); over = 0 }
+    over { next }
+    /^-- (KEYS|ARGV|reply) / { word = $2; sub(/^-- [A-Za-z]+ +/, ""); begin(word, $0); next }
+    /^--        / && field != "" { sub(/^-- +/, ""); text = text " " $0; next }
+    FNR > 1 { flush(); over = field == "" && FNR > 3 }
+    END { flush() }' scripts/*.lua | sort >"$code"
+runs "protocol.md has the heads of all scripts and no others" diff "$doc" "$code"
+runs "there are three lines a script" \
+    test "$(wc -l <"$doc")" -eq $((3 * $(find scripts -maxdepth 1 -name '*.lua' | wc -l)))
+
+# ---- doc/operations.md: every message in its table stands in the sources
+
+# Literals that only a line break parts become one.
+cat daemon/*.c lib/*.c cli/*.c jobs/*.c | tr '\n' ' ' | sed 's/" *\(PRI[a-z0-9]* *\)\{0,1\}"//g' >"$code"
+# `words … words`: the pieces between the places that differ, with %s and the like in the sources.
+sed -n '/^## What the lines ask for/,/^## /s/^| `\([^|]*\)` |.*/\1/p' doc/operations.md >"$doc"
+missing=
+while IFS= read -r message; do
+    pieces=$(printf '%s\n' "$message" | sed 's/…/\n/g')
+    while IFS= read -r piece; do
+        piece=$(printf '%s\n' "$piece" | sed 's/^[ :]*//; s/[ :]*$//; s/"/\\"/g')
+        [ -z "$piece" ] || grep -qF -e "$piece" "$code" || missing="$missing$message
+"
+    done <<EOF
+$pieces
+EOF
+done <"$doc"
+is "$missing" '' "operations.md lists only messages that the sources have"
+runs "there are some" test "$(wc -l <"$doc")" -gt 40
+
+# ---- doc/architecture.md: the rooms
+
+# A line ROOM/PATTERN for each name in the first column of the list.
+awk '/^## Rooms/ { within = 1 } /^## Who/ { within = 0 }
+    within && /^[a-z]+\/ / { room = $1 }
+    within && room && /^  [a-z]/ {
+        sub(/^  /, "")
+        n = split(substr($0, 1, index($0, "  ")), names, " ")
+        for (i = 1; i <= n; i++) print room names[i]
+    }' doc/architecture.md >"$doc"
+find lib daemon cli jobs -maxdepth 1 -name '*.[ch]' ! -name 'script_*' | sed 's/\.[ch]$//' | sort -u \
+    >"$code"
+missing=$(while IFS= read -r module; do
+    found=no
+    while IFS= read -r pattern; do
+        # shellcheck disable=SC2254 # it is a pattern
+        case $module in $pattern) found=yes ;; esac
+    done <"$doc"
+    [ "$found" = yes ] || echo "$module is not in doc/architecture.md"
+done <"$code")
+is "$missing" '' "architecture.md has every module"
+missing=$(while IFS= read -r pattern; do
+    # shellcheck disable=SC2086 # it is a pattern
+    ls $pattern.[ch] >/dev/null 2>&1 || echo "there is no $pattern"
+done <"$doc")
+is "$missing" '' "and no others"
+
+# ---- README.md and doc/*.md
+
+runs "README.md has at most 250 lines" test "$(wc -l <README.md)" -le 250
+for file in README.md doc/*.md; do
+    grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//' | grep -v '^https\{0,1\}:' |
+        while read -r link; do
+            target=${link%%#*} anchor=
+            case $link in *'#'*) anchor=${link#*#} ;; esac
+            [ -z "$target" ] || target=$(dirname "$file")/$target
+            if [ ! -e "${target:-$file}" ]; then
+                echo "$link: no such file"
+            elif [ -n "$anchor" ]; then
+                sed -n 's/^##* //p' "${target:-$file}" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-' |
+                    grep -qxF "$anchor" || echo "$link: no such heading"
+            fi
+        done >"$doc"
+    runs "links of $file" test ! -s "$doc"
+    sed 's/^/# /' "$doc"
+done
+finish

@@ -1,0 +1,104 @@
+/*
+ * arena.h: a Redis and up to two laterds of a test's own, with the trace plugin, and what a test
+ * does to them. All of it dies with the test and is removed.
+ */
+#ifndef FAULTS_ARENA_H
+#define FAULTS_ARENA_H
+
+#include "later/client.h"
+#include "tally.h"
+#include "tests/support/server.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define ARENA_HOSTS 2
+
+struct arena {
+    struct server redis;
+    char folder[64];
+    char trace[96], pushed[96], faults[96];
+    char url[160];       /* of Redis, for the next laterd and the next client */
+    const char *preload; /* LD_PRELOAD of the next laterd, or NULL */
+    struct {
+        pid_t pid; /* 0: not running */
+        char config[96], log[96];
+    } hosts[ARENA_HOSTS];
+    pid_t proxy;
+    struct later_client *client;
+    redisContext *direct;
+};
+
+/* Starts Redis (options: lines of redis.conf, or NULL). Returns 0 or -1. */
+int arena_open(struct arena *arena, const char *redis_options);
+/* Kills and removes all. */
+void arena_close(struct arena *arena);
+
+/* Starts laterd `n` with these lines of configuration behind those that a test always has, and
+ * waits until its workers are ready. Returns 0, or -1 with its log on stdout. */
+int arena_start(struct arena *arena, int n, const char *options);
+/* Starts it again as it was; does not wait. */
+int arena_again(struct arena *arena, int n);
+int arena_wait_ready(struct arena *arena, int n);
+/* TERM, and wait for its end. Returns its exit status, or -1 when it had to be killed. */
+int arena_stop(struct arena *arena, int n);
+/* KILL of the supervisor and, with `all`, in the same moment of all its workers. */
+void arena_kill(struct arena *arena, int n, bool all);
+bool arena_alive(struct arena *arena, int n);
+/* How often a text is in its log. */
+size_t arena_logged(const struct arena *arena, int n, const char *text);
+
+/* The pids of laterd's workers. Returns how many. */
+size_t arena_workers(const struct arena *arena, int n, pid_t *pids, size_t most);
+
+/* Pushes one job of a type with a payload (a string without quotes), notes the outcome. While it is
+ * refused it tries again, up to ten seconds. Returns 0, or -1 where it was refused or nobody
+ * knows. */
+int arena_push(struct arena *arena, const char *id, const char *type, const char *payload);
+int arena_push_job(struct arena *arena, const struct later_new_job *job, double due);
+
+/* Notes a fault that lasted from `start` until now. */
+void arena_fault(struct arena *arena, double start, const char *what);
+
+/* The number of a command's answer, -1 where it has none. */
+long long arena_ask(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A command that must be answered +OK or a number; else says why on stdout. */
+bool arena_do(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The direct connection, made anew where it is gone. NULL: Redis is away. */
+redisContext *arena_redis(struct arena *arena);
+
+/* Nothing ready, delayed or reserved in `default`: waits up to `seconds`. */
+bool arena_drained(struct arena *arena, double seconds);
+/* Waits until a line of the trace begins with this ("B id "); returns when (CLOCK_MONOTONIC) it was
+ * seen, or 0 after `seconds`. nth: how many such lines there must be. */
+double arena_seen(const struct arena *arena, const char *line, size_t nth, double seconds);
+
+/* The tally of the queue `default`. Returns 0 or -1. */
+int arena_tally(struct arena *arena, struct tally *tally);
+
+/* Puts a proxy (proxy.c) before Redis: `url` leads to it from now on. Returns 0 or -1. The direct
+ * connection goes past it. */
+int arena_proxy(struct arena *arena);
+void arena_proxy_end(struct arena *arena);
+/* An order to it; returns how many replies it has lost so far. */
+int arena_order(const struct arena *arena, const char *order, unsigned number);
+
+/* CLOCK_MONOTONIC; sleeping; a random number below n, from srandom(). */
+double arena_now(void);
+void arena_sleep(double seconds);
+unsigned arena_random(unsigned n);
+
+/* Pushes in a process of its own, from `seed`, `burst` jobs at a time, `rate` a second, for
+ * `seconds`. Percentages say what else than "sleep 0…slow_ms" they are. */
+struct produce {
+    const char *prefix; /* of their ids */
+    unsigned seed, burst, slow_ms;
+    double rate, seconds;
+    unsigned delayed, fail, crash, hang, junk; /* percent; of crash and hang: tenths */
+};
+pid_t arena_produce(struct arena *arena, const struct produce *what);
+/* Waits for its end. */
+void arena_produced(pid_t pid);
+
+#endif

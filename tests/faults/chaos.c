@@ -1,0 +1,354 @@
+/*
+ * chaos.c: `chaos SECONDS SEED`: two laterds, a Redis, a proxy and a producer; every 3 to 7 s one
+ * fault, healed within 3 s; a quiet end; then the tally. The seed decides on jobs and faults, and
+ * is printed. tests/faults/chaos.sh runs it.
+ */
+#include "arena.h"
+#include "tap.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char options[] =
+    "workers = 3; lease = 3.0; timeout = 1.0; grace = 0.5; drain = 2.0; crash_max = 3;\n"
+    "retry = { max_attempts = 10; base = 0.2; max = 2.0; };\n";
+
+/* Up to three seconds. */
+static void last(void)
+{
+    arena_sleep(0.5 + 0.001 * arena_random(2500));
+}
+
+static void signal_all(struct arena *arena, int n, int number)
+{
+    pid_t pids[16];
+    size_t count = arena_workers(arena, n, pids, 16);
+
+    kill(arena->hosts[n].pid, number);
+    for (size_t i = 0; i < count; i++)
+        kill(pids[i], number);
+}
+
+static pid_t some_worker(struct arena *arena)
+{
+    pid_t pids[16];
+    size_t count = arena_workers(arena, (int)arena_random(ARENA_HOSTS), pids, 16);
+
+    return count ? pids[arena_random((unsigned)count)] : 0;
+}
+
+static void kill_worker(struct arena *arena)
+{
+    pid_t pid = some_worker(arena);
+
+    if (pid)
+        kill(pid, SIGKILL);
+}
+
+static void stop_worker(struct arena *arena)
+{
+    pid_t pid = some_worker(arena);
+
+    if (!pid)
+        return;
+    kill(pid, SIGSTOP);
+    last();
+    kill(pid, SIGCONT);
+}
+
+static void stop_host(struct arena *arena)
+{
+    int n = (int)arena_random(ARENA_HOSTS);
+
+    signal_all(arena, n, SIGSTOP);
+    last();
+    signal_all(arena, n, SIGCONT);
+}
+
+static void kill_supervisor(struct arena *arena)
+{
+    int n = (int)arena_random(ARENA_HOSTS);
+
+    arena_kill(arena, n, false);
+    arena_sleep(0.001 * arena_random(1000));
+    arena_again(arena, n);
+}
+
+static void kill_host(struct arena *arena)
+{
+    int n = (int)arena_random(ARENA_HOSTS);
+
+    arena_kill(arena, n, true);
+    last();
+    arena_again(arena, n);
+}
+
+static void deploy(struct arena *arena)
+{
+    int n = (int)arena_random(ARENA_HOSTS);
+
+    if (arena_stop(arena, n) != 0)
+        tap_note("laterd %d did not stop well", n);
+    arena_again(arena, n);
+}
+
+static void reload(struct arena *arena)
+{
+    kill(arena->hosts[arena_random(ARENA_HOSTS)].pid, SIGHUP);
+    last();
+}
+
+static void kill_redis(struct arena *arena)
+{
+    server_end(&arena->redis, SIGKILL);
+    arena_sleep(0.001 * arena_random(1500));
+    server_again(&arena->redis);
+}
+
+static void stop_redis(struct arena *arena)
+{
+    kill(arena->redis.pid, SIGSTOP);
+    last();
+    kill(arena->redis.pid, SIGCONT);
+}
+
+static void full(struct arena *arena)
+{
+    arena_do(arena, "CONFIG SET maxmemory 1");
+    last();
+    arena_do(arena, "CONFIG SET maxmemory 0");
+}
+
+static void read_only(struct arena *arena)
+{
+    arena_do(arena, "REPLICAOF 127.0.0.1 1");
+    last();
+    arena_do(arena, "REPLICAOF NO ONE");
+}
+
+static void no_replicas(struct arena *arena)
+{
+    arena_do(arena, "CONFIG SET min-replicas-to-write 1");
+    last();
+    arena_do(arena, "CONFIG SET min-replicas-to-write 0");
+}
+
+static void few_clients(struct arena *arena)
+{
+    arena_do(arena, "CONFIG SET maxclients 4");
+    arena_do(arena, "CLIENT KILL TYPE normal SKIPME yes");
+    last();
+    arena_do(arena, "CONFIG SET maxclients 1000");
+}
+
+static void kill_clients(struct arena *arena)
+{
+    arena_do(arena, "CLIENT KILL TYPE normal SKIPME yes");
+}
+
+static void pause_clients(struct arena *arena)
+{
+    arena_do(arena, "CLIENT PAUSE %u WRITE", 500 + arena_random(2500));
+    arena_do(arena, "PING");
+    arena_sleep(3);
+}
+
+static void busy(struct arena *arena)
+{
+    arena_do(arena, "CONFIG SET busy-reply-threshold 100");
+    arena_do(arena, "EVAL %s 0",
+             "local t = redis.call('TIME')[1] + 2 repeat until redis.call('TIME')[1] + 0 > t");
+}
+
+static void forget_scripts(struct arena *arena)
+{
+    for (int i = 0; i < 40; i++) {
+        arena_do(arena, "SCRIPT FLUSH");
+        arena_sleep(0.05);
+    }
+}
+
+static void lose_replies(struct arena *arena)
+{
+    arena_order(arena, "drop", 500);
+    last();
+    arena_order(arena, "drop", 0);
+}
+
+static void delay(struct arena *arena)
+{
+    arena_order(arena, "delay", 20 + arena_random(180));
+    last();
+    arena_order(arena, "delay", 0);
+}
+
+static void cut(struct arena *arena)
+{
+    arena_order(arena, "cut", 0);
+}
+
+static const struct {
+    const char *name;
+    void (*make)(struct arena *);
+} faults[] = {
+    { "kill -9 of a worker", kill_worker },
+    { "SIGSTOP of a worker", stop_worker },
+    { "SIGSTOP of a host", stop_host },
+    { "kill -9 of a supervisor", kill_supervisor },
+    { "kill -9 of a host", kill_host },
+    { "TERM and a new start", deploy },
+    { "HUP", reload },
+    { "kill -9 of Redis", kill_redis },
+    { "SIGSTOP of Redis", stop_redis },
+    { "OOM", full },
+    { "READONLY", read_only },
+    { "NOREPLICAS", no_replicas },
+    { "max clients", few_clients },
+    { "CLIENT KILL", kill_clients },
+    { "CLIENT PAUSE", pause_clients },
+    { "BUSY", busy },
+    { "SCRIPT FLUSH", forget_scripts },
+    { "5 % of replies lost", lose_replies },
+    { "slow network", delay },
+    { "connections cut", cut },
+};
+#define FAULTS (sizeof faults / sizeof *faults)
+
+/* --- memory and descriptors --- */
+
+struct use {
+    pid_t pid;
+    long kib, descriptors;
+};
+
+static struct use use_of(pid_t pid)
+{
+    struct use use = { .pid = pid };
+    char path[64], line[128];
+    struct dirent *entry;
+    FILE *file;
+    DIR *dir;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "VmRSS: %ld", &use.kib);
+    if (file)
+        fclose(file);
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    dir = opendir(path);
+    while (dir && (entry = readdir(dir)))
+        use.descriptors += entry->d_name[0] != '.';
+    if (dir)
+        closedir(dir);
+    return use;
+}
+
+static void judge_use(const struct use *before, const struct use *after, int n)
+{
+    tap_note("laterd %d: %ld KiB, %ld descriptors; at first %ld, %ld%s", n, after->kib,
+             after->descriptors, before->kib, before->descriptors,
+             before->pid == after->pid ? "" : " (of an earlier process)");
+    tap_ok(after->descriptors <= before->descriptors + 8, "laterd %d: descriptors are flat", n);
+    tap_ok(after->kib <= before->kib + 6144, "laterd %d: memory is flat", n);
+}
+
+/* --- the run --- */
+
+static void make_faults(struct arena *arena, double until)
+{
+    size_t made[FAULTS] = { 0 };
+
+    while (arena_now() < until) {
+        size_t i = arena_random(FAULTS);
+        double start = arena_now();
+
+        faults[i].make(arena);
+        arena_fault(arena, start, faults[i].name);
+        made[i]++;
+        tap_note("%8.3f for %.3f s: %s", start, arena_now() - start, faults[i].name);
+        arena_sleep(start + 3 + 0.001 * arena_random(4000) - arena_now());
+    }
+    for (size_t i = 0; i < FAULTS; i++)
+        tap_note("%zu times %s", made[i], faults[i].name);
+}
+
+static void judge(struct arena *arena)
+{
+    struct tally tally;
+
+    if (arena_tally(arena, &tally) < 0) {
+        tap_ok(false, "a tally");
+        return;
+    }
+    tap_ok(tally.done > 100, "%zu jobs are done", tally.done);
+    tap_ok(tally.lost == 0, "lost %zu", tally.lost);
+    tap_ok(tally.unexpected == 0, "unexpected %zu", tally.unexpected);
+    tap_ok(tally.unexplained == 0, "duplicated %zu, %zu of them without a fault", tally.duplicated,
+           tally.unexplained);
+    tap_ok(tally.early == 0, "early %zu", tally.early);
+    tap_ok(tally.conserved, "the counters add up");
+    tally_free(&tally);
+}
+
+static void run(struct arena *arena, unsigned seconds, unsigned seed)
+{
+    double quiet = seconds / 4.0 < 60 ? seconds / 4.0 : 60, start = arena_now();
+    const struct produce load = { .prefix = "j",
+                                  .seed = seed,
+                                  .burst = 10,
+                                  .slow_ms = 20,
+                                  .rate = 200,
+                                  .seconds = seconds - quiet,
+                                  .delayed = 20,
+                                  .fail = 5,
+                                  .crash = 1,
+                                  .hang = 1,
+                                  .junk = 2 };
+    pid_t producer = arena_produce(arena, &load);
+    struct use before[ARENA_HOSTS];
+
+    arena_sleep(2);
+    for (int n = 0; n < ARENA_HOSTS; n++)
+        before[n] = use_of(arena->hosts[n].pid);
+    make_faults(arena, start + seconds - quiet);
+    arena_produced(producer);
+    for (int n = 0; n < ARENA_HOSTS; n++)
+        tap_ok(arena_alive(arena, n), "laterd %d is alive", n);
+    tap_ok(arena_drained(arena, quiet + 30), "in the quiet all jobs end");
+    for (int n = 0; n < ARENA_HOSTS; n++) {
+        struct use after = use_of(arena->hosts[n].pid);
+
+        judge_use(&before[n], &after, n);
+    }
+    for (int n = 0; n < ARENA_HOSTS; n++)
+        tap_ok(arena_stop(arena, n) == 0, "laterd %d stops", n);
+    judge(arena);
+}
+
+int main(int argc, char **argv)
+{
+    struct arena arena;
+    unsigned seconds, seed;
+
+    if (argc != 3) {
+        fprintf(stderr, "usage: chaos SECONDS SEED\n");
+        return 64;
+    }
+    seconds = (unsigned)atoi(argv[1]);
+    seed = (unsigned)atoi(argv[2]);
+    tap_note("chaos %u %u", seconds, seed);
+    srandom(seed);
+    if (arena_open(&arena, "appendonly yes\nappendfsync everysec\n") == 0 &&
+        arena_proxy(&arena) == 0 && arena_start(&arena, 0, options) == 0 &&
+        arena_start(&arena, 1, options) == 0)
+        run(&arena, seconds, seed);
+    else
+        tap_ok(false, "an arena");
+    arena_close(&arena);
+    return tap_end();
+}

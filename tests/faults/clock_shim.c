@@ -1,0 +1,64 @@
+/*
+ * clock_shim.c: LD_PRELOAD: moves CLOCK_REALTIME by as many microseconds as the file $CLOCK_SHIFT
+ * holds (one int64, mapped: a test changes it while the program runs).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static const volatile int64_t *shift;
+
+__attribute__((constructor)) static void map_shift(void)
+{
+    const char *path = getenv("CLOCK_SHIFT");
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    void *map;
+
+    if (fd < 0)
+        return;
+    map = mmap(NULL, sizeof *shift, PROT_READ, MAP_SHARED, fd, 0);
+    if (map != MAP_FAILED)
+        shift = map;
+    close(fd);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int result = (int)syscall(SYS_clock_gettime, clock, t);
+    int64_t ns;
+
+    if (result < 0 || clock != CLOCK_REALTIME || !shift)
+        return result;
+    ns = (int64_t)t->tv_sec * 1000000000 + t->tv_nsec + *shift * 1000;
+    t->tv_sec = (time_t)(ns / 1000000000);
+    t->tv_nsec = (long)(ns % 1000000000);
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict tv, void *restrict zone)
+{
+    struct timespec t;
+
+    (void)zone;
+    if (clock_gettime(CLOCK_REALTIME, &t) < 0)
+        return -1;
+    tv->tv_sec = t.tv_sec;
+    tv->tv_usec = t.tv_nsec / 1000;
+    return 0;
+}
+
+time_t time(time_t *out)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    if (out)
+        *out = t.tv_sec;
+    return t.tv_sec;
+}

@@ -1,0 +1,63 @@
+#!/bin/sh
+# The protocol, model-checked (later.pml): what holds, and that broken protocols are found out.
+. "${top_srcdir:=.}/tests/tap.sh"
+needs spin cc
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+model=$(cd "$top_srcdir/tests/faults/model" && pwd)/later.pml
+cd "$folder" || exit 1
+
+# build SWITCH...: pan, for the model with these switches
+build()
+{
+    cp "$model" later.pml && spin "$@" -a later.pml >spin.log 2>&1 &&
+        cc -w -O2 -DNFAIR=3 -DVECTORSZ=2048 -DMEMLIM=2000 -o pan pan.c
+}
+
+# search CLAIM: what pan says. -a: also cycles; -f: each process gets its turn.
+search()
+{
+    case $1 in
+    ends) ./pan -a -f -m1000000 -N ends ;;
+    *) ./pan -a -m1000000 -N "$1" ;;
+    esac >pan.log 2>&1
+    ! grep -q 'out of memory\|max search depth too small\|aborted' pan.log &&
+        sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log
+}
+
+# holds CLAIM NAME, fails CLAIM NAME: no counterexample, a counterexample
+holds()
+{
+    is "$(search "$1")" 0 "$2 ($(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log) states)"
+}
+fails()
+{
+    is "$(search "$1")" 1 "$2: found out"
+}
+
+runs "the model with crashes, lost replies and lapses" build
+holds conserved "a job is in one place at any time"
+holds no_foreign "nobody settles what another holds"
+holds bounded "attempts and runs are bounded"
+holds done_is_done "what is done stays done"
+
+runs "the model, smaller" build -DCRASHES=1
+holds ends "every job ends done or dead"
+
+runs "the model with a Redis that goes back in time" build -DROLLBACK -DCRASHES=1 -DLOSSES=0
+holds conserved "after it a job is in one place"
+holds no_foreign "after it nobody settles what another holds"
+holds bounded "after it attempts are bounded"
+
+runs "the model with tokens that a Redis counts, which goes back" \
+    build -DROLLBACK -DCOUNTER -DCRASHES=1 -DLOSSES=0
+fails no_foreign "a foreign settlement, by a token given twice"
+
+runs "the model with a release that does not look at the token" build -DUNOWNED
+fails conserved "a job in two places, by a late release"
+fails no_foreign "a foreign settlement, by a late release"
+
+runs "the model with retries that are no attempts" build -DFOREVER
+fails bounded "a job that runs for ever"
+finish

@@ -1,0 +1,222 @@
+/* test_kill.c: workers, and whole laterds, that are killed (kill -9). */
+#include "arena.h"
+#include "tap.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KILLS_MAX 1000
+
+struct victim {
+    pid_t pid;
+    double when;
+};
+
+static struct victim victims[KILLS_MAX];
+
+/* The id that a worker was running when it was killed, or NULL. */
+static const struct run *interrupted(const struct tally *tally, const struct victim *victim)
+{
+    for (size_t i = 0; i < tally->run_count; i++) {
+        const struct run *run = &tally->runs[i];
+
+        if (run->pid == victim->pid && !run->result[0] && run->start < victim->when)
+            return run;
+    }
+    return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* How soon each job that ran in a killed worker was begun again. */
+static void judge_latency(const struct tally *tally, size_t kills)
+{
+    double waits[KILLS_MAX] = { 0 };
+    size_t count = 0;
+
+    for (size_t i = 0; i < kills; i++) {
+        const struct run *run = interrupted(tally, &victims[i]);
+        const struct run *next = run ? tally_next(tally, run) : NULL;
+
+        if (next)
+            waits[count++] = next->start - victims[i].when;
+    }
+    qsort(waits, count, sizeof *waits, by_number);
+    tap_note("%zu kills, %zu of them with a job running", kills, count);
+    if (!tap_ok(count > kills / 10, "enough workers were killed with a job running"))
+        return;
+    tap_ok(waits[count / 2] <= 0.050, "killed jobs begin again after %.1f ms (median; at most 50)",
+           waits[count / 2] * 1000);
+    tap_ok(waits[count - 1] <= 1, "at the latest after %.0f ms (at most 1000)",
+           waits[count - 1] * 1000);
+}
+
+static size_t kill_workers(struct arena *arena, double seconds)
+{
+    double start = arena_now();
+    size_t kills = 0;
+
+    while (arena_now() < start + seconds && kills < KILLS_MAX) {
+        pid_t pids[16];
+        size_t count;
+
+        arena_sleep(start + 0.2 * (double)(kills + 1) - arena_now());
+        count = arena_workers(arena, 0, pids, 16);
+        if (!count)
+            continue;
+        victims[kills].pid = pids[arena_random((unsigned)count)];
+        victims[kills].when = arena_now();
+        kill(victims[kills].pid, SIGKILL);
+        arena_fault(arena, victims[kills].when, "kill -9 of a worker");
+        kills++;
+    }
+    return kills;
+}
+
+static void test_workers(void)
+{
+    double seconds = tap_long() ? 30 : 10;
+    const struct produce load = {
+        .prefix = "k", .seed = 1, .burst = 20, .slow_ms = 30, .rate = 220, .seconds = seconds
+    };
+    struct arena arena;
+    struct tally tally;
+    size_t kills;
+    pid_t producer;
+
+    if (arena_open(&arena, NULL) < 0 ||
+        arena_start(&arena, 0, "workers = 4; lease = 3.0; crash_max = 20;") < 0) {
+        tap_ok(false, "an arena");
+        arena_close(&arena);
+        return;
+    }
+    srandom(1);
+    producer = arena_produce(&arena, &load);
+    kills = kill_workers(&arena, seconds);
+    arena_produced(producer);
+    tap_ok(arena_drained(&arena, 10), "after kill -9 of a worker every 200 ms all jobs are over");
+    if (arena_tally(&arena, &tally) == 0) {
+        tap_ok(tally.acked >= 2000, "%zu jobs", tally.acked);
+        tap_ok(tally.lost == 0 && tally.unexpected == 0, "lost %zu, unexpected %zu", tally.lost,
+               tally.unexpected);
+        tap_ok(tally.duplicated <= kills && tally.unexplained == 0,
+               "%zu runs more than jobs, for %zu kills", tally.duplicated, kills);
+        /* One may be killed after it is marked as running, before its handler's first line. */
+        tap_ok(tally.charged <= kills / 20, "held jobs keep their attempts (%zu charged)",
+               tally.charged);
+        tap_ok(tally.dead == 0 && tally.conserved, "none dead, the counters add up");
+        judge_latency(&tally, kills);
+        tally_free(&tally);
+    }
+    tap_ok(arena_stop(&arena, 0) == 0, "laterd stops");
+    arena_close(&arena);
+}
+
+/* Everything dies; the next laterd on the host knows from the slot pages what was held. */
+static void test_everything(void)
+{
+    struct arena arena;
+    struct tally tally;
+    char id[16], line[32];
+    double start, last = 0;
+
+    if (arena_open(&arena, NULL) < 0 || arena_start(&arena, 0, "workers = 2; lease = 60.0;") < 0) {
+        tap_ok(false, "an arena");
+        arena_close(&arena);
+        return;
+    }
+    for (int i = 0; i < 20; i++) {
+        snprintf(id, sizeof id, "all-%d", i);
+        arena_push(&arena, id, "trace", i < 2 ? "sleep 700" : "sleep 1");
+    }
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, "B all-%d ", i);
+        tap_ok(arena_seen(&arena, line, 1, 5) > 0, "job %d runs", i);
+    }
+    start = arena_now();
+    arena_kill(&arena, 0, true);
+    arena_fault(&arena, start, "kill -9 of everything");
+    tap_ok(arena_ask(&arena, "ZCARD later:{default}:reserved") >= 2, "its jobs are still reserved");
+    start = arena_now();
+    arena_again(&arena, 0);
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, "B all-%d ", i);
+        last = arena_seen(&arena, line, 2, 10);
+        tap_ok(last > 0 && last - start <= 1, "job %d begins again %.0f ms after the next start", i,
+               (last - start) * 1000);
+    }
+    tap_ok(arena_drained(&arena, 10), "all jobs are over");
+    if (arena_tally(&arena, &tally) == 0) {
+        tap_ok(tally.lost == 0 && tally.unexpected == 0 && tally.done == 20 && tally.conserved,
+               "nothing is lost");
+        tap_ok(tally.duplicated == 2, "%zu runs again (those that ran)", tally.duplicated);
+        tap_ok(tally.charged == 0, "held jobs keep their attempts");
+        tally_free(&tally);
+    }
+    arena_stop(&arena, 0);
+    arena_close(&arena);
+}
+
+/* A dead process that nobody has waited for is no process any more. */
+static bool runs(pid_t pid)
+{
+    char path[64], line[200] = "";
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    if (!fgets(line, sizeof line, file))
+        line[0] = '\0';
+    fclose(file);
+    return line[0] && !strstr(line, ") Z ");
+}
+
+static size_t alive(const pid_t *pids, size_t count)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++)
+        left += runs(pids[i]);
+    return left;
+}
+
+static void test_supervisor(void)
+{
+    struct arena arena;
+    pid_t pids[8];
+    size_t count;
+    double until;
+
+    if (arena_open(&arena, NULL) < 0 || arena_start(&arena, 0, "workers = 3;") < 0) {
+        tap_ok(false, "an arena");
+        arena_close(&arena);
+        return;
+    }
+    count = arena_workers(&arena, 0, pids, 8);
+    tap_ok(count == 3, "three workers");
+    arena_push(&arena, "stuck", "trace", "hang");
+    arena_seen(&arena, "B stuck ", 1, 5);
+    arena_kill(&arena, 0, false);
+    until = arena_now() + 1;
+    while (arena_now() < until && alive(pids, count))
+        arena_sleep(0.01);
+    tap_ok(alive(pids, count) == 0, "a second after their supervisor no worker is there");
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    test_workers();
+    test_everything();
+    test_supervisor();
+    return tap_end();
+}

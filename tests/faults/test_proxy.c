@@ -1,0 +1,110 @@
+/* test_proxy.c: a network that loses replies, is slow, or cuts connections. */
+#include "arena.h"
+#include "tap.h"
+
+#include <stdio.h>
+
+static bool enter(struct arena *arena, const char *options)
+{
+    if (arena_open(arena, NULL) == 0 && arena_proxy(arena) == 0 &&
+        arena_start(arena, 0, options) == 0)
+        return true;
+    tap_ok(false, "an arena");
+    arena_close(arena);
+    return false;
+}
+
+/* What must hold whatever the network did; no lease ran out meanwhile. */
+static void judge(struct arena *arena, const char *what)
+{
+    struct tally tally;
+
+    tap_ok(arena_drained(arena, 20), "%s: all jobs are over", what);
+    if (arena_tally(arena, &tally) < 0) {
+        tap_ok(false, "a tally");
+        return;
+    }
+    tap_ok(tally.lost == 0 && tally.unexpected == 0, "%s: lost %zu, unexpected %zu", what,
+           tally.lost, tally.unexpected);
+    tap_ok(tally.duplicated == 0, "%s: %zu jobs ran twice", what, tally.duplicated);
+    tap_ok(arena_ask(arena, "HGET later:{default}:stats pushed") ==
+               (long long)(tally.acked + tally.recovered),
+           "%s: none of %zu was pushed twice", what, tally.acked);
+    tap_ok(tally.charged == 0 && tally.dead == 0 && tally.conserved,
+           "%s: no attempt counted, none dead, the counters add up", what);
+    tap_ok(arena_ask(arena, "HGET later:{default}:stats lapsed") == 0, "%s: no lease ran out",
+           what);
+    tally_free(&tally);
+    tap_ok(arena_stop(arena, 0) == 0, "%s: laterd stops", what);
+}
+
+static void test_lost_replies(void)
+{
+    const struct produce load = { .prefix = "d",
+                                  .seed = 11,
+                                  .burst = 4,
+                                  .slow_ms = 20,
+                                  .rate = 150,
+                                  .seconds = tap_long() ? 60 : 12 };
+    struct arena arena;
+    pid_t producer;
+    int lost;
+
+    if (!enter(&arena, "workers = 3; lease = 10.0;"))
+        return;
+    arena_order(&arena, "drop", 100);
+    producer = arena_produce(&arena, &load);
+    arena_produced(producer);
+    lost = arena_order(&arena, "drop", 0);
+    tap_ok(lost >= 10, "%d calls lost their reply", lost);
+    judge(&arena, "1 % of replies lost");
+    arena_close(&arena);
+}
+
+static void test_slow(void)
+{
+    const struct produce load = {
+        .prefix = "s", .seed = 12, .burst = 5, .slow_ms = 1500, .rate = 10, .seconds = 6
+    };
+    struct arena arena;
+    pid_t producer;
+
+    if (!enter(&arena, "workers = 12; lease = 1.5;"))
+        return;
+    arena_order(&arena, "delay", 200);
+    arena_order(&arena, "trickle", 1);
+    producer = arena_produce(&arena, &load);
+    arena_produced(producer);
+    arena_order(&arena, "trickle", 0);
+    arena_order(&arena, "delay", 0);
+    judge(&arena, "200 ms each way, a byte at a time");
+    arena_close(&arena);
+}
+
+static void test_cuts(void)
+{
+    const struct produce load = {
+        .prefix = "c", .seed = 13, .burst = 5, .slow_ms = 30, .rate = 100, .seconds = 6
+    };
+    struct arena arena;
+    pid_t producer;
+
+    if (!enter(&arena, "workers = 3; lease = 10.0;"))
+        return;
+    producer = arena_produce(&arena, &load);
+    for (int i = 0; i < 20; i++) {
+        arena_sleep(0.3);
+        arena_order(&arena, "cut", 0);
+    }
+    arena_produced(producer);
+    judge(&arena, "all connections cut every 300 ms");
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    test_lost_replies();
+    test_slow();
+    test_cuts();
+    return tap_end();
+}

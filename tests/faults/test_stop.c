@@ -1,0 +1,191 @@
+/* test_stop.c: what is stopped (SIGSTOP), slow, or goes by another clock. */
+#include "arena.h"
+#include "tap.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEASE 1.5
+
+static bool enter(struct arena *arena, const char *options)
+{
+    if (arena_open(arena, NULL) == 0 && arena_start(arena, 0, options) == 0)
+        return true;
+    tap_ok(false, "an arena");
+    arena_close(arena);
+    return false;
+}
+
+static void signal_all(struct arena *arena, int n, int number)
+{
+    pid_t pids[16];
+    size_t count = arena_workers(arena, n, pids, 16);
+
+    kill(arena->hosts[n].pid, number);
+    for (size_t i = 0; i < count; i++)
+        kill(pids[i], number);
+}
+
+/* Worker and keeper sleep past the lease; another host runs the job; the late ack changes nothing.
+ */
+static void test_stopped(void)
+{
+    const char *options = "workers = 1; lease = 1.5;";
+    struct arena arena;
+    struct tally tally;
+    const struct run *first, *second;
+    double start;
+
+    if (!enter(&arena, options))
+        return;
+    arena_push(&arena, "stopped", "trace", "sleep 300");
+    arena_seen(&arena, "B stopped ", 1, 5);
+    start = arena_now();
+    signal_all(&arena, 0, SIGSTOP);
+    if (arena_start(&arena, 1, options) < 0)
+        tap_ok(false, "a second laterd");
+    tap_ok(arena_seen(&arena, "E stopped ", 1, 8) > 0, "another laterd runs the job");
+    tap_ok(arena_drained(&arena, 2), "and it is done");
+    arena_fault(&arena, start, "SIGSTOP of worker and keeper");
+    signal_all(&arena, 0, SIGCONT);
+    tap_ok(arena_seen(&arena, "E stopped ", 2, 5) > 0, "the stopped worker goes on to its end");
+    arena_sleep(2 * LEASE);
+    if (arena_tally(&arena, &tally) == 0) {
+        first = tally_first(&tally, "stopped");
+        second = first ? tally_next(&tally, first) : NULL;
+        tap_ok(second && second->start - first->start <= LEASE + 0.5,
+               "its second run begins %.2f s after its first (lease %.1f)",
+               second ? second->start - first->start : 0, LEASE);
+        tap_ok(second && !tally_next(&tally, second), "there is no third");
+        tap_ok(tally.lost == 0 && tally.conserved && tally.unexplained == 0 && tally.left == 0,
+               "nothing is lost, the counters add up");
+        tally_free(&tally);
+    }
+    tap_ok(arena_ask(&arena, "HGET later:{default}:stats done") == 1, "it counts as done once");
+    tap_ok(arena_logged(&arena, 0, "was not ours any more") == 1,
+           "the late ack is refused, and told");
+    arena_close(&arena);
+}
+
+/* A job longer than its lease, in a handler that blocks. */
+static void test_long(void)
+{
+    struct arena arena;
+    struct tally tally;
+
+    if (!enter(&arena, tap_long() ? "workers = 2; lease = 3.0;" : "workers = 2; lease = 1.0;"))
+        return;
+    arena_push(&arena, "long", "trace", tap_long() ? "sleep 20000" : "sleep 6000");
+    tap_ok(arena_seen(&arena, "E long ", 1, 25) > 0 && arena_drained(&arena, 2),
+           "a job six leases long is done");
+    if (arena_tally(&arena, &tally) == 0) {
+        tap_ok(tally.run_count == 1, "in one run");
+        tally_free(&tally);
+    }
+    tap_ok(arena_ask(&arena, "HGET later:{default}:stats lapsed") == 0, "its lease never ran out");
+    tap_ok(arena_stop(&arena, 0) == 0, "laterd stops");
+    arena_close(&arena);
+}
+
+/* A handler that blocks every signal is over its time. */
+static void test_hang(void)
+{
+    struct arena arena;
+    const struct run *first, *second;
+    struct tally tally;
+    double wait;
+
+    if (!enter(&arena, "workers = 1; timeout = 1.0; grace = 0.5; "
+                       "retry = { base = 0.1; jitter = 0.0; max_attempts = 2; };"))
+        return;
+    arena_push(&arena, "hang", "trace", "hang");
+    arena_push(&arena, "next", "trace", "ok");
+    tap_ok(arena_seen(&arena, "E next ", 1, 8) > 0, "a job behind one that hangs is done");
+    tap_ok(arena_drained(&arena, 8), "the one that hangs comes to its end");
+    if (arena_tally(&arena, &tally) == 0) {
+        first = tally_first(&tally, "hang");
+        second = first ? tally_next(&tally, first) : NULL;
+        wait = second ? second->start - first->start : 0;
+        /* timeout and grace, then the backoff; up to a second more for the supervisor's beat */
+        tap_ok(second && wait >= 1.5 && wait < 1.5 + 0.1 + 1.0,
+               "it is killed and runs again: %.2f s", wait);
+        tap_ok(second && !tally_next(&tally, second) && tally.dead == 1, "then it is dead");
+        tally_free(&tally);
+    }
+    tap_ok(arena_stop(&arena, 0) == 0, "laterd stops");
+    arena_close(&arena);
+}
+
+static void shift(const char *path, long long seconds)
+{
+    long long microseconds = seconds * 1000000;
+    FILE *file = fopen(path, "r+");
+
+    if (!file)
+        file = fopen(path, "w");
+    if (!file)
+        return;
+    fwrite(&microseconds, sizeof microseconds, 1, file);
+    fclose(file);
+}
+
+/* laterd's clock jumps; Redis's does not. */
+static void test_clock(void)
+{
+    const struct produce load = { .prefix = "c",
+                                  .seed = 3,
+                                  .burst = 5,
+                                  .slow_ms = 20,
+                                  .rate = 100,
+                                  .seconds = 6,
+                                  .delayed = 40 };
+    struct arena arena;
+    struct tally tally;
+    char shim[300], path[128];
+    const char *top = getenv("top_builddir");
+    pid_t producer;
+
+    if (arena_open(&arena, NULL) < 0)
+        return;
+    snprintf(shim, sizeof shim, "%s/tests/faults/clock_shim.so", top ? top : ".");
+    snprintf(path, sizeof path, "%s/shift", arena.folder);
+    shift(path, 0);
+    setenv("CLOCK_SHIFT", path, 1);
+    arena.preload = shim;
+    if (arena_start(&arena, 0, "workers = 2; lease = 1.0;") < 0) {
+        tap_ok(false, "laterd with a clock that can be moved");
+        arena_close(&arena);
+        return;
+    }
+    producer = arena_produce(&arena, &load);
+    arena_sleep(1);
+    shift(path, 3600);
+    arena_sleep(2);
+    tap_ok(arena_logged(&arena, 0, "stopped") == 0 && arena_alive(&arena, 0), "an hour forward");
+    shift(path, -3600);
+    arena_sleep(2);
+    shift(path, 0);
+    arena_produced(producer);
+    tap_ok(arena_drained(&arena, 10), "all jobs are over");
+    if (arena_tally(&arena, &tally) == 0) {
+        tap_ok(tally.lost == 0 && tally.unexpected == 0 && tally.duplicated == 0,
+               "nothing lost, nothing twice");
+        tap_ok(tally.early == 0 && tally.conserved, "nothing early");
+        tally_free(&tally);
+    }
+    tap_ok(arena_stop(&arena, 0) == 0, "laterd stops");
+    arena_close(&arena);
+    unsetenv("CLOCK_SHIFT");
+}
+
+int main(void)
+{
+    test_stopped();
+    test_long();
+    test_hang();
+    test_clock();
+    return tap_end();
+}

@@ -1,0 +1,256 @@
+/* model_moves.c: push, migrate, kick and what else moves jobs that are not reserved. */
+#include "model_steps.h"
+
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PLAINS 3
+
+static int documents; /* made so far: each is another */
+
+static void renew(struct job *job, const char *document, int priority, bool later)
+{
+    char id[sizeof job->id];
+
+    memcpy(id, job->id, sizeof id);
+    *job = (struct job){ .crashes = -1, .error = -1 };
+    memcpy(job->id, id, sizeof id);
+    snprintf(job->document, sizeof job->document, "%s", document);
+    job->priority = priority;
+    job->state = later ? DELAYED : READY;
+}
+
+/* One job of a push: what must be answered; *placed is set where it is to be placed. */
+static const char *push_one(const char *id, bool replace, bool fresh, bool *placed)
+{
+    struct job *job = model_find(&model, id);
+
+    *placed = true;
+    if (!job) {
+        model.counters[PUSHED]++;
+        model_add(&model, id, "");
+        return "PUSHED";
+    }
+    if (replace && fresh && (job->state == READY || job->state == DELAYED)) {
+        model.counters[REPLACED]++;
+        return "REPLACED";
+    }
+    *placed = false;
+    model.counters[DUPLICATE]++;
+    return text("EXISTS %s", model_states[job->state]);
+}
+
+void step_push(void)
+{
+    static const char *const whens[] = { "", "", "0", "+1000" };
+    static const int priorities[] = { 0, 0, 0, 1, 7, -1, 100, -100 };
+    const char *ids[4], *expected = "";
+    bool later[4], placed[4];
+    bool replace = random_below(3) == 0, any = false;
+    int count = 1 + random_below(4);
+    const char *answer;
+
+    begin();
+    arg("0");
+    arg(replace ? "replace" : "new");
+    for (int i = 0; i < count; i++) {
+        const char *when = ONE_OF(whens), *document = text("{\"v\":%d}", ++documents);
+        int priority = ONE_OF(priorities);
+        bool fresh = true;
+
+        ids[i] = text("j%d", random_below(IDS));
+        for (int n = 0; n < i; n++)
+            fresh = fresh && !(placed[n] && strcmp(ids[n], ids[i]) == 0);
+        later[i] = *when == '+';
+        expected = text("%s%s%s", expected, i > 0 ? " " : "",
+                        push_one(ids[i], replace, fresh, &placed[i]));
+        if (placed[i])
+            renew(model_find(&model, ids[i]), document, priority, later[i]);
+        any = any || placed[i];
+        arg(ids[i]);
+        arg(when);
+        argf("%d", priority);
+        arg(document);
+    }
+    answer = flat(run("push", NULL));
+    ck_assert_str_eq(answer, expected);
+    for (int i = 0; i < count; i++) {
+        if (placed[i])
+            take_score(model_find(&model, ids[i]), later[i] ? 1000 : 0);
+    }
+    if (any)
+        model_leave_wake(&model);
+}
+
+/* ZADD by hand, as any language does it. */
+void step_plain(void)
+{
+    enum state state = random_below(2) ? READY : DELAYED;
+    const char *document = text("{\"plain\":%d}", random_below(PLAINS));
+    struct job *job = model_find_plain(&model, document, state);
+
+    if (!job)
+        job = model_add(&model, document, document);
+    job->plain = true;
+    job->state = state;
+    job->score = random_below(2) ? random_below(1000) : 4e9 + random_below(1000);
+    ask("ZADD %s %s %s", key(model_states[state]), text("%.0f", job->score), document);
+}
+
+/* Time passes: a delayed job becomes due, or a lease runs out. */
+void step_time(void)
+{
+    struct job *jobs[MODEL_JOBS];
+    enum state state = random_below(2) ? DELAYED : RESERVED;
+    size_t count = model_sorted(&model, state, jobs);
+
+    if (count == 0)
+        return;
+    struct job *job = jobs[random_below((int)count)];
+    job->score = 1000 + random_below(1000);
+    ask("ZADD %s %s %s", key(model_states[state]), text("%.0f", job->score), model_member(job));
+}
+
+static size_t due_first(enum state state, struct job **out, int limit)
+{
+    size_t count = model_sorted(&model, state, out), due = 0;
+
+    while (due < count && due < (size_t)limit && out[due]->score < 1e9)
+        due++;
+    return due;
+}
+
+void step_migrate(void)
+{
+    struct job *due[MODEL_JOBS], *over[MODEL_JOBS];
+    int limit = 1 + random_below(5);
+    bool lapse = random_below(2);
+    size_t promoted = due_first(DELAYED, due, limit);
+    size_t lapsed = lapse ? due_first(RESERVED, over, limit - (int)promoted) : 0;
+
+    begin();
+    ck_assert_mem_eq(flat(run("migrate", text("%d", limit), lapse ? "1" : "0", ERROR, NULL)),
+                     text("%zu %zu ", promoted, lapsed), 4);
+    for (size_t i = 0; i < promoted; i++) {
+        if (due[i]->plain)
+            model_adopt(&model, due[i]);
+        due[i]->state = READY;
+        due[i]->score -= due[i]->priority * 1e6;
+    }
+    for (size_t i = 0; i < lapsed; i++) {
+        over[i]->state = READY;
+        over[i]->interrupts = 0;
+        over[i]->error = ++over[i]->attempts;
+        take_score(over[i], 0);
+    }
+    model.counters[LAPSED] += (long long)lapsed;
+    model_leave_wake(&model);
+}
+
+void step_kick(void)
+{
+    const char *id = any_id();
+    struct job *job = model_find(&model, id);
+
+    if (!job)
+        job = model_find_plain(&model, id, DELAYED);
+    begin();
+    if (!job || (job->state != DEAD && job->state != DELAYED)) {
+        ck_assert_str_eq(flat(run("kick", id, NULL)), "");
+        return;
+    }
+    ck_assert_str_eq(flat(run("kick", id, NULL)), model_states[job->state]);
+    if (job->state == DEAD) {
+        job->attempts = job->interrupts = 0;
+        job->crashes = -1;
+    }
+    /* A plain member may wait in ready as well: then it is one. */
+    if (job->plain && model_find_plain(&model, id, READY)) {
+        model_drop(&model, job);
+        job = model_find_plain(&model, id, READY);
+    }
+    job->state = READY;
+    take_score(job, 0);
+    model.counters[KICKED]++;
+    model_leave_wake(&model);
+}
+
+void step_cancel(void)
+{
+    const char *id = any_id(), *held = "";
+    struct job *job = model_find(&model, id);
+    bool right = random_below(4) > 0;
+
+    if (!job && model_find_plain(&model, id, READY) && model_find_plain(&model, id, DELAYED))
+        return; /* two jobs of one name: which one is not said */
+    if (!job)
+        job = model_find_plain(&model, id, READY);
+    if (!job)
+        job = model_find_plain(&model, id, DELAYED);
+    if (job && job->state == RESERVED && right)
+        held = model_member(job);
+    if (!job || (job->state == RESERVED && !right)) {
+        ck_assert_str_eq(flat(run("cancel", id, held, NULL)), "");
+        return;
+    }
+    ck_assert_str_eq(flat(run("cancel", id, held, NULL)), model_states[job->state]);
+    drop(job, CANCELLED);
+}
+
+/* Drops the first of a state. */
+static void drop_first(enum state state, size_t count, enum counter counter)
+{
+    while (count-- > 0) {
+        struct job *jobs[MODEL_JOBS];
+
+        model_sorted(&model, state, jobs);
+        drop(jobs[0], counter);
+    }
+}
+
+void step_purge(void)
+{
+    static const enum state states[] = { READY, DELAYED, DEAD };
+    struct job *jobs[MODEL_JOBS];
+    enum state state = ONE_OF(states);
+    size_t limit = 1 + (size_t)random_below(2);
+    size_t count = model_sorted(&model, state, jobs);
+
+    count = count < limit ? count : limit;
+    ck_assert_str_eq(flat(run("purge", model_states[state], text("%zu", limit), NULL)),
+                     text("%zu", count));
+    drop_first(state, count, PURGED);
+}
+
+void step_trim(void)
+{
+    struct job *jobs[MODEL_JOBS];
+    size_t keep = 1 + (size_t)random_below(4), limit = 1 + (size_t)random_below(3);
+    size_t count = model_sorted(&model, DEAD, jobs);
+
+    count = count > keep ? count - keep : 0;
+    count = count < limit ? count : limit;
+    ck_assert_str_eq(flat(run("trim", text("%zu", keep), "0", text("%zu", limit), NULL)),
+                     text("%zu", count));
+    drop_first(DEAD, count, TRIMMED);
+}
+
+void step_pause(void)
+{
+    bool pause = random_below(2);
+
+    ck_assert_str_eq(flat(run(pause ? "pause" : "resume", NULL)),
+                     model.paused != pause ? "1" : "0");
+    model.paused = pause;
+    if (!pause)
+        model_leave_wake(&model);
+}
+
+/* A worker takes the wake, and is never seen again. */
+void step_eat(void)
+{
+    ask("LPOP %s", key("wake"));
+    model.wake = false;
+}

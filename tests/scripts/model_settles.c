@@ -1,0 +1,248 @@
+/* model_settles.c: reserve, and the verbs that settle. */
+#include "model_steps.h"
+
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void step_reserve(void)
+{
+    struct job *ready[MODEL_JOBS];
+    char token = (char)('a' + random_below(26));
+    size_t limit = 1 + (size_t)random_below(5);
+    size_t count = model_sorted(&model, READY, ready);
+    const redisReply *reply;
+
+    count = model.paused ? 0 : count < limit ? count : limit;
+    begin();
+    reply = reserve(token, (int)limit);
+    ck_assert_uint_eq(reply->elements, 1 + 5 * count);
+    for (size_t i = 0; i < count; i++) {
+        struct job *job = ready[i];
+        redisReply **told = &reply->element[1 + 5 * i];
+
+        if (job->plain)
+            model_adopt(&model, job);
+        ck_assert_str_eq(told[0]->str, job->id);
+        ck_assert_double_eq(strtod(told[1]->str, NULL), job->score);
+        ck_assert_str_eq(told[2]->str, job->attempts ? text("%d", job->attempts) : "");
+        ck_assert_str_eq(told[3]->str, job->crashes >= 0 ? text("%d", job->crashes) : "");
+        ck_assert_str_eq(told[4]->str, job->document);
+        job->left = job->score;
+        job->state = RESERVED;
+        job->token = token;
+        take_score(job, 30);
+    }
+    model_leave_wake(&model);
+}
+
+/* Some members, mostly of reserved jobs: fills `jobs`, NULL for a LOST one, and returns how many.
+ * Each member comes once. The arguments are added by `add`. */
+static int pick_members(struct job *jobs[3], const char **lost, void (*add)(struct job *job))
+{
+    struct job *reserved[MODEL_JOBS];
+    size_t held = model_sorted(&model, RESERVED, reserved);
+    int count = 1 + random_below(3);
+
+    *lost = "";
+    for (int i = 0; i < count; i++) {
+        struct job *job = held > 0 ? reserved[random_below((int)held)] : NULL;
+
+        for (int n = 0; n < i; n++)
+            job = jobs[n] == job ? NULL : job;
+        if (job && random_below(8) == 0)
+            job = NULL;
+        jobs[i] = job;
+        if (!job)
+            *lost = text("%s%s%d", *lost, **lost ? " " : "", i + 1);
+        arg(job ? model_member(job) : member('0', any_id()));
+        add(job);
+    }
+    return count;
+}
+
+static void back_to(struct job *job, double wait)
+{
+    job->state = wait > 0 ? DELAYED : READY;
+    take_score(job, wait);
+}
+
+static void add_nothing(struct job *job)
+{
+    (void)job;
+}
+
+static void step_end(const char *verb, enum counter counter)
+{
+    struct job *jobs[3];
+    const char *lost;
+    int count = pick_members(jobs, &lost, add_nothing);
+    char ids[3][64] = { "" };
+
+    ck_assert_str_eq(flat(run(verb, NULL)), lost);
+    for (int i = 0; i < count; i++) {
+        if (jobs[i])
+            memcpy(ids[i], jobs[i]->id, sizeof ids[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        if (*ids[i])
+            drop(model_find(&model, ids[i]), counter);
+    }
+}
+
+void step_ack(void)
+{
+    step_end("ack", DONE);
+}
+
+void step_expire(void)
+{
+    step_end("expire", EXPIRED);
+}
+
+void step_touch(void)
+{
+    struct job *jobs[3];
+    const char *lost;
+    int count;
+
+    arg("500");
+    count = pick_members(jobs, &lost, add_nothing);
+    begin();
+    ck_assert_str_eq(flat(run("touch", NULL)), lost);
+    for (int i = 0; i < count; i++) {
+        if (jobs[i])
+            take_score(jobs[i], 500);
+    }
+}
+
+static int wait_of_call;
+static const char *how_of_call, *error_of_call;
+
+static void add_release(struct job *job)
+{
+    (void)job;
+    argf("%d", wait_of_call);
+    arg(how_of_call);
+    arg(error_of_call);
+}
+
+static void count_attempt(struct job *job)
+{
+    job->interrupts = 0;
+    job->attempts++;
+    if (*error_of_call)
+        job->error = job->attempts;
+    if (strcmp(how_of_call, "crashed") == 0)
+        job->crashes = job->crashes < 0 ? 1 : job->crashes + 1;
+}
+
+void step_release(void)
+{
+    struct job *jobs[3];
+    const char *lost;
+    bool any = false;
+    int count;
+
+    wait_of_call = random_below(2) ? 0 : 700;
+    how_of_call = random_below(3) ? "ran" : "crashed";
+    error_of_call = random_below(3) ? ERROR : "";
+    count = pick_members(jobs, &lost, add_release);
+    begin();
+    ck_assert_str_eq(flat(run("release", NULL)), lost);
+    for (int i = 0; i < count; i++) {
+        if (!jobs[i])
+            continue;
+        any = true;
+        if (strcmp(how_of_call, "ran") == 0 && jobs[i]->crashes == 0)
+            jobs[i]->crashes = -1;
+        count_attempt(jobs[i]);
+        back_to(jobs[i], wait_of_call);
+        model.counters[RELEASED]++;
+    }
+    if (any)
+        model_leave_wake(&model);
+}
+
+static bool place_of_call; /* back to its place */
+
+static void add_return(struct job *job)
+{
+    if (place_of_call && job)
+        argf("%.17g", job->left);
+    else
+        arg("");
+    argf("%d", wait_of_call);
+    arg(how_of_call);
+}
+
+void step_return(void)
+{
+    static const char *const hows[] = { "held", "suspect", "interrupted", "interrupted" };
+    struct job *jobs[3];
+    const char *lost;
+    bool any = false;
+    int count;
+
+    wait_of_call = random_below(3) ? 0 : 300;
+    how_of_call = ONE_OF(hows);
+    place_of_call = random_below(2);
+    count = pick_members(jobs, &lost, add_return);
+    begin();
+    ck_assert_str_eq(flat(run("return", NULL)), lost);
+    for (int i = 0; i < count; i++) {
+        struct job *job = jobs[i];
+
+        if (!job)
+            continue;
+        any = true;
+        if (strcmp(how_of_call, "suspect") == 0 && job->crashes < 0)
+            job->crashes = 0;
+        if (strcmp(how_of_call, "interrupted") == 0 && ++job->interrupts == 10) {
+            job->interrupts = 0;
+            job->attempts++;
+        }
+        if (wait_of_call == 0 && place_of_call) {
+            job->state = READY;
+            job->score = job->left;
+        } else {
+            back_to(job, wait_of_call);
+        }
+        model.counters[RETURNED]++;
+    }
+    if (any)
+        model_leave_wake(&model);
+}
+
+static void add_bury(struct job *job)
+{
+    (void)job;
+    arg(how_of_call);
+    arg(error_of_call);
+}
+
+void step_bury(void)
+{
+    static const char *const hows[] = { "ran", "crashed", "unrun" };
+    struct job *jobs[3];
+    const char *lost;
+    int count;
+
+    how_of_call = ONE_OF(hows);
+    error_of_call = random_below(3) ? ERROR : "";
+    count = pick_members(jobs, &lost, add_bury);
+    begin();
+    ck_assert_str_eq(flat(run("bury", NULL)), lost);
+    for (int i = 0; i < count; i++) {
+        if (!jobs[i])
+            continue;
+        if (strcmp(how_of_call, "unrun") != 0)
+            count_attempt(jobs[i]);
+        else if (*error_of_call)
+            jobs[i]->error = jobs[i]->attempts;
+        jobs[i]->state = DEAD;
+        take_score(jobs[i], 0);
+        model.counters[BURIED]++;
+    }
+}

@@ -1,0 +1,56 @@
+/*
+ * model_steps.h: the steps of test_model.c: each calls a script with random arguments, compares its
+ * answer with the model's and lets the model do the same.
+ */
+#ifndef TESTS_SCRIPTS_MODEL_STEPS_H
+#define TESTS_SCRIPTS_MODEL_STEPS_H
+
+#include "model.h"
+
+#include <stdint.h>
+
+#define ERROR        "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
+#define IDS          12 /* j0 … j11 */
+#define ONE_OF(list) ((list)[random_below((int)(sizeof(list) / sizeof *(list)))])
+
+extern uint64_t seed;
+extern struct model model;
+
+/* 0 … limit - 1, by the seed. */
+int random_below(int limit);
+
+/* The id of some job, or of none. */
+const char *any_id(void);
+
+/* Before each call that makes scores of Redis's time. */
+void begin(void);
+
+/* Takes the score that a job got in its set: the time of the call + after - its priority, and in
+ * ready and dead behind the one before. */
+void take_score(struct job *job, double after);
+
+/* Drops a job and counts it. Pointers into the model do not outlive a drop. */
+void drop(struct job *job, enum counter counter);
+
+/* model_moves.c */
+void step_push(void);
+void step_plain(void);
+void step_time(void);
+void step_migrate(void);
+void step_kick(void);
+void step_cancel(void);
+void step_purge(void);
+void step_trim(void);
+void step_pause(void);
+void step_eat(void);
+
+/* model_settles.c */
+void step_reserve(void);
+void step_ack(void);
+void step_expire(void);
+void step_touch(void);
+void step_release(void);
+void step_return(void);
+void step_bury(void);
+
+#endif

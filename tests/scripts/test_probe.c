@@ -1,0 +1,87 @@
+/* test_probe.c: laterd asks with this script what it may do. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const redisReply *probe_without(const char *right)
+{
+    redisContext *admin = harness_redis;
+    const redisReply *denied;
+
+    ask("ACL SETUSER prober reset on >pw ~later:* &later:* +@all");
+    if (*right)
+        ask("ACL SETUSER prober %s", right);
+    harness_redis = server_connect(&harness_server);
+    ask("AUTH prober pw");
+    denied = run_any("probe", NULL);
+    redisFree(harness_redis);
+    harness_redis = admin;
+    return denied;
+}
+
+START_TEST(nothing_is_denied_and_nothing_left)
+{
+    ck_assert_uint_eq(probe_without("")->elements, 0);
+    ck_assert_uint_eq(ask("KEYS *")->elements, 0);
+}
+END_TEST
+
+/* The names in the text of the other scripts, each denied in turn. */
+START_TEST(each_command_of_the_scripts_is_tried)
+{
+    int tried = 0;
+
+    for (int i = 0; i < LATER_SCRIPT_COUNT; i++) {
+        for (const char *at = later_script_texts[i].text; (at = strstr(at, "call('"));) {
+            char command[24] = "", right[40];
+            const redisReply *denied;
+
+            at += strlen("call('");
+            memcpy(command, at, strcspn(at, "'") < 23 ? strcspn(at, "'") : 23);
+            snprintf(right, sizeof right, "-%s", command);
+            denied = probe_without(right);
+            ck_assert_msg(denied->elements >= 1, "probe does not try %s", command);
+            ck_assert_msg(strncmp(denied->element[0]->str, command, strlen(command)) == 0,
+                          "without %s: %s", command, denied->element[0]->str);
+            tried++;
+            harness_free();
+        }
+    }
+    ck_assert_int_gt(tried, 30);
+}
+END_TEST
+
+START_TEST(keys_and_channels_count_too)
+{
+    const redisReply *denied = probe_without("resetkeys");
+
+    /* Redis looks at the keys of a call before it runs it. */
+    ck_assert_int_eq(denied->type, REDIS_REPLY_ERROR);
+    ck_assert_int_eq(strncmp(denied->str, "NOPERM", 6), 0);
+    denied = probe_without("resetchannels");
+    ck_assert_uint_eq(denied->elements, 1);
+    ck_assert_int_eq(strncmp(denied->element[0]->str, "PUBLISH", 7), 0);
+}
+END_TEST
+
+START_TEST(a_full_redis_denies_nothing)
+{
+    ask("CONFIG SET maxmemory 1");
+    ck_assert_uint_eq(run("probe", NULL)->elements, 0);
+    ask("CONFIG SET maxmemory 0");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        nothing_is_denied_and_nothing_left,
+        each_command_of_the_scripts_is_tried,
+        keys_and_channels_count_too,
+        a_full_redis_denies_nothing,
+        NULL,
+    };
+
+    return harness_main("probe", tests);
+}

@@ -1,0 +1,129 @@
+#!/bin/sh
+# later kick, cancel, purge, pause, resume.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+# bury Q ID: pushes a job and buries it.
+bury()
+{
+    later push t -q "$1" --id "$2" --priority 100 >/dev/null
+    later bury "$1" "$2" "$(later reserve "$1" | cut -f 2)"
+}
+
+# ---- kick
+
+bury k a
+bury k b
+later push t -q k --id c --in 1h >/dev/null
+later push t -q k --id d >/dev/null
+is "$(later kick a c -q k)" "$(printf 'a\tdead\nc\tdelayed')" "kick: each with the state it had"
+is "$(later size k | cut -f 2-5)" "$(printf '3\t0\t0\t1')" "they are ready"
+run later kick b d x -q k --json
+is "$status" 66 "one that is neither dead nor delayed: status 66"
+is "$out" '{"queue":"k","id":"b","result":"kicked","state":"dead"}' "the others are kicked"
+is "$err" "later kick: no dead or delayed job d in queue k
+later kick: no dead or delayed job x in queue k" "those are named"
+is "$(redis HEXISTS 'later:{k}:attempts' a)" 0 "a kicked job begins anew"
+
+for id in e f g; do bury all "$id"; done
+later push t -q all --id h --in 1h >/dev/null
+redis ZADD 'later:{all}:delayed' 4102444800 '{"type":"plain"}' >/dev/null
+run later kick --all all
+is "$status $out" "64 " "--all in a pipe wants --yes"
+like "$err" 'Kick 3 dead and 2 delayed jobs of queue all\? .*--yes' "and tells how many it would be"
+is "$(later size all | cut -f 5)" 3 "nothing is done"
+is "$(later kick --all all --state dead --yes)" 3 "--all --state dead: how many"
+is "$(later kick --all all -y --json)" '{"queue":"all","kicked":2}' "--all --json"
+is "$(later size all | cut -f 2-5)" "$(printf '5\t0\t0\t0')" "all are ready"
+is "$(later kick --all all)" 0 "nothing to do needs no --yes"
+run later kick --all all --state ready
+is "$status" 64 "--state ready makes no sense"
+run later kick
+is "$status" 64 "no id, no --all"
+
+redis EVAL 'for i = 1, 1234 do redis.call("ZADD", KEYS[1], i, "id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
+    2 'later:{many}:dead' 'later:{many}:jobs' >/dev/null
+is "$(later kick --all many --yes)" 1234 "many"
+
+# ---- cancel
+
+later push t -q c --id r >/dev/null
+later push t -q c --id d --in 1h >/dev/null
+bury c x
+is "$(later cancel r d x -q c)" "$(printf 'r\tready\nd\tdelayed\nx\tdead')" "cancel in any state"
+is "$(redis HLEN 'later:{c}:jobs')" 0 "they are gone"
+for id in 'a*b' 'a[1]?\x' 'a:b' plain; do later push t -q held --id "$id" >/dev/null; done
+later push t -q held --id 'axb' >/dev/null
+later reserve held -n 5 >"$work/held"
+is "$(later cancel 'a*b' -q held)" "$(printf 'a*b\treserved')" "an id with a glob character"
+is "$(later cancel 'a[1]?\x' -q held --json)" \
+    '{"queue":"held","id":"a[1]?\\x","result":"cancelled","state":"reserved"}' "with several"
+is "$(later cancel 'a:b' -q held)" "$(printf 'a:b\treserved')" "an id with a colon"
+run later cancel b -q held
+is "$status" 66 "what ends like an id is another one"
+is "$(redis ZCARD 'later:{held}:reserved')" 2 "and only those are gone"
+run later ack held 'a*b' "$(sed -n '1s/^[^	]*	\([^	]*\)	.*/\1/p' "$work/held")"
+is "$status" 77 "its holder is refused"
+run later cancel plain none -q held
+is "$status" 66 "one is not there"
+is "$out$err" "$(printf 'plain\treserved')later cancel: no job none in queue held" "the other is cancelled"
+redis EVAL 'for i = 1, 3000 do redis.call("ZADD", KEYS[1], i, "0123456789abcdef:id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
+    2 'later:{wide}:reserved' 'later:{wide}:jobs' >/dev/null
+is "$(later cancel id2999 -q wide)" "$(printf 'id2999\treserved')" "found among many, page by page"
+
+# ---- purge
+
+for id in 1 2 3; do
+    bury p "dead$id"
+    later push t -q p --id "ready$id" >/dev/null
+done
+later push t -q p --in 1h >/dev/null
+run later purge p --state dead
+is "$status $out" "64 " "purge in a pipe wants --yes"
+like "$err" 'Drop 3 dead jobs of queue p for good\?' "and tells how many"
+run later purge p
+is "$status" 64 "a state must be said"
+run later purge p --state reserved --yes
+is "$status" 64 "reserved ones are not purged"
+is "$(later purge p --state dead --yes)" 3 "dead"
+is "$(later purge p --state delayed -y --json)" '{"queue":"p","purged":1}' "delayed"
+is "$(later size p | cut -f 2-5)" "$(printf '3\t0\t0\t0')" "the ready ones are still there"
+is "$(later purge p --state ready --yes)" 3 "ready"
+is "$(later purge many --state ready --yes)" 1234 "many"
+
+# ---- asking, on a terminal
+
+for id in 1 2; do bury ask "$id"; done
+screen=$(on_terminal "$later_bin purge ask --state dead" 'n\n')
+is $? 75 "no: status 75"
+like "$screen" 'Drop 2 dead jobs of queue ask for good\? \[y/N\]' "it asks"
+is "$(redis ZCARD 'later:{ask}:dead')" 2 "nothing is done"
+on_terminal "$later_bin purge ask --state dead" '\n' >/dev/null
+is $? 75 "nothing said is no"
+screen=$(on_terminal "$later_bin kick --all ask" 'y\n')
+is $? 0 "yes: status 0"
+like "$screen" '2 kicked$' "it tells how many"
+is "$(redis ZCARD 'later:{ask}:ready')" 2 "it is done"
+
+# ---- pause, resume
+
+later push t -q w --id 1 >/dev/null
+run later pause w
+is "$status$out$err" 0 "pause: no words"
+run later pause w
+is "$status $err" "0 later pause: queue w was paused already" "twice: it is said"
+run later reserve w
+is "$status" 75 "a paused queue hands out nothing"
+is "$(later resume w --json)" '{"queue":"w","paused":false,"changed":true}' "resume --json"
+is "$(redis LLEN 'later:{w}:wake')" 1 "a wake is left"
+run later resume w
+is "$status $err" "0 later resume: queue w was not paused already" "twice"
+is "$(later reserve w | cut -f 1)" 1 "it hands out again"
+run later pause 'bad name'
+is "$status" 64 "a bad name"
+
+for queue in k all many c p ask w; do
+    is "$(later check "$queue" | cut -f 3 | sort -u)" "$(test "$queue" = many && printf 'VIOLATED\nok' || echo ok)" \
+        "check $queue"
+done
+finish

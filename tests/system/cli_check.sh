@@ -1,0 +1,137 @@
+#!/bin/sh
+# later check: the invariants hold, and what breaks them is found.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+run later check
+is "$status$out$err" 0 "nothing to check"
+
+# ---- a life with all its turns
+
+awk 'BEGIN { for (i = 0; i < 700; i++) print "{\"type\":\"t\",\"id\":\"j" i "\"}" }' |
+    later push -f - -q q >/dev/null 2>&1
+later push t -q q --id delayed --in 1h >/dev/null
+redis ZADD 'later:{q}:ready' 1 '{"type":"plain","n":1}' 2 '{"type":"plain","n":2}' >/dev/null
+redis ZADD 'later:{q}:delayed' 4102444800 '{"type":"plain","n":3}' >/dev/null
+later reserve q -n 300 >"$work/held"
+sed -n 3,12p "$work/held" | while IFS="$(printf '\t')" read -r id token _; do later ack q "$id" "$token"; done
+sed -n 13,20p "$work/held" | while IFS="$(printf '\t')" read -r id token _; do later bury q "$id" "$token"; done
+later cancel j20 j600 -q q >/dev/null
+later purge q --state dead --yes >/dev/null
+run later check q
+is "$status" 0 "all is well: status 0"
+is "$out" "$(printf '%s\t%s\t%s\t%s\n' \
+    q counters ok 'pushed 701 + adopted 2 = done 10 + expired 0 + cancelled 2 + purged 8 + trimmed 0 + jobs 683' \
+    q sets ok 'ready 401 + delayed 2 + reserved 281 + dead 0 = jobs 683 + unadopted 1' \
+    q members ok '684 looked at, each in one set, with its document')" "both sums, and what was looked at"
+is "$(later check q --json | sed -n 2p)" \
+    '{"queue":"q","check":"sets","ok":true,"ready":401,"delayed":2,"reserved":281,"dead":0,"jobs":683,"unadopted":1}' \
+    "--json: the numbers"
+
+# ---- each way to break it; then mended again
+
+# broken NAME CHECK PATTERN: the check fails, and says so.
+broken()
+{
+    run later check q
+    is "$status" 1 "$1: status 1"
+    is "$(printf '%s\n' "$out" | awk -F '\t' '$3 == "VIOLATED" { print $2 }' | tr '\n' ' ')" "$2 " \
+        "$1: $2 violated"
+    like "$out" "$3" "$1: in words"
+}
+mended()
+{
+    run later check q
+    is "$status" 0 "mended"
+}
+
+redis HINCRBY 'later:{q}:stats' 'done' 1 >/dev/null
+broken "a counter that is too high" counters 'done 11 '
+redis HINCRBY 'later:{q}:stats' 'done' -1 >/dev/null
+mended
+
+document=$(redis HGET 'later:{q}:jobs' j650)
+score=$(redis ZSCORE 'later:{q}:ready' j650)
+redis ZREM 'later:{q}:ready' j650 >/dev/null
+broken "a job in no set" sets 'ready 400 .* = jobs 683 '
+redis ZADD 'later:{q}:ready' "$score" j650 >/dev/null
+mended
+
+redis ZADD 'later:{q}:dead' 5 j650 >/dev/null
+broken "a job in two sets" "sets members" 'j650 is in ready dead|j650 is in dead ready'
+redis ZREM 'later:{q}:dead' j650 >/dev/null
+mended
+
+redis ZADD 'later:{q}:reserved' 9999999999 zzzzzzzzzzzzzzzz:j650 >/dev/null
+broken "ready and reserved" "sets members" 'j650 is in ready reserved'
+redis ZREM 'later:{q}:reserved' zzzzzzzzzzzzzzzz:j650 >/dev/null
+mended
+
+held=$(redis ZRANGE 'later:{q}:reserved' 0 0 | cut -d: -f2-)
+redis ZADD 'later:{q}:reserved' 9999999999 "zzzzzzzzzzzzzzzz:$held" >/dev/null
+broken "two tokens for a job" "sets members" "$held is reserved twice"
+redis ZREM 'later:{q}:reserved' "zzzzzzzzzzzzzzzz:$held" >/dev/null
+mended
+
+# What the sum alone would not see: one job twice, another in no set.
+redis ZADD 'later:{q}:dead' 5 j650 >/dev/null
+redis ZREM 'later:{q}:ready' j651 >/dev/null
+run later check q
+is "$status" 1 "one twice, one missing: status 1"
+is "$(printf '%s\n' "$out" | sed -n 2p | cut -f 3)" ok "though the sum is right"
+like "$out" 'members	VIOLATED	.*j650 is in' "it is found"
+redis ZREM 'later:{q}:dead' j650 >/dev/null
+redis ZADD 'later:{q}:ready' "$score" j651 >/dev/null
+mended
+
+redis HDEL 'later:{q}:jobs' "$held" >/dev/null
+broken "a reserved job without its document" "counters sets members" "$held has no document"
+redis HSET 'later:{q}:jobs' "$held" "$document" >/dev/null
+mended
+
+# ---- many queues
+
+later push t -q other >/dev/null
+redis HINCRBY 'later:{other}:stats' pushed 5 >/dev/null
+run later check
+is "$status" 1 "one queue of several is broken: status 1"
+is "$(printf '%s\n' "$out" | awk -F '\t' '$3 == "VIOLATED" { print $1, $2 }')" "other counters" \
+    "it is named, the other is well"
+like "$(on_terminal "$later_bin check other")" "$(printf '\033')\\[31mVIOLATED" "in red on a terminal"
+redis HINCRBY 'later:{other}:stats' pushed -5 >/dev/null
+
+# ---- a queue in use: pushes, plain ones, workers, cancels; and one check after the other
+
+busy()
+{
+    while test ! -e "$work/enough"; do
+        awk 'BEGIN { for (i = 0; i < 400; i++) print "{\"type\":\"t\"}" }' | later push -f - -q busy
+        for n in 1 2 3; do
+            redis ZADD 'later:{busy}:ready' 1 "{\"type\":\"p\",\"n\":\"$n $(date +%N)\"}"
+        done
+        later cancel "$(later peek busy -n 1 | cut -f 1)" -q busy
+    done >/dev/null 2>&1
+}
+busy &
+pusher=$!
+own "$pusher"
+"$later_bin" work busy -p 4 -- true >/dev/null 2>&1 </dev/null &
+worker=$!
+own "$worker"
+failed=0
+for _ in $(seq 30); do
+    later check busy >"$work/check" || {
+        failed=$((failed + 1))
+        sed 's/^/# /' "$work/check"
+    }
+done
+touch "$work/enough"
+wait "$pusher"
+kill "$worker"
+wait "$worker"
+is "$failed" 0 "30 checks of a busy queue find nothing wrong"
+later work busy --until-empty -p 8 -- true
+run later check busy
+is "$status" 0 "nor in the end"
+is "$(later size busy | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "when all is done"
+finish

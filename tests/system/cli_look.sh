@@ -1,0 +1,98 @@
+#!/bin/sh
+# later queues, size, peek, show.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+run later queues
+is "$status $out" "0 " "no queues, no output"
+run later size nothing --json
+is "$out" '{"queue":"nothing","ready":0,"delayed":0,"reserved":0,"dead":0,"paused":false,"oldest_ready":null}' \
+    "a queue that never was is empty"
+
+later push a --id r1 -q mail >/dev/null
+later push b --id r2 -q mail --priority 5 >/dev/null
+later push c --id d1 -q mail --at 4102444800 >/dev/null
+later push d --id x1 -q big >/dev/null
+later push e --id dead1 -q mail --priority 100 >/dev/null
+line=$(later reserve mail)
+later bury mail dead1 "$(printf '%s' "$line" | cut -f 2)" --error 'no "such" address'
+later push f --id held -q mail --priority 100 >/dev/null
+later reserve mail >/dev/null
+redis ZADD 'later:{mail}:ready' 1000 '{"type":"plain","payload":[1]}' >/dev/null
+
+is "$(later queues | tr '\n' ' ')" "big mail " "queues in order"
+is "$(later queues --json | tr '\n' ' ')" '{"queue":"big"} {"queue":"mail"} ' "queues --json"
+is "$(later size | cut -f 1-6)" "$(printf 'big\t1\t0\t0\t0\tno\nmail\t3\t1\t1\t1\tno')" \
+    "size in a pipe: separated by TAB, no headings"
+is "$(later size mail --json | sed 's/,"oldest_ready.*//')" \
+    '{"queue":"mail","ready":3,"delayed":1,"reserved":1,"dead":1,"paused":false' "size --json"
+like "$(later size big --json)" '"oldest_ready":[0-9]+(\.[0-9]+)?\}$' "with the age of the oldest"
+later pause mail
+is "$(later size mail | cut -f 6)" yes "a pause is shown"
+later resume mail
+
+# ---- peek
+
+is "$(later peek mail | cut -f 1-3)" \
+    "$(printf '\tready\tplain\nr2\tready\tb\nr1\tready\ta')" "peek: the ready ones in their order"
+is "$(later peek mail -n 2 | wc -l)" 2 "-n"
+is "$(later peek mail --state delayed | cut -f 1-6)" "$(printf 'd1\tdelayed\tc\t4102444800\t0\t0')" \
+    "peek --state delayed"
+is "$(later peek mail --state reserved | cut -f 1-2)" "$(printf 'held\treserved')" \
+    "peek --state reserved"
+is "$(later peek mail --state dead | cut -f 1,2,5-8)" \
+    "$(printf 'dead1\tdead\t1\t100\tbad: no "such" address\t{"type":"e","id":"dead1","priority":100}')" \
+    "peek --state dead: attempts, priority, error, document"
+line=$(later peek mail --state dead --json)
+is "$(printf '%s' "$line" | sed 's/"score":[0-9.]*/"score":S/; s/"at":[0-9.]*/"at":T/; s/"host":"[^"]*"/"host":"H"/')" \
+    '{"queue":"mail","id":"dead1","state":"dead","type":"e","score":S,"attempts":1,"priority":100,"error":{"at":T,"attempt":1,"kind":"bad","text":"no \"such\" address","host":"H"},"document":"{\"type\":\"e\",\"id\":\"dead1\",\"priority\":100}"}' \
+    "peek --json: the members of the contract, in order"
+like "$(later peek mail --json -n 1)" '"id":null,.*"type":"plain","score":1000,' \
+    "a plain ZADD has no id yet"
+is "$(later size mail --json | field ready)" 3 "looking changes nothing"
+run later peek mail --state 'done'
+is "$status" 64 "a state that there is not"
+
+redis ZADD 'later:{odd}:ready' 1 "$(printf '{"a\tb\nc')" 2 '{"type":"esc","x":"\u001b"}' >/dev/null
+redis HSET 'later:{odd}:jobs' bad "$(printf '\377\033[31m{')" >/dev/null
+redis ZADD 'later:{odd}:ready' 3 bad >/dev/null
+is "$(later peek odd | wc -l)" 3 "a document with line ends is one line"
+is "$(later peek odd | head -n 1 | cut -f 8)" '{"a b c' "TAB and line end become spaces"
+is "$(later peek odd --json | tail -n 1 | field document)" \
+    "$(printf '\357\277\275\\u001b[31m{')" "bytes that are no UTF-8 become U+FFFD, control ones \\u"
+like "$(later peek odd --json | tail -n 1)" '"type":null' "without a type: null"
+
+redis EVAL 'for i = 1, 1200 do redis.call("ZADD", KEYS[1], i, "id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
+    2 'later:{pages}:ready' 'later:{pages}:jobs' >/dev/null
+is "$(later peek pages -n 1100 | cut -f 1 | sort -u | wc -l)" 1100 "more than a call gives"
+
+# ---- show
+
+is "$(later show r1 -q mail | cut -f 1-3,5-8)" \
+    "$(printf 'r1\tready\ta\t0\t0\t\t{"type":"a","id":"r1"}')" "show in a pipe"
+run later show r1 none held -q mail --json
+is "$status" 66 "one is not there: status 66"
+is "$err" "later show: no job none in queue mail" "it is named"
+is "$(printf '%s\n' "$out" | field state | tr '\n' ' ')" "ready reserved " "the others are shown"
+like "$out" '"id":"held","state":"reserved","type":"f","score":null,' \
+    "a reserved one has no score that its id tells"
+run later show r1
+is "$status" 66 "in another queue it is not"
+
+# ---- on a terminal
+
+screen=$(on_terminal "$later_bin size")
+like "$screen" 'QUEUE.*READY.*DELAYED.*RESERVED.*DEAD.*PAUSED.*OLDEST READY' "headings on a terminal"
+like "$screen" "$(printf '\033')\[1mQUEUE" "in bold"
+is "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin size" | grep -c "$(printf '\033')")" 0 \
+    "no colours with NO_COLOR"
+is "$(on_terminal "TERM=dumb $later_bin size" | grep -c "$(printf '\033')")" 0 \
+    "none on a dumb terminal"
+columns=$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek mail --state dead; $later_bin peek odd" |
+    awk '{ print length($0) }' | sort -n | tail -n 1)
+is "$((columns <= 110))" 1 "lines are cut at the terminal's edge"
+is "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek odd" | grep -c "$(printf '\033')")" 0 \
+    "a document's control bytes do not reach the terminal"
+like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*bad: no "such" address' \
+    "show on a terminal: one below the other"
+finish

@@ -1,0 +1,224 @@
+#!/bin/sh
+# later: help, options, where Redis is, what happens when it is not, or goes away.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+
+# ---- words
+
+run later
+is "$status $out" "64 " "nothing said: status 64"
+like "$err" '^usage: later COMMAND' "and the usage"
+run later --help
+is "$status $err" "0 " "--help"
+for command in push queues size peek show kick cancel purge pause resume reserve ack release return \
+    bury touch work stock status check help; do
+    like "$out" "^  $command +[A-Z]" "--help lists $command"
+    is "$(later help "$command")" "$(later "$command" --help)" "help $command is $command --help"
+    like "$(later help "$command" | head -n 1)" "^usage: later $command" "it begins with the usage"
+    like "$(later help "$command" | sed -n '/^Example/,$p')" "^  later $command" "and has an example"
+done
+# ---- the manual has them all
+
+# section COMMAND: what later(1) says of it.
+section()
+{
+    awk -v name="$1" '/^\.It Cm / { within = $3 == name } /^\.S[hs] / { within = 0 } within' \
+        "$top_srcdir/doc/later.1"
+}
+for command in push queues size peek show kick cancel purge pause resume reserve ack release return \
+    bury touch work stock status check help; do
+    missing=
+    section "$command" >"$work/section"
+    test -s "$work/section" || missing=all
+    for option in $(later help "$command" | sed '/^Options of every/,$d' |
+        sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p'); do
+        grep -Eq -e "-$option( |\$)" "$work/section" || missing="$missing --$option"
+    done
+    is "$missing" "" "later(1) has $command and its options"
+done
+for option in redis prefix config daemon-config json help version; do
+    grep -Eq "^\.It .*-$option( |\$)" "$top_srcdir/doc/later.1" && continue
+    not_ok "later(1) has --$option"
+done
+
+run later --version
+like "$status $out" '^0 later [0-9]+\.[0-9]' "--version"
+run later psuh
+is "$status" 64 "a command that there is not: status 64"
+like "$err" 'did you mean push\?' "the nearest is named"
+run later xyzzy
+like "$err" 'later help' "nothing is near"
+run later help psuh
+is "$status" 64 "help for what there is not"
+run later size --jsn
+like "$status $err" '^64 .*did you mean --json\?' "an option that there is not"
+like "$err" '^usage: later size' "the usage of the command"
+run later --jsn size
+is "$status" 64 "before the command, too"
+run later size -z
+is "$status" 64 "a letter that there is not"
+run later pause
+is "$status" 64 "a word is missing"
+
+# ---- Redis is not there
+
+LATER_REDIS_URL=unix:$redis_socket
+export LATER_REDIS_URL
+for command in 'push t' 'push -f /dev/null' 'size q' queues 'peek q' 'show i' 'kick i' 'cancel i' \
+    'pause q' 'reserve q --wait 30' 'ack q i 0123456789abcdef' 'work q -- true' 'stock show i' \
+    status check; do
+    begun=$(date +%s%N)
+    # shellcheck disable=SC2086
+    run later $command
+    took=$((($(date +%s%N) - begun) / 1000000))
+    is "$status $((took < 1000))" "69 1" "later $command: status 69, at once"
+    like "$err" 'cannot reach Redis at unix:.*redis.sock: .*No such file' "and says where and why"
+done
+run later --redis redis://127.0.0.1:1 size q
+like "$status $err" '^69 .*redis://127.0.0.1:1: .*refused' "over TCP"
+run later --redis redis://user:secret@host size q
+is "$status" 64 "no password in a URL"
+is "$(printf '%s' "$err" | grep -c secret)" 0 "and it is not repeated"
+run later --redis nonsense size q
+is "$status" 64 "no URL"
+
+# ---- where it is
+
+start_redis 'appendonly no'
+unset LATER_REDIS_URL
+mkdir "$work/state"
+is "$(later --redis "unix:$redis_socket" push t --id r)" r "--redis"
+is "$(LATER_REDIS_URL=unix:$redis_socket && export LATER_REDIS_URL && later push t --id e)" e "\$LATER_REDIS_URL"
+echo "redis = { url = \"unix:$redis_socket\"; prefix = \"mine\"; };" >"$work/client.conf"
+is "$(later -c "$work/client.conf" push t --id c)" c "-c FILE"
+is "$(redis HEXISTS 'mine:{default}:jobs' c)" 1 "with its prefix"
+is "$(later -c "$work/client.conf" --prefix yours push t --id p)" p "--prefix"
+is "$(redis HEXISTS 'yours:{default}:jobs' p)" 1 "goes before"
+run later --redis "unix:$redis_socket" --prefix 'a{b' size q
+is "$status" 64 "a bad prefix"
+is "$(LATER_REDIS_URL=unix:/none && export LATER_REDIS_URL && later -c "$work/client.conf" push t --id c2)" c2 \
+    "-c goes before the environment"
+is "$(later -c "$work/client.conf" --redis "unix:$redis_socket" push t --id c3)" c3 "--redis before -c"
+echo "state_dir = \"$work/state\";" >"$work/daemon.conf"
+ln -s "$redis_socket" "$work/state/redis.sock"
+is "$(later -C "$work/daemon.conf" push t --id d)" d "the daemon's configuration: the embedded server's socket"
+run later -c "$work/none.conf" size q
+is "$status" 78 "a configuration that is not there: status 78"
+echo 'redis = { url = 5; };' >"$work/bad.conf"
+run later -c "$work/bad.conf" size q
+like "$status $err" '^78 .*bad.conf:1: ' "a bad one: file and line"
+run later status --local -C "$work/daemon.conf"
+is "$status" 69 "status --local: no laterd here"
+LATER_REDIS_URL=unix:$redis_socket
+export LATER_REDIS_URL
+
+# ---- status
+
+redis HSET later:hosts a:1 "{\"host\":\"alpha\",\"pid\":1,\"version\":\"0.1\",\"started\":$(($(redis TIME | head -n 1) - 100)),\"seen\":$(redis TIME | head -n 1).5,\"workers\":4,\"running\":2,\"performed\":500,\"failed\":3,\"queues\":[\"q\",\"r\"]}" \
+    b:2 '{"host":"beta","pid":2,"version":"0.1","started":1000,"seen":2000,"workers":1,"running":0,"performed":0,"failed":0,"queues":[]}' \
+    c:3 nonsense >/dev/null
+run later status
+is "$status" 0 "status"
+is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "alpha" { print $2, $4, $7, $8, $9, $10, $12 }')" \
+    "1 alive 4 2 500 3 q,r" "a daemon"
+is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "beta" { print $4 }')" gone "one that was not seen for long"
+like "$err" 'c:3' "an entry that is none is told"
+is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "default" { print $2 }')" 3 "the queues"
+like "$(later status --json 2>/dev/null)" '^\{"host":"alpha",.*"id":"a:1","gone":false' "status --json"
+
+# ---- a password, a user
+
+redis CONFIG SET requirepass hidden >/dev/null
+run later size q
+is "$status" 77 "no password: status 77"
+like "$err" 'NOAUTH' "Redis's words"
+printf 'hidden\nsecond line\n' >"$work/password"
+chmod 600 "$work/password"
+is "$(env LATER_REDIS_PASSWORD_FILE="$work/password" "$later_bin" size default | cut -f 2)" 3 \
+    "\$LATER_REDIS_PASSWORD_FILE"
+echo "redis = { url = \"unix:$redis_socket\"; password_file = \"$work/password\"; };" >"$work/client.conf"
+is "$(later -c "$work/client.conf" size default | cut -f 2)" 3 "password_file"
+echo wrong >"$work/wrong"
+run env LATER_REDIS_PASSWORD_FILE="$work/wrong" "$later_bin" size q
+is "$status" 77 "a wrong one: status 77"
+like "$err" 'WRONGPASS' "Redis's words"
+run env LATER_REDIS_PASSWORD_FILE="$work/missing" "$later_bin" size q
+is "$status" 64 "no such file"
+redis -a hidden --no-auth-warning CONFIG SET requirepass '' >/dev/null
+
+# A user who may not do all.
+redis ACL SETUSER pusher on '>hidden' resetkeys '~later:*' '&later:*' -@all +@read +@write +@scripting \
+    +ping +publish +time -smembers -zrem >/dev/null
+export LATER_REDIS_PASSWORD_FILE="$work/password"
+port=$((20000 + $$ % 20000))
+until redis CONFIG SET port "$port" 2>&1 | grep -q OK; do port=$((port + 1)); done
+user=redis://pusher@127.0.0.1:$port
+is "$(later --redis "$user" push t --id acl)" acl "a user with few rights pushes"
+run later --redis "$user" queues
+is "$status" 77 "what it may not: status 77"
+like "$err" 'NOPERM' "Redis's words"
+run later --redis "$user" --prefix other push t
+is "$status" 77 "nor other keys"
+run later --redis "$user" push t --id acl --replace
+is "$status" 77 "nor what is refused in the middle of a script"
+unset LATER_REDIS_PASSWORD_FILE
+
+redis CONFIG SET maxmemory 1 >/dev/null
+run later push t
+is "$status" 69 "a full Redis: status 69"
+like "$err" 'OOM' "Redis's words"
+awk 'BEGIN { for (i = 0; i < 2000; i++) print "{\"type\":\"t\"}" }' >"$work/lines"
+run later push -f "$work/lines"
+is "$status" 69 "a file into a full Redis: status 69"
+is "$(printf '%s\n' "$err" | wc -l)" 2 "said once, not for each line"
+redis CONFIG SET maxmemory 0 >/dev/null
+
+# ---- pipes
+
+is "$({ later peek default -n 10 2>"$work/err"; echo "$?" >"$work/status"; } | head -n 1 | wc -l)" 1 "head"
+for i in $(seq 300); do echo "{\"type\":\"t\",\"payload\":\"$(printf '%0400d' "$i")\"}"; done |
+    later push -f - -q wide >/dev/null
+{
+    later peek wide -n 300 --json 2>"$work/err"
+    echo $? >"$work/status"
+} | head -n 1 >/dev/null
+is "$(cat "$work/status") $(cat "$work/err")" "141 " "who stops reading ends it without a word"
+later size >/dev/full 2>"$work/err"
+is $? 71 "a full disk is no success"
+like "$(cat "$work/err")" 'No space left' "and said"
+
+# ---- the progress bar
+
+screen=$(on_terminal "$later_bin push -f $work/lines -q bar")
+is $? 0 "push --file on a terminal"
+like "$screen" '2000 pushed, 0 replaced, 0 existed, 0 refused' "the sum"
+is "$(printf '%s\n' "$screen" | grep -cE '^[0-9a-f]{8}-')" 0 "no ids among it"
+awk 'BEGIN { for (i = 0; i < 60000; i++) print "{\"type\":\"t\",\"payload\":\"some words to make it longer\"}" }' \
+    >"$work/lines"
+screen=$(on_terminal "$later_bin push -f $work/lines -q bar" | tr '\033' '\n')
+like "$screen" '\[#* *\] +[0-9]+ %  [0-9.]+ [KM]iB of 3\.[0-9] MiB  [0-9]+ jobs  [0-9]+/s' \
+    "bar, bytes of bytes, jobs, rate"
+screen=$(on_terminal "cat $work/lines | $later_bin push -f - -q bar" | tr '\033' '\n')
+like "$screen" '^[^[]*[0-9.]+ [KM]iB  [0-9]+ jobs  [0-9]+/s' "of a pipe: without an end to see"
+run later push -f "$work/lines" -q bar
+is "$status $err" "0 " "no bar and no words elsewhere"
+
+# ---- a push of a file, and Redis is killed in the middle
+
+stop_redis
+start_redis 'appendonly yes' 'appendfsync always'
+awk 'BEGIN { for (i = 0; i < 100000; i++) printf "{\"type\":\"t\",\"payload\":%d}\n", i }' >"$work/lines"
+"$later_bin" push -f "$work/lines" -q crash >"$work/ids" 2>"$work/err" </dev/null &
+pusher=$!
+own "$pusher"
+for part in 10000 30000 60000; do
+    wait_until 20 sh -c "test \"\$(redis-cli -s $redis_socket ZCARD 'later:{crash}:ready')\" -ge $part"
+    stop_redis KILL
+    start_redis 'appendonly yes' 'appendfsync always'
+done
+wait "$pusher"
+is "$? $(cat "$work/err")" "0 " "it goes on when Redis is back"
+is "$(redis ZCARD 'later:{crash}:ready') $(sort -u "$work/ids" | wc -l)" "100000 100000" \
+    "100,000 pushed, 100,000 told"
+is "$(redis HVALS 'later:{crash}:jobs' | sort -u | wc -l)" 100000 "each line exactly once"
+is "$(later check crash | cut -f 3 | sort -u)" ok "check"
+finish

@@ -1,0 +1,192 @@
+#!/bin/sh
+# later reserve, ack, release, return, bury, touch: a worker by hand.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+token_of()
+{
+    cut -f 2
+}
+
+# ---- reserve
+
+run later reserve q
+is "$status $out$err" "75 " "an empty queue: status 75, no words"
+later push t '{"a":1}' -q q --id a >/dev/null
+later push t -q q --id b --priority 1 >/dev/null
+line=$(later reserve q)
+like "$line" '^b	[0-9a-z]{16}	1	\{"type":"t","id":"b","priority":1\}$' \
+    "ID TAB TOKEN TAB ATTEMPT TAB document"
+b=$(printf '%s' "$line" | token_of)
+now=$(redis TIME | head -n 1)
+line=$(later reserve q --lease 2m --json)
+like "$line" '^\{"queue":"q","id":"a","token":"[0-9a-z]{16}","attempt":1,"lease_until":[0-9.]+,"document":"\{\\"type\\":\\"t\\",\\"id\\":\\"a\\",\\"payload\\":\{\\"a\\":1\}\}"\}$' \
+    "reserve --json"
+a=$(printf '%s' "$line" | field token)
+until=$(printf '%s' "$line" | field lease_until | cut -d. -f1)
+is "$((until - now >= 119 && until - now <= 125))" 1 "--lease 2m"
+is "$(test "$a" != "$b" && echo new)" new "each reserve has a token of its own"
+
+# ---- settle
+
+run later ack q a "$b"
+is "$status" 77 "another job's token: status 77"
+like "$err" 'a: this token is not, or no longer, its owner' "and words"
+run later ack q a nonsense
+is "$status" 77 "what is no token is nobody's"
+run later ack q nobody "$a"
+is "$status" 77 "another job"
+is "$(redis ZCARD 'later:{q}:reserved')" 2 "all that changed nothing"
+run later ack q a "$a"
+is "$status$out$err" 0 "ack: no words"
+is "$(redis HGET 'later:{q}:jobs' a)" "" "it is gone"
+run later ack q a "$a"
+is "$status" 77 "twice: status 77"
+
+is "$(later release q b "$b" --in 1h --error 'try "again"' --json)" \
+    '{"queue":"q","id":"b","result":"released"}' "release --json"
+is "$(later show b -q q | cut -f 2,5)" "$(printf 'delayed\t1')" "--in: delayed; an attempt is counted"
+is "$(later show b -q q --json | field text)" 'try "again"' "--error is kept"
+later kick b -q q >/dev/null
+b=$(later reserve q | token_of)
+later release q b "$b"
+is "$(later show b -q q | cut -f 2,5)" "$(printf 'ready\t2')" "release without --in: ready"
+line=$(later reserve q)
+is "$(printf '%s' "$line" | cut -f 3)" 3 "the third attempt"
+later return q b "$(printf '%s' "$line" | token_of)"
+is "$(later show b -q q | cut -f 2,5)" "$(printf 'ready\t2')" "return: no attempt"
+later return q b "$(later reserve q | token_of)" --in 1h
+is "$(later show b -q q | cut -f 2)" delayed "return --in"
+later kick b -q q >/dev/null
+later bury q b "$(later reserve q | token_of)" --error 'hopeless'
+is "$(later show b -q q | cut -f 2,7)" "$(printf 'dead\tbad: hopeless')" "bury --error"
+run later release q b
+is "$status" 64 "no token"
+run later release q b x y
+is "$status" 64 "a word too many"
+
+# ---- touch
+
+later push t -q l --id l >/dev/null
+line=$(later reserve l --lease 60)
+token=$(printf '%s' "$line" | token_of)
+before=$(redis ZSCORE 'later:{l}:reserved' "$token:l")
+is "$(later touch l l "$token" --lease 1h --json)" '{"queue":"l","id":"l","result":"touched"}' \
+    "touch --json"
+after=$(redis ZSCORE 'later:{l}:reserved' "$token:l")
+is "$(awk "BEGIN { gain = $after - $before; print (gain > 3535 && gain < 3545) }")" 1 "the lease is renewed"
+run later touch l l 0123456789abcdef
+is "$status" 77 "another token"
+
+# ---- many
+
+redis EVAL 'for i = 1, 600 do redis.call("ZADD", KEYS[1], i, "id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
+    2 'later:{many}:ready' 'later:{many}:jobs' >/dev/null
+is "$(later reserve many -n 500 | cut -f 1,2 | sort -u | wc -l)" 500 "-n 500"
+is "$(later reserve many -n 500 | token_of | sort -u | wc -l)" 1 "one token a call"
+run later reserve many -n 501
+is "$status" 64 "not more"
+
+# ---- what is not to be run is settled
+
+redis ZADD 'later:{screen}:ready' 1 '{"no type":1}' 2 '{broken' >/dev/null
+later push t -q screen --id late --expires-at 1000 >/dev/null
+later push t -q screen --id tired --max-attempts 1 >/dev/null
+redis HSET 'later:{screen}:attempts' tired 1 >/dev/null
+later push t -q screen --id good >/dev/null
+is "$(later reserve screen 2>"$work/err" | cut -f 1)" good "only what may run is handed out"
+is "$(grep -c . "$work/err")" 4 "the others are told"
+is "$(later size screen | cut -f 2-5)" "$(printf '0\t0\t1\t3')" "buried, or expired"
+is "$(redis HGET 'later:{screen}:stats' expired)" 1 "and counted"
+like "$(later peek screen --state dead | cut -f 7)" 'bad: not JSON' "with the reason"
+
+# ---- --wait
+
+begun=$(date +%s%N)
+run later reserve w --wait 0.5
+took=$((($(date +%s%N) - begun) / 1000000))
+is "$status" 75 "--wait: nothing came"
+is "$((took >= 480 && took < 1500))" 1 "after that time"
+[ "$took" -ge 480 ] || echo "# $took ms"
+
+# waiting NAME: a reserve that waits, in the background.
+waiting()
+{
+    "$later_bin" reserve w --wait 20 >"$work/$1" 2>&1 </dev/null &
+    waiter=$!
+    own "$waiter"
+}
+is_blocked()
+{
+    redis CLIENT LIST | grep -q 'cmd=blpop'
+}
+waiting first
+wait_until 5 is_blocked
+later push t -q w --id w1 >/dev/null
+wait "$waiter"
+is "$? $(cut -f 1 "$work/first")" "0 w1" "a push ends the waiting"
+is "$(redis LLEN 'later:{w}:wake')" 0 "no wake is left over"
+
+waiting plain
+wait_until 5 is_blocked
+redis ZADD 'later:{w}:ready' 1 '{"type":"plain"}' >/dev/null
+wait "$waiter"
+is "$? $(cut -f 4 "$work/plain")" '0 {"type":"plain"}' "a plain ZADD is found, without a laterd"
+
+waiting due
+wait_until 5 is_blocked
+later push t -q w --id due --in 0.3 >/dev/null
+wait "$waiter"
+is "$? $(cut -f 1 "$work/due")" '0 due' "a delayed one is found when it is due, without a laterd"
+
+later pause w
+waiting paused
+wait_until 5 is_blocked
+later push t -q w --id paused >/dev/null
+later resume w
+wait "$waiter"
+is "$? $(cut -f 1 "$work/paused")" "0 paused" "resume wakes"
+
+waiting left
+wait_until 5 is_blocked
+kill -TERM "$waiter"
+redis LPUSH 'later:{w}:wake' 1 >/dev/null
+redis ZADD 'later:{elsewhere}:ready' 1 x >/dev/null
+wait "$waiter"
+is $? 143 "TERM ends it as TERM does"
+is "$(cat "$work/left")" "" "without words"
+
+# A wake that came, and TERM before it could be followed: it is for the next.
+waiting stopped
+wait_until 5 is_blocked
+kill -STOP "$waiter"
+later push t -q w --id stopped >/dev/null
+is "$(redis LLEN 'later:{w}:wake')" 0 "the wake is eaten"
+kill -TERM "$waiter"
+kill -CONT "$waiter"
+wait "$waiter"
+is "$? $(redis LLEN 'later:{w}:wake') $(redis ZCARD 'later:{w}:reserved')" "143 1 4" \
+    "who leaves puts it back and takes nothing"
+later reserve w >/dev/null
+
+later push t -q w --id last >/dev/null
+redis DEL 'later:{w}:wake' >/dev/null
+is "$(later reserve w --wait 5 | cut -f 1)" last "what is there is taken at once, wake or not"
+
+# Two wait, two come: both get one, though there is one wake only.
+waiting one
+one=$waiter
+waiting two
+two=$waiter
+wait_until 5 sh -c "test \$(redis-cli -s $redis_socket CLIENT LIST | grep -c cmd=blpop) -eq 2"
+printf '{"type":"t"}\n{"type":"t"}\n' | later push -f - -q w >/dev/null
+wait "$one"
+first=$?
+wait "$two"
+is "$first $?" "0 0" "reserve leaves the wake for the next"
+is "$(cut -f 1 "$work/one" "$work/two" | sort -u | wc -l)" 2 "each has another job"
+
+for queue in q l w; do
+    is "$(later check "$queue" | cut -f 3 | sort -u)" ok "check $queue"
+done
+finish

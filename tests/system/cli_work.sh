@@ -1,0 +1,274 @@
+#!/bin/sh
+# later work: a program for each job.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+# script NAME: a program from standard input, $work/NAME.
+script()
+{
+    { echo '#!/bin/sh' && cat; } >"$work/$1"
+    chmod +x "$work/$1"
+}
+# worker ARGS...: later work in the background; $worker; its words in $work/words.
+worker()
+{
+    "$later_bin" work "$@" >"$work/worked" 2>"$work/words" </dev/null &
+    worker=$!
+    own "$worker"
+}
+count()
+{
+    redis ZCARD "later:{$1}:$2"
+}
+has()
+{
+    test "$(count "$1" "$2")" -eq "$3"
+}
+state()
+{
+    later show "$2" -q "$1" | cut -f 2
+}
+
+# ---- what the program gets, and what its end means
+
+later push mail.send '{"to":"a"}' -q q --id j1 >/dev/null
+is "$(later work q --until-empty -- sh -c 'cat; echo; echo "$LATER_ID $LATER_TYPE $LATER_QUEUE $LATER_ATTEMPT"')" \
+    "$(printf '{"type":"mail.send","id":"j1","payload":{"to":"a"}}\nj1 mail.send q 1')" \
+    "the document on standard input, the rest in the environment"
+is "$(redis HGET 'later:{q}:stats' 'done')" 1 "0: the job is done"
+
+later push t -q q --id bury >/dev/null
+run later work q --count 1 -- sh -c 'exit 65'
+is "$status $(state q bury)" "0 dead" "65: buried"
+is "$err" "later work: bury: buried: exit status 65" "and told"
+
+later push t -q q --id retry --backoff 3600 >/dev/null
+run later work q -n 1 --json -- sh -c 'echo told >&2; exit 1'
+is "$(state q retry) $(redis HGET 'later:{q}:attempts' retry)" "delayed 1" "else: again later"
+is "$(printf '%s' "$out" | sed 's/"seconds":[0-9.]*/"seconds":S/')" \
+    '{"queue":"q","id":"retry","type":"t","attempt":1,"result":"released","seconds":S}' "--json"
+like "$err" '^told$' "the program's words are seen"
+like "$err" 'retry: exit status 1; again in (4[5-9]|5[0-9]|60) min' \
+    "the backoff of the document"
+is "$(later show retry -q q | cut -f 7)" "retry: exit status 1" "the reason is kept"
+
+later push t -q q --id crash >/dev/null
+later work q -n 1 -- sh -c 'kill -9 $$' 2>/dev/null
+is "$(later show crash -q q | cut -f 2,5,7)" "$(printf 'delayed\t1\tcrash: killed by signal 9 (Killed)')" \
+    "killed by a signal: again later"
+wait_s=$(later show crash -q q --json | field score)
+now=$(redis TIME | tr '\n' ' ' | awk '{ printf "%d.%06d", $1, $2 }')
+is "$(awk "BEGIN { print ($wait_s - $now <= 1) }")" 1 "by default after a second at most"
+
+later push t -q q --id last --max-attempts 2 --backoff 0 >/dev/null
+run later work q --until-empty -- false
+is "$(state q last) $(redis HGET 'later:{q}:attempts' last)" "dead 2" "after its last attempt: buried"
+
+later push t -q slow --timeout 0.3 --backoff 60 --id slow >/dev/null
+run later work slow -n 1 -- sleep 30
+is "$(later show slow -q slow | cut -f 2,7)" "$(printf 'delayed\ttimeout: over its time: 0.3 s')" \
+    "over its time: stopped, and again later"
+script deaf <<'END'
+trap '' TERM
+echo $$ >"$PIDS"
+sleep 30 &
+wait
+sleep 30
+END
+
+redis ZADD 'later:{bad}:ready' 1 '{broken' >/dev/null
+later push t -q bad --id expired --expires-at 5 >/dev/null
+run later work bad --until-empty -- touch "$work/ran"
+is "$(later size bad | cut -f 2-5) $(test -e "$work/ran" || echo never)" \
+    "$(printf '0\t0\t0\t1 never')" "what is not to be run never runs"
+
+later push t -q q --id nofile >/dev/null
+run later work q --until-empty -- "$work/no-such-program"
+is "$status" 66 "no such program: status 66"
+like "$err" 'no-such-program: No such file' "and words"
+is "$(later show nofile -q q | cut -f 2,5)" "$(printf 'ready\t0')" "the job is given back"
+run later work q
+is "$status" 64 "no program"
+run later work -- true
+is "$status" 64 "no queue"
+run later work q --until-empty -n 3 -- true
+is "$status" 64 "two ends"
+
+# ---- how many, in which order, when it ends
+
+for i in 1 2 3 4 5 6; do
+    later push t -q low --id "low$i" >/dev/null
+    later push t -q high --id "high$i" >/dev/null
+done
+is "$(later work high low -n 8 -- sh -c 'echo "$LATER_ID"' | tr '\n' ' ')" \
+    "high1 high2 high3 high4 high5 high6 low1 low2 " "queues in their order; --count"
+is "$(count low ready) $(count low reserved)" "4 0" "not one more is taken"
+is "$(later work low --until-empty -- cat </dev/null | wc -c | tr -d ' ')" 96 "--until-empty"
+run later work low --until-empty -- true
+is "$status$out$err" 0 "an empty queue is empty"
+
+for i in 1 2 3 4 5 6 7 8; do later push t -q par >/dev/null; done
+begun=$(date +%s%N)
+later work par --until-empty --parallel 4 -- sh -c 'echo begin; sleep 0.3; echo end' >"$work/par"
+took=$((($(date +%s%N) - begun) / 1000000))
+most=$(awk '/begin/ { n++ } /end/ { n-- } n > most { most = n } END { print most }' "$work/par")
+is "$most" 4 "--parallel 4: four at a time"
+is "$((took < 2000))" 1 "in the time that takes ($took ms)"
+
+awk 'BEGIN { for (i = 0; i < 300; i++) print "{\"type\":\"t\"}" }' | later push -f - -q fast >/dev/null 2>&1
+is "$(later work fast --until-empty -p 8 --json -- true | grep -c acked)" 300 "300 short ones"
+
+# ---- waiting
+
+worker idle -n 2 -- sh -c 'echo "$LATER_ID"'
+is_blocked()
+{
+    redis CLIENT LIST | grep -q 'cmd=blpop'
+}
+wait_until 5 is_blocked
+begun=$(date +%s%N)
+later push t -q idle --id i1 >/dev/null
+wait_until 5 grep -q i1 "$work/worked"
+took=$((($(date +%s%N) - begun) / 1000000))
+is "$((took < 700))" 1 "a push wakes it ($took ms)"
+later push t -q idle --id i2 --in 0.5 >/dev/null
+wait "$worker"
+is "$? $(tr '\n' ' ' <"$work/worked")" "0 i1 i2 " "a delayed one is begun when it is due"
+
+later push t -q again --id again --backoff 0.2 --max-attempts 3 >/dev/null
+worker again -n 3 -- sh -c 'echo "$LATER_ATTEMPT"; exit 1'
+wait "$worker"
+is "$(tr '\n' ' ' <"$work/worked")$(state again again)" "1 2 3 dead" "three attempts, without a laterd"
+
+# ---- leases
+
+later push t -q lease --id kept >/dev/null
+worker lease -n 1 --lease 1 -- sleep 2.5
+wait_until 5 has lease reserved 1
+score=$(redis ZRANGE 'later:{lease}:reserved' 0 -1 WITHSCORES | tail -n 1)
+sleep 1.2
+is "$(awk "BEGIN { print ($(redis ZRANGE 'later:{lease}:reserved' 0 -1 WITHSCORES | tail -n 1) > $score + 0.5) }")" \
+    1 "the lease is renewed while the program runs"
+wait "$worker"
+is "$? $(redis HGET 'later:{lease}:stats' 'done')" "0 1" "and the job ends well"
+
+later push t -q lost --id lost >/dev/null
+worker lost -n 1 --lease 1 --json -- sh -c 'echo started; trap "echo stopped; exit 3" TERM; sleep 20 & wait'
+wait_until 5 grep -q started "$work/worked"
+later cancel lost -q lost >/dev/null
+wait "$worker"
+is $? 0 "a cancelled job: the worker goes on"
+like "$(cat "$work/worked")" '^stopped$' "its program gets TERM"
+like "$(cat "$work/worked")" '"id":"lost".*"result":"lost"' "its result is lost"
+like "$(cat "$work/words")" 'lost: the reservation is lost; its program is stopped' "and told"
+
+later push t -q ends --id ends >/dev/null
+worker ends -n 1 -- sh -c "touch $work/begun; sleep 0.5"
+wait_until 5 test -e "$work/begun"
+later cancel ends -q ends >/dev/null
+wait "$worker"
+like "$(cat "$work/words")" 'ends: the reservation is lost; its result is not counted' \
+    "an end after the loss is not counted"
+
+# ---- stopping
+
+for i in 1 2 3; do later push t -q stop --id "s$i" >/dev/null; done
+worker stop -- sh -c "echo begin; sleep 0.7; echo end"
+wait_until 5 grep -q begin "$work/worked"
+kill -TERM "$worker"
+wait "$worker"
+is "$? $(tr '\n' ' ' <"$work/worked")" "0 begin end " "TERM: the program may end, no other begins"
+is "$(later size stop | cut -f 2-5)" "$(printf '2\t0\t0\t0')" "the others wait"
+like "$(cat "$work/words")" 'stopping: 1 still running' "it tells how many it waits for"
+
+worker stop -p 2 -- sh -c 'echo begin; exec sleep 30'
+wait_until 5 sh -c "test \$(grep -c begin $work/worked) -eq 2"
+kill -INT "$worker"
+wait_until 5 grep -q stopping "$work/words"
+kill -INT "$worker"
+wait "$worker"
+is "$? $(later size stop | cut -f 2-5)" "0 $(printf '2\t0\t0\t0')" "the second one returns them"
+is "$(redis HGETALL 'later:{stop}:attempts')" "" "without an attempt"
+
+export PIDS="$work/pids"
+worker stop -n 1 -- "$work/deaf"
+wait_until 5 test -s "$PIDS"
+for _ in 1 2 3; do
+    kill -TERM "$worker"
+    sleep 0.1
+done
+begun=$(date +%s)
+wait "$worker"
+is "$? $(later size stop | cut -f 2-5)" "0 $(printf '2\t0\t0\t0')" "the third one kills what does not hear"
+is "$(($(date +%s) - begun < 5))" 1 "at once"
+is "$(gone "$(cat "$PIDS")" && echo gone)" gone "the program is gone"
+
+worker stop -n 1 -- sh -c "echo \$\$ >$work/orphan; exec sleep 30"
+wait_until 5 test -s "$work/orphan"
+kill -KILL "$worker"
+wait "$worker" 2>/dev/null
+wait_until 5 gone "$(cat "$work/orphan")"
+is "$(gone "$(cat "$work/orphan")" && echo gone)" gone "KILL of the worker ends its program, too"
+
+worker empty -- true
+wait_until 5 is_blocked
+kill -STOP "$worker"
+later push t -q empty >/dev/null
+kill -TERM "$worker"
+kill -CONT "$worker"
+wait "$worker"
+is "$? $(redis LLEN 'later:{empty}:wake')" "0 1" "who leaves puts the wake back"
+
+# ---- Redis goes away
+
+stop_redis
+start_redis 'appendonly yes' 'appendfsync always'
+for i in 1 2; do later push t -q away --id "a$i" --backoff 0 >/dev/null; done
+worker away -n 2 --json -- sh -c "echo begin; while ! test -e $work/go; do sleep 0.05; done"
+wait_until 5 grep -q begin "$work/worked"
+stop_redis KILL
+touch "$work/go"
+wait_until 10 grep -q 'it is tried again' "$work/words"
+like "$(cat "$work/words")" 'it is tried again' "Redis is gone: it is told"
+start_redis 'appendonly yes' 'appendfsync always'
+wait "$worker"
+is "$? $(grep -c '"result":"acked"' "$work/worked")" "0 2" "when it is back, the end is told, and work goes on"
+is "$(later check away | cut -f 3 | sort -u)" ok "check"
+is "$(redis HGET 'later:{away}:stats' 'done')" 2 "both are done"
+
+# ---- a reserve whose answer is lost: Redis hangs when it has the question and not the answer
+
+stop_redis
+start_redis 'enable-debug-command yes'
+calls()
+{
+    redis INFO commandstats | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\),.*/\1/p'
+}
+has_looked()
+{
+    test "$(calls)" -gt "$looks"
+}
+# The worker must not look around between its wake and its reserve, which it does each 0.8 s: so the
+# time right after a look is taken, and on a slow machine once more.
+for _ in 1 2 3; do
+    worker hangs -n 1 -- cat
+    wait_until 5 is_blocked
+    looks=$(calls)
+    wait_until 5 has_looked
+    kill -STOP "$worker"
+    later push t -q hangs >/dev/null
+    redis DEBUG SLEEP 5.5 >/dev/null &
+    own "$!"
+    sleep 0.1
+    kill -CONT "$worker"
+    wait "$worker"
+    is $? 0 "Redis hung for 5.5 s, the job was done after that"
+    returned=$(redis HGET 'later:{hangs}:stats' returned)
+    test -z "$returned" || break
+done
+is "$returned" 1 "what a reserve took whose answer was lost is given back"
+like "$(cat "$work/words")" 'it is tried again' "that is told"
+is "$(redis HGET 'later:{hangs}:stats' lapsed)$(redis EXISTS 'later:{hangs}:attempts')" 0 \
+    "it did not lapse, and is no attempt"
+is "$(later check hangs | cut -f 3 | sort -u)" ok "check"
+finish

@@ -1,0 +1,112 @@
+#!/bin/sh
+# A configuration or a plugin that is wrong: laterd -t and laterd itself refuse it with 78, and name
+# file and line, or the path. (tests/unit/test_config_bad tries many more configurations.)
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+
+# refused PLACE WORDS NAME: by -t and by a start, alike.
+refused()
+{
+    for how in -t ''; do
+        # shellcheck disable=SC2086 # no word if it is empty
+        run "$laterd_bin" -c "$work/laterd.conf" $how
+        is "$status" 78 "laterd $how: $3: exit 78"
+        contains "$err" "$1" "laterd $how: $3: the place"
+        contains "$err" "$2" "laterd $how: $3: the reason"
+        [ ! -e "$work/state/slots" ] || [ -z "$(ls "$work/state/slots")" ] || not_ok "$3: it had begun"
+    done
+}
+
+# at LINE: the place of a line of our configuration; the options of configure begin in the fourth.
+at()
+{
+    echo "$work/laterd.conf:$1:"
+}
+
+configure 'workers = 2;'
+run "$laterd_bin" -c "$work/laterd.conf" -t
+is "$status $err" "0 " "laterd -t: a good one"
+
+configure 'lease = 30.0;' 'worker = 2;'
+refused "$(at 5)" worker "an unknown key"
+configure 'workers = "two";'
+refused "$(at 4)" workers "a wrong type"
+configure 'workers = 3000000000;'
+refused "$(at 4)" workers "a number that libconfig wraps"
+configure 'lease = 0.0;'
+refused "$(at 4)" lease "a number out of range"
+configure 'queues = ( { name = "default"; },' '    { name = "de fault"; } );'
+refused "$(at 5)" 'queue' "a bad name of a queue"
+configure 'lease = ;'
+refused "$(at 4)" 'syntax' "no libconfig at all"
+configure '@include "more.conf"'
+printf '\n\ngrace = -1.0;\n' >"$work/more.conf"
+refused "$work/more.conf:3:" grace "a fault in an included file"
+mkdir -p "$work/conf.d"
+configure ''
+echo 'nonsense = 1;' >"$work/conf.d/10-more.conf"
+refused "$work/conf.d/10-more.conf:1:" nonsense "a fault in conf.d"
+rm -r "$work/conf.d"
+run "$laterd_bin" -c "$work/none.conf"
+is "$status" 78 "no such file: exit 78"
+contains "$err" "$work/none.conf" "no such file: its path"
+
+# ---- plugins
+
+configure ''
+sed -i "s|dir = \"$work/jobs\"|dir = \"$work/no-jobs\"|" "$work/laterd.conf"
+refused "$work/no-jobs" 'No such file' "no directory of plugins"
+configure ''
+sed -i "s|config = |load = ( \"missing\" ); config = |" "$work/laterd.conf"
+refused "$work/jobs/missing.so" 'No such file' "a plugin that is not there"
+
+configure ''
+sed -i "s|check = { dir|check = { folder|" "$work/laterd.conf"
+refused "$(at 3)" 'check knows dir' "an option that the plugin refuses"
+sed -i "s|folder = \"$work\"|dir = \"$work/nowhere\"|" "$work/laterd.conf"
+run "$laterd_bin" -c "$work/laterd.conf" -t
+is "$status" 0 "laterd -t does not start plugins"
+
+configure ''
+echo 'no library' >"$work/jobs/text.so"
+refused "$work/jobs/text.so" 'ELF' "no ELF file"
+: >"$work/jobs/text.so"
+refused "$work/jobs/text.so" '' "an empty file"
+rm "$work/jobs/text.so"
+
+cp "$PLUGIN_TEST_DIR/trouble.so" "$work/jobs"
+TROUBLE=api
+export TROUBLE
+refused "$work/jobs/trouble.so" '7' "another API number"
+contains "$err" '1' "both numbers are named"
+TROUBLE=twice
+refused "$work/jobs/trouble.so" 'trouble' "a type twice"
+unset TROUBLE
+chmod 666 "$work/jobs/trouble.so"
+refused "$work/jobs/trouble.so" 'writ' "a plugin that everyone may write"
+chmod 644 "$work/jobs/trouble.so"
+if [ "$(id -u)" = 0 ]; then
+    chown 12345 "$work/jobs/trouble.so"
+    refused "$work/jobs/trouble.so" 'own' "somebody else's plugin"
+fi
+rm -f "$work/jobs/trouble.so"
+chmod 777 "$work/jobs"
+refused "$work/jobs" 'writ' "a directory of plugins that everyone may write"
+chmod 755 "$work/jobs"
+
+CHECK_LOAD=crash
+export CHECK_LOAD
+refused '' 'signal 6' "a plugin that crashes while it is loaded"
+unset CHECK_LOAD
+
+# ---- usage
+
+run "$laterd_bin" --nonsense
+is "$status" 64 "an unknown option: exit 64"
+run "$laterd_bin" -c "$work/laterd.conf" extra
+is "$status" 64 "an argument too many: exit 64"
+run "$laterd_bin" --version
+like "$out" '^laterd [0-9]+\.[0-9]+' "--version"
+configure 'workers = 3;'
+run "$laterd_bin" -c "$work/laterd.conf" --print-config
+like "$out" 'workers = 3;' "--print-config"
+finish

@@ -1,0 +1,110 @@
+#!/bin/sh
+# Event jobs: a thousand at once in one worker; over their time they are cancelled, then settled
+# without their handler; a second finish is refused; serial jobs take turns with them.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+# ---- a thousand sleeps of a second
+
+configure 'workers = 1;' 'events = 1000;'
+start_laterd
+later push --file - >/dev/null <<LINES
+$(seq 1000 | sed 's/.*/{"type":"sleep","id":"warm-&","payload":{"seconds":0}}/')
+LINES
+within 10 "a thousand jobs that end at once" counts 'done' 1000
+is "$(workers | wc -l)" 1 "one worker"
+seq 1000 | sed 's/.*/{"type":"sleep","id":"sleep-&","payload":{"seconds":1}}/' >"$work/sleeps"
+begin=$(present)
+later push --file "$work/sleeps" >/dev/null
+within 10 "a thousand sleeps of 1 s are done" counts 'done' 2000
+at_most "$(sum "$(present) - $begin")" 1.5 "s for them"
+is "$(redis HLEN "$(key attempts)") $(how_often 'ending it')" "0 0" "none failed, the worker lived"
+
+# With more than there is room for, the rest waits for its turn.
+begin=$(present)
+seq 1500 | sed 's/.*/{"type":"sleep","id":"more-&","payload":{"seconds":1}}/' |
+    later push --file - >/dev/null
+within 20 "1,500 sleeps of 1 s are done" counts 'done' 3500
+elapsed=$(sum "$(present) - $begin")
+at_least "$elapsed" 2 "s for them, 1,000 at once"
+at_most "$elapsed" 4 "s for them, 1,000 at once"
+stop_laterd
+
+# ---- a small host for what goes wrong
+
+configure 'workers = 1;' 'events = 50;' 'grace = 1.0;' 'lease = 3.0;' \
+    'retry = { max_attempts = 3; base = 0.1; max = 0.1; jitter = 0.0; };'
+start_laterd
+pids=$(workers)
+
+push_event heard '"for":30,"upto":1,"do":"wait"' '"timeout":0.5'
+push_event deaf '"for":2.5,"upto":1,"do":"deaf"' '"timeout":0.5'
+push_event beside '"for":2'
+within 5 "over its time an event job is cancelled" ended heard
+at_least "$(sum "$(ended_at heard) - $(began heard)")" 0.499 "s until then"
+at_most "$(sum "$(ended_at heard) - $(began heard)")" 1 "s until then"
+contains "$(error_of heard)" '"attempt":1,"kind":"timeout","text":"cancelled"' "its error says so"
+within 5 "and tried again" ended heard 2
+within 5 "one that does not hear is tried again after the grace" begun deaf 2
+at_least "$(sum "$(began deaf 2) - $(began deaf)")" 1.59 "s after it began"
+at_most "$(sum "$(began deaf 2) - $(began deaf)")" 2.2 "s after it began"
+contains "$(error_of deaf)" '"kind":"timeout","text":"over its time' "its error says so"
+within 5 "its late finish is refused" logged 'finished it after its time was over: refused'
+contains "$(grep 'after its time' "$log")" 'plugin check' "naming the plugin"
+within 10 "all are done" settled
+is "$(attempts_in begun beside | wc -l) $(counted 'done')" "1 3503" "the one beside ran once"
+
+# ---- finishing twice, at once, with a failure
+
+push_event twice '"do":"twice"'
+push_event now '"do":"now"'
+push_event failing '"do":"retry"'
+push_event after '"for":0.3'
+within 5 "a job that is finished twice is done" unknown twice
+within 5 "the second finish is refused" logged 'finished a job twice'
+contains "$(grep 'a job twice' "$log")" 'plugin check' "naming the plugin"
+within 5 "a job may be finished before its handler returns" unknown now
+within 5 "one that fails three times is dead" is_dead failing
+within 5 "others go on" unknown after
+is "$(counted 'done')" 3506 "each was counted once"
+is "$(workers)" "$pids" "all that time in the same worker"
+
+# ---- cancelled by a user
+
+push_event withdrawn '"for":30,"do":"wait"'
+wait_until 5 begun withdrawn
+begin=$(present)
+later cancel withdrawn >/dev/null
+within 5 "a cancelled job's handler is told" ended withdrawn
+at_most "$(sum "$(present) - $begin")" 2 "s until then, with a lease of 3"
+is "$(counted cancelled) $(dead)" "1 1" "and its result refused"
+
+# ---- serial jobs and event jobs take turns in one worker
+
+for i in 1 2 3 4 5; do
+    push_event "event-$i" '"for":0.3'
+    push_do "serial-$i" '"do":"sleep","for":0.1'
+done
+within 20 "serial jobs among event jobs" counts 'done' 3516
+# Of each kind no start lies between start and end of the other.
+sort -k4,4n "$work/ended" | awk '
+    /^(event|serial)-/ {
+        kind = substr($1, 1, 5)
+        for (i = 1; i <= n; i++)
+            if (kinds[i] != kind && starts[i] < $5 && ends[i] > $4)
+                print $1, "overlaps", ids[i]
+        n++; kinds[n] = kind; starts[n] = $4; ends[n] = $5; ids[n] = $1
+    }' >"$work/overlaps"
+is "$(cat "$work/overlaps")" "" "never run at the same time"
+at_most "$(redis HLEN "$(key attempts)")" 1 "jobs with attempts (the dead one)"
+
+# ---- a loop that stands still
+
+push_event quiet '"for":20,"upto":1,"do":"wait"'
+push_event stuck '"for":30,"upto":1,"do":"block"' '"timeout":1'
+within 15 "a worker whose loop stands still is killed" logged 'its event loop hangs'
+within 15 "its jobs are done by another" unknown stuck
+within 15 "also the one beside" unknown quiet
+
+end_well
+finish

@@ -1,0 +1,107 @@
+#!/bin/sh
+# Memory and descriptors: small after 100,000 jobs, the same after 100,000 more; large documents come
+# one by one.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 2;'
+start_laterd
+pids=$(workers)
+
+# look: the greatest private memory of the workers in KiB, their descriptors, and laterd's.
+look()
+{
+    worker_memory=0 worker_descriptors=0
+    for pid in $pids; do
+        memory=$(private_memory "$pid") open=$(descriptors "$pid")
+        [ "$memory" -le "$worker_memory" ] || worker_memory=$memory
+        [ "$open" -le "$worker_descriptors" ] || worker_descriptors=$open
+    done
+    laterd_memory=$(private_memory "$laterd_pid") laterd_descriptors=$(descriptors "$laterd_pid")
+    echo "# $1: worker $worker_memory KiB, $worker_descriptors descriptors;" \
+        "laterd $laterd_memory KiB, $laterd_descriptors descriptors"
+}
+
+look 'at the start'
+push_many 100000 null null first-
+within 60 "100,000 jobs are done" counts 'done' 100000
+look 'after 100,000 jobs'
+at_most "$laterd_memory" 8192 "KiB of laterd's own"
+at_most "$worker_memory" 6144 "KiB of a worker's own"
+worker_before=$worker_memory laterd_before=$laterd_memory
+open_before="$worker_descriptors $laterd_descriptors"
+
+push_many 100000 null null second-
+within 60 "100,000 more are done" counts 'done' 200000
+look 'after 200,000 jobs'
+# A page or two more may be touched for the first time.
+at_most "$((worker_memory - worker_before))" 128 "KiB that a worker has grown"
+at_most "$((laterd_memory - laterd_before))" 128 "KiB that laterd has grown"
+is "$worker_descriptors $laterd_descriptors" "$open_before" "descriptors are the same"
+is "$(workers)" "$pids" "in the same workers"
+
+# ---- of everything else: failed, delayed, bad jobs, reloads, reconnects
+
+for round in 1 2; do
+    push_many 2000 'do' '{"do":"retry","in":0.05,"upto":1}' "fail$round-"
+    push_many 2000 unknown-type null "unknown$round-"
+    wait_until 20 counts returned $((round * 2000))
+    wait_until 20 counts 'done' $((200000 + round * 2000))
+    later purge default --state delayed --yes >/dev/null
+    for i in 1 2 3 4 5; do
+        redis CLIENT KILL TYPE normal >/dev/null
+        push_job "again$round-$i" '"type":"null"'
+        wait_until 10 unknown "again$round-$i"
+    done
+    look "round $round of other work"
+    [ "$round" -ne 1 ] || {
+        worker_before=$worker_memory laterd_before=$laterd_memory
+    }
+done
+at_most "$((worker_memory - worker_before))" 256 "KiB that a worker has grown in the second round"
+at_most "$((laterd_memory - laterd_before))" 256 "KiB that laterd has grown in the second round"
+# (A connection may just be on its way up again.)
+same_descriptors()
+{
+    [ "$(descriptors "${pids##*[!0-9]}") $(descriptors "$laterd_pid")" = "$open_before" ]
+}
+within 10 "descriptors are the same" same_descriptors
+
+# ---- documents of 1 MiB: a worker may have two more than its limit
+
+pad=$(awk 'BEGIN { for (i = 0; i < 104850; i++) printf "0123456789" }')
+i=0
+while [ "$i" -lt 40 ]; do
+    i=$((i + 1))
+    echo "{\"type\":\"do\",\"id\":\"large-$i\",\"payload\":{\"do\":\"sleep\",\"for\":0.05},\"pad\":\"$pad\"}"
+done | later push --file - >/dev/null
+is "$(redis HSTRLEN "$(key jobs)" large-40)" "$((1048500 + 74))" "documents of 1 MiB are pushed"
+most=0
+while ! ended large-40; do
+    for pid in $pids; do
+        memory=$(private_memory "$pid")
+        [ "${memory:-0}" -le "$most" ] || most=$memory
+    done
+done
+look 'after documents of 1 MiB'
+echo "# $((most - worker_before)) KiB more than before while documents of 1 MiB run"
+at_most "$most" $((6144 + 2 * 1024)) "KiB of a worker's own meanwhile"
+at_most "$((laterd_memory - laterd_before))" 256 "KiB that laterd has grown"
+
+# ---- reloads leave nothing behind in the supervisor
+
+for i in 1 2 3 4 5 6; do
+    kill -HUP "$laterd_pid"
+    reloaded()
+    {
+        [ "$(how_often 'reloaded: ')" = "$i" ] && [ "$(workers | wc -l)" = 2 ]
+    }
+    wait_until 10 reloaded
+    [ "$i" -ne 2 ] || before=$(private_memory "$laterd_pid")
+done
+sleep 0.3 # the old workers' pages are settled
+at_most "$(($(private_memory "$laterd_pid") - before))" 256 "KiB that laterd has grown in four reloads"
+is "$(descriptors "$laterd_pid")" "${open_before#* }" "descriptors are the same"
+is "$(find "$work/state/slots" -type f | wc -l)" 2 "slot pages of former workers are gone"
+
+end_well
+finish

@@ -1,0 +1,97 @@
+#!/bin/sh
+# Redis is not there when laterd starts, goes away, refuses: laterd waits, says so once, and goes on.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs redis-server redis-cli
+
+# ---- not there at the start
+
+LATER_REDIS_URL=unix:$redis_socket
+export LATER_REDIS_URL
+configure 'workers = 2;' 'lease = 3.0;'
+: >"$log"
+launch
+within 10 "without a Redis laterd waits" logged 'redis is away'
+sleep 2 # several tries
+is "$(how_often 'redis is away')" 1 "and says so once"
+contains "$(grep 'redis is away' "$log")" "$redis_socket" "naming the place"
+run later size
+is "$status" 69 "later does not wait: exit 69"
+contains "$err" "$redis_socket" "and names the place, too"
+within 5 "the workers are there" logged ' ready: '
+start_redis
+push_do first '"do":"done"'
+within 8 "when Redis comes, jobs are performed" unknown first
+is "$(how_often 'redis is back')" 1 "the log says that it is back"
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+
+stop_redis KILL
+: >"$log"
+launch
+wait_until 10 logged 'redis is away'
+stop_laterd
+is "$exited" 0 "TERM is heard without Redis, too"
+
+# ---- away for a moment, again and again, while a job runs
+
+rm -f "$work/begun" "$work/ended"
+start_redis 'appendonly yes' 'appendfsync always'
+start_laterd
+push_do long '"do":"sleep","for":4'
+within 10 "a job begins" begun long
+for round in 1 2 3; do
+    stop_redis KILL
+    sleep 0.3
+    start_redis 'appendonly yes' 'appendfsync always'
+    push_job "round-$round" '"type":"note"'
+    within 8 "after an outage the other worker goes on ($round)" ended "round-$round"
+done
+within 10 "and the job that ran is done" unknown long
+is "$(attempts_in begun long | wc -l) $(attempts_of long)" "1 0" "it ran once"
+runs "the sums hold" conserved
+stop_laterd
+
+# ---- away for longer than a lease: nothing lapses before its keeper had a chance
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 1;' 'lease = 1.0;'
+start_laterd
+push_do long '"do":"sleep","for":4.5'
+within 10 "a job begins" begun long
+stop_redis KILL
+sleep 2
+start_redis 'appendonly yes' 'appendfsync always'
+within 10 "it is done after an outage of two leases" unknown long
+is "$(attempts_in begun long | wc -l) $(counted lapsed)" "1 0" "it ran once, nothing lapsed"
+stop_laterd
+
+# ---- a Redis that would throw jobs away, one without a password that is wanted
+
+redis CONFIG SET maxmemory-policy allkeys-lru >/dev/null
+redis CONFIG SET maxmemory 100mb >/dev/null
+: >"$log"
+launch
+await_laterd
+is "$exited" 78 "a Redis that evicts is refused: exit 78"
+contains "$(cat "$log")" 'noeviction' "with the remedy"
+redis CONFIG SET maxmemory-policy noeviction >/dev/null
+redis CONFIG SET maxmemory 0 >/dev/null
+
+redis CONFIG SET requirepass secret >/dev/null
+: >"$log"
+launch
+within 10 "a password is wanted: it is said" logged 'NOAUTH'
+kill -0 "$laterd_pid"
+is "$?" 0 "and laterd goes on trying"
+stop_laterd
+printf 'secret\n' >"$work/password"
+chmod 600 "$work/password"
+configure 'workers = 1;'
+sed -i "s|redis = {|redis = { password_file = \"$work/password\";|" "$work/laterd.conf"
+start_laterd
+push='{"type":"note","payload":"with a password"}'
+redis-cli -s "$redis_socket" -a secret --no-auth-warning ZADD "$(key ready)" 0 "$push" >/dev/null
+within 10 "with the password jobs are performed" begun "$(printf %s "$push" | sha1sum | cut -d' ' -f1)"
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+finish

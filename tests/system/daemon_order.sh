@@ -1,0 +1,105 @@
+#!/bin/sh
+# First in, first out within a priority; higher priorities first; queues in their order or share.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+count=10000
+
+# in_order FROM TO NAME: have the jobs FROM… run in the order of their numbers?
+in_order()
+{
+    cut -d' ' -f1 "$work/begun" | sed -n "s/^$1\([0-9]*\)\$/\1/p" >"$work/order"
+    seq "$2" >"$work/wanted"
+    runs "$3" cmp "$work/order" "$work/wanted"
+}
+
+fresh()
+{
+    rm -f "$work/begun" "$work/ended"
+}
+
+configure 'workers = 1;'
+
+"$tools/push" "$LATER_REDIS_URL" default one "$count" note null one-
+start_laterd
+within 30 "$count jobs pushed one by one" reached ended "$count"
+in_order one- "$count" "run in the order of their pushes"
+stop_laterd
+fresh
+
+start_laterd
+"$tools/push" "$LATER_REDIS_URL" default one "$count" note null busy-
+within 30 "$count jobs pushed one by one while they are performed" reached ended "$count"
+in_order busy- "$count" "run in the order of their pushes"
+stop_laterd
+fresh
+
+push_many "$count" note null bulk-
+start_laterd
+within 30 "$count jobs pushed in bulk" reached ended "$count"
+in_order bulk- "$count" "run in the order of their pushes"
+stop_laterd
+fresh
+
+seq "$count" | sed 's/.*/{"type":"note","id":"file-&"}/' | later push --file - >"$work/pushed"
+start_laterd
+within 30 "$count lines of later push --file" reached ended "$count"
+in_order file- "$count" "run in the order of their lines"
+stop_laterd
+fresh
+
+# ---- priorities, given in another order than they rank
+
+for priority in 0 -100 3 100 -1 0 3; do
+    for i in 1 2 3; do
+        echo "$priority.$i"
+        push_job "p$priority.$((n += 1))" '"type":"note"' '' "$priority"
+    done
+done >/dev/null
+# A delayed one is due already, but before all that came later.
+push_job delayed '"type":"note"' +0.05 50
+wait_until 5 test "$(redis ZSCORE "$(key delayed)" delayed)" = '' ||
+    sleep 0.1 # nobody migrates yet: it is due when laterd starts
+start_laterd
+within 10 "jobs of several priorities" settled
+is "$(cut -d' ' -f1 "$work/begun" | sed 's/\..*//' | uniq | tr '\n' ' ')" \
+    'p100 delayed p3 p0 p-1 p-100 ' "higher priorities first, a delayed job by its own"
+is "$(sed -n 's/^p\(.*\)\.\([0-9]*\) .*/\1 \2/p' "$work/begun" | sort -s -k1,1n -c 2>&1 | wc -l)" 1 \
+    "(they were not pushed in that order)"
+for priority in 3 0; do
+    numbers=$(sed -n "s/^p$priority\.\([0-9]*\) .*/\1/p" "$work/begun")
+    is "$numbers" "$(printf '%s\n' "$numbers" | sort -n)" "of priority $priority the first pushed first"
+done
+stop_laterd
+fresh
+
+# ---- queues: strict order, then shares
+
+fill()
+{
+    for queue in first second; do
+        "$tools/push" "$LATER_REDIS_URL" $queue many "$1" "$2" "$3" "$queue-"
+    done
+}
+
+fill 3000 note null
+configure 'workers = 1;' 'queues = ( { name = "first"; }, { name = "second"; } );'
+start_laterd
+within 30 "two queues in strict order" reached ended 6000
+is "$(sed -n '1,3000s/-.*//p' "$work/begun" | sort | uniq -c | tr -d ' ')" 3000first \
+    "the first queue was emptied before the second began"
+stop_laterd
+fresh
+
+# Jobs of 5 ms are reserved two at a time: about 160 draws from the first queue, so that the second
+# gets 100 of its jobs meanwhile, give or take 16; 35 and 180 are four and five times that away.
+fill 300 'do' '{"do":"sleep","for":0.005}'
+configure 'workers = 1;' \
+    'queues = ( { name = "first"; weight = 3; }, { name = "second"; weight = 1; } );'
+start_laterd
+within 30 "two queues by weight 3 to 1" reached ended 600
+share=$(($(grep -n '^first-' "$work/begun" | tail -n 1 | cut -d: -f1) - 300))
+at_most "$share" 180 "jobs of the second among 300 of the first"
+at_least "$share" 35 "jobs of the second among 300 of the first"
+
+end_well
+finish

@@ -1,0 +1,106 @@
+#!/bin/sh
+# HUP: the new configuration is tried whole, then workers are replaced, without losing or repeating
+# a job; a bad one changes nothing.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+options='drain = 20.0; lease = 2.0;'
+configure 'workers = 2;' "$options"
+start_laterd
+
+reloaded()
+{
+    [ "$(how_often 'reloaded: ')" -ge "$1" ]
+}
+
+# has_workers N: are there N, all of them others than $pids?
+has_workers()
+{
+    [ "$(workers | wc -l)" = "$1" ] && ! workers | grep -qxF "$pids"
+}
+
+# ---- 5,000 jobs run through four reloads
+
+push_do long '"do":"sleep","for":5'
+wait_until 5 begun long
+push_many 5000 'do' '{"do":"sleep","for":0.002}' through-
+for round in 1 2 3 4; do
+    wait_until 20 reached ended $((round * 800))
+    kill -HUP "$laterd_pid"
+    wait_until 10 reloaded "$round"
+done
+within 60 "5,001 jobs are done" counts 'done' 5001
+is "$(how_often 'reloaded: ')" 4 "after four reloads meanwhile"
+is "$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l) $(lines begun)" "0 5001" "each once"
+at_least "$(cut -d' ' -f5 "$work/begun" | sort -u | wc -l)" 8 "worker processes took part"
+is "$(counted lapsed) $(redis HLEN "$(key attempts)")" "0 0" "no lease ran out, no attempt failed"
+at_least "$(sum "$(ended_at long) - $(began long)")" 4.99 \
+    "s that a job ran, in a worker of before, longer than its lease"
+
+# ---- another configuration comes into force
+
+pids=$(workers)
+configure 'workers = 3;' "$options" 'types = ( { name = "do"; max_attempts = 1; } );'
+kill -HUP "$laterd_pid"
+within 10 "three new workers" has_workers 3
+push_do once '"do":"retry"'
+within 5 "new values are in force" is_dead once
+
+# Two changes, the second while the first is being tried: the last one counts.
+stop_laterd
+CHECK_LOAD=slow
+export CHECK_LOAD
+start_laterd
+unset CHECK_LOAD
+pids=$(workers)
+configure 'workers = 1;' "$options"
+kill -HUP "$laterd_pid"
+sleep 0.2
+configure 'workers = 4;' "$options"
+kill -HUP "$laterd_pid"
+within 10 "a change while another is being tried is not lost" has_workers 4
+
+# ---- what is bad changes nothing
+
+pids=$(workers)
+# unchanged WORDS NAME: HUP with what the configuration is now.
+unchanged()
+{
+    : >"$log"
+    kill -HUP "$laterd_pid"
+    within 10 "$2 is refused" logged 'othing was changed'
+    contains "$(cat "$log")" "$1" "$2: with the place"
+    is "$(workers)" "$pids" "$2: the workers stay"
+}
+
+configure 'workers = 2;' 'nonsense = 1;'
+unchanged "$work/laterd.conf:5: " "an unknown key"
+configure 'workers = ;'
+unchanged "$work/laterd.conf:4: " "a syntax error"
+mv "$work/laterd.conf" "$work/hidden.conf"
+unchanged "$work/laterd.conf" "a missing file"
+configure 'workers = 2;'
+echo nonsense >"$work/jobs/bad.so"
+unchanged "$work/jobs/bad.so" "a bad plugin"
+rm "$work/jobs/bad.so"
+sed -i 's|state_dir = .*|state_dir = "/tmp/elsewhere";|' "$work/laterd.conf"
+unchanged 'state_dir cannot change' "another state_dir"
+configure 'workers = 2;'
+sed -i 's|redis = {|redis = { prefix = "other";|' "$work/laterd.conf"
+unchanged 'redis.prefix cannot change' "another prefix"
+push_do still '"do":"done"'
+within 5 "and jobs are performed as before" unknown still
+
+# ---- plugins are replaced, too
+
+configure 'workers = 2;'
+rm "$work/jobs/sleep.so"
+kill -HUP "$laterd_pid"
+within 10 "a reload without a plugin" logged 'reloaded: '
+push_job asleep '"type":"sleep","payload":{"seconds":0}'
+within 5 "its jobs wait" is_delayed asleep
+configure 'workers = 2;'
+kill -HUP "$laterd_pid"
+within 15 "for a reload that brings it again" unknown asleep
+
+end_well
+finish

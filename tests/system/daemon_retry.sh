@@ -1,0 +1,91 @@
+#!/bin/sh
+# Attempts that fail: backoff, the last one, kick; jobs that expire.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 2;' 'retry = { max_attempts = 4; base = 0.2; max = 0.5; jitter = 0.25; };' \
+    'types = ( { name = "note"; max_attempts = 2; } );'
+start_laterd
+
+# gap ID N: seconds between the end of attempt N and the start of the next.
+gap()
+{
+    sum "$(began "$1" $(($2 + 1))) - $(ended_at "$1" "$2")"
+}
+
+# between ID N FROM TO NAME: that gap's limits; its upper one with half a second for a busy machine.
+between()
+{
+    at_least "$(gap "$1" "$2")" "$(sum "$3 - 0.002")" "$5: s before attempt $(($2 + 1))"
+    at_most "$(gap "$1" "$2")" "$(sum "$4 + 0.5")" "$5: s before attempt $(($2 + 1))"
+}
+
+# ---- the backoff of the configuration: 0.2, 0.4, then 0.5 s; up to a quarter is taken off
+
+for i in 1 2 3 4 5 6 7 8; do
+    push_do "jitter-$i" '"do":"retry"'
+done
+push_do exponential '"do":"retry","text":"smtp: no answer"'
+within 10 "a job that fails and fails is buried" is_dead exponential
+is "$(attempts_in begun exponential | cut -d' ' -f2 | tr '\n' ' ')" "1 2 3 4 " \
+    "after the attempts of the configuration"
+between exponential 1 0.15 0.2 "exponential"
+between exponential 2 0.3 0.4 "exponential"
+between exponential 3 0.375 0.5 "exponential, capped"
+contains "$(error_of exponential)" '"attempt":4,"kind":"retry","text":"smtp: no answer","host":"' \
+    "with its last error"
+is "$(attempts_of exponential)" 4 "its attempts are counted"
+contains "$(later show exponential)" 'smtp: no answer' "later show tells the error"
+wait_until 10 is_dead jitter-8
+different=$(for i in 1 2 3 4 5 6 7 8; do gap "jitter-$i" 3; done | sort -u | wc -l)
+at_least "$different" 4 "different third waits of 8 jobs"
+
+# ---- the document's own
+
+push_do own '"do":"retry"' '"backoff":{"base":0.4,"max":0.4},"max_attempts":2'
+push_do list '"do":"retry"' '"backoff":[0.1,0.6],"max_attempts":4'
+push_do number '"do":"retry","upto":1' '"backoff":0.3'
+push_do told '"do":"retry","in":0.25,"upto":1' '"backoff":30'
+within 10 "backoff of the document: base and max" is_dead own
+between own 1 0.3 0.4 "base and max"
+within 10 "backoff of the document: a list" is_dead list
+between list 1 0.1 0.1 "a list"
+between list 2 0.6 0.6 "a list"
+between list 3 0.6 0.6 "a list's last goes on"
+within 10 "backoff of the document: a number" ended number 2
+between number 1 0.225 0.3 "a number"
+within 10 "a handler's own wait" ended told 2
+between told 1 0.25 0.25 "later_job_retry_in()"
+is "$(is_known told || echo gone)" gone "and done with the second attempt"
+
+# ---- dead at once; a result that is none
+
+push_do buried '"do":"bury","text":"no such address"'
+push_do odd '"do":"odd"' '"max_attempts":1'
+within 10 "LATER_BURY buries at once" is_dead buried
+contains "$(error_of buried)" '"attempt":1,"kind":"retry","text":"no such address"' "with its error"
+within 10 "an answer that is no result is a failed attempt" is_dead odd
+contains "$(error_of odd)" 'plugin check: type do answered 99' "which names the plugin"
+
+# ---- back from the dead
+
+push_do again '"do":"bury"'
+within 10 "a job is dead" is_dead again
+later kick again >/dev/null
+within 10 "kick brings it back" ended again 2
+is "$(attempts_in begun again | cut -d' ' -f2 | tr '\n' ' ')" "1 1 " "to its first attempt"
+within 10 "and dead again it is" is_dead again
+later kick exponential >/dev/null
+within 10 "a job whose attempts were over is kicked" begun exponential 5
+
+# ---- expires_at
+
+present=$(redis TIME | head -n 1)
+push_job past "\"type\":\"note\",\"expires_at\":$((present - 1))"
+push_job late "\"type\":\"note\",\"expires_at\":$((present + 1))" $((present + 2))
+push_job early "\"type\":\"note\",\"expires_at\":$((present + 600))"
+within 10 "two jobs are over before they begin" counts expired 2
+within 10 "one is not" begun early
+is "$(begun past || echo no) $(begun late || echo no)" "no no" "those two never ran"
+
+end_well
+finish

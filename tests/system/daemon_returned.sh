@@ -1,0 +1,71 @@
+#!/bin/sh
+# Jobs that cannot run now, of an unknown type or over a limit, are returned with a delay: that is no
+# attempt, nothing spins, and others go on.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+# Calls of all scripts so far.
+calls()
+{
+    redis INFO commandstats | tr -d '\r' | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\),.*/\1/p'
+}
+
+# ---- a type that nobody has
+
+configure 'workers = 2;' 'queues = ( { name = "default"; } );'
+sed -i 's/ config = / load = ( "null" ); config = /; s/check = .*}; }; };/}; };/' "$work/laterd.conf"
+start_laterd
+for i in 1 2 3 4 5; do
+    push_do "unknown-$i" '"do":"done"'
+done
+before=$(calls)
+within 5 "jobs of an unknown type are returned" counts returned 5
+is "$(delayed)" 5 "with a delay"
+push_job known '"type":"null"'
+within 5 "a job of a known type runs" unknown known
+within 10 "and are looked at again" counts returned 10
+is "$(attempts_of unknown-1) $(counted released) $(dead)" "0 0 0" "no attempt was counted"
+# Two looks at five jobs, one push, and migrations: every 0.8 s and when something is due.
+at_most "$(($(calls) - before))" 80 "calls of scripts in these 5 s"
+contains "$(grep 'job=unknown-1 ' "$log" | head -n 1)" "no plugin has this type" "the log says why"
+configure 'workers = 2;'
+kill -HUP "$laterd_pid"
+within 15 "once a reload has brought the plugin they run" counts 'done' 6
+is "$(lines begun) $(cut -d' ' -f2 "$work/begun" | sort -u)" "5 1" "once each, as first attempts"
+stop_laterd
+rm -f "$work/begun" "$work/ended"
+
+# ---- limits of a type and of a queue; others go on meanwhile
+
+configure 'workers = 2;' 'limits = (
+    { type = "note"; max = 5; per = 1.0; window = "sliding"; },
+    { queue = "slow"; max = 4; per = 1.0; window = "fixed"; }
+);' 'queues = ( { name = "default"; }, { name = "slow"; } );'
+start_laterd
+before=$(calls)
+begin=$(present)
+push_many 20 note null limited-
+push_many 200 'do' null free-
+"$tools/push" "$LATER_REDIS_URL" slow many 9 'do' null slow-
+free_done()
+{
+    [ "$(grep -c '^free-' "$work/ended")" = 200 ]
+}
+within 2 "200 others go on" free_done
+within 20 "20 jobs, 5 a second" counts 'done' 226
+within 10 "9 jobs of a queue, 4 a second" counts 'done' 9 slow
+# The fifth job after each came a second later: the limit's time is read a moment before the start.
+closest=$(grep '^limited-' "$work/begun" | sort -n -k4,4 |
+    awk '{ at[NR] = $4; if (NR > 5 && (!gap || at[NR] - at[NR - 5] < gap)) gap = at[NR] - at[NR - 5] }
+        END { printf "%.3f", gap }')
+at_least "$closest" 0.9 "s between any job and the fifth after it (sliding)"
+at_least "$(sum "$(grep '^slow-' "$work/begun" | cut -d' ' -f4 | sort -n | tail -n 1) - $begin")" 1 \
+    "s until the ninth of 4 a second (fixed)"
+is "$(cut -d' ' -f2 "$work/begun" | sort -u)" 1 "all ran at their first attempt"
+is "$(counted released) $(counted released slow)" "0 0" "none was released"
+elapsed=$(sum "$(present) - $begin")
+echo "# $(($(calls) - before)) calls, $(counted returned) and $(counted returned slow) returns in $elapsed s"
+at_most "$(sum "($(calls) - $before) / $elapsed")" 100 "calls of scripts a second"
+
+end_well
+finish

@@ -1,0 +1,115 @@
+#!/bin/sh
+# TSTP and CONT, Ctrl-C on a terminal, a thousand signals in a second, signals to workers.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs script
+start_redis
+
+# ---- TSTP: nothing more is reserved; CONT: it goes on
+
+configure 'workers = 2;' 'drain = 10.0;' 'lease = 3.0;'
+start_laterd
+push_do running '"do":"sleep","for":1'
+wait_until 5 begun running
+push_many 200 'do' '{"do":"sleep","for":0.05}' held-
+sleep 0.3 # some of them begin in the other worker, more are reserved
+kill -TSTP "$laterd_pid"
+wait_until 5 logged 'paused'
+none_reserved()
+{
+    [ "$(reserved)" = 0 ]
+}
+within 5 "TSTP: what runs is finished, what waits goes back" none_reserved
+is "$(ended running && echo 'done')" 'done' "the job that ran was finished"
+count=$(lines begun)
+push_job meanwhile '"type":"note"' '' 100
+kill -KILL "$(workers | head -n 1)"
+two_workers()
+{
+    [ "$(workers | wc -l)" = 2 ]
+}
+within 5 "a worker that dies meanwhile is replaced" two_workers
+sleep 0.7
+is "$(lines begun) $(reserved)" "$count 0" "and nothing more begins"
+kill -TSTP "$laterd_pid"
+kill -CONT "$laterd_pid"
+within 10 "CONT: it goes on" ended meanwhile
+within 20 "to the end" settled
+is "$(lines ended) $(redis HLEN "$(key attempts)")" "202 0" "each once"
+
+# ---- signals to a worker
+
+: >"$work/begun" # (laterd goes on writing them)
+: >"$work/ended"
+pids=$(workers)
+push_do 'two' '"do":"sleep","for":1'
+push_do 'one' '"do":"sleep","for":1'
+wait_until 5 reached begun 2
+for pid in $pids; do
+    for signal in HUP INT TSTP PIPE CONT WINCH; do
+        kill -"$signal" "$pid"
+    done
+done
+within 5 "a worker ignores HUP, INT and TSTP" reached ended 2
+is "$(workers)" "$pids" "and stays"
+push_do ended '"do":"sleep","for":30'
+wait_until 5 begun ended
+kill -TERM "$(pid_of ended)"
+within 5 "TERM to a worker ends its job, which is begun again" begun ended 2
+later cancel ended >/dev/null
+within 5 "a cancelled job is stopped" gone "$(pid_of ended 2)"
+is "$(counted cancelled)" 1 "and is gone"
+
+# ---- a thousand signals in a second, with all that they cause
+
+pid=$laterd_pid
+push_many 3000 'do' '{"do":"sleep","for":0.001}' storm-
+i=0
+begin=$(present)
+while [ "$i" -lt 250 ]; do
+    i=$((i + 1))
+    kill -HUP "$pid"
+    kill -TSTP "$pid"
+    kill -CHLD "$pid"
+    kill -CONT "$pid"
+    [ $((i % 10)) -ne 0 ] || sleep 0.02
+done
+echo "# 1000 signals in $(sum "$(present) - $begin") s"
+within 40 "jobs are performed after a storm of signals" settled
+is "$(cut -d' ' -f1 "$work/begun" | grep -c '^storm-')" 3000 "each once"
+is "$(redis HLEN "$(key attempts)") $(counted lapsed)" "0 0" "none failed"
+within 20 "two workers are left" two_workers
+is "$laterd_pid $(gone "$pid" && echo gone)" "$pid " "laterd is the same"
+end_well
+
+# ---- Ctrl-C: the terminal sends INT to all in its foreground; laterd drains, its Redis stays so long
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 2;' 'drain = 20.0;'
+sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
+mkfifo "$work/keyboard"
+: >"$log"
+script -qefc "exec '$laterd_bin' -c '$work/laterd.conf' 2>>'$log'" /dev/null \
+    <"$work/keyboard" >/dev/null &
+terminal=$!
+own "$terminal"
+exec 3>"$work/keyboard"
+wait_until 20 logged ' ready: '
+laterd_pid=$(sed -n 's/.* starts, pid \([0-9]*\)$/\1/p' "$log")
+own "$laterd_pid"
+embedded=unix:$work/state/redis.sock
+later --redis "$embedded" push 'do' '{"do":"sleep","for":2}' --id typed >/dev/null
+later --redis "$embedded" push note --id delayed --in 60 >/dev/null
+within 5 "a job runs in a laterd on a terminal" begun typed
+begin=$(present)
+printf '\003' >&3
+within 10 "Ctrl-C ends it" gone "$laterd_pid"
+exec 3>&-
+wait "$terminal"
+is "$?" 0 "with status 0"
+stopped=$(sum "$(present) - $begin")
+at_least "$stopped" 1 "s until its job was finished"
+at_most "$stopped" 4 "s until laterd had stopped"
+is "$(ended typed && echo 'done')" 'done' "the job was finished"
+contains "$(tail -n 1 "$log")" stopped "laterd stopped well"
+is "$(grep -E 'refuse|away|crash|killed|error' "$log")" "" "no word of trouble in the log"
+finish

@@ -1,0 +1,111 @@
+#!/bin/sh
+# TERM: what runs may finish for `drain` seconds, then gets TERM, after `grace` KILL; what had not
+# begun goes back untouched, what was interrupted too, the tenth time as an attempt.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+# ---- short jobs finish; what waits goes back
+
+configure 'workers = 2;' 'drain = 10.0;' 'grace = 1.0;'
+start_laterd
+push_many 300 'do' '{"do":"sleep","for":0.01}' short-
+push_many 2 'do' '{"do":"sleep","for":1}' long-
+push_many 300 note null rest-
+wait_until 10 begun long-2
+begin=$(present)
+stop_laterd
+at_most "$(sum "$(present) - $begin")" 3 "s to stop"
+is "$exited" 0 "laterd ends with 0"
+is "$(ended long-1 && ended long-2 && echo yes)" yes "the jobs that ran were finished"
+is "$(reserved) $(redis HLEN "$(key attempts)") $(redis HLEN "$(key errors)")" "0 0 0" \
+    "the others went back without an attempt"
+is "$(lines begun) $(counted 'done')" "$(lines ended) $(lines ended)" "what began, ended and was counted"
+is "$(redis HLEN later:hosts)" 0 "laterd has taken its leave"
+runs "the sums hold" conserved
+start_laterd
+within 10 "another laterd does the rest" settled
+is "$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l) $(counted 'done')" "0 602" "all ran once"
+stop_laterd
+rm -f "$work/begun" "$work/ended"
+
+# ---- a job longer than drain gets TERM; one that is deaf KILL after grace
+
+configure 'workers = 2;' 'drain = 1.0;' 'grace = 1.5;'
+start_laterd
+push_do polite '"do":"sleep","for":30'
+push_do deaf '"do":"hang"'
+wait_until 10 begun deaf && wait_until 10 begun polite
+polite=$(pid_of polite) deaf=$(pid_of deaf)
+begin=$(present)
+kill -TERM "$laterd_pid"
+wait_until 10 gone "$polite"
+at_least "$(sum "$(present) - $begin")" 0.99 "s until the polite one was ended"
+at_most "$(sum "$(present) - $begin")" 1.6 "s until the polite one was ended"
+is "$(gone "$deaf" && echo gone)" "" "the deaf one is still there"
+wait_until 10 gone "$deaf"
+at_least "$(sum "$(present) - $begin")" 2.49 "s until the deaf one was killed"
+await_laterd
+at_most "$(sum "$(present) - $begin")" 3.5 "s to stop"
+is "$exited" 0 "laterd ends with 0"
+is "$(ready) $(reserved) $(attempts_of polite) $(attempts_of deaf)" "2 0 0 0" \
+    "both are ready again, without an attempt"
+is "$(redis HGET "$(key interrupts)" deaf)" 1 "it counts as interrupted"
+
+# ---- the tenth interruption in a row is an attempt
+
+redis HSET "$(key interrupts)" deaf 9 polite 3 >/dev/null
+start_laterd
+wait_until 10 begun deaf 2 && wait_until 10 begun polite 2
+stop_laterd
+is "$(attempts_of deaf) $(attempts_of polite)" "1 0" "the tenth interruption is an attempt"
+later cancel polite deaf >/dev/null
+runs "the sums hold" conserved
+
+# ---- TERM twice, INT, and while nothing is there to do
+
+configure 'workers = 2;' 'drain = 30.0;'
+start_laterd
+push_do short '"do":"sleep","for":1'
+wait_until 10 begun short
+kill -TERM "$laterd_pid"
+kill -INT "$laterd_pid"
+stop_laterd
+is "$exited $(unknown short && echo 'done')" "0 done" "TERM and INT again change nothing"
+start_laterd
+begin=$(present)
+stop_laterd INT
+is "$exited" 0 "INT ends laterd, too"
+at_most "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
+
+# ---- event jobs: given time, then cancelled by the end of their worker
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 1;' 'drain = 1.0;' 'grace = 1.0;'
+start_laterd
+push_event quick '"for":0.5'
+push_event slow '"for":30'
+wait_until 10 begun slow && wait_until 10 begun quick
+stop_laterd
+is "$exited $(ended quick && unknown quick && echo 'done')" "0 done" "a quick event job finishes"
+is "$(ready) $(attempts_of slow) $(redis HGET "$(key interrupts)" slow)" "1 0 1" \
+    "a slow one is returned as interrupted"
+
+# ---- embedded Redis: stopped last, and nothing is lost
+
+configure 'workers = 1;' 'drain = 0.5;' 'grace = 0.5;'
+sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
+start_laterd
+embedded=$work/state/redis.sock
+later --redis "unix:$embedded" push note --id kept --in 1h >/dev/null
+later --redis "unix:$embedded" push 'do' '{"do":"sleep","for":30}' --id cut >/dev/null
+within 10 "a job runs with the embedded Redis" begun cut
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+is "$(redis-cli -s "$embedded" PING 2>/dev/null)" "" "and its Redis with it"
+start_laterd
+is "$(later --redis "unix:$embedded" show kept --json | field state)" delayed "a delayed job is kept"
+within 10 "the interrupted one begins again" begun cut 2
+is "$(attempts_in begun cut | cut -d' ' -f2 | tr '\n' ' ')" "1 1 " "as a first attempt"
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+finish

@@ -1,0 +1,135 @@
+#!/bin/sh
+# The commands of doc/operations.md: each block with a comment `<!-- test: NAME -->` before it, on a
+# laterd with its embedded Redis.
+#
+# In what is run /var and redis.example.org stand for $box/var and for a Redis of ours; systemctl is a
+# stand-in that starts, stops and signals our laterd.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+needs redis-server redis-cli
+
+box=$work/box
+dir=$box/var/lib/laterd
+mkdir -p "$work/bin" "$work/blocks" "$dir" "$box/var/backups" "$work/jobs"
+cp "$top_builddir"/jobs/*.so "$work/jobs"
+
+# The Redis to move to; with other data in it.
+start_redis 'appendonly yes'
+port=$(($$ % 20000 + 20000))
+until [ "$(redis config set port "$port")" = OK ]; do
+    port=$((port + 1))
+done
+redis set mine 1 >/dev/null
+unset LATER_REDIS_URL
+
+awk -v to="$work/blocks" '
+    /^ *<!-- test: [^ ]+ -->$/ { name = $3; next }
+    /^ *```sh$/ {
+        if (name == "") print FNR ": not tested"
+        out = to "/" (name == "" ? "unmarked" : name)
+        next
+    }
+    /^ *```$/ { out = ""; name = ""; next }
+    out != "" { print >out }' "$top_srcdir/doc/operations.md" >"$work/unmarked"
+runs "every block is tested" test ! -s "$work/unmarked"
+sed -i -e "s|/var/|$box/var/|g; s|-C /var/lib|-C $box/var/lib|g" \
+    -e "s|redis\.example\.org 6379|127.0.0.1 $port|" "$work"/blocks/*
+
+configure()
+{
+    printf '%s\n' "$1" "state_dir = \"$dir\";" 'workers = 1;' "plugins = { dir = \"$work/jobs\"; };" \
+        >"$work/laterd.conf"
+}
+
+cat >"$work/bin/systemctl" <<EOF
+#!/bin/sh
+set -eu
+pid=\$(cat "$work/pid")
+ready() { [ "\$(grep -c ' ready: ' "$work/log")" -gt "\$before" ]; }
+running() { [ -n "\$(ps -o stat= -p "\$pid" | grep -v Z)" ]; }
+wait_for() { for _ in \$(seq 150); do ! "\$@" || return 0; sleep 0.1; done; exit 1; }
+stopped() { ! running; }
+start()
+{
+    before=\$(grep -c ' ready: ' "$work/log") || true
+    "$laterd_bin" -c "$work/laterd.conf" </dev/null >>"$work/log" 2>&1 &
+    echo \$! >"$work/pid"
+    echo \$! >>"$work/pids"
+    wait_for ready
+}
+stop() { kill "\$pid"; wait_for stopped; }
+case \$* in
+'start laterd') start ;;
+'stop laterd') stop ;;
+'restart laterd') stop; start ;;
+'kill --kill-whom=main --signal=TSTP laterd') kill -TSTP "\$pid" ;;
+*) exit 64 ;;
+esac
+EOF
+printf '#!/bin/sh\nexec %s -c %s "$@"\n' "$later_bin" "$work/laterd.conf" >"$work/bin/later"
+chmod +x "$work/bin/systemctl" "$work/bin/later"
+PATH=$work/bin:$PATH
+echo 0 >"$work/pid"
+: >"$work/log"
+
+# block NAME: runs it, and waits for the Redis of the laterd that it leaves behind.
+block()
+{
+    runs "$1" sh -eux "$work/blocks/$1"
+    wait_until 10 later size
+    own "$(tr '\n' ' ' <"$work/pids")"
+}
+
+later()
+{
+    "$work/bin/later" "$@"
+}
+
+# delayed QUEUE: how many jobs of the queue are delayed.
+delayed()
+{
+    later size "$1" | cut -f 3
+}
+
+# At the new place.
+two_are_done()
+{
+    [ "$(redis hget 'later:{default}:stats' 'done')" -ge 2 ]
+}
+
+configure ''
+runs "laterd starts" systemctl start laterd
+wait_until 10 later size
+later push null --in 1h --id first >/dev/null
+
+block backup
+later push null --in 1h --id second >/dev/null
+is "$(delayed default)" 2 "two jobs"
+block restore
+redis-cli -s "$dir/restore.sock" shutdown nosave >/dev/null 2>&1 # where the block ended early
+is "$(delayed default)" 1 "one after the restore"
+contains "$(later show first)" delayed "it is that of the backup"
+
+block cold
+later push null --in 1h --id third >/dev/null
+block cold-back
+is "$(delayed default)" 1 "one after the copy came back"
+runs "nothing is lost" later check
+
+# Dead, for the alarm; running, for the move.
+later push 'flash_sale.buy' '"bad"' --id dead >/dev/null
+wait_until 10 sh -c 'later show dead | grep -q dead'
+is "$(sh "$work/blocks/alarm")" default "the alarm names the queue"
+later push sleep '{"seconds":1.5}' --id running >/dev/null
+wait_until 10 sh -c 'later show running | grep -q reserved'
+block move-1
+later push null --id waiting >/dev/null
+block move-3
+configure "redis = { url = \"redis://127.0.0.1:$port/0\"; };"
+block move-5
+is "$(delayed default)" 1 "what was delayed is there"
+contains "$(later show dead)" dead "what was dead, too"
+runs "what waited is done" wait_until 10 two_are_done
+runs "nothing is lost" later check
+is "$(redis get mine)" 1 "the other data is untouched"
+runs "laterd stops" systemctl stop laterd
+finish

@@ -1,0 +1,241 @@
+#!/bin/sh
+# Every command and every program of README.md, in its order, in a sandbox.
+#
+# A block that begins with ```sh, ```c or ```python has a comment before it: `<!-- test: NAME -->`,
+# to be run here, with what it must lead to in after_NAME below; or `<!-- file: NAME -->`, to be
+# saved under that name.
+#
+# The sandbox is $box, an empty root folder: make installs there, and in what is run /usr/local,
+# /etc/laterd and /var/lib/laterd stand for those in it. sudo, systemctl, journalctl, usermod and
+# systemd-sysusers are stand-ins, which do the same there as far as that is possible.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+needs redis-server redis-cli pkg-config make cc
+
+readme=$(cd "$top_srcdir" && pwd)/README.md
+builddir=$(cd "$top_builddir" && pwd)
+box=$work/box
+log=$work/laterd.log
+PATH=$PATH:/usr/sbin:/sbin
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+mkdir -p "$box/bin" "$box/etc" "$work/blocks" "$work/here"
+
+# ---- the blocks
+
+awk -v to="$work/blocks" '
+    /^<!-- (test|file): [^ ]+ -->$/ { kind = $2; name = $3; sub(":", "", kind); next }
+    /^```(sh|c|python)$/ {
+        if (name == "") print FNR ": " $0 " is neither tested nor saved"
+        else { print kind, name >(to "/list"); out = to "/" name; printf "" >out }
+        next
+    }
+    /^```/ { out = ""; name = ""; next }
+    out != "" { print >out }' "$readme" >"$work/unmarked"
+runs "every block is tested or saved" test ! -s "$work/unmarked"
+sed 's/^/# /' "$work/unmarked"
+# README's paths are the sandbox's.
+for block in "$work"/blocks/*; do
+    sed -i -e "s|/usr/local|$box/usr/local|g" -e "s|/etc/laterd|$box/etc/laterd|g" \
+        -e "s|/var/lib/laterd|$box/var/lib/laterd|g" "$block"
+done
+
+# ---- stand-ins
+
+# stand_in NAME: a program of the sandbox from standard input. It knows $box, $work, $log, and as
+# $real the program of that name that it stands for.
+stand_in()
+{
+    {
+        printf '#!/bin/sh\nset -eu\nbox=%s work=%s log=%s real=%s\n' "$box" "$work" "$log" \
+            "$(command -v "$1")"
+        cat
+    } >"$box/bin/$1"
+    chmod +x "$box/bin/$1"
+}
+
+stand_in sudo <<'EOF'
+exec "$@"
+EOF
+# As the unit says: its state directory, its mask, its command. systemctl waits for READY; the first
+# word about our health comes a second later.
+stand_in systemctl <<'EOF'
+unit=$box/usr/local/lib/systemd/system/laterd.service
+case $* in
+'enable --now laterd')
+    if [ -n "$real" ] && [ "$(id -u)" -eq 0 ]; then
+        "$real" --root="$box" enable laterd
+    fi
+    grep -qx StateDirectory=laterd "$unit"
+    mkdir -p -m 0750 "$box/var/lib/laterd"
+    umask "$(sed -n 's/^UMask=//p' "$unit")"
+    command=$(sed -n "s|^ExecStart=/usr/local\(.*\) -c /etc/|$box/usr/local\1 -c $box/etc/|p" "$unit")
+    $command </dev/null >"$log" 2>&1 &
+    echo $! >"$work/laterd.pid"
+    for _ in $(seq 100); do
+        ! later status --local >/dev/null 2>&1 || exit 0
+        sleep 0.1
+    done
+    exit 1
+    ;;
+'reload laterd') kill -HUP "$(cat "$work/laterd.pid")" ;;
+*) exit 64 ;;
+esac
+EOF
+stand_in journalctl <<'EOF'
+[ "$*" = '-u laterd -n 20 --no-pager' ]
+tail -n 20 "$log"
+EOF
+stand_in systemd-sysusers <<'EOF'
+if [ -n "$real" ] && [ "$(id -u)" -eq 0 ]; then
+    exec "$real" --root="$box"
+fi
+EOF
+stand_in usermod <<'EOF'
+if [ "$(id -u)" -eq 0 ] && grep -qs '^laterd:' "$box/etc/group"; then
+    exec "$real" --prefix "$box" "$@"
+fi
+[ "$*" = "-aG laterd alice" ]
+EOF
+# The programs have /etc/laterd built in: they are told of the sandbox's.
+stand_in later <<'EOF'
+exec "$box/usr/local/bin/later" -c "$box/etc/laterd/laterd.conf" "$@"
+EOF
+stand_in laterd <<'EOF'
+exec "$box/usr/local/sbin/laterd" -c "$box/etc/laterd/laterd.conf" "$@"
+EOF
+# One that has redis-py; Debian's own may stand behind another.
+python=
+for candidate in python3 /usr/bin/python3; do
+    if [ -z "$python" ] && "$candidate" -c 'import redis' 2>/dev/null; then
+        python=$(command -v "$candidate")
+    fi
+done
+[ -z "$python" ] || ln -s "$python" "$box/bin/python3"
+
+USER=alice
+PKG_CONFIG_PATH=$box/usr/local/lib/pkgconfig
+LATER_REDIS_URL=unix:$box/var/lib/laterd/redis.sock
+export USER PKG_CONFIG_PATH LATER_REDIS_URL
+echo 'alice:x:1001:1001::/:/bin/sh' >"$box/etc/passwd"
+
+# ---- running
+
+# run_block NAME [FOLDER]: in order, until one fails.
+run_block()
+{
+    runs "$1" sh -c 'cd "$1" && PATH=$2/bin:$PATH && exec sh -eux "$3" >"$4" 2>&1 ||
+        { cat "$4"; exit 1; }' sh "${2:-$work/here}" "$box" "$work/blocks/$1" "$work/$1.out"
+}
+
+# greeted NAME: has the handler greeted it? In Python's JSON there is a space.
+greeted()
+{
+    grep -Eq "hello \{\"name\": ?\"$1\"\}" "$log"
+}
+
+greets()
+{
+    for name in "$@"; do
+        if wait_until 10 greeted "$name"; then
+            ok "hello $name"
+        else
+            tail -n 10 "$log" >"$work/tail"
+            not_ok "hello $name" "$work/tail"
+        fi
+    done
+}
+
+skip_block()
+{
+    tap_number=$((tap_number + 1))
+    echo "ok $tap_number - $1 # SKIP $2"
+}
+
+# ---- each block
+
+test_quickstart()
+{
+    usage=$(sh "$top_srcdir/quickstart" --help)
+    while read -r command; do
+        contains "$usage" "${command%%  *}" "quickstart's usage has: ${command%%  *}"
+    done <"$work/blocks/quickstart"
+}
+
+# From the files that `make dist` ships, since ours is in use.
+test_install()
+{
+    runs "a copy of the source" make -C "$builddir" distdir distdir="$work/source"
+    DESTDIR=$box
+    export DESTDIR
+    run_block install "$work/source"
+    unset DESTDIR
+    for file in sbin/laterd bin/later lib/laterd/jobs/null.so share/laterd/scripts/push.lua; do
+        runs "it is there: $file" test -e "$box/usr/local/$file"
+    done
+    sed -i "s|^prefix=.*|prefix=$box/usr/local|" "$PKG_CONFIG_PATH"/*.pc
+    mkdir -p "$box/etc/laterd/conf.d"
+    cat >"$box/etc/laterd/conf.d/sandbox.conf" <<EOF
+state_dir = "$box/var/lib/laterd";
+plugins = { dir = "$box/usr/local/lib/laterd/jobs"; };
+workers = 2;
+EOF
+}
+
+after_plugin()
+{
+    contains "$(cat "$work/plugin.out")" 'hello {"name":"world"}' "it is tried without Redis"
+    contains "$(tail -n 3 "$work/plugin.out")" 'done' "and says done"
+}
+
+after_service()
+{
+    own "$(cat "$work/laterd.pid")"
+    if [ -e "$box/etc/group" ]; then
+        contains "$(cat "$box/etc/group")" laterd "the group is there"
+        contains "$(grep '^laterd:' "$box/etc/group")" alice "and has a member"
+    fi
+}
+
+after_reload()
+{
+    runs "new workers come" wait_until 20 grep -q ' reloaded: ' "$log"
+}
+
+after_shell()
+{
+    greets shell later once
+    contains "$(cat "$work/shell.out")" exists "an id that is known is told"
+}
+
+after_zadd()
+{
+    greets redis-cli due
+}
+
+after_python()
+{
+    is "$(tail -n 1 "$work/python.out")" "[b'PUSHED', b'PUSHED']" "push.py prints what is told"
+    greets python soon zadd
+}
+
+after_c()
+{
+    greets C
+}
+
+while read -r kind name; do
+    if [ "$kind" = file ]; then
+        cp "$work/blocks/$name" "$work/here"
+    elif [ "$name" = quickstart ] || [ "$name" = install ]; then
+        "test_$name"
+    elif [ "$name" = python ] && [ -z "$python" ]; then
+        skip_block python "python3-redis is not installed"
+    else
+        run_block "$name"
+        ! command -v "after_$name" >/dev/null || "after_$name"
+    fi
+done <"$work/blocks/list"
+
+is "$(grep -c 'hello {"name":"once"}' "$log")" 1 "one id, one job"
+kill -TERM "$(cat "$work/laterd.pid")"
+runs "laterd stops" wait_until 30 gone "$(cat "$work/laterd.pid")"
+finish

@@ -1,0 +1,219 @@
+/* live.c: a redis-server of a test program's own. */
+#include "live.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct server live_server;
+char live_url[100];
+struct event_base *live_base;
+struct config live_config;
+struct link *live_link;
+int live_ups, live_downs;
+
+static redisContext *side;
+static void (*then_up)(void);
+
+double live_slowness(void)
+{
+    const char *text = getenv("CK_TIMEOUT_MULTIPLIER");
+    double slowness = text ? strtod(text, NULL) : 1;
+
+    return slowness > 1 ? slowness : 1;
+}
+
+/* ---- the server */
+
+void live_start(void)
+{
+    ck_assert_int_eq(server_start(&live_server, "save \"\"\n"), 0);
+    snprintf(live_url, sizeof live_url, "unix:%s", live_server.socket);
+}
+
+void live_stop(void)
+{
+    server_stop(&live_server);
+}
+
+void live_begin(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    side = server_connect(&live_server);
+    ck_assert_ptr_nonnull(side);
+    live_do("REPLICAOF NO ONE");
+    live_do("CONFIG SET maxmemory 0");
+    live_do("FLUSHALL");
+    live_do("SCRIPT FLUSH");
+}
+
+void live_end(void)
+{
+    if (side)
+        redisFree(side);
+    side = NULL;
+}
+
+static redisReply *ask(const char *format, va_list args)
+{
+    redisReply *reply;
+
+    if (!side || side->err) { /* CLIENT KILL hits this one, too */
+        live_end();
+        side = server_connect(&live_server);
+        ck_assert_ptr_nonnull(side);
+    }
+    reply = redisvCommand(side, format, args);
+    ck_assert_msg(reply != NULL, "%s: %s", format, side->errstr);
+    ck_assert_msg(reply->type != REDIS_REPLY_ERROR, "%s: %s", format, reply->str);
+    return reply;
+}
+
+long long live_number(const char *format, ...)
+{
+    va_list args;
+    redisReply *reply;
+    long long number;
+
+    va_start(args, format);
+    reply = ask(format, args);
+    va_end(args);
+    number = reply->type == REDIS_REPLY_ARRAY ? (long long)reply->elements
+             : reply->str                     ? strtoll(reply->str, NULL, 10)
+                                              : reply->integer;
+    freeReplyObject(reply);
+    return number;
+}
+
+const char *live_string(const char *format, ...)
+{
+    static char texts[8][4096];
+    static unsigned next;
+    char *text = texts[next++ % 8];
+    va_list args;
+    redisReply *reply;
+
+    va_start(args, format);
+    reply = ask(format, args);
+    va_end(args);
+    snprintf(text, sizeof texts[0], "%s", reply->str ? reply->str : "");
+    freeReplyObject(reply);
+    return text;
+}
+
+void live_do(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    freeReplyObject(ask(format, args));
+    va_end(args);
+}
+
+void live_put(const char *queue, const char *id, double score)
+{
+    live_do("HSET later:{%s}:jobs %s {\"type\":\"t\"}", queue, id);
+    live_do("ZADD later:{%s}:ready %.17g %s", queue, score, id);
+    live_do("HINCRBY later:{%s}:stats pushed 1", queue);
+}
+
+void live_reserve(const char *queue, const char *id, const char *token, double lease)
+{
+    long long seconds = live_number("EVAL %s 0", "return tonumber(redis.call('TIME')[1])");
+
+    ck_assert_int_eq(live_number("ZREM later:{%s}:ready %s", queue, id), 1);
+    live_do("ZADD later:{%s}:reserved %.6f %s:%s", queue, (double)seconds + lease, token, id);
+}
+
+static long long stat_of(const char *queue, const char *name)
+{
+    return live_number("HGET later:{%s}:stats %s", queue, name);
+}
+
+void live_check(const char *queue)
+{
+    long long jobs = live_number("HLEN later:{%s}:jobs", queue);
+    long long in_sets = live_number("ZCARD later:{%s}:ready", queue) +
+                        live_number("ZCARD later:{%s}:delayed", queue) +
+                        live_number("ZCARD later:{%s}:reserved", queue) +
+                        live_number("ZCARD later:{%s}:dead", queue);
+
+    ck_assert_int_eq(in_sets, jobs);
+    ck_assert_int_eq(stat_of(queue, "pushed") + stat_of(queue, "adopted"),
+                     stat_of(queue, "done") + stat_of(queue, "expired") +
+                         stat_of(queue, "cancelled") + stat_of(queue, "purged") +
+                         stat_of(queue, "trimmed") + jobs);
+}
+
+/* ---- the loop */
+
+static void on_up(void *arg)
+{
+    (void)arg;
+    live_ups++;
+    if (then_up)
+        then_up();
+}
+
+static void on_down(void *arg)
+{
+    (void)arg;
+    live_downs++;
+}
+
+void live_loop(void (*up)(void))
+{
+    static char prefix[] = "later";
+    static struct config_queue queues[2] = { { .name = "q" }, { .name = "r" } };
+    static struct config_pool pool = { .name = "default", .queues = queues, .queue_count = 2 };
+    const struct link_options options = { .what = "test", .up = on_up, .down = on_down };
+    struct later_error err;
+
+    live_config = (struct config){ .pools = &pool,
+                                   .pool_count = 1,
+                                   .lease = 30,
+                                   .timeout = 300,
+                                   .grace = 10,
+                                   .crash_max = 3,
+                                   .max_attempts = 25,
+                                   .redis.url = live_url,
+                                   .redis.prefix = prefix };
+    then_up = up;
+    live_ups = live_downs = 0;
+    live_base = event_base_new();
+    ck_assert_ptr_nonnull(live_base);
+    live_link = link_new(live_base, &live_config, &options, &err);
+    ck_assert_msg(live_link != NULL, "%s", err.text);
+    LIVE_UNTIL(live_ups == 1);
+}
+
+void live_unlink(void)
+{
+    link_free(live_link);
+    live_link = NULL;
+}
+
+void live_unloop(void)
+{
+    live_unlink();
+    if (live_base)
+        event_base_free(live_base);
+    live_base = NULL;
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+void live_turn(void)
+{
+    const struct timeval wait = { 0, 10000 };
+
+    event_base_once(live_base, -1, EV_TIMEOUT, on_turn, NULL, &wait);
+    event_base_loop(live_base, EVLOOP_ONCE);
+}

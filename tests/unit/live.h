@@ -1,0 +1,82 @@
+/*
+ * live.h: a redis-server of the test program's own, looked at from the side; and, for what lives on
+ * a libevent loop, a loop with a link to it.
+ *
+ *     tcase_add_unchecked_fixture(tc, live_start, live_stop);     once, in the parent
+ *     tcase_add_checked_fixture(tc, live_begin, live_end);        an empty Redis for each test
+ */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include "clock.h"
+#include "link.h"
+#include "tests/support/server.h"
+#include "unit.h"
+
+#include <event2/event.h>
+
+extern struct server live_server;
+extern char live_url[100]; /* "unix:/tmp/…/socket" */
+
+void live_start(void);
+void live_stop(void);
+void live_begin(void); /* FLUSHALL, SCRIPT FLUSH, all CONFIG as it was */
+void live_end(void);
+
+/* What Redis answers to a command, spelled as for redisCommand(): a number, also of a string or of
+ * an array's elements; a string, which lives until the next call but seven; whether it is a yes. */
+long long live_number(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *live_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void live_do(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Puts a job with this id and document into queue q's ready, with this score, and counts it. */
+void live_put(const char *queue, const char *id, double score);
+
+/* Reserves that job by hand under a token. */
+void live_reserve(const char *queue, const char *id, const char *token, double lease);
+
+/* `pushed + adopted = done + … + HLEN(jobs)`, and no id in two states. Fails the test if not. */
+void live_check(const char *queue);
+
+/* ---- on a loop */
+
+extern struct event_base *live_base;
+extern struct config live_config; /* of this Redis: one pool with the queues "q", "r"; change it */
+extern struct link *live_link;
+extern int live_ups, live_downs;
+
+/* Makes base and link; up is called besides. Waits until the link is up. */
+void live_loop(void (*up)(void));
+
+/* Frees the link (before what lives on it), then the base. NULL pointers are fine. */
+void live_unlink(void);
+void live_unloop(void);
+
+/* How much slower than a plain build this one is: $CK_TIMEOUT_MULTIPLIER. */
+double live_slowness(void);
+
+/* Turns the loop once, 10 ms at most. */
+void live_turn(void);
+
+/* Turns it until the condition holds, ten seconds at most. */
+#define LIVE_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        double live_until = later_clock() + 10 * live_slowness();                                  \
+                                                                                                   \
+        while (!(condition) && later_clock() < live_until)                                         \
+            live_turn();                                                                           \
+        ck_assert_msg((condition), "waited in vain: %s", #condition);                              \
+    } while (0)
+
+/* Turns it for so long; the condition must hold all the time. */
+#define LIVE_FOR(seconds, condition)                                                               \
+    do {                                                                                           \
+        double live_until = later_clock() + (seconds);                                             \
+                                                                                                   \
+        while (later_clock() < live_until) {                                                       \
+            live_turn();                                                                           \
+            ck_assert_msg((condition), "did not stay: %s", #condition);                            \
+        }                                                                                          \
+    } while (0)
+
+#endif

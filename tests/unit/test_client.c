@@ -1,0 +1,573 @@
+/* test_client.c: the blocking client: opening, pushing, and what a Redis that fails does to it. */
+#include "live.h"
+
+#include "call.h"
+#include "later/client.h"
+#include "queue.h"
+#include "tests/support/fake_redis.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct later_client *client;
+static struct fake_redis *fake;
+static struct later_error err;
+
+static void set_up(void)
+{
+    live_begin();
+    client = NULL;
+    fake = NULL;
+    err = (struct later_error){ LATER_OK, "" };
+}
+
+static void tear_down(void)
+{
+    later_client_close(client);
+    if (fake)
+        fake_stop(fake);
+    live_end();
+}
+
+static void open_at(const char *url, double timeout)
+{
+    client = later_client_open_with(
+        &(struct later_client_options){ .url = url, .timeout = timeout }, &err);
+    ck_assert_msg(client != NULL, "%s", err.text);
+}
+
+static void open_fake(fake_script *script, void *arg, double timeout)
+{
+    fake = fake_start(script, arg);
+    ck_assert_ptr_nonnull(fake);
+    open_at(fake_url(fake), timeout);
+}
+
+static int push(struct later_new_job job)
+{
+    return later_push(client, "q", &job, NULL, NULL, &err);
+}
+
+/* ---- opening */
+
+static void check_refused(struct later_client_options options, const char *words)
+{
+    ck_assert_ptr_null(later_client_open_with(&options, &err));
+    ck_assert_int_eq(err.code, LATER_E_USAGE);
+    ck_assert_msg(strstr(err.text, words) != NULL, "%s", err.text);
+}
+
+START_TEST(test_open_refused)
+{
+    char long_url[400], path[] = "/tmp/later-empty-XXXXXX";
+    int fd = mkstemp(path);
+
+    memset(long_url, 'x', sizeof long_url - 1);
+    long_url[sizeof long_url - 1] = '\0';
+    check_refused((struct later_client_options){ .url = "http://h" }, "redis url");
+    check_refused((struct later_client_options){ .url = long_url }, "longer than");
+    check_refused((struct later_client_options){ .url = "unix:/x", .prefix = "{}" }, "prefix");
+    check_refused((struct later_client_options){ .url = "unix:/x", .prefix = "" }, "prefix");
+    check_refused(
+        (struct later_client_options){ .url = "unix:/x", .password_file = "/nonexistent" },
+        "/nonexistent");
+    check_refused((struct later_client_options){ .url = "unix:/x", .password_file = path }, path);
+    close(fd);
+    unlink(path);
+    later_client_close(NULL);
+}
+END_TEST
+
+START_TEST(test_open_by_environment)
+{
+    setenv("LATER_REDIS_URL", live_url, 1);
+    client = later_client_open(NULL, &err);
+    ck_assert_ptr_nonnull(client);
+    ck_assert_int_eq(push((struct later_new_job){ .type = "t" }), 0);
+    later_client_close(client);
+    setenv("LATER_REDIS_URL", "nonsense", 1);
+    client = later_client_open(NULL, &err);
+    ck_assert_ptr_null(client);
+    unsetenv("LATER_REDIS_URL");
+    client = later_client_open(NULL, &err); /* the embedded one's socket; nothing is asked yet */
+    ck_assert_ptr_nonnull(client);
+}
+END_TEST
+
+/* ---- pushing */
+
+START_TEST(test_push)
+{
+    struct later_new_job job = { .type = "mail.send", .payload = "{ \"to\" : [1.50] }", .id = "a" };
+    enum later_push_result result;
+    char id[LATER_ID_SIZE];
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push(client, "q", &job, id, &result, &err), 0);
+    ck_assert_str_eq(id, "a");
+    ck_assert_int_eq(result, LATER_IS_PUSHED);
+    ck_assert_ptr_nonnull(strstr(live_string("HGET later:{q}:jobs a"), "{ \"to\" : [1.50] }"));
+    ck_assert_int_eq(later_push(client, "q", &job, id, &result, &err), 0);
+    ck_assert_int_eq(result, LATER_IS_KNOWN);
+    job.replace = 1;
+    job.payload = "2";
+    ck_assert_int_eq(later_push(client, "q", &job, id, &result, &err), 0);
+    ck_assert_int_eq(result, LATER_IS_REPLACED);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 1);
+    ck_assert_int_eq(live_number("SISMEMBER later:queues q"), 1);
+    live_check("q");
+}
+END_TEST
+
+START_TEST(test_push_later)
+{
+    char id[2][LATER_ID_SIZE];
+    struct later_new_job job = { .type = "t", .in = 100 };
+    double now = (double)live_number("EVAL %s 0", "return tonumber(redis.call('TIME')[1])");
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push(client, "q", &job, id[0], NULL, &err), 0);
+    job = (struct later_new_job){ .type = "t", .at = 4000000000.25 };
+    ck_assert_int_eq(later_push(client, "q", &job, id[1], NULL, &err), 0);
+    ck_assert_str_ne(id[0], id[1]);
+    ck_assert_uint_eq(strlen(id[0]), 36);
+    ck_assert_str_eq(live_string("ZSCORE later:{q}:delayed %s", id[1]), "4000000000.25");
+    ck_assert_double_ge(strtod(live_string("ZSCORE later:{q}:delayed %s", id[0]), NULL), now + 100);
+    ck_assert_double_le(strtod(live_string("ZSCORE later:{q}:delayed %s", id[0]), NULL), now + 110);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 0);
+}
+END_TEST
+
+/* A document of the caller's own goes as it is, byte for byte. */
+START_TEST(test_push_document)
+{
+    static const char document[] =
+        " {\"x\" : [], \"type\":\"t\",\"id\":\"mine\",\"priority\": -3 } ";
+    struct later_new_job job = { .document = document };
+    char id[LATER_ID_SIZE];
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push(client, "q", &job, id, NULL, &err), 0);
+    ck_assert_str_eq(id, "mine");
+    ck_assert_str_eq(live_string("HGET later:{q}:jobs mine"), document);
+    ck_assert_str_eq(live_string("HGET later:{q}:priorities mine"), "-3");
+}
+END_TEST
+
+START_TEST(test_push_bad_data)
+{
+    char long_id[300];
+    const struct later_new_job jobs[] = {
+        { .payload = "1" },                  /* no type */
+        { .type = "no type" },               /* a space */
+        { .type = "t", .payload = "{" },     /* no JSON */
+        { .type = "t", .id = "" },           /* no id */
+        { .type = "t", .id = long_id },      /* */
+        { .type = "t", .priority = 101 },    /* */
+        { .type = "t", .in = -1 },           /* */
+        { .type = "t", .in = 315360001 },    /* over ten years */
+        { .type = "t", .in = (double)NAN },  /* */
+        { .type = "t", .at = -1 },           /* */
+        { .type = "t", .at = 1e300 },        /* */
+        { .type = "t", .at = (double)NAN },  /* */
+        { .type = "t", .in = 1, .at = 2e9 }, /* both */
+        { .type = "t", .timeout = -1 },      /* */
+        { .document = "[]" },                /* */
+        { .document = "{\"type\":\"t\",}" }, /* */
+    };
+
+    memset(long_id, 'x', sizeof long_id - 1);
+    long_id[sizeof long_id - 1] = '\0';
+    open_at("unix:/tmp/later-no-such-socket", 2); /* nobody is asked */
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        ck_assert_msg(push(jobs[i]) < 0, "%zu", i);
+        ck_assert_msg(err.code == LATER_E_DATA, "%zu: %d %s", i, (int)err.code, err.text);
+    }
+    ck_assert_int_lt(
+        later_push(client, "bad queue", &(struct later_new_job){ .type = "t" }, NULL, NULL, &err),
+        0);
+    ck_assert_int_eq(err.code, LATER_E_USAGE);
+}
+END_TEST
+
+START_TEST(test_push_many)
+{
+    struct later_new_job jobs[] = { { .type = "t", .id = "a" },
+                                    { .type = "t", .id = "b", .in = 50 },
+                                    { .type = "t", .id = "a", .replace = 1, .payload = "2" },
+                                    { .type = "t", .id = "b" } };
+    enum later_push_result results[4];
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push_many(client, "q", jobs, 4, results, &err), 0);
+    ck_assert_int_eq(results[0], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[1], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[2], LATER_IS_REPLACED);
+    ck_assert_int_eq(results[3], LATER_IS_KNOWN);
+    jobs[2].type = "";
+    jobs[0].id = "new";
+    ck_assert_int_lt(later_push_many(client, "q", jobs, 4, NULL, &err), 0);
+    ck_assert_int_eq(err.code, LATER_E_DATA);
+    ck_assert_ptr_nonnull(strstr(err.text, "job 3"));
+    ck_assert_int_eq(live_number("HLEN later:{q}:jobs"), 2); /* not the first either */
+    ck_assert_int_eq(later_push_many(client, "q", NULL, 0, NULL, &err), 0);
+    live_check("q");
+}
+END_TEST
+
+/* Scripts are gone, connections are gone: the next call does not notice. */
+START_TEST(test_push_survives)
+{
+    open_at(live_url, 2);
+    for (int i = 0; i < 20; i++) {
+        if (i % 3 == 0)
+            live_do("SCRIPT FLUSH");
+        if (i % 3 == 1)
+            live_do("CLIENT KILL TYPE normal SKIPME yes");
+        ck_assert_msg(push((struct later_new_job){ .type = "t" }) == 0, "%s", err.text);
+    }
+    ck_assert_int_eq(live_number("HGET later:{q}:stats pushed"), 20);
+    ck_assert_str_eq(live_string("HGET later:{q}:stats duplicate"), "");
+    live_check("q");
+}
+END_TEST
+
+/* ---- a lost answer */
+
+/* Passes everything on; the answers of the first `*lose` EVALSHA that carry something are lost. */
+static void lossy(struct fake_redis *f, void *arg)
+{
+    int *lose = arg;
+
+    while (fake_accept(f)) {
+        while (fake_read(f)) {
+            bool it = strcmp(fake_word(f, 0), "EVALSHA") == 0 && *lose > 0;
+
+            if (!fake_forward(f, live_server.socket, it))
+                break;
+            if (it) {
+                --*lose;
+                break;
+            }
+        }
+        fake_cut(f);
+    }
+}
+
+/* A reserve of this queue, by hand. */
+static struct later_reply *reserve(struct later_client *by, const char *queue)
+{
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+
+    ck_assert_int_eq(later_call_keys(by, queue, &keys, &err), 0);
+    later_queue_reserve(&cmd, &keys, "0123456789abcdef", 30, 1, 1000, 0);
+    return later_call(by, &cmd, LATER_SCRIPT_RESERVE, 0, false, &err);
+}
+
+static void load_scripts(void)
+{
+    struct later_client *other = later_client_open(live_url, &err);
+
+    ck_assert_int_eq(
+        later_push(other, "warm", &(struct later_new_job){ .type = "t" }, NULL, NULL, &err), 0);
+    later_reply_free(reserve(other, "warm"));
+    later_client_close(other);
+}
+
+/* The job is there already, but it is this very call's: pushed, not known. */
+START_TEST(test_lost_answer)
+{
+    struct later_new_job job = { .type = "t", .id = "a" };
+    enum later_push_result result = LATER_IS_KNOWN;
+    int lose = 1;
+
+    load_scripts();
+    open_fake(lossy, &lose, 2);
+    ck_assert_msg(later_push(client, "q", &job, NULL, &result, &err) == 0, "%s", err.text);
+    ck_assert_int_eq(lose, 0);
+    ck_assert_int_eq(result, LATER_IS_PUSHED);
+    ck_assert_uint_eq(fake_called(fake, "EVALSHA"), 2);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats pushed"), 1);
+    ck_assert_str_eq(live_string("HGET later:{q}:stats duplicate"), "");
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 1);
+}
+END_TEST
+
+/* It is asked twice at most; then nobody knows, and the text says so. */
+START_TEST(test_lost_twice)
+{
+    int lose = 9;
+
+    load_scripts();
+    open_fake(lossy, &lose, 2);
+    ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
+    ck_assert_int_eq(err.code, LATER_E_REDIS);
+    ck_assert_ptr_nonnull(strstr(err.text, "may or may not have been done"));
+    ck_assert_int_eq(lose, 7);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 1);
+}
+END_TEST
+
+/* What may not be repeated is not. */
+START_TEST(test_not_repeated)
+{
+    int lose = 1;
+
+    load_scripts();
+    live_put("q", "a", 1);
+    live_put("q", "b", 2);
+    open_fake(lossy, &lose, 2);
+    ck_assert_ptr_null(reserve(client, "q"));
+    ck_assert_int_eq(err.code, LATER_E_REDIS);
+    ck_assert_int_eq(lose, 0);
+    ck_assert_uint_eq(fake_called(fake, "EVALSHA"), 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:reserved"), 1);
+}
+END_TEST
+
+/* ---- who is away, who refuses */
+
+static void accept_and_hush(struct fake_redis *f, void *arg)
+{
+    (void)arg;
+    while (fake_accept(f))
+        fake_wait_closed(f);
+}
+
+static double seconds_of_push(void)
+{
+    double from = later_clock();
+
+    ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
+    ck_assert_int_eq(err.code, LATER_E_REDIS);
+    return later_clock() - from;
+}
+
+/* A Redis that does not answer costs the timeout once, not once for each thing it is asked. */
+START_TEST(test_deaf)
+{
+    double best = 100;
+
+    open_fake(accept_and_hush, NULL, 0.3);
+    for (int i = 0; i < 3; i++) {
+        double took = seconds_of_push();
+
+        ck_assert_double_ge(took, 0.299);
+        best = took < best ? took : best;
+    }
+    ck_assert_double_le(best, 0.3 + 0.05 * live_slowness());
+    ck_assert_ptr_nonnull(strstr(err.text, "no connection in time"));
+}
+END_TEST
+
+START_TEST(test_nobody)
+{
+    open_at("unix:/tmp/later-no-such-socket", 5);
+    ck_assert_double_le(seconds_of_push(), 0.5 * live_slowness());
+    ck_assert_str_eq(err.text, "cannot reach Redis at unix:/tmp/later-no-such-socket: "
+                               "unix:/tmp/later-no-such-socket: No such file or directory");
+}
+END_TEST
+
+static void shake_and_say(struct fake_redis *f, void *arg)
+{
+    const char *words = arg;
+
+    while (fake_shake(f)) {
+        while (fake_read(f))
+            fake_say(f, strcmp(fake_word(f, 0), "SADD") == 0 ? ":1\r\n" : words);
+    }
+}
+
+static void check_words(const char *words, enum later_code code, const char *text)
+{
+    open_fake(shake_and_say, (void *)words, 2);
+    ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
+    ck_assert_msg(err.code == code, "%s: %d", err.text, (int)err.code);
+    ck_assert_str_eq(err.text, text);
+    later_client_close(client);
+    client = NULL;
+    fake_stop(fake);
+    fake = NULL;
+}
+
+START_TEST(test_refusals)
+{
+    check_words("-OOM command not allowed\r\n", LATER_E_REDIS,
+                "Redis refuses: OOM command not allowed");
+    check_words("-READONLY You can't write\r\n", LATER_E_REDIS,
+                "Redis refuses: READONLY You can't write");
+    check_words("-NOPERM no evalsha\r\n", LATER_E_TOKEN, "Redis denies: NOPERM no evalsha");
+    check_words("-NOAUTH first\r\n", LATER_E_TOKEN, "Redis denies: NOAUTH first");
+    check_words("-ERR push: job 1: bad\r\n", LATER_E_DATA, "push: job 1: bad");
+    check_words("-WRONGTYPE Operation\r\n", LATER_E_REDIS, "Redis refuses: WRONGTYPE Operation");
+    check_words("-ODD \x1b[31mcolour\r\n", LATER_E_REDIS, "Redis refuses: ODD ?[31mcolour");
+}
+END_TEST
+
+static void wrong_password(struct fake_redis *f, void *arg)
+{
+    (void)arg;
+    while (fake_accept(f)) {
+        while (fake_read(f))
+            fake_say(f, "-WRONGPASS invalid\r\n");
+    }
+}
+
+START_TEST(test_wrong_password)
+{
+    char path[] = "/tmp/later-password-XXXXXX";
+    int fd = mkstemp(path);
+
+    ck_assert_int_eq(write(fd, "s3cret\nmore\n", 12), 12);
+    close(fd);
+    fake = fake_start(wrong_password, NULL);
+    client = later_client_open_with(
+        &(struct later_client_options){ .url = fake_url(fake), .password_file = path }, &err);
+    unlink(path);
+    ck_assert_ptr_nonnull(client);
+    ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
+    ck_assert_int_eq(err.code, LATER_E_TOKEN);
+    ck_assert_ptr_nonnull(strstr(err.text, "WRONGPASS"));
+    ck_assert_ptr_null(strstr(err.text, "s3cret"));
+    ck_assert_uint_eq(fake_called(fake, "AUTH"), 1);
+}
+END_TEST
+
+/* ---- calls */
+
+/* The queue is named once a connection. */
+static void count_names(struct fake_redis *f, void *arg)
+{
+    (void)arg;
+    while (fake_shake(f)) {
+        for (int i = 0; i < 4 && fake_read(f); i++)
+            fake_say(f, strcmp(fake_word(f, 0), "SADD") == 0 ? ":1\r\n" : "*1\r\n$6\r\nPUSHED\r\n");
+        fake_cut(f);
+    }
+}
+
+START_TEST(test_named_once_a_connection)
+{
+    open_fake(count_names, NULL, 2);
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(push((struct later_new_job){ .type = "t" }) == 0, "%s", err.text);
+    ck_assert_uint_eq(fake_called(fake, "SADD"), 1);
+    ck_assert_int_eq(push((struct later_new_job){ .type = "t" }), 0);
+    ck_assert_uint_eq(fake_accepted(fake), 2);
+    ck_assert_uint_eq(fake_called(fake, "SADD"), 2);
+    ck_assert_uint_ge(fake_called(fake, "EVALSHA"), 4);
+}
+END_TEST
+
+/* BLPOP's own wait comes on top of the client's time. */
+START_TEST(test_wait_in_redis)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    double from = later_clock();
+
+    open_at(live_url, 0.2);
+    later_command_begin(&cmd, 3);
+    later_command_text(&cmd, "BLPOP");
+    later_command_text(&cmd, "later:{q}:wake");
+    later_command_text(&cmd, "0.5");
+    reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0.5, false, &err);
+    ck_assert_msg(reply != NULL, "%s", err.text);
+    ck_assert(later_reply_is_nil(reply));
+    later_reply_free(reply);
+    ck_assert_double_ge(later_clock() - from, 0.5);
+}
+END_TEST
+
+static void count_answer(void *arg, struct later_answer *answer)
+{
+    int *counts = arg;
+
+    counts[answer->outcome]++;
+}
+
+static void begin_pings(int count, int *counts)
+{
+    for (int i = 0; i < count; i++) {
+        struct later_command cmd = { 0 };
+
+        later_command_begin(&cmd, 1);
+        later_command_text(&cmd, "PING");
+        ck_assert_int_eq(
+            later_call_begin(client, &cmd, LATER_NO_SCRIPT, count_answer, counts, &err), 0);
+    }
+}
+
+static void five_then_hush(struct fake_redis *f, void *arg)
+{
+    (void)arg;
+    if (!fake_shake(f))
+        return;
+    for (int i = 0; i < 5 && fake_read(f); i++)
+        fake_say(f, "+PONG\r\n");
+    fake_wait_closed(f);
+}
+
+START_TEST(test_begin_drain_abort)
+{
+    int counts[4] = { 0 };
+
+    open_fake(five_then_hush, NULL, 10);
+    begin_pings(7, counts);
+    ck_assert_int_eq(later_call_drain(client, 4, &err), 0);
+    ck_assert_int_ge(counts[LATER_ANSWERED], 3);
+    ck_assert_int_eq(later_call_drain(client, 2, &err), 0);
+    ck_assert_int_eq(counts[LATER_ANSWERED], 5);
+    later_call_abort(client);
+    ck_assert_int_eq(counts[LATER_UNKNOWN], 2);
+    ck_assert_int_lt(later_call_drain(client, 0, &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "given up"));
+}
+END_TEST
+
+static TCase *add(const char *name, const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_unchecked_fixture(tc, live_start, live_stop);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 30);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}
+
+#define ADD(name, ...) add(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+
+static TCase *opening(void)
+{
+    return ADD("opening", test_open_refused, test_open_by_environment);
+}
+
+static TCase *pushing(void)
+{
+    return ADD("pushing", test_push, test_push_later, test_push_document, test_push_bad_data,
+               test_push_many, test_push_survives);
+}
+
+static TCase *lost(void)
+{
+    return ADD("lost answers", test_lost_answer, test_lost_twice, test_not_repeated);
+}
+
+static TCase *refused(void)
+{
+    return ADD("refused", test_deaf, test_nobody, test_refusals, test_wrong_password);
+}
+
+static TCase *calls(void)
+{
+    return ADD("calls", test_named_once_a_connection, test_wait_in_redis, test_begin_drain_abort);
+}
+
+UNIT_MAIN("client", opening, pushing, lost, refused, calls)

@@ -1,0 +1,501 @@
+/* test_queue.c: what is sent for each verb, word by word; what is made of the answers; tokens.
+ * The words are written down from the heads of scripts/VERB.lua. */
+#include "queue.h"
+
+#include "stock.h"
+#include "tests/support/comma.h"
+#include "unit.h"
+
+#include <hiredis/hiredis.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TOKEN "0123456789abcdef"
+
+static struct later_keys keys;
+static struct later_command cmd;
+static struct later_reply *kept;
+
+static void set_up(void)
+{
+    later_keys_init(&keys, "later", "q");
+    cmd = (struct later_command){ 0 };
+}
+
+static void tear_down(void)
+{
+    later_command_free(&cmd);
+    later_reply_free(kept);
+    kept = NULL;
+}
+
+static const struct later_reply *reply_of(const char *bytes)
+{
+    redisReader *reader = redisReaderCreate();
+    void *reply = NULL;
+
+    later_reply_free(kept);
+    kept = NULL;
+    ck_assert_int_eq(redisReaderFeed(reader, bytes, strlen(bytes)), REDIS_OK);
+    ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
+    redisReaderFree(reader);
+    ck_assert_ptr_nonnull(reply);
+    kept = reply;
+    return kept;
+}
+
+/* cmd is EVALSHA of this script, with these words behind the hash. `key` stands for
+ * "later:{q}:key" where it begins with a colon. Frees cmd. */
+static void check_call(enum later_script script, const char *name, const char *const *words)
+{
+    static char bytes[65536];
+    size_t len, count = 2;
+
+    ck_assert_str_eq(later_script_texts[script].name, name);
+    for (size_t i = 0; words[i]; i++)
+        count++;
+    len = (size_t)sprintf(bytes, "*%zu\r\n$7\r\nEVALSHA\r\n$40\r\n%s\r\n", count,
+                          later_script_texts[script].sha);
+    for (size_t i = 0; words[i]; i++) {
+        const char *head = words[i][0] == ':' ? "later:{q}" : "";
+
+        len += (size_t)sprintf(bytes + len, "$%zu\r\n%s%s\r\n", strlen(head) + strlen(words[i]),
+                               head, words[i]);
+    }
+    ck_assert(later_command_ready(&cmd));
+    ck_assert_mem_eq(cmd.data, bytes, len < cmd.len ? len : cmd.len);
+    ck_assert_uint_eq(cmd.len, len);
+    later_command_free(&cmd);
+}
+
+#define CALL(script, name, ...)                                                                    \
+    check_call(LATER_SCRIPT_##script, name, (const char *const[]){ __VA_ARGS__, NULL })
+
+#define PUSH_KEYS                                                                                  \
+    "14", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":crashes", ":interrupts",          \
+        ":priorities", ":errors", ":wake", ":paused", ":stats", ":due"
+
+/* ---- push */
+
+START_TEST(test_push)
+{
+    const struct later_push_item items[] = {
+        { .id = "a", .document = "{}", .document_len = 2, .priority = -100 },
+        { .id = "b", .document = "xyz", .document_len = 1, .when = LATER_IN, .seconds = 1.5 },
+        { .id = "c", .document = "", .when = LATER_AT, .seconds = 1700000000.25, .priority = 7 },
+    };
+
+    later_queue_push(&cmd, &keys, "c-1", false, items, 3);
+    CALL(PUSH, "push", PUSH_KEYS, ":call:c-1", "60", "new", "a", "", "-100", "{}", "b", "+1.500000",
+         "0", "x", "c", "1700000000.250000", "7", "");
+    later_queue_push(&cmd, &keys, NULL, true, items, 1);
+    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "replace", "a", "", "-100", "{}");
+}
+END_TEST
+
+START_TEST(test_push_hostile_times)
+{
+    const struct later_push_item items[] = {
+        { .id = "a", .document = "{}", .document_len = 2, .when = LATER_IN, .seconds = -3 },
+        { .id = "b", .document = "{}", .document_len = 2, .when = LATER_IN, .seconds = NAN },
+        { .id = "c", .document = "{}", .document_len = 2, .when = LATER_AT, .seconds = 1e300 },
+    };
+
+    later_queue_push(&cmd, &keys, NULL, false, items, 3);
+    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "new", "a", "+0.000000", "0", "{}", "b",
+         "+0.000000", "0", "{}", "c", "1000000000000.000000", "0", "{}");
+}
+END_TEST
+
+/* A document with a NUL and a line's end in it, and 500 jobs. */
+START_TEST(test_push_many)
+{
+    struct later_push_item items[LATER_BATCH_MAX];
+    char ids[LATER_BATCH_MAX][8];
+    size_t len;
+
+    for (size_t i = 0; i < LATER_BATCH_MAX; i++) {
+        snprintf(ids[i], sizeof ids[i], "%zu", i);
+        items[i] =
+            (struct later_push_item){ .id = ids[i], .document = "\0\r\n$9\r\n", .document_len = 7 };
+    }
+    later_queue_push(&cmd, &keys, NULL, false, items, LATER_BATCH_MAX);
+    ck_assert(later_command_ready(&cmd));
+    ck_assert_mem_eq(cmd.data, "*2019\r\n$7\r\nEVALSHA", 18); /* 3 + 14 + 2 + 4 × 500 */
+    len = strlen("$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n") + 9;
+    ck_assert_mem_eq(cmd.data + cmd.len - len,
+                     "$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n\0\r\n$9\r\n\r\n", len);
+}
+END_TEST
+
+START_TEST(test_pushed)
+{
+    const struct later_reply *reply = reply_of("*4\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
+                                               "$12\r\nEXISTS ready\r\n$15\r\nEXISTS reserved\r\n");
+    const char *state = NULL;
+
+    ck_assert_int_eq(later_queue_pushed(reply, 0, &state), LATER_PUSHED);
+    ck_assert_str_eq(state, "");
+    ck_assert_int_eq(later_queue_pushed(reply, 1, &state), LATER_PUSH_REPLACED);
+    ck_assert_str_eq(state, "");
+    ck_assert_int_eq(later_queue_pushed(reply, 2, &state), LATER_PUSH_EXISTS);
+    ck_assert_str_eq(state, "ready");
+    ck_assert_int_eq(later_queue_pushed(reply, 3, NULL), LATER_PUSH_EXISTS);
+}
+END_TEST
+
+/* ---- reserve */
+
+#define RESERVE_KEYS                                                                               \
+    "8", ":ready", ":reserved", ":jobs", ":attempts", ":crashes", ":wake", ":paused", ":stats"
+
+START_TEST(test_reserve)
+{
+    later_queue_reserve(&cmd, &keys, TOKEN, 30, 500, LATER_RESERVE_BYTES, 0);
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "262144", "0");
+    later_queue_reserve(&cmd, &keys, TOKEN, 0.05, 1, 0, 1700000005.2);
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "0.050000", "1", "0", "1700000005.200000");
+}
+END_TEST
+
+START_TEST(test_reserve_in_a_locale)
+{
+    ck_assert(comma_begin());
+    later_queue_reserve(&cmd, &keys, TOKEN, 0.05, 1, 0, 1700000005.2);
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "0.050000", "1", "0", "1700000005.200000");
+    comma_end();
+}
+END_TEST
+
+START_TEST(test_reserved)
+{
+    const struct later_reply *reply =
+        reply_of("*11\r\n$17\r\n1700000000.500000\r\n"
+                 "$1\r\na\r\n$5\r\n17.25\r\n$0\r\n\r\n$0\r\n\r\n$2\r\n{}\r\n"
+                 "$2\r\nbb\r\n$4\r\n-inf\r\n$1\r\n3\r\n$1\r\n0\r\n$0\r\n\r\n");
+    struct later_reserved job;
+
+    ck_assert_uint_eq(later_queue_reserved_count(reply), 2);
+    ck_assert_double_eq(later_queue_reserved_now(reply), 1700000000.5);
+    later_queue_reserved(reply, 0, &job);
+    ck_assert_str_eq(job.id, "a");
+    ck_assert_uint_eq(job.id_len, 1);
+    ck_assert_str_eq(job.score, "17.25");
+    ck_assert_uint_eq(job.attempts, 0);
+    ck_assert_int_eq(job.crashes, -1);
+    ck_assert_str_eq(job.document, "{}");
+    ck_assert_uint_eq(job.document_len, 2);
+    later_queue_reserved(reply, 1, &job);
+    ck_assert_str_eq(job.id, "bb");
+    ck_assert_str_eq(job.score, "-inf");
+    ck_assert_uint_eq(job.attempts, 3);
+    ck_assert_int_eq(job.crashes, 0);
+    ck_assert_uint_eq(job.document_len, 0);
+}
+END_TEST
+
+/* Answers that cannot be: nothing is read beyond them. */
+START_TEST(test_reserved_hostile)
+{
+    static const char *const bytes[] = {
+        "*0\r\n", "*-1\r\n",           "$1\r\nx\r\n",
+        ":1\r\n", "*1\r\n$1\r\n5\r\n", "*5\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n"
+    };
+    struct later_reserved job;
+
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        const struct later_reply *reply = reply_of(bytes[i]);
+
+        ck_assert_uint_eq(later_queue_reserved_count(reply), 0);
+        later_queue_reserved(reply, 0, &job);
+        later_queue_reserved(reply, (size_t)1 << 60, &job);
+        ck_assert_str_eq(job.id, "");
+        ck_assert_str_eq(job.score, "");
+        ck_assert_str_eq(job.document, "");
+        ck_assert_int_eq(job.crashes, -1);
+    }
+    later_queue_reserved(reply_of("*6\r\n*0\r\n*0\r\n:5\r\n*0\r\n$-1\r\n-ERR\r\n"), 0, &job);
+    ck_assert_str_eq(job.id, "");
+    ck_assert_int_eq(job.crashes, -1);
+    ck_assert_str_eq(job.document, "ERR");
+}
+END_TEST
+
+/* ---- settle */
+
+START_TEST(test_settle)
+{
+    const struct later_settlement bare[] = { { .token = TOKEN, .id = "a" },
+                                             { .token = "fedcba9876543210", .id = "b" } };
+    const struct later_settlement full = { .token = TOKEN,
+                                           .id = "a",
+                                           .wait = 2.5,
+                                           .score = "-1.5",
+                                           .how = "crashed",
+                                           .error = "\"kind\":\"crash\"}" };
+
+    later_queue_settle(&cmd, &keys, LATER_VERB_ACK, 0, bare, 2);
+    CALL(ACK, "ack", "8", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
+         ":priorities", ":errors", ":stats", TOKEN ":a", "fedcba9876543210:b");
+    later_queue_settle(&cmd, &keys, LATER_VERB_EXPIRE, 0, &full, 1);
+    CALL(EXPIRE, "expire", "8", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
+         ":priorities", ":errors", ":stats", TOKEN ":a");
+    later_queue_settle(&cmd, &keys, LATER_VERB_TOUCH, 30, bare, 2);
+    CALL(TOUCH, "touch", "1", ":reserved", "30.000000", TOKEN ":a", "fedcba9876543210:b");
+    later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, &full, 1);
+    CALL(BURY, "bury", "7", ":reserved", ":dead", ":attempts", ":crashes", ":interrupts", ":errors",
+         ":stats", TOKEN ":a", "crashed", "\"kind\":\"crash\"}");
+    later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, bare, 1);
+    CALL(BURY, "bury", "7", ":reserved", ":dead", ":attempts", ":crashes", ":interrupts", ":errors",
+         ":stats", TOKEN ":a", "ran", "");
+}
+END_TEST
+
+#define RELEASE_KEYS                                                                               \
+    "12", ":reserved", ":ready", ":delayed", ":attempts", ":crashes", ":interrupts",               \
+        ":priorities", ":errors", ":wake", ":paused", ":stats", ":due"
+#define RETURN_KEYS                                                                                \
+    "11", ":reserved", ":ready", ":delayed", ":attempts", ":crashes", ":interrupts",               \
+        ":priorities", ":wake", ":paused", ":stats", ":due"
+
+START_TEST(test_release_and_return)
+{
+    const struct later_settlement bare = { .token = TOKEN, .id = "a" };
+    const struct later_settlement full = {
+        .token = TOKEN, .id = "b", .wait = 2.5, .score = "-1.5", .how = "crashed", .error = "e"
+    };
+    struct later_settlement hostile = bare;
+
+    later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &bare, 1);
+    CALL(RELEASE, "release", RELEASE_KEYS, TOKEN ":a", "0.000000", "ran", "");
+    later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &full, 1);
+    CALL(RELEASE, "release", RELEASE_KEYS, TOKEN ":b", "2.500000", "crashed", "e");
+    later_queue_settle(&cmd, &keys, LATER_VERB_RETURN, 0, &bare, 1);
+    CALL(RETURN, "return", RETURN_KEYS, TOKEN ":a", "", "0.000000", "held");
+    later_queue_settle(&cmd, &keys, LATER_VERB_RETURN, 0, &full, 1);
+    CALL(RETURN, "return", RETURN_KEYS, TOKEN ":b", "-1.5", "2.500000", "crashed");
+    hostile.wait = NAN; /* one bad wait must not make Redis refuse the 499 others */
+    later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &hostile, 1);
+    CALL(RELEASE, "release", RELEASE_KEYS, TOKEN ":a", "0.000000", "ran", "");
+}
+END_TEST
+
+START_TEST(test_verbs)
+{
+    static const struct {
+        enum later_verb verb;
+        enum later_script script;
+        const char *name;
+    } rows[] = { { LATER_VERB_ACK, LATER_SCRIPT_ACK, "ack" },
+                 { LATER_VERB_EXPIRE, LATER_SCRIPT_EXPIRE, "expire" },
+                 { LATER_VERB_RELEASE, LATER_SCRIPT_RELEASE, "release" },
+                 { LATER_VERB_RETURN, LATER_SCRIPT_RETURN, "return" },
+                 { LATER_VERB_BURY, LATER_SCRIPT_BURY, "bury" },
+                 { LATER_VERB_TOUCH, LATER_SCRIPT_TOUCH, "touch" } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(later_verb_script(rows[i].verb), rows[i].script);
+        ck_assert_str_eq(later_verb_name(rows[i].verb), rows[i].name);
+    }
+}
+END_TEST
+
+static void check_lost(const char *bytes, const char *expected)
+{
+    const struct later_reply *reply = reply_of(bytes);
+    size_t cursor = 0;
+
+    for (size_t i = 0; expected[i]; i++)
+        ck_assert_msg(later_queue_lost(reply, i, &cursor) == (expected[i] == 'L'), "%s: %zu",
+                      expected, i);
+}
+
+START_TEST(test_lost)
+{
+    check_lost("*0\r\n", "....");
+    check_lost("*1\r\n:1\r\n", "L...");
+    check_lost("*2\r\n:2\r\n:4\r\n", ".L.L");
+    check_lost("*4\r\n:1\r\n:2\r\n:3\r\n:4\r\n", "LLLL");
+    check_lost("+OK\r\n", "....");
+    check_lost("*2\r\n$1\r\nx\r\n:2\r\n", "....");
+}
+END_TEST
+
+/* What is stored is `{"at":…,"attempt":…,` and this: it must make a JSON object. */
+static void check_error(const char *kind, const char *text, const char *text_then)
+{
+    char *tail = later_queue_error(kind, text, "host\"1"), whole[8192];
+    json_t *error;
+
+    ck_assert_ptr_nonnull(tail);
+    snprintf(whole, sizeof whole, "{\"at\":1.5,\"attempt\":2,%s", tail);
+    error = json_loads(whole, JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_msg(error != NULL, "%s", whole);
+    ck_assert_uint_eq(json_object_size(error), 5);
+    ck_assert_str_eq(json_string_value(json_object_get(error, "kind")), kind);
+    ck_assert_str_eq(json_string_value(json_object_get(error, "text")), text_then);
+    ck_assert_str_eq(json_string_value(json_object_get(error, "host")), "host\"1");
+    json_decref(error);
+    free(tail);
+}
+
+START_TEST(test_error)
+{
+    char long_text[3000], cut[1001];
+
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    memcpy(cut, long_text, 1000);
+    cut[1000] = '\0';
+    check_error("retry", "", "");
+    check_error("crash", "a \"b\" \\ \n\x01 \xff \xc3\xa4",
+                "a \"b\" \\ \n\x01 \xef\xbf\xbd \xc3\xa4");
+    check_error("bad", long_text, cut);
+}
+END_TEST
+
+/* ---- migrate, ids */
+
+START_TEST(test_migrate)
+{
+    struct later_migrated told;
+
+    later_queue_migrate(&cmd, &keys, 500, true, "e");
+    CALL(MIGRATE, "migrate", "11", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
+         ":interrupts", ":priorities", ":errors", ":wake", ":paused", ":stats", "500", "1", "e");
+    later_queue_migrate(&cmd, &keys, 1, false, "");
+    CALL(MIGRATE, "migrate", "11", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
+         ":interrupts", ":priorities", ":errors", ":wake", ":paused", ":stats", "1", "0", "");
+    later_queue_migrated(reply_of("*5\r\n:3\r\n:2\r\n$8\r\n0.250000\r\n$0\r\n\r\n"
+                                  "$17\r\n1700000000.500000\r\n"),
+                         &told);
+    ck_assert_uint_eq(told.promoted, 3);
+    ck_assert_uint_eq(told.lapsed, 2);
+    ck_assert_double_eq(told.next_due, 0.25);
+    ck_assert_double_lt(told.next_lapse, 0);
+    ck_assert_double_eq(told.now, 1700000000.5);
+    later_queue_migrated(reply_of("+what\r\n"), &told);
+    ck_assert_uint_eq(told.promoted + told.lapsed, 0);
+    ck_assert_double_lt(told.next_due, 0);
+    ck_assert_double_lt(told.next_lapse, 0);
+}
+END_TEST
+
+START_TEST(test_ids)
+{
+    later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
+    CALL(SHOW, "show", "7", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":priorities",
+         ":errors", "a", "b");
+    later_queue_cancel(&cmd, &keys, (const char *const[]){ "a", "b" },
+                       (const char *const[]){ NULL, TOKEN ":b" }, 2);
+    CALL(CANCEL, "cancel", "11", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":attempts",
+         ":crashes", ":interrupts", ":priorities", ":errors", ":stats", "a", "", "b", TOKEN ":b");
+}
+END_TEST
+
+/* ---- stock, limit: keys that are not a queue's */
+
+START_TEST(test_stock)
+{
+    uint64_t number = 5;
+
+    later_stock_set(&cmd, "later", "phone", 10);
+    CALL(STOCK_SET, "stock_set", "2", "later:stock:{phone}", "later:stock:{phone}:claims", "10");
+    later_stock_take(&cmd, "later", "phone", "ann");
+    CALL(STOCK_CLAIM, "stock_claim", "2", "later:stock:{phone}", "later:stock:{phone}:claims",
+         "ann");
+    later_stock_give_back(&cmd, "later", "phone", "ann");
+    CALL(STOCK_RELEASE, "stock_release", "1", "later:stock:{phone}:claims", "ann");
+    later_stock_look(&cmd, "later", "phone");
+    CALL(STOCK_SHOW, "stock_show", "2", "later:stock:{phone}", "later:stock:{phone}:claims");
+    ck_assert_int_eq(later_stock_taken(reply_of("*2\r\n:1\r\n:7\r\n"), &number), LATER_STOCK_TAKEN);
+    ck_assert_uint_eq(number, 7);
+    ck_assert_int_eq(later_stock_taken(reply_of("*2\r\n:0\r\n:3\r\n"), &number), LATER_STOCK_HELD);
+    ck_assert_uint_eq(number, 3);
+    ck_assert_int_eq(later_stock_taken(reply_of("*1\r\n:-1\r\n"), &number), LATER_STOCK_SOLD_OUT);
+    ck_assert_uint_eq(number, 3);
+}
+END_TEST
+
+START_TEST(test_limit)
+{
+    later_limit_ask(&cmd, "later", "type:sms", 10, 1.5, false);
+    CALL(LIMIT_FIXED, "limit_fixed", "1", "later:limit:{type:sms}", "10", "1.500000");
+    later_limit_ask(&cmd, "later", "type:sms", 4294967295U, 60, true);
+    CALL(LIMIT_SLIDING, "limit_sliding", "1", "later:limit:{type:sms}", "4294967295", "60.000000");
+    ck_assert_double_eq(later_limit_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
+    ck_assert_double_eq(later_limit_wait(reply_of("$0\r\n\r\n")), 0);
+}
+END_TEST
+
+/* ---- tokens */
+
+#define TOKENS 100000
+
+static int compare(const void *a, const void *b)
+{
+    return memcmp(a, b, LATER_TOKEN_LEN);
+}
+
+START_TEST(test_tokens)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    static char tokens[TOKENS][LATER_TOKEN_LEN + 1];
+    unsigned counts[36] = { 0 };
+
+    for (size_t i = 0; i < TOKENS; i++) {
+        memset(tokens[i], '#', sizeof tokens[i]);
+        later_token(tokens[i]);
+        ck_assert_uint_eq(strlen(tokens[i]), 16);
+        ck_assert_uint_eq(strspn(tokens[i], digits), 16);
+        for (size_t c = 0; c < 16; c++)
+            counts[strchr(digits, tokens[i][c]) - digits]++;
+    }
+    qsort(tokens, TOKENS, sizeof *tokens, compare);
+    for (size_t i = 1; i < TOKENS; i++)
+        ck_assert_str_ne(tokens[i - 1], tokens[i]);
+    /* 44,444 of each are expected; 1,300 are more than six standard deviations. */
+    for (size_t i = 0; i < 36; i++)
+        ck_assert_msg(counts[i] > 43144 && counts[i] < 45744, "%c: %u", digits[i], counts[i]);
+}
+END_TEST
+
+static TCase *add(const char *name, const TTest *const *tests, size_t count)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 30);
+    for (size_t i = 0; i < count; i++)
+        tcase_add_test(tc, tests[i]);
+    return tc;
+}
+
+#define ADD(name, ...)                                                                             \
+    add(name, (const TTest *const[]){ __VA_ARGS__ },                                               \
+        sizeof((const TTest *const[]){ __VA_ARGS__ }) / sizeof(const TTest *))
+
+static TCase *push(void)
+{
+    return ADD("push", test_push, test_push_hostile_times, test_push_many, test_pushed);
+}
+
+static TCase *reserve(void)
+{
+    return ADD("reserve", test_reserve, test_reserve_in_a_locale, test_reserved,
+               test_reserved_hostile);
+}
+
+static TCase *settle(void)
+{
+    return ADD("settle", test_settle, test_release_and_return, test_verbs, test_lost, test_error);
+}
+
+static TCase *others(void)
+{
+    return ADD("others", test_migrate, test_ids, test_stock, test_limit, test_tokens);
+}
+
+UNIT_MAIN("queue", push, reserve, settle, others)
