@@ -167,14 +167,19 @@ struct config *config_load_telling(const char *path,
 const struct config_type *config_type_find(const struct config *config, const char *type)
 {
     for (uint32_t i = 0; i < config->type_count; i++) {
-        const struct config_type *row = &config->types[i];
-        size_t len = strlen(row->name);
-
-        if (config_is_pattern(row) ? strncmp(row->name, type, len - 1) == 0
-                                   : strcmp(row->name, type) == 0)
-            return row;
+        if (config_type_matches(config->types[i].name, type))
+            return &config->types[i];
     }
     return NULL;
+}
+
+bool config_type_matches(const char *pattern, const char *type)
+{
+    size_t len = strlen(pattern);
+
+    if (len > 0 && pattern[len - 1] == '*')
+        return strncmp(pattern, type, len - 1) == 0;
+    return strcmp(pattern, type) == 0;
 }
 
 const char *config_fixed_difference(const struct config *a, const struct config *b)

@@ -128,6 +128,9 @@ void config_print(const struct config *config, FILE *out);
 /* The row of `types` for a job type, or NULL: exact name first, then the longest pattern. */
 const struct config_type *config_type_find(const struct config *config, const char *type);
 
+/* Does "video.*", or "video.encode", mean this type? */
+bool config_type_matches(const char *pattern, const char *type);
+
 /* What of two configurations differs that cannot change while running (redis, state_dir): the
  * option's path, or NULL. */
 const char *config_fixed_difference(const struct config *a, const struct config *b);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct page {
@@ -49,6 +50,8 @@ struct health *health_open(const char *state_dir, struct later_error *err)
             /* A mapping keeps the lock as a descriptor does: what handlers leave behind must not
              * keep it when we are gone. */
             madvise(health->page, sizeof *health->page, MADV_DONTFORK);
+            (void)fchmod(fd, 0640); /* for the group laterd, whatever the umask */
+            health_beat(health, false, 0, 0);
             atomic_store(&health->page->pid, getpid());
             return health;
         }

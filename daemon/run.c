@@ -99,7 +99,7 @@ static double limited(struct worker *worker, const struct later_job *job)
         char name[LATER_TYPE_MAX + 16];
         double wait;
 
-        if (limit->type[0] ? strcmp(limit->type, job->doc.type) != 0
+        if (limit->type[0] ? !config_type_matches(limit->type, job->doc.type)
                            : strcmp(limit->queue, job->queue) != 0)
             continue;
         snprintf(name, sizeof name, "%s:%s", limit->type[0] ? "type" : "queue",
@@ -419,8 +419,8 @@ static struct later_job *job_new(struct worker *worker, const struct held *held)
     return job;
 }
 
-/* Not beside what is in flight: a serial job, a suspect, or any job where a suspect runs. It and all
- * behind it go back, and nothing is fetched until what is in flight has ended. */
+/* Not beside what is in flight: a serial job, a suspect, or any job where a suspect runs. It and
+ * all behind it go back, and nothing is fetched until what is in flight has ended. */
 static bool must_wait(struct worker *worker, const struct later_job *job)
 {
     return worker->in_flight > 0 && (worker->alone || !job->event || job->slot->crashes == 0);

@@ -10,7 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DIGITS "0123456789"
+
 static const char magic[8] = "laterd1";
+
+/* Which start of the host this is; "" where nobody says. */
+static void read_boot(char boot[40])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, boot, 39);
+
+    if (fd >= 0)
+        close(fd);
+    boot[got > 0 ? got : 0] = '\0';
+    boot[strcspn(boot, "\n")] = '\0';
+}
 
 static struct slots *map(const char *path, int fd, size_t size, struct later_error *err)
 {
@@ -36,18 +50,24 @@ struct slots *slots_create(const char *path, uint32_t capacity, struct later_err
 {
     size_t size = sizeof(struct slots_page) + capacity * sizeof(struct slot);
     struct slots *slots = NULL;
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int why = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)size);
 
-    if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
-        later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    if (why)
+        later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(why));
     else
         slots = map(path, fd, size, err);
     if (fd >= 0)
         close(fd);
-    if (!slots)
+    if (!slots) {
+        if (fd >= 0)
+            unlink(path);
         return NULL;
+    }
+    slots->capacity = capacity;
     slots->page->slot_size = sizeof(struct slot);
     slots->page->capacity = capacity;
+    read_boot(slots->page->boot);
     memcpy(slots->page->magic, magic, sizeof magic);
     return slots;
 }
@@ -58,6 +78,14 @@ static bool valid(const struct slots_page *page, size_t size)
     return size >= sizeof *page && memcmp(page->magic, magic, sizeof magic) == 0 &&
            page->slot_size == sizeof(struct slot) && page->queue_count <= SLOTS_QUEUES &&
            size == sizeof *page + (size_t)page->capacity * sizeof(struct slot);
+}
+
+static bool of_this_boot(const struct slots_page *page)
+{
+    char boot[40];
+
+    read_boot(boot);
+    return strncmp(boot, page->boot, sizeof boot) == 0;
 }
 
 struct slots *slots_open(const char *path, struct later_error *err)
@@ -79,6 +107,14 @@ struct slots *slots_open(const char *path, struct later_error *err)
         slots_close(slots, false);
         return NULL;
     }
+    if (slots && !of_this_boot(slots->page)) {
+        later_fail(err, LATER_E_DATA, "%s: of before this host started: its leases will lapse",
+                   path);
+        slots_close(slots, false);
+        return NULL;
+    }
+    if (slots)
+        slots->capacity = slots->page->capacity;
     return slots;
 }
 
@@ -136,11 +172,83 @@ void slot_logv(struct slot *slot, const char *format, va_list args)
 
 bool slots_busy(struct slots *slots)
 {
-    uint32_t used = atomic_load(&slots->page->used);
+    uint32_t used = slots_used(slots);
 
-    for (uint32_t i = 0; i < used && i < slots->page->capacity; i++) {
+    for (uint32_t i = 0; i < used; i++) {
         if (slot_state(&slots->page->slots[i]) != SLOT_FREE)
             return true;
     }
     return false;
+}
+
+/* --- what a handler may have written over --- */
+
+uint32_t slots_used(const struct slots *slots)
+{
+    uint32_t used = atomic_load(&slots->page->used);
+
+    return used < slots->capacity ? used : slots->capacity;
+}
+
+uint32_t slots_queues(const struct slots *slots)
+{
+    uint32_t count = slots->page->queue_count;
+
+    return count < SLOTS_QUEUES ? count : SLOTS_QUEUES;
+}
+
+bool slot_readable(const struct slot *slot)
+{
+    return memchr(slot->id, '\0', sizeof slot->id) && slot->token[LATER_TOKEN_LEN] == '\0';
+}
+
+/* Is text one of the words, each of which has a space on both sides? */
+static bool among(const char *text, const char *words)
+{
+    char word[16];
+
+    snprintf(word, sizeof word, " %.12s ", text);
+    return strstr(words, word) != NULL;
+}
+
+/* As scripts/return.lua takes it: `1700000000.25`, `1e+20`, `-inf`. */
+static bool is_score(const char *text)
+{
+    const char *p = text + (*text == '-');
+    size_t whole = strspn(p, DIGITS);
+
+    if (strcmp(p, "inf") == 0)
+        return true;
+    if (!whole)
+        return false;
+    p += whole;
+    if (*p == '.')
+        p += 1 + strspn(p + 1, DIGITS);
+    if (*p == 'e' && whole == 1 && (p[1] == '+' || p[1] == '-') && p[2])
+        p += 2 + strspn(p + 2, DIGITS);
+    return !*p;
+}
+
+void slot_mend(struct slot *slot)
+{
+    /* What the scripts take for `how`, by verb. */
+    static const char *const hows[] = { [LATER_VERB_ACK] = "",
+                                        [LATER_VERB_EXPIRE] = "",
+                                        [LATER_VERB_RELEASE] = " ran crashed ",
+                                        [LATER_VERB_RETURN] = " held suspect interrupted ",
+                                        [LATER_VERB_BURY] = " ran crashed unrun " };
+
+    slot->token[LATER_TOKEN_LEN] = slot->id[LATER_ID_MAX] = slot->text[SLOT_TEXT] = '\0';
+    slot->score[sizeof slot->score - 1] = '\0';
+    slot->how[sizeof slot->how - 1] = slot->kind[sizeof slot->kind - 1] = '\0';
+    if (slot->verb >= sizeof hows / sizeof *hows)
+        slot->verb = LATER_VERB_RETURN; /* nobody knows how it ended: once more */
+    if (!among(slot->how, hows[slot->verb]))
+        slot->how[0] = '\0';
+    if (!among(slot->kind, " retry timeout crash lapse bad "))
+        slot->kind[0] = '\0';
+    if (!is_score(slot->score))
+        slot->score[0] = '\0';
+    if (!(slot->wait >= 0 && slot->wait <= LATER_DELAY_MAX))
+        slot->wait = 0;
 }

@@ -6,7 +6,12 @@
  * so that the next laterd on this host can settle it at once.
  *
  * Every store leaves it readable, wherever a SIGKILL falls: a slot's contents are written first and
- * its state last (release order); a reserve's token is there before the call is sent.
+ * its state last (release order); a reserve's token is there before the call is sent. That holds
+ * while the host runs. When its power fails, parts of a file may be older than others: a page of
+ * before is not opened, and its leases lapse.
+ *
+ * A handler may write over its worker's page. The supervisor does not trust it: slots_used(),
+ * slots_queues() and slot_readable() bound what it reads, slot_mend() what it settles by.
  *
  *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
  *               └────► RETURNING ──► FREE                  moved by the keeper
@@ -76,6 +81,7 @@ struct slots_page {
     _Atomic uint64_t failed;    /* of them not done */
     _Atomic int64_t heartbeat;  /* microseconds of later_clock(): the worker's loop turned */
     int64_t pid;
+    char boot[40]; /* the host's start that it is of: Linux's boot_id */
     char prefix[LATER_PREFIX_MAX + 1];
     uint32_t queue_count;
     char queues[SLOTS_QUEUES][LATER_QUEUE_MAX + 1];
@@ -87,13 +93,17 @@ struct slots_page {
 struct slots {
     struct slots_page *page;
     size_t size;
+    uint32_t capacity; /* of the mapping, whatever the page says */
     char *path;
 };
 
-/* Makes and maps a new page with room for `capacity` slots. NULL with *err. */
+/* Makes and maps a new page with room for `capacity` slots; room on the disk, too, so that a full
+ * one is an error here and not a SIGBUS later. NULL with *err; also where the file is there
+ * already, since it may be what another worker left. */
 struct slots *slots_create(const char *path, uint32_t capacity, struct later_error *err);
 
-/* Maps a page that another process left. NULL with *err where it is none. */
+/* Maps a page that another process left. NULL with *err where it is none, or of before the host
+ * started. */
 struct slots *slots_open(const char *path, struct later_error *err);
 
 /* Unmaps; with `remove` deletes the file, too. NULL is fine. */
@@ -116,5 +126,16 @@ void slot_logv(struct slot *slot, const char *format, va_list args)
 
 /* Is any slot not FREE? */
 bool slots_busy(struct slots *slots);
+
+/* How many slots to look at, how many queues there are: never more than the mapping holds. */
+uint32_t slots_used(const struct slots *slots);
+uint32_t slots_queues(const struct slots *slots);
+
+/* Do its id and token end where they must? */
+bool slot_readable(const struct slot *slot);
+
+/* Makes a slot that nobody else writes any more fit to be settled: each string ends, and Redis will
+ * not refuse any for its form, which would hold up all that is settled in the same call. */
+void slot_mend(struct slot *slot);
 
 #endif

@@ -84,9 +84,18 @@ static void after(struct event *timer, double seconds)
 
 /* --- workers --- */
 
+/* How we are, for all who look from outside. */
+static void tell_health(struct supervisor *supervisor, struct announce_state *state)
+{
+    workers_sum(supervisor->workers, state);
+    health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
+}
+
 static void on_ready(void *arg)
 {
     struct supervisor *supervisor = arg;
+
+    tell_health(supervisor, &(struct announce_state){ 0 });
 
     if (supervisor->stopping)
         return;
@@ -370,9 +379,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    workers_sum(supervisor->workers, &state);
     workers_tick(supervisor->workers);
-    health_beat(supervisor->health, link_is_up(supervisor->link), state.workers, state.busy);
+    tell_health(supervisor, &state);
     notify_alive();
     announce_tell(supervisor->announce, &state);
 }
@@ -386,6 +394,7 @@ static void on_link_up(void *arg)
     announce_link_up(supervisor->announce);
     keeper_link_up(supervisor->keeper);
     migrator_link_up(supervisor->migrator);
+    tell_health(supervisor, &(struct announce_state){ 0 });
 }
 
 static void on_unsafe(void *arg, const char *why)

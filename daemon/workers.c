@@ -5,6 +5,7 @@
 #include "log.h"
 #include "restart.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,8 +92,10 @@ static void start_worker(struct seat *seat)
     struct later_error err;
     char page[600];
 
-    snprintf(page, sizeof page, "%s/%d.%d", workers->options.slots_dir, (int)getpid(),
-             ++workers->started);
+    /* The clock keeps it apart from the pages of a laterd with our pid before us, as in containers,
+     * where it is 1 each time. */
+    snprintf(page, sizeof page, "%s/%d.%d.%" PRId64, workers->options.slots_dir, (int)getpid(),
+             ++workers->started, (int64_t)(later_clock() * 1e6));
     seat->process = process_start(workers->base, seat->generation, seat->pool, workers->started,
                                   page, workers->options.host, on_report, workers, &err);
     if (!seat->process) { /* no process, descriptor or memory: it may pass */
