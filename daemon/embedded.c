@@ -82,8 +82,8 @@ static void run_server(const char *conf, pid_t parent)
         _exit(0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0); /* a Ctrl-C for us is none for it: workers drain first */
-    umask(0077); /* the socket's mode is unixsocketperm */
+    setpgid(0, 0);                      /* a Ctrl-C for us is none for it: workers drain first */
+    umask(0077);                        /* the socket's mode is unixsocketperm */
     dup2(STDERR_FILENO, STDOUT_FILENO); /* it logs to standard output; we to standard error */
     execlp("redis-server", "redis-server", conf, (char *)NULL);
     _exit(127);

@@ -24,7 +24,7 @@ static void finish(struct find *find)
 {
     if (find->open > 0)
         return;
-    if (find->found)
+    if (find->found && !find->failed)
         log_line(LOG_INFO, "returned %zu jobs of queue %s whose reserve had no answer", find->found,
                  find->keys->queue);
     find->done(find->arg, !find->failed);
@@ -37,6 +37,8 @@ static void on_returned(void *arg, struct later_answer *answer)
 
     if (answer->outcome != LATER_ANSWERED)
         find->failed = true;
+    else
+        find->found -= later_reply_count(answer->reply); /* LOST: settled meanwhile */
     find->open--;
     finish(find);
 }
@@ -77,7 +79,8 @@ static void on_page(void *arg, struct later_answer *answer)
     struct find *find = arg;
     const char *cursor = later_reply_text(later_reply_at(answer->reply, 0), NULL);
 
-    find->open--;
+    /* This page counts as open until the end: a flush that finds the connection broken answers
+     * what was just sent, and the last answer frees *find. */
     if (answer->outcome != LATER_ANSWERED) {
         find->failed = true;
     } else {
@@ -87,6 +90,7 @@ static void on_page(void *arg, struct later_answer *answer)
             ask(find);
     }
     link_flush(find->link);
+    find->open--;
     finish(find);
 }
 

@@ -38,6 +38,7 @@ void grave_judge(struct slot *slot, bool others, enum keeper_cause cause, const 
     bool crash = cause == KEEPER_CRASH;
     bool last = slot->max_attempts && slot->attempt >= slot->max_attempts;
     const char *how = crash ? "crashed" : "ran";
+    const char *kind = cause == KEEPER_TIMEOUT ? "timeout" : "crash";
     uint32_t crashes = slot->crashes > 0 ? (uint32_t)slot->crashes : 0;
 
     if (cause == KEEPER_INTERRUPTED) {
@@ -45,13 +46,12 @@ void grave_judge(struct slot *slot, bool others, enum keeper_cause cause, const 
     } else if (others && slot->event) {
         slot_finish(slot, LATER_VERB_RETURN, 0, "suspect", "", "");
     } else if (last || (crash && crashes + 1 >= crash_max)) {
-        slot_finish(slot, LATER_VERB_BURY, 0, how, crash ? "crash" : "timeout", text);
+        slot_finish(slot, LATER_VERB_BURY, 0, how, kind, text);
     } else {
         /* The first crash of a job has no backoff: it may have been its neighbour's, or ours. */
         bool at_once = cause == KEEPER_LEFT || (crash && crashes == 0);
 
-        slot_finish(slot, LATER_VERB_RELEASE, at_once ? 0 : slot->retry_in, how,
-                    cause == KEEPER_TIMEOUT ? "timeout" : "crash", text);
+        slot_finish(slot, LATER_VERB_RELEASE, at_once ? 0 : slot->retry_in, how, kind, text);
     }
 }
 
@@ -81,9 +81,11 @@ static void look(struct grave *grave)
 
         if (!atomic_load(&call->asked))
             continue;
-        any = true;
         keys = grave->graves->keys(grave->graves->arg, grave->slots, call->queue);
-        if (keys && find_and_return(grave->graves->link, keys, call->token, on_found, grave) == 0)
+        if (!keys)
+            continue; /* no such queue, or no memory: it will lapse */
+        any = true;
+        if (find_and_return(grave->graves->link, keys, call->token, on_found, grave) == 0)
             grave->finds++;
         else
             grave->failed = true;
@@ -156,10 +158,16 @@ static bool settle(struct slot *slot, bool others, enum keeper_cause cause, cons
     case SLOT_FINISHED:
         break;
     case SLOT_RETURNING:
-        return cause == KEEPER_LEFT; /* else it is in the outbox already */
+        if (cause != KEEPER_LEFT)
+            return false; /* it is in the outbox already */
+        /* That keeper may have died between the state and the verb: the one that is there may be
+         * of the slot's job before, an ack. */
+        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        break;
     case SLOT_FREE:
         return false;
     }
+    slot_mend(slot);
     atomic_store(&slot->state, SLOT_FINISHED);
     return true;
 }
@@ -168,7 +176,7 @@ static size_t count(struct slots *slots, enum slot_state state)
 {
     size_t found = 0;
 
-    for (uint32_t i = 0; i < slots->page->capacity; i++)
+    for (uint32_t i = 0; i < slots->capacity; i++)
         found += slot_state(&slots->page->slots[i]) == state;
     return found;
 }
@@ -190,13 +198,11 @@ void grave_dig(struct graves *graves, struct slots *slots, enum keeper_cause cau
     grave->next = graves->list;
     graves->list = grave;
     grave->jobs = cause == KEEPER_LEFT ? 0 : count(slots, SLOT_RETURNING);
-    for (uint32_t i = 0; i < slots->page->capacity; i++) {
+    for (uint32_t i = 0; i < slots->capacity; i++) {
         struct slot *slot = &slots->page->slots[i];
 
-        if (settle(slot, others, cause, text, crash_max)) {
+        if (settle(slot, others, cause, text, crash_max) && outbox_add(graves->outbox, slots, slot))
             grave->jobs++;
-            outbox_add(graves->outbox, slots, slot);
-        }
     }
     look(grave);
     check(grave);

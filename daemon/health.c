@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,15 +32,37 @@ static int open_file(const char *state_dir, int flags)
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0640);
 }
 
+/* The lock can be asked about without being taken (fcntl(2), "Open file description locks"): who
+ * only looks must not keep a laterd from starting. */
+static struct flock whole(short kind)
+{
+    return (struct flock){ .l_type = kind, .l_whence = SEEK_SET };
+}
+
+static bool take_lock(int fd)
+{
+    struct flock lock = whole(F_WRLCK);
+
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+static bool is_locked(int fd)
+{
+    struct flock lock = whole(F_RDLCK);
+
+    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 struct health *health_open(const char *state_dir, struct later_error *err)
 {
     struct health *health = calloc(1, sizeof *health);
     int fd = open_file(state_dir, O_RDWR | O_CREAT);
+    int why = !health ? ENOMEM : fd < 0 ? errno : posix_fallocate(fd, 0, sizeof *health->page);
 
-    if (!health || fd < 0 || ftruncate(fd, sizeof *health->page) < 0) {
+    if (why) {
         later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; it must be a directory of laterd's own",
-                   state_dir, strerror(errno));
-    } else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+                   state_dir, strerror(why));
+    } else if (!take_lock(fd)) {
         later_fail(err, LATER_E_LATER, "state_dir: %s is in use by another laterd", state_dir);
     } else {
         health->fd = fd;
@@ -90,8 +111,7 @@ int health_read(const char *state_dir, struct health_report *report, struct late
         return later_fail(err, errno == EACCES ? LATER_E_TOKEN : LATER_E_NONE,
                           "%s/health: %s; is laterd running, and are you in the group laterd?",
                           state_dir, strerror(errno));
-    /* A lock that we get at once means that nobody holds it. */
-    report->running = flock(fd, LOCK_SH | LOCK_NB) < 0;
+    report->running = is_locked(fd);
     if (read(fd, &page, sizeof page) != (ssize_t)sizeof page)
         report->running = false;
     close(fd);

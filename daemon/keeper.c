@@ -14,6 +14,7 @@
 
 #define SCAN_SECONDS   0.050 /* between looks at the pages while a worker is busy */
 #define BEHIND_SECONDS 0.050 /* a job that runs for longer lets nobody wait behind it */
+#define AGAIN_SECONDS  0.5   /* before leases are renewed again where Redis refused */
 
 struct keeper {
     struct keeper_options options;
@@ -38,6 +39,8 @@ static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t
     const char *name = slots->page->queues[queue % SLOTS_QUEUES];
     struct later_keys **list, *keys;
 
+    if (queue >= slots_queues(slots) || !later_key_queue_valid(name))
+        return NULL;
     for (size_t i = 0; i < keeper->keys_count; i++) {
         if (strcmp(keeper->keys[i]->queue, name) == 0)
             return keeper->keys[i];
@@ -101,7 +104,7 @@ static void on_touched(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_REFUSED)
         log_line(LOG_WARN, "redis refuses to renew leases: %s", answer->text);
     if (answer->outcome != LATER_ANSWERED)
-        keeper->touched = 0; /* again at the next look */
+        keeper->touched = later_clock() - keeper->config->lease / 3 + AGAIN_SECONDS;
     free(touching);
 }
 
@@ -129,14 +132,15 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
 {
     const struct later_keys *keys = keys_of(keeper, slots, queue);
     struct slots_page *page = slots->page;
-    uint32_t used = atomic_load(&page->used);
+    uint32_t used = slots_used(slots);
     struct touching *touching = NULL;
 
     for (uint32_t i = 0; keys && i < used; i++) {
         struct slot *slot = &page->slots[i];
         enum slot_state state = slot_state(slot);
 
-        if (state == SLOT_FREE || slot->queue != queue || atomic_load(&slot->cancelled))
+        if (state == SLOT_FREE || slot->queue != queue || atomic_load(&slot->cancelled) ||
+            !slot_readable(slot))
             continue;
         if (!touching && !(touching = calloc(1, sizeof *touching)))
             return; /* no memory: a third of a lease later again */
@@ -160,7 +164,7 @@ static void touch_all(struct keeper *keeper)
     for (size_t i = 0; i < keeper->page_count; i++) {
         struct slots *slots = keeper->pages[i];
 
-        for (uint32_t q = 0; q < slots->page->queue_count && atomic_load(&slots->page->busy); q++)
+        for (uint32_t q = 0; q < slots_queues(slots) && atomic_load(&slots->page->busy); q++)
             touch_queue(keeper, slots, q);
     }
     link_flush(keeper->link);
@@ -171,7 +175,7 @@ static void touch_all(struct keeper *keeper)
 /* What had not begun goes back to its place in ready. */
 static void give_back_held(struct keeper *keeper, struct slots *slots)
 {
-    uint32_t used = atomic_load(&slots->page->used);
+    uint32_t used = slots_used(slots);
 
     for (uint32_t i = 0; i < used; i++) {
         struct slot *slot = &slots->page->slots[i];
@@ -179,6 +183,7 @@ static void give_back_held(struct keeper *keeper, struct slots *slots)
         if (slot_state(slot) != SLOT_HELD || !slot_move(slot, SLOT_HELD, SLOT_RETURNING))
             continue;
         slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        slot_mend(slot);
         outbox_add(keeper->outbox, slots, slot);
     }
 }
@@ -186,7 +191,7 @@ static void give_back_held(struct keeper *keeper, struct slots *slots)
 static void look_at_page(struct keeper *keeper, struct slots *slots, double now)
 {
     struct slots_page *page = slots->page;
-    uint32_t used = atomic_load(&page->used);
+    uint32_t used = slots_used(slots);
     double heartbeat = (double)atomic_load(&page->heartbeat) / 1e6;
     bool behind = false, events = false;
 

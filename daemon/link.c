@@ -22,12 +22,13 @@ struct link {
     struct event_base *base;
     struct later_redis *redis;
     struct event *io, *timer;
-    int fd;            /* what io watches */
-    bool writing;      /* whether it watches for writing, too */
-    double wait;       /* before the next try */
-    double retry_at;   /* 0: no try is due */
-    double down_since; /* 0: not in an outage */
-    bool told;         /* the log knows of this outage */
+    int fd;              /* what io watches */
+    bool writing;        /* whether it watches for writing, too */
+    double wait;         /* before the next try */
+    double retry_at;     /* 0: no try is due */
+    double down_since;   /* 0: not in an outage */
+    bool told;           /* the log knows of this outage */
+    char *password_file; /* owned; NULL = none */
 };
 
 void link_url(const struct config *config, char *url, size_t room)
@@ -87,11 +88,25 @@ static void on_io(evutil_socket_t fd, short what, void *arg)
     watch(link);
 }
 
+/* The password may have been changed since; where the file cannot be read the old one stays. */
+static void read_password_again(struct link *link)
+{
+    char password[LATER_PASSWORD_MAX];
+    struct later_error err;
+
+    if (!link->password_file ||
+        later_password_read(link->password_file, password, LATER_E_CONFIG, &err) < 0)
+        return;
+    (void)later_redis_password(link->redis, password);
+    explicit_bzero(password, sizeof password);
+}
+
 static void begin(struct link *link)
 {
     struct later_error err;
 
     link->retry_at = 0;
+    read_password_again(link);
     if (later_redis_connect(link->redis, &err) < 0)
         on_down(link, err.text);
 }
@@ -194,7 +209,10 @@ struct link *link_new(struct event_base *base, const struct config *config,
     link->io = event_new(base, -1, 0, on_io, link);
     link->timer = evtimer_new(base, on_timer, link);
     link->redis = make_redis(link, config, err);
-    if (!link->io || !link->timer || !link->redis) {
+    if (config->redis.password_file)
+        link->password_file = strdup(config->redis.password_file);
+    if (!link->io || !link->timer || !link->redis ||
+        (config->redis.password_file && !link->password_file)) {
         if (link->redis)
             later_fail(err, LATER_E_SYSTEM, "no memory");
         link_free(link);
@@ -216,6 +234,7 @@ void link_free(struct link *link)
         event_free(link->io);
     if (link->timer)
         event_free(link->timer);
+    free(link->password_file);
     free(link);
 }
 

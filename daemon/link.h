@@ -3,7 +3,7 @@
  *
  * When it breaks it is made again: after 0.05 s at first, doubling to 5 s, with full jitter, so
  * that many workers do not come back in the same moment. An outage is one line in the log when it
- * begins and one when it ends.
+ * begins and one when it ends. The password file is read anew each time.
  *
  *     link_send(link, &cmd, script, 2.0, fn, arg);  … more …
  *     link_flush(link);                             one write for all of them

@@ -1,26 +1,70 @@
 /* log.c: lines on standard error. */
 #include "log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 4096 /* PIPE_BUF: written whole or not at all */
+#define TEXT_MAX_BYTES 3000 /* of them for the words; the rest is for what job it is */
+#define END_BYTES      2    /* `}` and the line's end */
 
 static struct {
     enum log_level level;
     bool json;
     char name[32];
     unsigned long dropped;
-} state = { .level = LOG_INFO, .name = "laterd" };
+    int fd; /* standard error once more, without waiting; -1 = none */
+} state = { .level = LOG_INFO, .name = "laterd", .fd = -1 };
 
-/* A line in the making. What does not fit is cut; room for the end is kept. */
+/* A line in the making. What does not fit is left out, never half of a character or a member. */
 struct line {
     char text[LINE_MAX_BYTES];
     size_t len;
 };
+
+/* ---- standard error */
+
+static bool is_stderr(int fd)
+{
+    struct stat ours, theirs;
+
+    return fstat(fd, &ours) == 0 && fstat(STDERR_FILENO, &theirs) == 0 &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* A pipe or a terminal is opened once more, so that O_NONBLOCK is ours alone: others share the
+ * description that we were given. poll(2) alone would not do: where several processes see the last
+ * free place of a pipe, all but one of them would wait for its reader. */
+static void open_stderr(void)
+{
+    struct stat st;
+
+    if (state.fd >= 0 && is_stderr(state.fd))
+        close(state.fd); /* else the number was closed, and is somebody else's by now */
+    state.fd = -1;
+    if (fstat(STDERR_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || isatty(STDERR_FILENO)))
+        state.fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static bool write_now(const char *text, size_t len)
+{
+    struct pollfd poller = { .fd = STDERR_FILENO, .events = POLLOUT };
+    ssize_t sent = send(STDERR_FILENO, text, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    if (sent >= 0 || errno != ENOTSOCK)
+        return sent == (ssize_t)len;
+    if (state.fd >= 0 && is_stderr(state.fd)) /* a handler may have closed it */
+        return write(state.fd, text, len) == (ssize_t)len;
+    return poll(&poller, 1, 0) == 1 && (poller.revents & POLLOUT) &&
+           write(STDERR_FILENO, text, len) == (ssize_t)len;
+}
 
 void log_open(enum log_level level, bool json, const char *name)
 {
@@ -28,6 +72,7 @@ void log_open(enum log_level level, bool json, const char *name)
     state.json = json;
     if (name)
         snprintf(state.name, sizeof state.name, "%s", name);
+    open_stderr();
 }
 
 bool log_wants(enum log_level level)
@@ -35,50 +80,108 @@ bool log_wants(enum log_level level)
     return level <= state.level;
 }
 
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct line *line, const char *format, ...)
+/* ---- a line */
+
+/* Adds it if it fits into the first `most` bytes. */
+static bool add_bytes(struct line *line, size_t most, const char *bytes, size_t len)
 {
-    size_t room = sizeof line->text - 8 - line->len;
+    if (line->len + len > most)
+        return false;
+    memcpy(line->text + line->len, bytes, len);
+    line->len += len;
+    return true;
+}
+
+static bool add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool add(struct line *line, const char *format, ...)
+{
+    char text[128];
     va_list args;
     int len;
 
     va_start(args, format);
-    len = vsnprintf(line->text + line->len, room, format, args);
+    len = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (len > 0)
-        line->len += (size_t)len < room ? (size_t)len : room - 1;
+    return len >= 0 && (size_t)len < sizeof text &&
+           add_bytes(line, sizeof line->text - END_BYTES, text, (size_t)len);
 }
 
-/* As a JSON string, or as it is where it needs no quotes. */
-static void add_text(struct line *line, const char *text, bool quote)
+/* The character at `c`, NUL-terminated: how many bytes it has, and its number; 0 where it is no
+ * UTF-8 (RFC 3629, section 4). */
+static size_t decode(const unsigned char *c, uint32_t *number)
 {
-    if (quote)
-        add(line, "\"");
-    for (; *text && line->len < sizeof line->text - 16; text++) {
-        unsigned char c = (unsigned char)*text;
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t size = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
 
-        if (quote && (c == '"' || c == '\\'))
-            add(line, "\\%c", c);
-        else if (c < ' ' || c == 127)
-            add(line, quote && state.json ? "\\u%04x" : "?", c);
-        else
-            line->text[line->len++] = *text;
+    *number = size < 2 ? *c : *c & (0x7fU >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+        *number = *number << 6 | (c[i] & 0x3fU);
     }
-    if (quote)
-        add(line, "\"");
+    if (size && (*number < least[size] || *number > 0x10ffff || (*number >> 11) == 0x1b))
+        return 0;
+    return size;
 }
 
+/* Would it do something to the screen, or to the order in which text is read: control characters of
+ * both kinds, line and paragraph separators, changes of direction? */
+static bool hidden(uint32_t number)
+{
+    return number < ' ' || (number >= 0x7f && number < 0xa0) ||
+           (number >= 0x2028 && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
+}
+
+/* Adds text up to `most` bytes of the line. quoted: its quotes and backslashes get a backslash. */
+static void add_escaped(struct line *line, size_t most, const char *text, bool quoted)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    char piece[8];
+
+    while (*c) {
+        uint32_t number;
+        size_t size = decode(c, &number);
+        const char *bytes = (const char *)c;
+        size_t len = size;
+
+        if (!size || hidden(number)) {
+            bytes = piece;
+            len = 1;
+            piece[0] = '?';
+            if (state.json)
+                len = (size_t)snprintf(piece, sizeof piece, "\\u%04x", size ? number : 0xfffdU);
+        } else if (quoted && (*c == '"' || *c == '\\')) {
+            bytes = piece;
+            len = 2;
+            piece[0] = '\\';
+            piece[1] = (char)*c;
+        }
+        if (!add_bytes(line, most, bytes, len))
+            return;
+        c += size ? size : 1;
+    }
+}
+
+/* In quotes, up to `most` bytes of the line, the second quote included. */
+static void add_quoted(struct line *line, size_t most, const char *text)
+{
+    add_bytes(line, most, "\"", 1);
+    add_escaped(line, most - 1, text, true);
+    add_bytes(line, most, "\"", 1);
+}
+
+/* A member, or nothing where there is no room to speak of. */
 static void add_field(struct line *line, const char *name, const char *text)
 {
-    bool plain = text && !text[strcspn(text, " \"=\\")] && *text;
+    size_t most = sizeof line->text - END_BYTES;
 
-    if (!text)
+    if (!text || line->len + strlen(name) + 16 > most)
         return;
-    if (state.json)
-        add(line, ",\"%s\":", name);
+    add(line, state.json ? ",\"%s\":" : " %s=", name);
+    if (state.json || !*text || text[strcspn(text, " \"=\\")])
+        add_quoted(line, most, text);
     else
-        add(line, " %s=", name);
-    add_text(line, text, state.json || !plain);
+        add_escaped(line, most, text, false);
 }
 
 static void add_job(struct line *line, const struct log_job *job)
@@ -88,20 +191,13 @@ static void add_job(struct line *line, const struct log_job *job)
     add_field(line, "type", job->type);
     if (job->attempt)
         add(line, state.json ? ",\"attempt\":%u" : " attempt=%u", (unsigned)job->attempt);
-    if (job->ms >= 0)
-        add(line, state.json ? ",\"ms\":%.3f" : " ms=%.3f", job->ms);
+    if (job->ms >= 0 && job->ms < 1e15) { /* in whole numbers: a handler may change the locale */
+        unsigned long long micros = (unsigned long long)(job->ms * 1000 + 0.5);
+
+        add(line, state.json ? ",\"ms\":%llu.%03llu" : " ms=%llu.%03llu", micros / 1000,
+            micros % 1000);
+    }
     add_field(line, "trace", job->trace);
-}
-
-static void put(struct line *line)
-{
-    struct pollfd poller = { .fd = STDERR_FILENO, .events = POLLOUT };
-
-    line->text[line->len++] = '\n';
-    if (poll(&poller, 1, 0) == 1 && (poller.revents & POLLOUT) &&
-        write(STDERR_FILENO, line->text, line->len) == (ssize_t)line->len)
-        return;
-    state.dropped++;
 }
 
 static void add_time(struct line *line)
@@ -116,26 +212,44 @@ static void add_time(struct line *line)
     add(line, "%s.%03ldZ", text, now.tv_nsec / 1000000);
 }
 
-static void write_line(enum log_level level, const struct log_job *job, const char *words)
+/* Returns false where it could not be written. */
+static bool write_line(enum log_level level, const struct log_job *job, const char *words)
 {
     static const char *const names[] = { "error", "warn", "info", "debug" };
-    struct line line = { .len = 0 };
+    struct line line;
 
+    line.len = 0;
     if (state.json) {
         add(&line, "{\"time\":\"");
         add_time(&line);
         add(&line, "\",\"level\":\"%s\",\"process\":\"%s\",\"text\":", names[level], state.name);
-        add_text(&line, words, true);
+        add_quoted(&line, TEXT_MAX_BYTES, words);
     } else {
         add_time(&line);
         add(&line, " %s %s: ", names[level], state.name);
-        add_text(&line, words, false);
+        add_escaped(&line, TEXT_MAX_BYTES, words, false);
     }
     if (job)
         add_job(&line, job);
     if (state.json)
         line.text[line.len++] = '}';
-    put(&line);
+    line.text[line.len++] = '\n';
+    return write_now(line.text, line.len);
+}
+
+/* Says first how many were dropped before it; while that cannot be said, it is dropped, too. */
+static bool tell_dropped(void)
+{
+    char words[96];
+
+    if (!state.dropped)
+        return true;
+    snprintf(words, sizeof words, "%lu log lines were dropped: standard error was full",
+             state.dropped);
+    if (!write_line(LOG_WARN, NULL, words))
+        return false;
+    state.dropped = 0;
+    return true;
 }
 
 void log_jobv(enum log_level level, const struct log_job *job, const char *format, va_list args)
@@ -144,18 +258,9 @@ void log_jobv(enum log_level level, const struct log_job *job, const char *forma
 
     if (!log_wants(level))
         return;
-    if (state.dropped) {
-        unsigned long dropped = state.dropped;
-
-        state.dropped = 0;
-        snprintf(words, sizeof words, "%lu log lines were dropped: standard error was full",
-                 dropped);
-        write_line(LOG_WARN, NULL, words);
-        if (state.dropped)
-            state.dropped += dropped;
-    }
     vsnprintf(words, sizeof words, format, args);
-    write_line(level, job, words);
+    if (!tell_dropped() || !write_line(level, job, words))
+        state.dropped++;
 }
 
 void log_line(enum log_level level, const char *format, ...)

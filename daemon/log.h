@@ -3,8 +3,9 @@
  *
  * A line is one write of at most 4,096 bytes, so that lines of several processes do not mix, and
  * it never blocks: where standard error cannot take it (a full pipe, a full disk) it is dropped
- * and counted, and the next line that goes through says how many were. Control bytes are replaced,
- * so that no job can forge a line.
+ * and counted, and the next line that goes through says how many were. What is no UTF-8, controls,
+ * and what turns the direction of text are replaced, so that no job can forge a line; a JSON line
+ * is valid JSON whatever is in it, and the words are cut before a job's members are.
  *
  * This is the one module with state of its own; log_open() is for main and for each new process.
  */

@@ -18,7 +18,9 @@ struct queue {
     struct migrator *migrator;
     struct later_keys keys;
     struct event *timer;
-    double next; /* when the timer is due */
+    double next;       /* when the timer is due */
+    double lapse_from; /* it was refused: touches may have been, too */
+    double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
     bool asked;
     double trimmed;
 };
@@ -68,6 +70,12 @@ static void trim(struct queue *queue)
 
 static void ask(struct queue *queue);
 
+/* Leases that ran out before then are left to their keepers. */
+static double lapse_from(const struct queue *queue)
+{
+    return fmax(queue->lapse_from, queue->migrator->lapse_from);
+}
+
 static void destroy(struct migrator *migrator)
 {
     free(migrator->queues);
@@ -93,6 +101,7 @@ static void on_answer(void *arg, struct later_answer *answer)
         log_line(LOG_WARN, "redis refuses to migrate queue %s: %s", queue->keys.queue,
                  answer->text);
     if (answer->outcome != LATER_ANSWERED) {
+        queue->lapse_from = now + migrator->config->lease / 3;
         arm(queue, wait);
         return;
     }
@@ -107,8 +116,10 @@ static void on_answer(void *arg, struct later_answer *answer)
         return;
     }
     wait = earliest(wait, migrated.next_due);
+    if (queue->told > 0) /* the push may have come behind the call */
+        wait = earliest(wait, fmax(queue->told - now, 0));
     if (migrated.next_lapse >= 0)
-        wait = earliest(wait, fmax(migrated.next_lapse, migrator->lapse_from - now));
+        wait = earliest(wait, fmax(migrated.next_lapse, lapse_from(queue) - now));
     arm(queue, wait);
 }
 
@@ -119,11 +130,12 @@ static void ask(struct queue *queue)
 
     if (queue->asked || !link_is_up(migrator->link))
         return;
-    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, later_clock() >= migrator->lapse_from,
+    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, later_clock() >= lapse_from(queue),
                         migrator->error);
     queue->asked =
         link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;
     migrator->asked += queue->asked;
+    queue->told = 0;
     trim(queue);
 }
 
@@ -148,8 +160,11 @@ static void on_message(void *arg, const char *channel, const char *text)
     for (size_t i = 0; i < migrator->queue_count; i++) {
         struct queue *queue = &migrator->queues[i];
 
-        if (strcmp(channel, queue->keys.name[LATER_KEY_DUE]) == 0 && !queue->asked &&
-            later_clock() + wait < queue->next)
+        if (strcmp(channel, queue->keys.name[LATER_KEY_DUE]) != 0)
+            continue;
+        if (queue->asked && (queue->told <= 0 || later_clock() + wait < queue->told))
+            queue->told = later_clock() + wait;
+        else if (!queue->asked && later_clock() + wait < queue->next)
             arm(queue, wait);
     }
 }

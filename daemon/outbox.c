@@ -41,6 +41,7 @@ struct outbox {
     size_t group_count;
     size_t waiting, open;
     struct event *retry;
+    bool reconnect; /* before the next try: this Redis will not do */
 };
 
 static void on_retry(evutil_socket_t fd, short what, void *arg)
@@ -49,6 +50,10 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    if (outbox->reconnect) {
+        outbox->reconnect = false;
+        link_break(outbox->link, "this Redis takes no writes");
+    }
     outbox_flush(outbox);
     link_flush(outbox->link);
 }
@@ -118,14 +123,18 @@ static bool put(struct outbox *outbox, const struct later_keys *keys, enum later
     return true;
 }
 
-void outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
+bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
 {
     const struct later_keys *keys = outbox->keys(outbox->arg, slots, slot->queue);
 
-    if (keys && put(outbox, keys, (enum later_verb)slot->verb, (struct item){ slots, slot }))
-        outbox->open++;
-    else
-        log_line(LOG_ERROR, "job %s cannot be settled: no memory; its lease will lapse", slot->id);
+    if (!keys || !put(outbox, keys, (enum later_verb)slot->verb, (struct item){ slots, slot })) {
+        log_line(LOG_ERROR,
+                 "job %s cannot be settled: no memory, or no queue; its lease will lapse",
+                 slot->id);
+        return false;
+    }
+    outbox->open++;
+    return true;
 }
 
 /* Everything goes back to its group, to be sent again. */
@@ -160,6 +169,7 @@ static void settled(struct sending *sending, const struct later_reply *reply)
 static void take_answer(void *arg, struct later_answer *answer)
 {
     struct sending *sending = arg;
+    struct outbox *outbox = sending->outbox;
 
     if (answer->outcome == LATER_ANSWERED) {
         settled(sending, answer->reply);
@@ -168,6 +178,8 @@ static void take_answer(void *arg, struct later_answer *answer)
             log_line(LOG_WARN, "redis refuses to %s %zu jobs of queue %s: %s; trying again",
                      later_verb_name(sending->verb), sending->count, sending->keys->queue,
                      answer->text);
+        if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
+            outbox->reconnect = true;
         put_back(sending);
     }
     free(sending);

@@ -3,8 +3,9 @@
  *
  * Whoever ended a job (a worker), or speaks for a dead one (the keeper), puts its slot in. The
  * outbox groups slots by queue and verb, sends up to 500 in a call, and frees each slot when Redis
- * has answered. What was refused for the moment, or whose answer was lost, is sent again: the token
- * makes a repeat harmless (it answers LOST).
+ * has answered. What was refused for the moment, or whose answer was lost, is sent again, after
+ * half a second: the token makes a repeat harmless (it answers LOST). Where Redis is a replica now
+ * the link is broken before, since the host's name may lead to another by then.
  */
 #ifndef LATERD_OUTBOX_H
 #define LATERD_OUTBOX_H
@@ -29,9 +30,9 @@ struct outbox *outbox_new(struct event_base *base, struct link *link, const char
 /* Drops what is left. Free it after its link. NULL is fine. */
 void outbox_free(struct outbox *outbox);
 
-/* Puts a FINISHED or RETURNING slot in; it is sent by the next outbox_flush(). Without memory the
- * slot stays as it is: its lease will lapse. */
-void outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot);
+/* Puts a FINISHED or RETURNING slot in; it is sent by the next outbox_flush(). Without memory, or
+ * where `keys` knows no such queue, the slot stays as it is, to lapse; returns false. */
+bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot);
 
 /* Sends what is there. The caller flushes the link. */
 void outbox_flush(struct outbox *outbox);

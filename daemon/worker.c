@@ -12,7 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define TURN_SECONDS 0.002 /* of running jobs, then sockets get their turn */
+#define WEIGH_SECONDS 0.002 /* between looks at our memory */
+#define TURN_SECONDS  0.002 /* of running jobs, then sockets get their turn */
 
 static void report(struct worker *worker, char what)
 {
@@ -53,8 +54,20 @@ static uint64_t own_memory(void)
     return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) >> 20;
 }
 
+/* Asking takes about 20 us: not after each of many quick jobs, but after each of those that have
+ * the time to leak much. */
+static bool too_large(struct worker *worker)
+{
+    double now = later_clock();
+
+    if (!worker->config->recycle.memory || now - worker->weighed < WEIGH_SECONDS)
+        return false;
+    worker->weighed = now;
+    return own_memory() > worker->config->recycle.memory;
+}
+
 /* Is it time for a fresh process? Asked between jobs. */
-static bool worn_out(const struct worker *worker)
+static bool worn_out(struct worker *worker)
 {
     const struct config *config = worker->config;
 
@@ -62,8 +75,7 @@ static bool worn_out(const struct worker *worker)
         return true;
     if (config->recycle.age > 0 && later_clock() - worker->started >= config->recycle.age)
         return true;
-    return config->recycle.memory && worker->performed % 16 == 0 &&
-           own_memory() > config->recycle.memory;
+    return too_large(worker);
 }
 
 static void drain(struct worker *worker)

@@ -121,6 +121,7 @@ struct worker {
     bool draining, paused, ending;
     uint64_t performed;
     double started;
+    double weighed; /* when recycle.memory was looked at last */
 };
 
 /* fetch.c: asks for work where that is due; called whenever something has changed. */

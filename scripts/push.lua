@@ -1,6 +1,6 @@
 -- push: put jobs into ready, or into delayed until they are due
--- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors wake paused stats due
--- KEYS   call
+-- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors wake paused stats
+-- KEYS   due call
 -- ARGV   remember mode (id when priority document)...
 -- reply  one answer a job: PUSHED, REPLACED, or `EXISTS state`
 --
@@ -22,7 +22,7 @@ if not whole(remember, 0, 86400) or (mode ~= 'new' and mode ~= 'replace') then
     return redis.error_reply('ERR push: remember is 0 to 86400, mode is new or replace')
 end
 if remember ~= '0' then
-    local told = redis.call('GET', call)
+    local told = redis.call('EXISTS', call) == 1 and redis.call('GET', call)
     if told then
         local answers = {}
         for answer in string.gmatch(told, '[^\n]+') do
@@ -59,8 +59,8 @@ for i = 1, total do
         times[i] = plus == '+' and now + seconds or seconds
     end
 end
-guard(total, { ready, delayed, dead },
-    { jobs, attempts, crashes, interrupts, priorities, errors, stats })
+guard(total, { ready, delayed, dead }, { jobs, stats })
+guard(0, {}, only_if_any({ attempts, crashes, interrupts, priorities, errors }))
 
 local soon, later, ranked, state_of = {}, {}, {}, {}
 local function take(i, id)

@@ -26,7 +26,9 @@ end
 if not most or not budget or not last then
     return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
 end
-guard(most, { ready, reserved }, { jobs, attempts, crashes, stats })
+-- `ready` and `jobs` are read before the first write; `stats` is written only for what is adopted.
+local beside = only_if_any({ attempts, crashes })
+guard(most, { reserved }, beside)
 
 local reply = { string.format('%.6f', now) }
 if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
@@ -68,6 +70,9 @@ end
 
 -- A member without an entry is its own document.
 local adopted = {}
+if #orphans > 0 then
+    guard(0, {}, { stats })
+end
 for _, i in ipairs(orphans) do
     ids[i] = adopt(documents[i])
     adopted[#adopted + 1] = ids[i]
@@ -75,7 +80,7 @@ for _, i in ipairs(orphans) do
 end
 
 local tries, crashed = {}, {}
-if redis.call('EXISTS', attempts, crashes) > 0 then
+if #beside > 0 then
     tries = redis.call('HMGET', attempts, unpack(ids))
     crashed = redis.call('HMGET', crashes, unpack(ids))
 end

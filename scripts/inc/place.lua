@@ -14,5 +14,5 @@ local function place(soon, later)
             redis.call('PUBLISH', due, first[2])
         end
     end
-    leave_wake()
+    leave_wake(#soon > 0)
 end

@@ -42,6 +42,7 @@ function note(key, names,    list, n, i) {
 function shown(number) {
     if (number == "")
         return "-"
+    number += 0 # what was read is text
     return number >= 1000 ? sprintf("%.0f", number) : sprintf("%.3g", number)
 }
 

@@ -259,13 +259,28 @@ static void judge_use(const struct use *before, const struct use *after, int n)
 
 /* --- the run --- */
 
+static void shuffle(size_t *order)
+{
+    for (size_t i = 0; i < FAULTS; i++) {
+        size_t j = arena_random((unsigned)i + 1);
+
+        order[i] = order[j];
+        order[j] = i;
+    }
+}
+
+/* All kinds in turn, each time in another order. */
 static void make_faults(struct arena *arena, double until)
 {
-    size_t made[FAULTS] = { 0 };
+    size_t made[FAULTS] = { 0 }, order[FAULTS], next = 0;
 
     while (arena_now() < until) {
-        size_t i = arena_random(FAULTS);
+        size_t i;
         double start = arena_now();
+
+        if (next % FAULTS == 0)
+            shuffle(order);
+        i = order[next++ % FAULTS];
 
         faults[i].make(arena);
         arena_fault(arena, start, faults[i].name);
@@ -273,8 +288,10 @@ static void make_faults(struct arena *arena, double until)
         tap_note("%8.3f for %.3f s: %s", start, arena_now() - start, faults[i].name);
         arena_sleep(start + 3 + 0.001 * arena_random(4000) - arena_now());
     }
-    for (size_t i = 0; i < FAULTS; i++)
-        tap_note("%zu times %s", made[i], faults[i].name);
+    for (size_t i = 0; i < FAULTS; i++) {
+        if (made[i])
+            tap_note("%zu times %s", made[i], faults[i].name);
+    }
 }
 
 static void judge(struct arena *arena)

@@ -203,6 +203,8 @@ static void test_refusals(void)
         pid_t producer;
         double start;
 
+        snprintf(prefix, sizeof prefix, "long-%zu", i); /* runs through the outage to its end */
+        arena_push(&arena, prefix, "trace", "sleep 4500");
         snprintf(prefix, sizeof prefix, "e%zu", i);
         producer = arena_produce(&arena, &load);
         arena_sleep(0.5);

@@ -189,6 +189,29 @@ START_TEST(junk_beside_jobs_stops_nothing)
 }
 END_TEST
 
+START_TEST(junk_counts_begin_anew)
+{
+    static const char *const junk[] = { "nan", "inf", "x", "1e99", "" };
+
+    for (size_t i = 0; i < 5; i++) {
+        ask("FLUSHALL");
+        push("a");
+        reserve('t', 1);
+        push_when("b", "+100");
+        make_due("reserved");
+        make_due("delayed");
+        ask("HSET %s a %s b %s", key("priorities"), junk[i], junk[i]);
+        ask("HSET %s a %s", key("attempts"), junk[i]);
+        ask("HSET %s lapsed %s", key("stats"), junk[i]);
+        ck_assert_str_eq(text("%.3s", flat(run("migrate", "500", "1", "", NULL))), "1 1");
+        ck_assert_int_eq(size_of("ready"), 2);
+        ck_assert_str_eq(field("attempts", "a"), "1");
+        ck_assert_int_eq(stat_of("lapsed"), 1);
+        check_sums();
+    }
+}
+END_TEST
+
 /* ---- scripts themselves */
 
 START_TEST(the_table_knows_the_sha1_of_each_script)
@@ -280,6 +303,7 @@ int main(void)
         keys_of_another_type_change_nothing,
         a_pause_outlives_a_resume_that_failed,
         junk_beside_jobs_stops_nothing,
+        junk_counts_begin_anew,
         the_table_knows_the_sha1_of_each_script,
         after_script_flush_nothing_has_run,
         wrong_numbers_of_keys_and_arguments_are_refused,

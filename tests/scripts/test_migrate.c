@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAPSE      "\"kind\":\"lapse\",\"text\":\"\",\"host\":\"h\"}"
-#define LATER      "{\"type\":\"later\"}"
-#define LATER_SHA1 "869b7bdcb8bc78f01476ef71ba5ca4068c300222"
+#define LAPSE "\"kind\":\"lapse\",\"text\":\"\",\"host\":\"h\"}"
+#define LATER "{\"type\":\"later\"}"
 
 enum answer { PROMOTED, LAPSED, NEXT_DUE, NEXT_LAPSE, NOW };
 
@@ -336,30 +335,7 @@ START_TEST(answers_tell_the_next)
 }
 END_TEST
 
-/* ---- junk and refused */
-
-START_TEST(junk_beside_jobs_stops_nothing)
-{
-    static const char *const junk[] = { "nan", "inf", "x", "1e99", "" };
-
-    for (size_t i = 0; i < 5; i++) {
-        ask("FLUSHALL");
-        push("a");
-        reserve('t', 1);
-        push_when("b", "+100");
-        make_due("reserved");
-        make_due("delayed");
-        ask("HSET %s a %s b %s", key("priorities"), junk[i], junk[i]);
-        ask("HSET %s a %s", key("attempts"), junk[i]);
-        ask("HSET %s lapsed %s", key("stats"), junk[i]);
-        ck_assert_str_eq(text("%.3s", flat(migrate(500, true))), "1 1");
-        ck_assert_int_eq(size_of("ready"), 2);
-        ck_assert_str_eq(field("attempts", "a"), "1");
-        ck_assert_int_eq(stat_of("lapsed"), 1);
-        check_sums();
-    }
-}
-END_TEST
+/* ---- refused */
 
 START_TEST(what_is_refused_changes_nothing)
 {
@@ -396,7 +372,6 @@ int main(void)
         a_plain_ready_member_gets_its_wake,
         a_wake_without_work_goes,
         answers_tell_the_next,
-        junk_beside_jobs_stops_nothing,
         what_is_refused_changes_nothing,
         NULL,
     };

@@ -63,6 +63,14 @@ START_TEST(the_first_are_handed_out)
 }
 END_TEST
 
+START_TEST(a_suspect_is_told_where_nobody_has_attempts)
+{
+    push("a");
+    ask("HSET %s a 0", key("crashes"));
+    ck_assert_str_eq(told(reserve('t', 1), 0, CRASHES), "0");
+}
+END_TEST
+
 START_TEST(the_limit_holds_and_the_wake_stays)
 {
     for (int i = 0; i < 5; i++)
@@ -258,6 +266,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         the_first_are_handed_out,
+        a_suspect_is_told_where_nobody_has_attempts,
         the_limit_holds_and_the_wake_stays,
         at_most_five_hundred,
         the_order_is_kept_over_steps,

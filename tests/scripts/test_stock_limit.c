@@ -121,7 +121,7 @@ START_TEST(at_most_max_in_a_window)
         for (int i = 0; i < 5; i++)
             ck_assert_double_eq(ask_limit(windows[w], "5", "60"), 0);
         wait = ask_limit(windows[w], "5", "60");
-        ck_assert_double_gt(wait, 58);
+        ck_assert_double_gt(wait, 50);
         ck_assert_double_le(wait, 60);
         ck_assert_double_eq(ask_limit(windows[w], "6", "60"), 0); /* another max */
     }
@@ -183,10 +183,10 @@ START_TEST(a_sliding_window_counts_any_span)
 
     for (int i = 0; i < 3; i++)
         ask_limit("limit_sliding", "3", "60");
-    ask("LSET " SLIDING " 2 %s", text("%.6f", now() - 59.5)); /* the oldest leaves in 0.5 s */
+    ask("LSET " SLIDING " 2 %s", text("%.6f", now() - 50)); /* the oldest leaves in 10 s */
     wait = ask_limit("limit_sliding", "3", "60");
-    ck_assert_double_gt(wait, 0.3);
-    ck_assert_double_le(wait, 0.5);
+    ck_assert_double_gt(wait, 5);
+    ck_assert_double_le(wait, 10);
     ask("LSET " SLIDING " 2 %s", text("%.6f", now() - 60.5));
     ck_assert_double_eq(ask_limit("limit_sliding", "3", "60"), 0);
     ck_assert_double_gt(ask_limit("limit_sliding", "3", "60"), 50);

@@ -219,9 +219,9 @@ push_event()
 # push_many COUNT TYPE [PAYLOAD [PREFIX]]: jobs PREFIX1, PREFIX2 … (`job-`) into `default`, in bulk.
 push_many()
 {
-    count=$1
+    many=$1
     shift
-    "$tools/push" "$LATER_REDIS_URL" default many "$count" "$@"
+    "$tools/push" "$LATER_REDIS_URL" default many "$many" "$@"
 }
 
 # conserved: do the sums of contract section 4 hold? Prints them where they do not.

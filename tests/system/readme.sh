@@ -7,7 +7,8 @@
 #
 # The sandbox is $box, an empty root folder: make installs there, and in what is run /usr/local,
 # /etc/laterd and /var/lib/laterd stand for those in it. sudo, systemctl, journalctl, usermod and
-# systemd-sysusers are stand-ins, which do the same there as far as that is possible.
+# systemd-sysusers are stand-ins, which do the same there as far as that is possible: run by root,
+# laterd is another user, and later a third one of laterd's group.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 needs redis-server redis-cli pkg-config make cc
 
@@ -17,7 +18,14 @@ box=$work/box
 log=$work/laterd.log
 PATH=$PATH:/usr/sbin:/sbin
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+umask 022
 mkdir -p "$box/bin" "$box/etc" "$work/blocks" "$work/here"
+chmod 755 "$work"
+service='' member=''
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    service='setpriv --reuid 65534 --regid 65534 --clear-groups'
+    member='setpriv --reuid 65533 --regid 65534 --clear-groups'
+fi
 
 # ---- the blocks
 
@@ -40,13 +48,14 @@ done
 
 # ---- stand-ins
 
-# stand_in NAME: a program of the sandbox from standard input. It knows $box, $work, $log, and as
-# $real the program of that name that it stands for.
+# stand_in NAME: a program of the sandbox from standard input. It knows $box, $work, $log, $service,
+# $member, and as $real the program of that name that it stands for.
 stand_in()
 {
     {
         printf '#!/bin/sh\nset -eu\nbox=%s work=%s log=%s real=%s\n' "$box" "$work" "$log" \
             "$(command -v "$1")"
+        printf 'service="%s" member="%s"\n' "$service" "$member"
         cat
     } >"$box/bin/$1"
     chmod +x "$box/bin/$1"
@@ -55,8 +64,8 @@ stand_in()
 stand_in sudo <<'EOF'
 exec "$@"
 EOF
-# As the unit says: its state directory, its mask, its command. systemctl waits for READY; the first
-# word about our health comes a second later.
+# As the unit says: a user of its own, its state directory, its mask, its command. systemctl waits for
+# READY; the first word about our health comes a second later.
 stand_in systemctl <<'EOF'
 unit=$box/usr/local/lib/systemd/system/laterd.service
 case $* in
@@ -66,9 +75,10 @@ case $* in
     fi
     grep -qx StateDirectory=laterd "$unit"
     mkdir -p -m 0750 "$box/var/lib/laterd"
+    [ -z "$service" ] || chown 65534:65534 "$box/var/lib/laterd"
     umask "$(sed -n 's/^UMask=//p' "$unit")"
     command=$(sed -n "s|^ExecStart=/usr/local\(.*\) -c /etc/|$box/usr/local\1 -c $box/etc/|p" "$unit")
-    $command </dev/null >"$log" 2>&1 &
+    $service $command </dev/null >"$log" 2>&1 &
     echo $! >"$work/laterd.pid"
     for _ in $(seq 100); do
         ! later status --local >/dev/null 2>&1 || exit 0
@@ -97,7 +107,7 @@ fi
 EOF
 # The programs have /etc/laterd built in: they are told of the sandbox's.
 stand_in later <<'EOF'
-exec "$box/usr/local/bin/later" -c "$box/etc/laterd/laterd.conf" "$@"
+exec $member "$box/usr/local/bin/later" -c "$box/etc/laterd/laterd.conf" "$@"
 EOF
 stand_in laterd <<'EOF'
 exec "$box/usr/local/sbin/laterd" -c "$box/etc/laterd/laterd.conf" "$@"

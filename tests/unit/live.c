@@ -1,6 +1,9 @@
 /* live.c: a redis-server of a test program's own. */
 #include "live.h"
 
+#include "log.h"
+
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,6 +50,7 @@ void live_begin(void)
     live_do("CONFIG SET maxmemory 0");
     live_do("FLUSHALL");
     live_do("SCRIPT FLUSH");
+    live_do("CONFIG RESETSTAT");
 }
 
 void live_end(void)
@@ -58,14 +62,20 @@ void live_end(void)
 
 static redisReply *ask(const char *format, va_list args)
 {
-    redisReply *reply;
+    redisReply *reply = NULL;
 
-    if (!side || side->err) { /* CLIENT KILL hits this one, too */
-        live_end();
-        side = server_connect(&live_server);
-        ck_assert_ptr_nonnull(side);
+    for (int i = 0; i < 2 && !reply; i++) { /* a CLIENT KILL may have hit this one, too */
+        va_list copy;
+
+        if (!side || side->err) {
+            live_end();
+            side = server_connect(&live_server);
+            ck_assert_ptr_nonnull(side);
+        }
+        va_copy(copy, args);
+        reply = redisvCommand(side, format, copy);
+        va_end(copy);
     }
-    reply = redisvCommand(side, format, args);
     ck_assert_msg(reply != NULL, "%s: %s", format, side->errstr);
     ck_assert_msg(reply->type != REDIS_REPLY_ERROR, "%s: %s", format, reply->str);
     return reply;
@@ -89,7 +99,7 @@ long long live_number(const char *format, ...)
 
 const char *live_string(const char *format, ...)
 {
-    static char texts[8][4096];
+    static char texts[8][8192];
     static unsigned next;
     char *text = texts[next++ % 8];
     va_list args;
@@ -119,12 +129,32 @@ void live_put(const char *queue, const char *id, double score)
     live_do("HINCRBY later:{%s}:stats pushed 1", queue);
 }
 
-void live_reserve(const char *queue, const char *id, const char *token, double lease)
+double live_time(void)
 {
-    long long seconds = live_number("EVAL %s 0", "return tonumber(redis.call('TIME')[1])");
+    return strtod(live_string("EVAL %s 0", "local t = redis.call('TIME') "
+                                           "return string.format('%d.%06d', t[1], t[2])"),
+                  NULL);
+}
 
-    ck_assert_int_eq(live_number("ZREM later:{%s}:ready %s", queue, id), 1);
-    live_do("ZADD later:{%s}:reserved %.6f %s:%s", queue, (double)seconds + lease, token, id);
+double live_score(const char *queue, const char *set, const char *member)
+{
+    const char *text = live_string("ZSCORE later:{%s}:%s %s", queue, set, member);
+
+    return *text ? strtod(text, NULL) : (double)NAN;
+}
+
+long long live_calls(void)
+{
+    const char *line = strstr(live_string("INFO commandstats"), "cmdstat_evalsha:calls=");
+
+    return line ? strtoll(strchr(line, '=') + 1, NULL, 10) : 0;
+}
+
+void live_hold(const char *queue, const char *id, const char *token, double lease)
+{
+    live_put(queue, id, 1);
+    live_do("ZREM later:{%s}:ready %s", queue, id);
+    live_do("ZADD later:{%s}:reserved %.6f %s:%s", queue, live_time() + lease, token, id);
 }
 
 static long long stat_of(const char *queue, const char *name)
@@ -165,6 +195,11 @@ static void on_down(void *arg)
 
 void live_loop(void (*up)(void))
 {
+    live_loop_at(live_url, up);
+}
+
+void live_loop_at(char *url, void (*up)(void))
+{
     static char prefix[] = "later";
     static struct config_queue queues[2] = { { .name = "q" }, { .name = "r" } };
     static struct config_pool pool = { .name = "default", .queues = queues, .queue_count = 2 };
@@ -178,8 +213,9 @@ void live_loop(void (*up)(void))
                                    .grace = 10,
                                    .crash_max = 3,
                                    .max_attempts = 25,
-                                   .redis.url = live_url,
+                                   .redis.url = url,
                                    .redis.prefix = prefix };
+    log_open(LOG_ERROR, false, "test");
     then_up = up;
     live_ups = live_downs = 0;
     live_base = event_base_new();

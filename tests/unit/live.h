@@ -29,11 +29,18 @@ long long live_number(const char *format, ...) __attribute__((format(printf, 1, 
 const char *live_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void live_do(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Redis's clock; a member's score in a set of a queue, NAN where it is not in it. */
+double live_time(void);
+double live_score(const char *queue, const char *set, const char *member);
+
+/* How often Redis has been asked to run a script since live_begin(). */
+long long live_calls(void);
+
 /* Puts a job with this id and document into queue q's ready, with this score, and counts it. */
 void live_put(const char *queue, const char *id, double score);
 
-/* Reserves that job by hand under a token. */
-void live_reserve(const char *queue, const char *id, const char *token, double lease);
+/* Puts such a job, reserved under a token for so many seconds. */
+void live_hold(const char *queue, const char *id, const char *token, double lease);
 
 /* `pushed + adopted = done + … + HLEN(jobs)`, and no id in two states. Fails the test if not. */
 void live_check(const char *queue);
@@ -45,8 +52,10 @@ extern struct config live_config; /* of this Redis: one pool with the queues "q"
 extern struct link *live_link;
 extern int live_ups, live_downs;
 
-/* Makes base and link; up is called besides. Waits until the link is up. */
+/* Makes base and link, to this Redis or to another; `up` is called besides. Waits until the link is
+ * up for the first time. */
 void live_loop(void (*up)(void));
+void live_loop_at(char *url, void (*up)(void));
 
 /* Frees the link (before what lives on it), then the base. NULL pointers are fine. */
 void live_unlink(void);

@@ -193,21 +193,33 @@ static pid_t start_killer(void)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         while (redis && getppid() == parent) {
             freeReplyObject(redisCommand(redis, "CLIENT KILL TYPE normal SKIPME yes"));
-            usleep(2000);
+            usleep((useconds_t)(10000 * live_slowness()));
         }
         _exit(0);
     }
     return pid;
 }
 
+/* Connections that Redis has seen. */
+static long connections(void)
+{
+    const char *line = strstr(live_string("INFO stats"), "total_connections_received:");
+
+    ck_assert_ptr_nonnull(line);
+    return strtol(strchr(line, ':') + 1, NULL, 10);
+}
+
 START_TEST(test_client_kill)
 {
+    long before = connections();
     pid_t killer = start_killer();
 
     open_bulk(live_url, 5, 20);
     add_all();
     kill(killer, SIGKILL);
     waitpid(killer, NULL, 0);
+    ck_assert_int_gt(connections(),
+                     before + 4); /* the killer's, ours, that of this look, and more */
     check_all();
     check_order();
 }

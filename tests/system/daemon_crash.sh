@@ -1,0 +1,116 @@
+#!/bin/sh
+# kill -9: of a worker, whose job is begun again at once; of laterd, whose workers end with it and
+# whose successor takes up what they held, whatever the lease; of all of them.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+# ms ID: from $killed to the second start of this job.
+ms()
+{
+    awk "BEGIN { printf \"%.0f\n\", ($(began "$1" 2) - $killed) * 1000 }"
+}
+
+# ---- a worker, the only one or one of two, with jobs that wait behind
+
+for count in 1 2; do
+    rm -f "$work/begun" "$work/ended" "$work/ms"
+    configure "workers = $count;" 'lease = 60.0;'
+    start_laterd
+    push_many 500 note null "before$count-" # quick jobs: then many are reserved at a time
+    for i in 1 2 3 4 5 6 7 8 9; do
+        push_do "killed$count-$i" '"do":"sleep","for":30,"upto":1' '"backoff":30'
+        push_many 20 note null "held$count-$i-"
+        wait_until 5 begun "killed$count-$i"
+        killed=$(present)
+        kill -KILL "$(pid_of "killed$count-$i")"
+        wait_until 10 ended "killed$count-$i" || not_ok "killed$count-$i is not begun again"
+        ms "killed$count-$i" >>"$work/ms"
+        wait_until 10 settled || not_ok "not all are done"
+    done
+    sort -n "$work/ms" >"$work/sorted"
+    echo "# workers $count: ms from the kill to the next start: $(tr '\n' ' ' <"$work/sorted")"
+    at_most "$(tail -n 1 "$work/sorted")" 1000 "of $count workers: ms until a job is begun again"
+    is "$(cut -d' ' -f1,2 "$work/begun" | sort | uniq -d)" "" "no attempt began twice"
+    is "$(grep -c "^held$count-" "$work/begun")" 180 "what was held ran once"
+    is "$(awk '$2 != 1' "$work/begun" | grep -vc '^killed')" 0 "as a first attempt"
+    stop_laterd
+done
+
+# ---- laterd alone: its workers end, too; the lease is long, the successor needs none
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 2;' 'lease = 60.0;'
+start_laterd
+push_many 500 note null before-
+wait_until 10 settled
+for i in 1 2; do
+    push_do "left-$i" '"do":"sleep","for":30,"upto":1'
+done
+push_many 50 note null behind-
+wait_until 5 begun left-1 && wait_until 5 begun left-2
+pids=$(workers)
+
+run "$laterd_bin" -c "$work/laterd.conf"
+is "$status" 75 "a second laterd with the same state_dir ends: exit 75"
+contains "$err" 'is in use by another laterd' "and says why"
+is "$(workers)" "$pids" "the first is not disturbed"
+
+stop_laterd KILL
+for pid in $pids; do
+    within 1 "a worker ends within a second" gone "$pid"
+done
+at_least "$(reserved)" 2 "jobs are still reserved"
+begin=$(present)
+launch
+within 5 "the next laterd begins the first again" begun left-1 2
+within 5 "and the second" begun left-2 2
+for i in 1 2; do
+    at_most "$(sum "$(began left-$i 2) - $begin")" 1 "s from the start of laterd to that of job $i"
+done
+within 10 "all are done" settled
+is "$(cut -d' ' -f1,2 "$work/begun" | sort | uniq -d)" "" "no attempt began twice"
+is "$(counted lapsed) $(find "$work/state/slots" -type f | wc -l)" "0 2" "no lease ran out"
+contains "$(cat "$log")" 'an earlier laterd was killed' "the log tells"
+
+# ---- everything at once: laterd, its workers, with acks under way; five times
+
+rm -f "$work/begun" "$work/ended"
+stop_laterd
+start_laterd
+push_many 4000 'do' '{"do":"sleep","for":0.002}' all-
+for i in 1 2 3 4 5; do
+    wait_until 20 reached ended $((i * 500))
+    # shellcheck disable=SC2046 # each is a word
+    kill -KILL "$laterd_pid" $(workers)
+    await_laterd
+    launch
+done
+within 40 "4,000 jobs survive five kills of everything" settled
+is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(dead)" "4000 0" "none is lost"
+# A kill repeats at most what ran in the two workers, or had ended and was not settled.
+repeated=$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l)
+echo "# $repeated jobs were begun twice"
+at_most "$repeated" 10 "jobs were begun twice"
+is "$(cut -d' ' -f1 "$work/ended" | sort | uniq -d | wc -l)" 0 "no job that had ended ran again"
+runs "the sums hold" conserved
+
+# ---- of the embedded Redis: it is started again, nothing is lost
+
+stop_laterd
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 2;' 'lease = 5.0;'
+sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
+start_laterd
+embedded=$work/state/redis.sock
+later --redis "unix:$embedded" push 'do' '{"do":"sleep","for":2}' --id running >/dev/null
+wait_until 5 begun running
+later --redis "unix:$embedded" push note --id later --in 2 >/dev/null
+sleep 1.2 # the append-only file is written every second
+server=$(redis-cli -s "$embedded" INFO server | tr -d '\r' | sed -n 's/^process_id://p')
+kill -KILL "$server"
+within 10 "laterd starts its Redis again" logged 'starting it again'
+within 10 "a job that ran is done, a delayed one too" ended later
+is "$(attempts_in begun running | wc -l) $(ended running && echo 'done')" "1 done" "each once"
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+finish

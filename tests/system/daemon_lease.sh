@@ -1,0 +1,90 @@
+#!/bin/sh
+# Leases: a job longer than its lease runs once, however long its worker had waited for it. Time
+# limits: TERM at the timeout, KILL after the grace, then the backoff.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+# ---- longer than the lease, while others are performed
+
+configure 'workers = 2;' 'lease = 2.0;'
+start_laterd
+push_do long '"do":"sleep","for":10'
+wait_until 5 begun long
+
+# ---- jobs that come after all lengths of waiting: a reserve that waits must not eat up the lease
+
+for i in 1 2 3 4 5 6 7 8; do
+    sleep "$(sum "0.37 * $i % 2.5")"
+    push_job "waited-$i" '"type":"note"'
+    wait_until 1 ended "waited-$i" || not_ok "a job pushed after a while is not begun at once"
+done
+push_many 300 'do' '{"do":"sleep","for":0.005}' meanwhile-
+within 20 "a 10-second job with a 2-second lease is done" unknown long
+within 10 "all others are" settled
+is "$(attempts_in begun long | wc -l) $(counted lapsed) $(counted 'done')" "1 0 309" \
+    "it ran once, no lease ran out"
+stop_laterd
+
+# ---- the worker is stopped past its lease, beside its keeper: the late result is refused
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 1;' 'lease = 1.0;'
+start_laterd
+push_do stopped '"do":"sleep","for":0.5,"upto":1'
+wait_until 5 begun stopped
+first=$laterd_pid worker=$(workers)
+kill -STOP "$laterd_pid" "$worker"
+sed "s|$work/state|$work/other|" "$work/laterd.conf" >"$work/other.conf"
+"$laterd_bin" -c "$work/other.conf" 2>>"$work/other.log" &
+own $!
+second=$!
+within 10 "another laterd begins the job when its lease is over" ended stopped 1
+at_least "$(sum "$(began stopped 2) - $(began stopped)")" 0.99 "s after the first began it"
+at_most "$(sum "$(began stopped 2) - $(began stopped)")" 3 "s after the first began it"
+kill -CONT "$worker" "$first"
+within 5 "the late result is refused" logged 'was not ours any more'
+is "$(attempts_in begun stopped | cut -d' ' -f2 | tr '\n' ' ')" "1 2 " "a lapse is an attempt"
+is "$(counted 'done') $(counted lapsed) $(known)" "310 1 0" "it is done once"
+kill -TERM "$second"
+wait "$second"
+stop_laterd
+
+# ---- over its time
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 3;' 'lease = 2.0;' 'grace = 1.0;' 'timeout = 1.5;' \
+    'retry = { max_attempts = 3; base = 0.5; max = 0.5; jitter = 0.0; };' \
+    'types = ( { name = "bytes"; timeout = 60.0; } );'
+start_laterd
+push_do polite '"do":"sleep","for":30,"upto":1'
+push_do deaf '"do":"hang","upto":1'
+push_do own '"do":"sleep","for":2.5' '"timeout":10'
+within 10 "one that ends when it is told is tried again" begun polite 2
+gap=$(sum "$(began polite 2) - $(began polite)")
+at_least "$gap" 1.99 "s until then: timeout and backoff"
+at_most "$gap" 2.6 "s until then: timeout and backoff"
+within 10 "one that blocks all signals is tried again" begun deaf 2
+gap=$(sum "$(began deaf 2) - $(began deaf)")
+at_least "$gap" 2.99 "s until then: timeout, grace and backoff"
+at_most "$gap" 3.6 "s until then: timeout, grace and backoff"
+within 10 "a longer timeout of its own counts" unknown own
+within 10 "all are done" settled
+is "$(attempts_in begun own | wc -l) $(lines begun) $(counted lapsed)" "1 5 1" "with no attempt too many"
+is "$(how_often 'over its time: ending it')" 2 "the log tells of both"
+
+push_do 'always' '"do":"sleep","for":30' '"timeout":0.3,"max_attempts":2'
+within 10 "one that is over its time each time is dead" is_dead always
+contains "$(error_of always)" '"attempt":2,"kind":"timeout","text":"over its time' "with that reason"
+push_job quick '"type":"note"'
+within 1 "a new worker goes on within a second" ended quick
+
+# ---- what a job has started ends with it
+
+push_do family '"do":"orphan","for":30' '"timeout":0.5,"max_attempts":1'
+wait_until 5 test -s "$work/orphan-family"
+child=$(cat "$work/orphan-family")
+within 10 "a job with children is over its time" is_dead family
+within 2 "its children end, also in a session of their own" gone "$child"
+
+end_well
+finish

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Handlers that spoil their worker without killing it: descriptors, directory, locale, memory.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+configure 'workers = 1;' 'recycle = { memory = 40; };' 'lease = 3.0;'
+start_laterd
+push_do wander '"do":"wander"'
+push_do close '"do":"close"' '"max_attempts":2'
+push_many 5 note null after-
+within 20 "jobs go on after one that closes all descriptors" counts 'done' 7
+is "$(attempts_in begun close | wc -l)" 1 "which counts as done, once"
+runs "nothing is held any more" test "$(reserved default)" = 0
+
+most=0
+push_many 60 'do' '{"do":"leak","bytes":10000000}' leak-
+until [ "$(counted 'done')" -ge 67 ]; do
+    for worker in $(workers); do
+        memory=$(private_memory "$worker" 2>/dev/null)
+        [ "${memory:-0}" -le "$most" ] || most=$memory
+    done
+done
+is "$(grep -c '^leak-' "$work/begun") $(redis HLEN "$(key attempts)")" "60 0" \
+    "60 jobs that leak 10 MB are done, each once"
+at_least "$(grep '^leak-' "$work/begun" | cut -d' ' -f5 | sort -u | wc -l)" 4 "workers took turns"
+at_most "$most" $(((40 + 30) * 1024)) "KiB of a worker's own, limit 40 MiB"
+end_well
+finish

@@ -1,0 +1,237 @@
+/* test_job.c: document before type before global, and what becomes of a job that has run. */
+#include "job.h"
+
+#include "config.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct config_type types[2];
+static struct config config;
+static struct later_job job;
+static struct slot slot;
+static struct later_error err;
+
+static void set_up(void)
+{
+    types[0] = (struct config_type){ .name = "video.encode",
+                                     .timeout = 3600,
+                                     .max_attempts = 3,
+                                     .backoff = { .base = 10, .max = 100, .jitter = 0.5 } };
+    types[1] = (struct config_type){
+        .name = "video.*",
+        .timeout = 60,
+        .max_attempts = 7,
+        .backoff = { .base = 2, .max = 20, .jitter = 0, .list_count = 2, .list = { 5, 6 } }
+    };
+    config = (struct config){ .timeout = 300,
+                              .max_attempts = 25,
+                              .backoff = { .base = 1, .max = 3600, .jitter = 0.25 },
+                              .types = types,
+                              .type_count = 2 };
+    slot = (struct slot){ .state = SLOT_RUNNING };
+}
+
+/* The policy for a job with this document. */
+static void decide(const char *document)
+{
+    job = (struct later_job){ .began = 1000, .retry_in = -1, .attempt = 1, .slot = &slot };
+    ck_assert_msg(later_document_parse(&job.doc, LATER_DOCUMENT_JOB, document, strlen(document),
+                                       65536, &err) == 0,
+                  "%s", err.text);
+    job_policy(&job, &config);
+}
+
+static void check_policy(const char *document, double timeout, uint32_t attempts, double base,
+                         double max, double jitter)
+{
+    decide(document);
+    ck_assert_double_eq(job.deadline, 1000 + timeout);
+    ck_assert_uint_eq(job.max_attempts, attempts);
+    ck_assert_uint_eq(job.backoff.list_count, 0);
+    ck_assert_double_eq(job.backoff.base, base);
+    ck_assert_double_eq(job.backoff.max, max);
+    ck_assert_double_eq(job.backoff.jitter, jitter);
+}
+
+/* ---- policy */
+
+START_TEST(test_global)
+{
+    check_policy("{\"type\":\"mail\"}", 300, 25, 1, 3600, 0.25);
+    check_policy("{\"type\":\"mail\",\"timeout\":1.5,\"max_attempts\":2}", 1.5, 2, 1, 3600, 0.25);
+}
+END_TEST
+
+START_TEST(test_type_before_global)
+{
+    check_policy("{\"type\":\"video.encode\"}", 3600, 3, 10, 100, 0.5);
+    decide("{\"type\":\"video.other\"}");
+    ck_assert_double_eq(job.deadline, 1060);
+    ck_assert_uint_eq(job.max_attempts, 7);
+    ck_assert_uint_eq(job.backoff.list_count, 2);
+    ck_assert_double_eq(job.backoff.list[1], 6);
+}
+END_TEST
+
+START_TEST(test_document_before_type)
+{
+    check_policy("{\"type\":\"video.encode\",\"timeout\":0.25,\"max_attempts\":1000}", 0.25, 1000,
+                 10, 100, 0.5);
+    check_policy("{\"type\":\"video.encode\",\"max_attempts\":1}", 3600, 1, 10, 100, 0.5);
+}
+END_TEST
+
+/* Base alone, max alone, both: what is not said is the type's, and a list goes. */
+START_TEST(test_backoff_of_the_document)
+{
+    check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":5}}", 300, 25, 5, 3600, 0.25);
+    check_policy("{\"type\":\"mail\",\"backoff\":{\"max\":9}}", 300, 25, 1, 9, 0.25);
+    check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":5,\"max\":9}}", 300, 25, 5, 9, 0.25);
+    check_policy("{\"type\":\"video.encode\",\"backoff\":{\"base\":5}}", 3600, 3, 5, 100, 0.5);
+    check_policy("{\"type\":\"video.other\",\"backoff\":{\"base\":5}}", 60, 7, 5, 20, 0);
+    check_policy("{\"type\":\"video.other\",\"backoff\":{\"max\":9}}", 60, 7, 2, 9, 0);
+    /* A base above the cap of the configuration is meant as it is said; a cap of its own rules. */
+    check_policy("{\"type\":\"video.encode\",\"backoff\":{\"base\":500}}", 3600, 3, 500, 500, 0.5);
+    check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":50,\"max\":9}}", 300, 25, 50, 9, 0.25);
+}
+END_TEST
+
+START_TEST(test_backoff_list_of_the_document)
+{
+    decide("{\"type\":\"video.other\",\"backoff\":[1,2.5,30]}");
+    ck_assert_uint_eq(job.backoff.list_count, 3);
+    ck_assert_double_eq(job.backoff.list[0], 1);
+    ck_assert_double_eq(job.backoff.list[1], 2.5);
+    ck_assert_double_eq(job.backoff.list[2], 30);
+    decide("{\"type\":\"mail\",\"backoff\":7}"); /* a number: always that long */
+    for (uint32_t attempt = 1; attempt < 9; attempt++)
+        ck_assert_double_eq(later_backoff_delay(&job.backoff, attempt, UINT64_MAX),
+                            job.backoff.list_count ? 7 : 7 * (double)(1 << (attempt - 1)));
+}
+END_TEST
+
+/* ---- settling */
+
+static void check_slot(enum later_verb verb, double wait, const char *how, const char *kind,
+                       const char *text)
+{
+    ck_assert_uint_eq(slot.verb, verb);
+    ck_assert_double_eq(slot.wait, wait);
+    ck_assert_str_eq(slot.how, how);
+    ck_assert_str_eq(slot.kind, kind);
+    ck_assert_str_eq(slot.text, text);
+}
+
+START_TEST(test_done)
+{
+    decide("{\"type\":\"mail\"}");
+    strcpy(job.error, "left from before");
+    job_settle(&job, &slot, LATER_DONE, "retry", 0);
+    check_slot(LATER_VERB_ACK, 0, "", "", "");
+    job.attempt = job.max_attempts = 1;
+    job_settle(&job, &slot, LATER_DONE, "timeout", 0);
+    check_slot(LATER_VERB_ACK, 0, "", "", "");
+}
+END_TEST
+
+START_TEST(test_retry)
+{
+    decide("{\"type\":\"mail\",\"backoff\":{\"base\":8,\"max\":40}}");
+    job_settle(&job, &slot, LATER_RETRY, "retry", UINT64_MAX);
+    check_slot(LATER_VERB_RELEASE, 8, "ran", "retry", "the handler gave no reason");
+    job_settle(&job, &slot, LATER_RETRY, "retry", 0); /* a quarter of jitter */
+    check_slot(LATER_VERB_RELEASE, 6, "ran", "retry", "the handler gave no reason");
+    job.attempt = 2;
+    strcpy(job.error, "smtp: \"421\"");
+    job_settle(&job, &slot, LATER_RETRY, "timeout", UINT64_MAX);
+    check_slot(LATER_VERB_RELEASE, 16, "ran", "timeout", "smtp: \"421\"");
+    job.attempt = 24; /* the last but one */
+    job_settle(&job, &slot, LATER_RETRY, "retry", UINT64_MAX);
+    check_slot(LATER_VERB_RELEASE, 40, "ran", "retry", "smtp: \"421\"");
+}
+END_TEST
+
+START_TEST(test_retry_in)
+{
+    static const double said[] = { 0, 0.5, 86400 };
+
+    decide("{\"type\":\"mail\"}");
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        job.retry_in = said[i];
+        job_settle(&job, &slot, LATER_RETRY, "retry", 1);
+        check_slot(LATER_VERB_RELEASE, said[i], "ran", "retry", "the handler gave no reason");
+    }
+    job.retry_in = NAN; /* said nothing that can be waited */
+    job_settle(&job, &slot, LATER_RETRY, "retry", UINT64_MAX);
+    ck_assert_double_eq(slot.wait, 1);
+}
+END_TEST
+
+START_TEST(test_bury)
+{
+    decide("{\"type\":\"mail\",\"max_attempts\":3}");
+    job.retry_in = 5;
+    job_settle(&job, &slot, LATER_BURY, "retry", 0);
+    check_slot(LATER_VERB_BURY, 0, "ran", "retry", "the handler gave no reason");
+    job.attempt = 2;
+    job_settle(&job, &slot, LATER_RETRY, "retry", 0);
+    ck_assert_uint_eq(slot.verb, LATER_VERB_RELEASE);
+    job.attempt = 3; /* the last */
+    job_settle(&job, &slot, LATER_RETRY, "timeout", 0);
+    check_slot(LATER_VERB_BURY, 0, "ran", "timeout", "the handler gave no reason");
+    job.attempt = 4; /* one too many cannot be, and would not run again either */
+    job_settle(&job, &slot, LATER_RETRY, "retry", 0);
+    ck_assert_uint_eq(slot.verb, LATER_VERB_BURY);
+}
+END_TEST
+
+/* ---- the log */
+
+START_TEST(test_log_fields)
+{
+    struct log_job fields;
+
+    decide("{\"type\":\"mail\",\"trace\":\"t-1\"}");
+    job.id = "a";
+    job.queue = "q";
+    job.attempt = 4;
+    job_log_fields(&job, 2.5, &fields);
+    ck_assert_str_eq(fields.id, "a");
+    ck_assert_str_eq(fields.queue, "q");
+    ck_assert_str_eq(fields.type, "mail");
+    ck_assert_str_eq(fields.trace, "t-1");
+    ck_assert_uint_eq(fields.attempt, 4);
+    ck_assert_double_eq(fields.ms, 2.5);
+    memset(&job.doc, 0, sizeof job.doc); /* one that could not be read */
+    job_log_fields(&job, -1, &fields);
+    ck_assert_ptr_null(fields.type);
+    ck_assert_ptr_null(fields.trace);
+}
+END_TEST
+
+static TCase *make(const char *name, const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_checked_fixture(tc, set_up, NULL);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}
+
+#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+
+static TCase *policy(void)
+{
+    return MAKE("policy", test_global, test_type_before_global, test_document_before_type,
+                test_backoff_of_the_document, test_backoff_list_of_the_document);
+}
+
+static TCase *settle(void)
+{
+    return MAKE("settle", test_done, test_retry, test_retry_in, test_bury, test_log_fields);
+}
+
+UNIT_MAIN("job", policy, settle)

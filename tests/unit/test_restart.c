@@ -1,0 +1,74 @@
+/* test_restart.c: how long a worker that crashed has to wait, in exact seconds. */
+#include "restart.h"
+
+#include "unit.h"
+
+/* Quick crashes in a row: five are free, then 1 s, doubling to 60 s. */
+static void check_row(struct restart *restart)
+{
+    static const double waits[] = { 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60 };
+
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        ck_assert_double_eq(restart_after(restart, true, 0.1), waits[i]);
+}
+
+START_TEST(test_row)
+{
+    struct restart restart = { 0 };
+
+    check_row(&restart);
+    for (int i = 0; i < 100000; i++)
+        ck_assert_double_eq(restart_after(&restart, true, 0), 60);
+}
+END_TEST
+
+START_TEST(test_a_good_end_begins_anew)
+{
+    struct restart restart = { 0 };
+
+    check_row(&restart);
+    ck_assert_double_eq(restart_after(&restart, false, 0.1), 0);
+    check_row(&restart);
+    ck_assert_double_eq(restart_after(&restart, false, 1000), 0);
+    check_row(&restart);
+}
+END_TEST
+
+/* Ten seconds of life make a crash the first of a new row; a little less does not. */
+START_TEST(test_a_long_life_begins_anew)
+{
+    struct restart restart = { 0 };
+
+    check_row(&restart);
+    ck_assert_double_eq(restart_after(&restart, true, 9.99), 60);
+    ck_assert_double_eq(restart_after(&restart, true, 10), 0);
+    for (int i = 0; i < 4; i++)
+        ck_assert_double_eq(restart_after(&restart, true, 0), 0);
+    ck_assert_double_eq(restart_after(&restart, true, 0), 1);
+    for (int i = 0; i < 100; i++)
+        ck_assert_double_eq(restart_after(&restart, true, 11), 0);
+}
+END_TEST
+
+/* Twenty thousand years of crashes do not run over. */
+START_TEST(test_the_count_does_not_run_over)
+{
+    struct restart restart = { .crashes = UINT32_MAX - 1 };
+
+    for (int i = 0; i < 5; i++)
+        ck_assert_double_eq(restart_after(&restart, true, 0), 60);
+}
+END_TEST
+
+static TCase *waits(void)
+{
+    TCase *tc = tcase_create("waits");
+
+    tcase_add_test(tc, test_row);
+    tcase_add_test(tc, test_a_good_end_begins_anew);
+    tcase_add_test(tc, test_a_long_life_begins_anew);
+    tcase_add_test(tc, test_the_count_does_not_run_over);
+    return tc;
+}
+
+UNIT_MAIN("restart", waits)

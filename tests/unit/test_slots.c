@@ -1,0 +1,522 @@
+/* test_slots.c: pages shared by two processes: who moves a slot, and what is left when one of them
+ * is killed at any moment. */
+#include "slots.h"
+
+#include "clock.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/later-slots-XXXXXX";
+static char path[64];
+static struct later_error err;
+
+static void set_up(void)
+{
+    strcpy(dir + sizeof dir - 7, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/page", dir);
+}
+
+static void tear_down(void)
+{
+    unlink(path);
+    rmdir(dir);
+}
+
+static struct slots *create(uint32_t capacity)
+{
+    struct slots *slots = slots_create(path, capacity, &err);
+
+    ck_assert_msg(slots != NULL, "%s", err.text);
+    return slots;
+}
+
+static struct slots *open_it(void)
+{
+    struct slots *slots = slots_open(path, &err);
+
+    ck_assert_msg(slots != NULL, "%s", err.text);
+    return slots;
+}
+
+/* ---- files */
+
+START_TEST(test_shared)
+{
+    struct slots *a = create(3), *b = open_it();
+
+    ck_assert_uint_eq(b->page->capacity, 3);
+    ck_assert_uint_eq(b->capacity, 3);
+    ck_assert(!slots_busy(b));
+    strcpy(a->page->slots[2].id, "x");
+    ck_assert(slot_move(&a->page->slots[2], SLOT_FREE, SLOT_HELD));
+    atomic_store(&a->page->used, 3);
+    ck_assert(slots_busy(b));
+    ck_assert_str_eq(b->page->slots[2].id, "x");
+    ck_assert_int_eq(slot_state(&b->page->slots[2]), SLOT_HELD);
+    slots_close(a, false);
+    slots_close(NULL, true);
+    slots_close(b, true);
+    ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
+/* A page that is there may be what a dead worker left: it is not written over. */
+START_TEST(test_there_already)
+{
+    struct slots *slots = create(1);
+
+    ck_assert_ptr_null(slots_create(path, 1, &err));
+    ck_assert_int_eq(err.code, LATER_E_SYSTEM);
+    ck_assert_ptr_nonnull(strstr(err.text, path));
+    ck_assert_int_eq(access(path, F_OK), 0);
+    slots_close(slots, true);
+}
+END_TEST
+
+/* A full disk is an error now, not a SIGBUS when the page is written. */
+START_TEST(test_no_room)
+{
+    const struct rlimit small = { 65536, 65536 };
+
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    ck_assert_ptr_null(slots_create(path, 3000, &err));
+    ck_assert_int_eq(err.code, LATER_E_SYSTEM);
+    ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
+/* Changes one thing of a good page; it must not be opened then. */
+#define REFUSED(change)                                                                            \
+    do {                                                                                           \
+        struct slots *slots = create(2);                                                           \
+        struct slots_page *page = slots->page;                                                     \
+                                                                                                   \
+        (void)page;                                                                                \
+        change;                                                                                    \
+        slots_close(slots, false);                                                                 \
+        ck_assert_msg(slots_open(path, &err) == NULL, "%s", #change);                              \
+        ck_assert_int_eq(err.code, LATER_E_DATA);                                                  \
+        unlink(path);                                                                              \
+    } while (0)
+
+START_TEST(test_no_page)
+{
+    REFUSED(page->magic[6] = '2');
+    REFUSED(memset(page->magic, 0, sizeof page->magic)); /* killed while it was made */
+    REFUSED(page->slot_size++);
+    REFUSED(page->capacity++);
+    REFUSED(page->capacity = UINT32_MAX);
+    REFUSED(page->queue_count = SLOTS_QUEUES + 1);
+    REFUSED(ck_assert_int_eq(truncate(path, 100), 0));
+    REFUSED(ck_assert_int_eq(truncate(path, 0), 0));
+    REFUSED(ck_assert_int_eq(truncate(path, (off_t)sizeof(struct slots_page) - 1), 0));
+    REFUSED(page->boot[0] ^= 1); /* of before the host started: it may be torn */
+    ck_assert_ptr_null(slots_open(path, &err));
+    ck_assert_int_eq(err.code, LATER_E_SYSTEM);
+    ck_assert_ptr_null(slots_open(dir, &err));
+    ck_assert_int_eq(symlink("/etc/passwd", path), 0);
+    ck_assert_ptr_null(slots_open(path, &err));
+    ck_assert_ptr_null(slots_create(path, 1, &err));
+}
+END_TEST
+
+/* ---- states */
+
+START_TEST(test_moves)
+{
+    struct slots *slots = create(1);
+    struct slot *slot = &slots->page->slots[0];
+
+    ck_assert_int_eq(slot_state(slot), SLOT_FREE);
+    for (int from = SLOT_FREE; from <= SLOT_RETURNING; from++) {
+        for (int to = SLOT_FREE; to <= SLOT_RETURNING; to++) {
+            for (int is = SLOT_FREE; is <= SLOT_RETURNING; is++) {
+                atomic_store(&slot->state, (uint32_t)is);
+                ck_assert_int_eq(slot_move(slot, (enum slot_state)from, (enum slot_state)to),
+                                 is == from);
+                ck_assert_int_eq(slot_state(slot), is == from ? to : is);
+            }
+        }
+    }
+    slots_close(slots, true);
+}
+END_TEST
+
+START_TEST(test_finish)
+{
+    struct slot slot = { .state = SLOT_RUNNING };
+    char text[3000];
+
+    slot_finish(&slot, LATER_VERB_RETURN, 2.5, "interrupted", "timeout", "why");
+    ck_assert_uint_eq(slot.verb, LATER_VERB_RETURN);
+    ck_assert_double_eq(slot.wait, 2.5);
+    ck_assert_str_eq(slot.how, "interrupted");
+    ck_assert_str_eq(slot.kind, "timeout");
+    ck_assert_str_eq(slot.text, "why");
+    ck_assert_int_eq(slot_state(&slot), SLOT_RUNNING); /* the state is the caller's, and last */
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    slot_finish(&slot, LATER_VERB_ACK, 0, "", "", text);
+    ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
+    for (size_t cut = 0; cut < 4; cut++) { /* U+1F600 across the end */
+        memcpy(text + SLOT_TEXT - cut, "\xf0\x9f\x98\x80", 4);
+        slot_finish(&slot, LATER_VERB_ACK, 0, "", "", text);
+        ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT - cut);
+        memset(text + SLOT_TEXT - cut, 'x', 4);
+    }
+    memcpy(text + SLOT_TEXT - 4, "\xf0\x9f\x98\x80", 4); /* it fits */
+    slot_finish(&slot, LATER_VERB_ACK, 0, "", "", text);
+    ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
+}
+END_TEST
+
+/* ---- a page that was written over */
+
+START_TEST(test_bounds)
+{
+    struct slots *slots = create(5);
+
+    ck_assert_uint_eq(slots_used(slots), 0);
+    slots->page->used = 5;
+    ck_assert_uint_eq(slots_used(slots), 5);
+    slots->page->used = UINT32_MAX;
+    slots->page->capacity = UINT32_MAX;
+    ck_assert_uint_eq(slots_used(slots), 5);
+    ck_assert(!slots_busy(slots));
+    slots->page->queue_count = 3;
+    ck_assert_uint_eq(slots_queues(slots), 3);
+    slots->page->queue_count = UINT32_MAX;
+    ck_assert_uint_eq(slots_queues(slots), SLOTS_QUEUES);
+    slots_close(slots, true);
+}
+END_TEST
+
+START_TEST(test_readable)
+{
+    struct slot slot = { .state = SLOT_HELD };
+
+    ck_assert(slot_readable(&slot));
+    memset(slot.id, 'x', LATER_ID_MAX);
+    memset(slot.token, 'x', LATER_TOKEN_LEN);
+    ck_assert(slot_readable(&slot));
+    slot.id[LATER_ID_MAX] = 'x';
+    ck_assert(!slot_readable(&slot));
+    slot.id[3] = '\0';
+    slot.token[LATER_TOKEN_LEN] = 'x';
+    ck_assert(!slot_readable(&slot));
+}
+END_TEST
+
+/* What a worker writes is left as it is. */
+static void check_kept(enum later_verb verb, double wait, const char *score, const char *how,
+                       const char *kind)
+{
+    struct slot slot = { .token = "0123456789abcdef", .id = "a" }, before;
+
+    slot_finish(&slot, verb, wait, how, kind, "text");
+    strcpy(slot.score, score);
+    before = slot;
+    slot_mend(&slot);
+    ck_assert_mem_eq(&slot, &before, sizeof slot);
+}
+
+START_TEST(test_mend_keeps_good_ones)
+{
+    check_kept(LATER_VERB_ACK, 0, "1700000000.123456", "", "");
+    check_kept(LATER_VERB_EXPIRE, 0, "0", "", "");
+    check_kept(LATER_VERB_RELEASE, 315360000, "-300000000", "ran", "retry");
+    check_kept(LATER_VERB_RELEASE, 0.5, "1e+20", "crashed", "crash");
+    check_kept(LATER_VERB_RETURN, 5, "-1.5e-07", "held", "");
+    check_kept(LATER_VERB_RETURN, 0, "inf", "suspect", "");
+    check_kept(LATER_VERB_RETURN, 0, "-inf", "interrupted", "");
+    check_kept(LATER_VERB_RETURN, 0, "", "", "");
+    check_kept(LATER_VERB_BURY, 0, "12.5", "unrun", "bad");
+    check_kept(LATER_VERB_BURY, 0, "12.5", "ran", "timeout");
+}
+END_TEST
+
+START_TEST(test_mend_bad_ones)
+{
+    static const char *const scores[] = { "x",  "1x", "0x10", "nan",  "1e",  "1e+",   "--1", "+1",
+                                          " 1", "1 ", ".5",   "inff", "e+3", "12e+3", "1,5" };
+    struct slot slot;
+
+    for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
+        slot = (struct slot){ .verb = LATER_VERB_RETURN };
+        strcpy(slot.score, scores[i]);
+        slot_mend(&slot);
+        ck_assert_msg(!*slot.score, "%s", scores[i]);
+    }
+    memset(&slot, 0x5a, sizeof slot); /* "ZZZZ…" all over */
+    slot_mend(&slot);
+    ck_assert_uint_eq(strlen(slot.id), LATER_ID_MAX);
+    ck_assert_uint_eq(strlen(slot.token), LATER_TOKEN_LEN);
+    ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
+    ck_assert_uint_eq(slot.verb, LATER_VERB_RETURN);
+    ck_assert_str_eq(slot.score, "");
+    ck_assert_str_eq(slot.how, "");
+    ck_assert_str_eq(slot.kind, "");
+    ck_assert_double_eq(slot.wait, 0);
+    slot = (struct slot){ .verb = LATER_VERB_TOUCH, .wait = (double)NAN };
+    slot_mend(&slot);
+    ck_assert_uint_eq(slot.verb, LATER_VERB_RETURN);
+    ck_assert_double_eq(slot.wait, 0);
+    slot =
+        (struct slot){ .verb = LATER_VERB_BURY, .wait = -1, .how = "held" }; /* of another verb */
+    slot_mend(&slot);
+    ck_assert_uint_eq(slot.verb, LATER_VERB_BURY);
+    ck_assert_str_eq(slot.how, "");
+    ck_assert_double_eq(slot.wait, 0);
+}
+END_TEST
+
+/* ---- two processes */
+
+#define ROUNDS 100000
+
+struct arena {
+    _Atomic int inside;   /* who acts on the job: never more than one */
+    _Atomic int overlaps; /* how often it was */
+    _Atomic int returned, run, ready, stop;
+};
+
+static void act(struct arena *arena, _Atomic int *count)
+{
+    if (atomic_fetch_add(&arena->inside, 1) != 0)
+        atomic_fetch_add(&arena->overlaps, 1);
+    atomic_fetch_add(count, 1);
+    atomic_fetch_sub(&arena->inside, 1);
+}
+
+/* The keeper's side: takes back what it finds HELD. */
+static void keep(struct slots *slots, struct arena *arena)
+{
+    atomic_store(&arena->ready, 1);
+    while (!atomic_load(&arena->stop)) {
+        struct slot *slot = &slots->page->slots[0];
+
+        if (slot_state(slot) != SLOT_HELD || !slot_move(slot, SLOT_HELD, SLOT_RETURNING))
+            continue;
+        act(arena, &arena->returned);
+        atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
+    }
+}
+
+/* The worker's: holds, waits a moment that changes, runs what it still has. */
+static void work(struct slots *slots, struct arena *arena)
+{
+    struct slot *slot = &slots->page->slots[0];
+
+    for (int i = 0; i < ROUNDS; i++) {
+        while (slot_state(slot) != SLOT_FREE || !atomic_load(&arena->ready))
+            ;
+        atomic_store_explicit(&slot->state, SLOT_HELD, memory_order_release);
+        for (volatile int wait = i % 512; wait > 0; wait--)
+            ;
+        if (!slot_move(slot, SLOT_HELD, SLOT_RUNNING))
+            continue;
+        act(arena, &arena->run);
+        atomic_store_explicit(&slot->state, SLOT_FINISHED, memory_order_release);
+        atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
+    }
+    while (slot_state(slot) != SLOT_FREE)
+        ;
+}
+
+START_TEST(test_never_both)
+{
+    struct slots *slots = create(1), *theirs;
+    struct arena *arena =
+        mmap(NULL, sizeof *arena, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status;
+    pid_t pid;
+
+    ck_assert_ptr_ne(arena, MAP_FAILED);
+    pid = fork();
+    if (pid == 0) {
+        theirs = slots_open(path, &err); /* a mapping of its own, as in a new laterd */
+        if (!theirs)
+            _exit(1);
+        keep(theirs, arena);
+        _exit(0);
+    }
+    work(slots, arena);
+    atomic_store(&arena->stop, 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(arena->overlaps, 0);
+    ck_assert_int_eq(arena->run + arena->returned, ROUNDS);
+    ck_assert_int_gt(arena->run, 0);
+    ck_assert_int_gt(arena->returned, 0);
+    slots_close(slots, true);
+}
+END_TEST
+
+/* ---- killed at any moment */
+
+#define SLOTS 8
+
+/* Everything about job n, as a worker writes it: contents first, state last. */
+static void token_of(unsigned n, char token[LATER_TOKEN_LEN + 1])
+{
+    snprintf(token, LATER_TOKEN_LEN + 1, "%016u", n);
+}
+
+static enum later_verb verb_of(unsigned n)
+{
+    return (enum later_verb)(n % (LATER_VERB_BURY + 1));
+}
+
+static void hold(struct slot *slot, unsigned n)
+{
+    slot->queue = n % 3;
+    token_of(n, slot->token);
+    snprintf(slot->id, sizeof slot->id, "job-%u", n);
+    snprintf(slot->score, sizeof slot->score, "%u.5", n);
+    slot->attempt = n;
+    slot->began = 0;
+    slot->text[0] = slot->kind[0] = '\0';
+    atomic_store_explicit(&slot->state, SLOT_HELD, memory_order_release);
+}
+
+static void finish(struct slot *slot, unsigned n)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "text %u", n);
+    slot_finish(slot, verb_of(n), n, n % 2 ? "ran" : "held", n % 2 ? "retry" : "crash", text);
+    atomic_store_explicit(&slot->state, SLOT_FINISHED, memory_order_release);
+}
+
+/* A worker's life: reserves, holds, runs, settles, in a circle, until it is killed. */
+static void live(struct slots *slots)
+{
+    struct slots_page *page = slots->page;
+
+    for (unsigned n = 1;; n++) {
+        struct slot *slot = &page->slots[n % SLOTS];
+        struct slot_call *call = &page->calls[n % 5];
+
+        token_of(n, call->token);
+        call->queue = n % 3;
+        atomic_store_explicit(&call->asked, SLOT_CALL_ASKED, memory_order_release);
+        hold(slot, n);
+        atomic_store(&page->used, SLOTS);
+        atomic_store_explicit(&call->asked, 0, memory_order_release);
+        if (n < 4)
+            continue;
+        slot = &page->slots[(n - 3) % SLOTS]; /* what was held three jobs ago runs */
+        slot_move(slot, SLOT_HELD, SLOT_RUNNING);
+        slot->began = 1;
+        finish(slot, n - 3);
+        atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
+    }
+}
+
+static void check_slot(struct slot *slot)
+{
+    enum slot_state state = slot_state(slot);
+    unsigned n = slot->attempt;
+    char expected[64];
+
+    ck_assert_int_le(state, SLOT_FINISHED); /* nobody returned anything */
+    if (state == SLOT_FREE)
+        return;
+    ck_assert(slot_readable(slot));
+    token_of(n, expected);
+    ck_assert_str_eq(slot->token, expected);
+    snprintf(expected, sizeof expected, "job-%u", n);
+    ck_assert_str_eq(slot->id, expected);
+    snprintf(expected, sizeof expected, "%u.5", n);
+    ck_assert_str_eq(slot->score, expected);
+    ck_assert_uint_eq(slot->queue, n % 3);
+    if (state == SLOT_HELD)
+        ck_assert_double_eq(slot->began, 0);
+    if (state != SLOT_FINISHED)
+        return;
+    snprintf(expected, sizeof expected, "text %u", n);
+    ck_assert_str_eq(slot->text, expected);
+    ck_assert_uint_eq(slot->verb, verb_of(n));
+    ck_assert_double_eq(slot->wait, n);
+    ck_assert_str_eq(slot->how, n % 2 ? "ran" : "held");
+    ck_assert_str_eq(slot->kind, n % 2 ? "retry" : "crash");
+}
+
+START_TEST(test_killed)
+{
+    unsigned seed = 17, in_use = 0, asked = 0;
+
+    for (int round = 0; round < 200; round++) {
+        struct slots *slots = create(SLOTS);
+        pid_t pid = fork();
+
+        if (pid == 0)
+            live(slots);
+        while (atomic_load(&slots->page->used) == 0) /* until it lives */
+            ;
+        usleep((useconds_t)rand_r(&seed) % 500);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        slots_close(slots, false);
+        slots = open_it(); /* as the next laterd does */
+        for (unsigned i = 0; i < SLOTS; i++) {
+            check_slot(&slots->page->slots[i]);
+            in_use += slot_state(&slots->page->slots[i]) != SLOT_FREE;
+        }
+        for (unsigned i = 0; i < SLOTS_CALLS; i++) {
+            const struct slot_call *call = &slots->page->calls[i];
+
+            if (!atomic_load(&call->asked))
+                continue;
+            asked++;
+            ck_assert_uint_eq(strspn(call->token, "0123456789"), LATER_TOKEN_LEN);
+            ck_assert_uint_eq(call->queue, strtoul(call->token, NULL, 10) % 3);
+        }
+        slots_close(slots, true);
+    }
+    ck_assert_uint_gt(in_use, 200); /* there was something to be wrong about */
+    ck_assert_uint_gt(asked, 0);
+}
+END_TEST
+
+static TCase *make(const char *name, const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 60);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}
+
+#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+
+static TCase *files(void)
+{
+    return MAKE("files", test_shared, test_there_already, test_no_room, test_no_page);
+}
+
+static TCase *states(void)
+{
+    return MAKE("states", test_moves, test_finish, test_bounds, test_readable,
+                test_mend_keeps_good_ones, test_mend_bad_ones);
+}
+
+static TCase *processes(void)
+{
+    return MAKE("processes", test_never_both, test_killed);
+}
+
+UNIT_MAIN("slots", files, states, processes)
