@@ -218,6 +218,9 @@ static void on_found(void *arg, bool ok)
     looking->worker->finding--;
     if (ok)
         atomic_store_explicit(&looking->call->asked, 0, memory_order_release);
+    else /* refused, or cut off: on_again() looks once more */
+        evtimer_add(looking->worker->again,
+                    (&(struct timeval){ 0, (suseconds_t)(REFUSED_SECONDS * 1e6) }));
     worker_kick(looking->worker);
     free(looking);
 }

@@ -10,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_SECONDS 0.8
-#define TRIM_SECONDS 10.0
-#define LEAST_WAIT   0.0005 /* a due time this close is waited for, not asked for again and again */
+#define LOOK_SECONDS  0.8
+#define TRIM_SECONDS  10.0
+#define TOUCH_SECONDS 0.75   /* by then a keeper that was refused has tried again */
+#define LEAST_WAIT    0.0005 /* a due time this close is waited for, not asked for again and again */
 
 struct queue {
     struct migrator *migrator;
     struct later_keys keys;
     struct event *timer;
     double next;       /* when the timer is due */
-    double lapse_from; /* it was refused: touches may have been, too */
+    double lapse_from; /* INFINITY: it was refused, and not answered since */
     double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
     bool asked;
     double trimmed;
@@ -101,10 +102,12 @@ static void on_answer(void *arg, struct later_answer *answer)
         log_line(LOG_WARN, "redis refuses to migrate queue %s: %s", queue->keys.queue,
                  answer->text);
     if (answer->outcome != LATER_ANSWERED) {
-        queue->lapse_from = now + migrator->config->lease / 3;
+        queue->lapse_from = INFINITY; /* touches may have been refused, too */
         arm(queue, wait);
         return;
     }
+    if (isinf(queue->lapse_from))
+        queue->lapse_from = now + fmax(migrator->config->lease / 3, TOUCH_SECONDS);
     later_queue_migrated(answer->reply, &migrated);
     migrator->offset = migrated.now - now;
     if (migrated.lapsed)

@@ -20,6 +20,7 @@ struct group {
     enum later_verb verb;
     struct item *items;
     size_t count, room;
+    bool refused; /* by Redis: not again before the timer says so, however often it is flushed */
 };
 
 /* One call without an answer. */
@@ -50,6 +51,8 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    for (size_t i = 0; i < outbox->group_count; i++)
+        outbox->groups[i].refused = false;
     if (outbox->reconnect) {
         outbox->reconnect = false;
         link_break(outbox->link, "this Redis takes no writes");
@@ -123,14 +126,20 @@ static bool put(struct outbox *outbox, const struct later_keys *keys, enum later
     return true;
 }
 
+/* Nobody renews the lease of a FREE slot's job: it will lapse. */
+static void let_lapse(struct slot *slot)
+{
+    log_line(LOG_ERROR, "job %.*s cannot be settled: no memory, or no queue; its lease will lapse",
+             LATER_ID_MAX, slot->id);
+    atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
+}
+
 bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
 {
     const struct later_keys *keys = outbox->keys(outbox->arg, slots, slot->queue);
 
     if (!keys || !put(outbox, keys, (enum later_verb)slot->verb, (struct item){ slots, slot })) {
-        log_line(LOG_ERROR,
-                 "job %s cannot be settled: no memory, or no queue; its lease will lapse",
-                 slot->id);
+        let_lapse(slot);
         return false;
     }
     outbox->open++;
@@ -138,14 +147,24 @@ bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
 }
 
 /* Everything goes back to its group, to be sent again. */
-static void put_back(struct sending *sending)
+static void put_back(struct sending *sending, bool refused)
 {
     struct outbox *outbox = sending->outbox;
+    struct group *group = find_group(outbox, sending->keys, sending->verb);
     const struct timeval wait = { 0, (suseconds_t)(RETRY_SECONDS * 1e6) };
 
+    if (group)
+        group->refused = refused;
+
     for (size_t i = 0; i < sending->count; i++) {
-        if (!put(outbox, sending->keys, sending->verb, sending->items[i]))
-            outbox->open--;
+        struct item item = sending->items[i];
+
+        if (put(outbox, sending->keys, sending->verb, item))
+            continue;
+        outbox->open--;
+        let_lapse(item.slot);
+        if (outbox->done)
+            outbox->done(outbox->arg, item.slots, item.slot, true);
     }
     evtimer_add(outbox->retry, &wait);
 }
@@ -174,13 +193,15 @@ static void take_answer(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED) {
         settled(sending, answer->reply);
     } else {
-        if (answer->outcome == LATER_REFUSED)
+        bool refused = answer->outcome == LATER_REFUSED;
+
+        if (refused)
             log_line(LOG_WARN, "redis refuses to %s %zu jobs of queue %s: %s; trying again",
                      later_verb_name(sending->verb), sending->count, sending->keys->queue,
                      answer->text);
-        if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
+        if (refused && answer->remedy == LATER_REMEDY_RECONNECT)
             outbox->reconnect = true;
-        put_back(sending);
+        put_back(sending, refused);
     }
     free(sending);
 }
@@ -239,7 +260,9 @@ void outbox_flush(struct outbox *outbox)
     if (!link_is_up(outbox->link))
         return;
     for (size_t i = 0; i < outbox->group_count; i++) {
-        while (outbox->groups[i].count && send_some(outbox, &outbox->groups[i]))
+        struct group *group = &outbox->groups[i];
+
+        while (group->count && !group->refused && send_some(outbox, group))
             ;
     }
 }

@@ -31,7 +31,7 @@ struct outbox *outbox_new(struct event_base *base, struct link *link, const char
 void outbox_free(struct outbox *outbox);
 
 /* Puts a FINISHED or RETURNING slot in; it is sent by the next outbox_flush(). Without memory, or
- * where `keys` knows no such queue, the slot stays as it is, to lapse; returns false. */
+ * where `keys` knows no such queue, it becomes FREE, so that its lease lapses; returns false. */
 bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot);
 
 /* Sends what is there. The caller flushes the link. */

@@ -60,7 +60,8 @@ static bool too_large(struct worker *worker)
 {
     double now = later_clock();
 
-    if (!worker->config->recycle.memory || now - worker->weighed < WEIGH_SECONDS)
+    if (!worker->config->recycle.memory || now - worker->weighed < WEIGH_SECONDS ||
+        !worker->performed) /* where a new one is too large already, it does one job at least */
         return false;
     worker->weighed = now;
     return own_memory() > worker->config->recycle.memory;
@@ -129,10 +130,12 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
         event_base_loopbreak(worker->base);
 }
 
+/* A while after Redis refused something. */
 static void on_again(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
+    fetch_recover(arg);
     worker_kick(arg);
 }
 

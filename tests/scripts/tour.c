@@ -25,7 +25,7 @@ static const char *const calls[][28] = {
     { "return", "tttttttttttttttt:r6", "", "0", "suspect", "tttttttttttttttt:r7", "3", "1",
       "interrupted", "tttttttttttttttt:r8", "7", "0", "held" },
     { "bury", "tttttttttttttttt:r9", "ran", ERROR, "tttttttttttttttt:ra", "crashed", ERROR,
-      "tttttttttttttttt:rb", "unrun", "" },
+      "tttttttttttttttt:rb", "unrun", ERROR },
     { "kick", "d1", "l2", "none" },
     { "cancel", "a2", "", "l3", "", "d2", "", "rc", "tttttttttttttttt:rc", "none", "" },
     { "pause" },

@@ -21,7 +21,8 @@ within 5 "the workers are there" logged ' ready: '
 start_redis
 push_do first '"do":"done"'
 within 8 "when Redis comes, jobs are performed" unknown first
-is "$(how_often 'redis is back')" 1 "the log says that it is back"
+within 8 "the log says that it is back" logged 'redis is back'
+is "$(how_often 'redis is back')" 1 "once"
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 

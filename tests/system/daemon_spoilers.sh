@@ -24,5 +24,12 @@ is "$(grep -c '^leak-' "$work/begun") $(redis HLEN "$(key attempts)")" "60 0" \
     "60 jobs that leak 10 MB are done, each once"
 at_least "$(grep '^leak-' "$work/begun" | cut -d' ' -f5 | sort -u | wc -l)" 4 "workers took turns"
 at_most "$most" $(((40 + 30) * 1024)) "KiB of a worker's own, limit 40 MiB"
+# A limit that a new worker exceeds already: it does a job, then the next one comes.
+stop_laterd
+configure 'workers = 1;' 'recycle = { memory = 1; };' 'lease = 3.0;'
+start_laterd
+push_do large '"do":"leak","bytes":3000000'
+push_many 20 note null small-
+within 20 "a limit too small for any worker stops nobody" counts 'done' 88
 end_well
 finish
