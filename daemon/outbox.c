@@ -153,9 +153,8 @@ static void put_back(struct sending *sending, bool refused)
     struct group *group = find_group(outbox, sending->keys, sending->verb);
     const struct timeval wait = { 0, (suseconds_t)(RETRY_SECONDS * 1e6) };
 
-    if (group)
-        group->refused = refused;
-
+    if (group && refused)
+        group->refused = true;
     for (size_t i = 0; i < sending->count; i++) {
         struct item item = sending->items[i];
 
@@ -166,7 +165,8 @@ static void put_back(struct sending *sending, bool refused)
         if (outbox->done)
             outbox->done(outbox->arg, item.slots, item.slot, true);
     }
-    evtimer_add(outbox->retry, &wait);
+    if (!evtimer_pending(outbox->retry, NULL))
+        evtimer_add(outbox->retry, &wait);
 }
 
 static void settled(struct sending *sending, const struct later_reply *reply)

@@ -4,12 +4,15 @@
 #include "scenarios.h"
 #include "stage.h"
 
+#include "document.h"
 #include "later/client.h"
+#include "queue.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PACE   0.020 /* seconds between pushes */
 #define PUSHES 400
@@ -29,19 +32,9 @@ static double ping(redisContext *redis)
     return now_monotonic() - start;
 }
 
-static void push(struct later_client *client, const char *type, const char *payload, double at)
+/* Reads what the probe wrote, until it is `count` pairs: numbers and times. */
+static void probed(struct stage *stage, size_t count, double (*pairs)[2])
 {
-    struct later_new_job job = { .type = type, .payload = payload, .at = at };
-    struct later_error err;
-
-    if (later_push(client, STAGE_QUEUE, &job, NULL, NULL, &err) < 0)
-        fatal("%s", err.text);
-}
-
-/* What the probe wrote, when it is `count` pairs; the differences into seconds. */
-static size_t differences(struct stage *stage, size_t count, double *seconds)
-{
-    static double pairs[PUSHES + DELAYED][2];
     double until = now_monotonic() + 10;
     size_t got = 0;
 
@@ -51,27 +44,63 @@ static size_t differences(struct stage *stage, size_t count, double *seconds)
             fatal("%zu of %zu jobs began", got, count);
         sleep_seconds(0.02);
     }
-    for (size_t i = 0; i < got; i++)
-        seconds[i] = pairs[i][1] - pairs[i][0];
-    return got;
+}
+
+/* ---- pick-up */
+
+static void send_command(redisContext *redis, struct later_command *cmd)
+{
+    redisReply *reply = NULL;
+
+    if (!later_command_ready(cmd) ||
+        redisAppendFormattedCommand(redis, cmd->data, cmd->len) != REDIS_OK ||
+        redisGetReply(redis, (void **)&reply) != REDIS_OK || reply->type == REDIS_REPLY_ERROR)
+        fatal("push: %s", reply ? reply->str : redis->errstr);
+    freeReplyObject(reply);
+    later_command_free(cmd);
+}
+
+/* What later_push() sends, on the socket that PING uses. Returns when it was sent. */
+static double push_number(struct stage *stage, size_t number)
+{
+    char payload[32], id[37], call[37];
+    struct later_document_parts parts = { .type = "probe.mark", .payload = payload, .id = id };
+    struct later_push_item item = { .id = id };
+    struct later_command cmd = { 0 };
+    struct later_error err;
+    double sent;
+    char *document;
+
+    parts.payload_len = (size_t)snprintf(payload, sizeof payload, "{\"at\":%zu}", number);
+    later_document_uuid(id);
+    later_document_uuid(call);
+    document = later_document_build(&parts, LATER_DOCUMENT_MAX, &item.document_len, &err);
+    if (!document)
+        fatal("%s", err.text);
+    item.document = document;
+    later_queue_push(&cmd, &stage->keys, call, false, &item, 1);
+    sent = now_monotonic();
+    send_command(stage->redis, &cmd);
+    free(document);
+    return sent;
 }
 
 /* A push each 20 ms, and a PING in the middle between two. */
-static void one_run(struct stage *stage, struct later_client *client, size_t count, double *pings,
-                    double *waits)
+static void one_run(struct stage *stage, size_t count, double *pings, double *waits)
 {
+    static double sent[PUSHES], pairs[PUSHES][2];
     double next = now_monotonic();
-    char payload[64];
 
     for (size_t i = 0; i < count; i++) {
         sleep_seconds(next - now_monotonic());
-        snprintf(payload, sizeof payload, "{\"at\":%.9f}", now_monotonic());
-        push(client, "probe.mark", payload, 0);
+        sent[i] = push_number(stage, i);
         sleep_seconds(next + PACE / 2 - now_monotonic());
         pings[i] = ping(stage->redis);
         next += PACE;
     }
-    differences(stage, count, waits);
+    probed(stage, count, pairs);
+    for (size_t i = 0; i < count; i++)
+        waits[i] = pairs[i][1] - sent[(size_t)pairs[i][0]];
 }
 
 static void latency(const char *queues, int queue_count, size_t runs)
@@ -79,20 +108,18 @@ static void latency(const char *queues, int queue_count, size_t runs)
     static double pings[PUSHES], waits[PUSHES];
     double best[5] = { INFINITY }; /* p50, its ratio, p99, its ratio, PING */
     size_t count = quick ? 100 : PUSHES;
-    struct later_client *client;
-    struct later_error err;
+    struct later_command load = { 0 };
     struct stage stage;
 
     stage_open(&stage, NULL);
     stage_start(&stage, 1, queues);
-    client = later_client_open(stage.url, &err);
-    if (!client)
-        fatal("%s", err.text);
-    one_run(&stage, client, 20, pings, waits); /* warm */
+    later_script_load(&load, LATER_SCRIPT_PUSH);
+    send_command(stage.redis, &load);
+    one_run(&stage, 20, pings, waits); /* warm */
     for (size_t i = 0; i < runs; i++) {
         double p50, p99, base;
 
-        one_run(&stage, client, count, pings, waits);
+        one_run(&stage, count, pings, waits);
         base = median(pings, count);
         p50 = percentile(waits, count, 0.50);
         p99 = percentile(waits, count, 0.99);
@@ -101,7 +128,6 @@ static void latency(const char *queues, int queue_count, size_t runs)
         if (i == 0 || p99 / base < best[3])
             best[2] = p99, best[3] = p99 / base;
     }
-    later_client_close(client);
     stage_close(&stage);
     row_begin("latency");
     row_number("queues", queue_count);
@@ -120,10 +146,23 @@ void bench_latency(void)
     latency(QUEUES_4, 4, quick ? 1 : 5);
 }
 
+/* ---- lateness */
+
+static void push_at(struct later_client *client, double at)
+{
+    char payload[64];
+    struct later_new_job job = { .type = "probe.wall", .payload = payload, .at = at };
+    struct later_error err;
+
+    snprintf(payload, sizeof payload, "{\"at\":%.6f}", at);
+    if (later_push(client, STAGE_QUEUE, &job, NULL, NULL, &err) < 0)
+        fatal("%s", err.text);
+}
+
 /* Jobs due at any moment of some seconds. laterd and Redis have the same clock here. */
 void bench_lateness(void)
 {
-    static double late[DELAYED];
+    static double late[DELAYED], pairs[DELAYED][2];
     double best50 = INFINITY, best99 = INFINITY, most = 0, least = INFINITY;
     size_t runs = quick ? 1 : 5, count = quick ? 60 : DELAYED;
     double spread = quick ? 1 : SPREAD;
@@ -143,13 +182,12 @@ void bench_lateness(void)
         for (size_t n = 0; n < count; n++) {
             /* Whole microseconds, as they are pushed. */
             double at = floor((start + drand48() * spread) * 1e6) / 1e6;
-            char payload[64];
-
-            snprintf(payload, sizeof payload, "{\"at\":%.6f}", at);
-            push(client, "probe.wall", payload, at);
+            push_at(client, at);
         }
         sleep_seconds(start + spread - now_unix());
-        differences(&stage, count, late);
+        probed(&stage, count, pairs);
+        for (size_t n = 0; n < count; n++)
+            late[n] = pairs[n][1] - pairs[n][0];
         best50 = fmin(best50, percentile(late, count, 0.50));
         best99 = fmin(best99, percentile(late, count, 0.99));
         least = fmin(least, late[0]); /* percentile() has sorted them */
@@ -177,7 +215,7 @@ static double longest_call(struct stage *stage, char *what, size_t room)
         const redisReply *entry = reply->element[i];
         double ms = (double)entry->element[2]->integer / 1000;
 
-        if (ms > longest && strcmp(entry->element[3]->element[0]->str, "FLUSHALL") != 0) {
+        if (ms > longest && strcasecmp(entry->element[3]->element[0]->str, "evalsha") == 0) {
             longest = ms;
             snprintf(what, room, "%.40s", entry->element[3]->element[1]->str);
         }

@@ -1,0 +1,28 @@
+/*
+ * page.h: a slot page as a worker leaves it, with the jobs in Redis that it holds.
+ */
+#ifndef PAGE_H
+#define PAGE_H
+
+#include "live.h"
+#include "slots.h"
+
+#define PAGE_TOKEN "0123456789abcdef"
+
+/* A new page of the queues "q" and "r" with room for `capacity` slots. */
+struct slots *page_new(uint32_t capacity);
+
+/* Puts a job with this id into Redis, ready once with score 1000 + i and reserved now under
+ * PAGE_TOKEN for `lease` seconds, and into slot i of the page, in this state. */
+struct slot *page_hold(struct slots *slots, uint32_t i, const char *queue, const char *id,
+                       enum slot_state state, double lease);
+
+/* The same for a job that has run: FINISHED, to be settled so. */
+struct slot *page_finished(struct slots *slots, uint32_t i, const char *queue, const char *id,
+                           enum later_verb verb, double wait, const char *how, const char *kind,
+                           const char *text);
+
+/* Unmaps and removes all pages that were made. */
+void page_free_all(void);
+
+#endif

@@ -1,0 +1,624 @@
+/* test_keeper.c: the leases of the living are renewed, what the dead held is settled. */
+#include "keeper.h"
+
+#include "page.h"
+
+#include "log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct keeper *keeper;
+static int expelled, settled;
+static char why[100];
+static struct slots *expelled_page, *settled_page;
+
+static void on_expel(void *arg, struct slots *slots, const char *text)
+{
+    ck_assert_ptr_eq(arg, &expelled);
+    expelled++;
+    expelled_page = slots;
+    snprintf(why, sizeof why, "%s", text);
+}
+
+static void on_settled(void *arg, struct slots *slots)
+{
+    ck_assert_ptr_eq(arg, &expelled);
+    settled++;
+    settled_page = slots;
+}
+
+static void on_up(void)
+{
+    if (keeper)
+        keeper_link_up(keeper);
+}
+
+static void set_up(void)
+{
+    const struct keeper_options options = {
+        .host = "the-host", .expel = on_expel, .settled = on_settled, .arg = &expelled
+    };
+
+    live_begin();
+    keeper = NULL;
+    expelled = settled = 0;
+    live_loop(on_up);
+    keeper = keeper_new(live_base, &live_config, live_link, &options);
+    ck_assert_ptr_nonnull(keeper);
+}
+
+static void tear_down(void)
+{
+    live_unlink();
+    keeper_free(keeper);
+    keeper_free(NULL);
+    live_unloop();
+    page_free_all();
+    live_end();
+}
+
+static struct slots *watched(uint32_t capacity)
+{
+    struct slots *page = page_new(capacity);
+
+    keeper_watch(keeper, page);
+    return page;
+}
+
+/* Seconds that the reservation of an id still holds. */
+static double lease_left(const char *queue, const char *id)
+{
+    char member[300];
+
+    snprintf(member, sizeof member, PAGE_TOKEN ":%s", id);
+    return live_score(queue, "reserved", member) - live_time();
+}
+
+/* ---- renewing */
+
+/* Every state that holds something, in two queues and two pages; not what nobody holds. */
+START_TEST(test_renews)
+{
+    struct slots *page, *other;
+    struct slot *slot;
+    int64_t before;
+
+    live_config.lease = 3;
+    page = watched(10);
+    other = watched(10);
+    page_hold(page, 0, "q", "held", SLOT_HELD, 3);
+    slot = page_hold(page, 3, "q", "running", SLOT_RUNNING, 3);
+    slot->event = 1; /* so that what is held is not given back */
+    page_finished(page, 9, "r", "finished", LATER_VERB_ACK, 0, "", "", "");
+    live_do("ZADD later:{r}:reserved %.6f " PAGE_TOKEN ":finished", live_time() + 3);
+    page_hold(other, 0, "q", "others", SLOT_HELD, 3);
+    live_hold("q", "nobodys", PAGE_TOKEN, 3);
+    before = atomic_load(&slot->lease_end);
+    keeper_busy(keeper);
+    LIVE_FOR(4, lease_left("q", "held") > 1.5 && lease_left("q", "running") > 1.5 &&
+                    lease_left("r", "finished") > 1.5 && lease_left("q", "others") > 1.5);
+    ck_assert_double_lt(lease_left("q", "nobodys"), 0);
+    ck_assert_int_gt(atomic_load(&slot->lease_end), before + 2000000);
+    /* What the page says is never later than what Redis holds. */
+    ck_assert_double_le((double)atomic_load(&slot->lease_end) / 1e6 - later_clock(),
+                        lease_left("q", "running") + 0.01);
+    /* Three or four rounds, a call for each queue of each page that has something. */
+    ck_assert_int_ge(live_calls(), 9);
+    ck_assert_int_le(live_calls(), 20);
+    ck_assert_int_eq(expelled, 0);
+}
+END_TEST
+
+/* 1,200 jobs of one queue: all of them, 500 a call. */
+START_TEST(test_renews_many)
+{
+    struct slots *page;
+
+    live_config.lease = 3;
+    page = watched(1200);
+    for (uint32_t i = 0; i < 1200; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "%u", i);
+        page_hold(page, i, "q", id, SLOT_HELD, 3);
+    }
+    live_do("EVAL %s 1 later:{q}:reserved",
+            "for _, m in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) "
+            "do redis.call('ZADD', KEYS[1], 5, m) end");
+    keeper_busy(keeper);
+    LIVE_UNTIL(live_number("ZCOUNT later:{q}:reserved (5 +inf") == 1200);
+}
+END_TEST
+
+/* Idle workers cost nothing: not a call, not a timer. */
+START_TEST(test_idle)
+{
+    struct slots *page = watched(10);
+    long long calls;
+
+    atomic_store(&page->page->busy, 1);
+    keeper_busy(keeper);
+    LIVE_UNTIL(!atomic_load(&page->page->busy));
+    calls = live_calls();
+    LIVE_FOR(0.3, !atomic_load(&page->page->busy));
+    ck_assert_int_eq(live_calls(), calls);
+    live_config.lease = 1;
+    page_hold(page, 0, "q", "a", SLOT_HELD, 1); /* and the worker reports it: */
+    keeper_busy(keeper);
+    LIVE_FOR(1.5, lease_left("q", "a") > 0.3);
+}
+END_TEST
+
+/* What Redis says is not ours any more is marked, and its worker, if it runs in a handler that
+ * blocks, is ended. */
+START_TEST(test_withdrawn)
+{
+    struct slots *page;
+    struct slot *slots[2];
+
+    live_config.lease = 1;
+    page = watched(4);
+    slots[0] = page_hold(page, 0, "q", "running", SLOT_RUNNING, 1);
+    slots[1] = page_hold(page, 1, "r", "event", SLOT_RUNNING, 1);
+    slots[1]->event = 1;
+    live_do("ZREM later:{q}:reserved " PAGE_TOKEN ":running");
+    keeper_busy(keeper);
+    LIVE_UNTIL(expelled > 0);
+    ck_assert_str_eq(why, "its reservation was withdrawn");
+    ck_assert_ptr_eq(expelled_page, page);
+    ck_assert_uint_eq(slots[0]->cancelled, 1);
+    ck_assert_uint_eq(slots[1]->cancelled, 0);
+    expelled = 0;
+    LIVE_UNTIL(expelled > 1); /* again and again */
+}
+END_TEST
+
+/* The slot is another job's by the time the answer comes: that one is not cancelled. */
+START_TEST(test_withdrawn_too_late)
+{
+    struct slots *page;
+    struct slot *slot;
+
+    live_config.lease = 1;
+    page = watched(1);
+    slot = page_hold(page, 0, "q", "a", SLOT_HELD, 1);
+    live_do("ZREM later:{q}:reserved " PAGE_TOKEN ":a");
+    live_do("CLIENT PAUSE 700 ALL"); /* from now on; the next touch waits */
+    keeper_busy(keeper);
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
+    atomic_fetch_add(&slot->serial, 1);
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
+    ck_assert_uint_eq(slot->cancelled, 0);
+}
+END_TEST
+
+/* Redis refuses for a while: tried twice a second, told in as many lines. */
+START_TEST(test_touch_refused)
+{
+    int fd = memfd_create("log", MFD_CLOEXEC), stderr_before = dup(STDERR_FILENO), lines = 0;
+    static char text[65536];
+    struct slots *page;
+
+    live_config.lease = 3;
+    page = watched(1);
+    page_hold(page, 0, "q", "a", SLOT_HELD, 3);
+    live_do("REPLICAOF 127.0.0.1 1");
+    dup2(fd, STDERR_FILENO);
+    log_open(LOG_WARN, false, "test");
+    keeper_busy(keeper);
+    LIVE_FOR(3, slot_state(&page->page->slots[0]) == SLOT_HELD);
+    text[pread(fd, text, sizeof text - 1, 0)] = '\0';
+    for (const char *at = text; (at = strstr(at, "redis refuses to renew leases")); at++)
+        lines++;
+    ck_assert_int_ge(lines, 2);
+    ck_assert_int_le(lines, 6);
+    live_do("REPLICAOF NO ONE");
+    LIVE_UNTIL(lease_left("q", "a") > 1.5);
+    dup2(stderr_before, STDERR_FILENO);
+}
+END_TEST
+
+/* After an outage leases come first. */
+START_TEST(test_renews_when_up_again)
+{
+    struct slots *page;
+
+    live_config.lease = 60; /* the next regular time is far away */
+    page = watched(1);
+    page_hold(page, 0, "q", "a", SLOT_HELD, 2);
+    keeper_busy(keeper);
+    link_break(live_link, "off");
+    LIVE_UNTIL(live_ups == 2);
+    LIVE_UNTIL(lease_left("q", "a") > 50);
+}
+END_TEST
+
+/* ---- what waits behind a job that runs */
+
+START_TEST(test_gives_back_behind)
+{
+    struct slots *page = watched(5);
+    struct slot *running = page_hold(page, 0, "q", "running", SLOT_RUNNING, 30);
+
+    page_hold(page, 1, "q", "b", SLOT_HELD, 30);
+    page_hold(page, 4, "r", "c", SLOT_HELD, 30);
+    running->began = later_clock() + 0.15; /* as long as it has not run for 50 ms */
+    keeper_busy(keeper);
+    LIVE_FOR(0.18, slot_state(&page->page->slots[1]) == SLOT_HELD);
+    LIVE_UNTIL(slot_state(&page->page->slots[1]) == SLOT_FREE &&
+               slot_state(&page->page->slots[4]) == SLOT_FREE);
+    ck_assert_double_le(later_clock() - running->began, 0.3 * live_slowness());
+    ck_assert_int_eq(slot_state(running), SLOT_RUNNING);
+    ck_assert_double_eq(live_score("q", "ready", "b"), 1001); /* its place */
+    ck_assert_double_eq(live_score("r", "ready", "c"), 1004);
+    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 0);
+    ck_assert_int_eq(live_number("LLEN later:{q}:wake"), 1);
+    ck_assert_int_eq(expelled, 0);
+    ck_assert_uint_eq(keeper_open(keeper), 0);
+    live_check("q");
+}
+END_TEST
+
+/* Event jobs run beside others: nobody waits behind them. */
+START_TEST(test_not_behind_event_jobs)
+{
+    struct slots *page = watched(2);
+    struct slot *running = page_hold(page, 0, "q", "running", SLOT_RUNNING, 30);
+
+    running->event = 1;
+    running->began = later_clock() - 10;
+    atomic_store(&page->page->heartbeat, (int64_t)(later_clock() * 1e6));
+    page_hold(page, 1, "q", "b", SLOT_HELD, 30);
+    keeper_busy(keeper);
+    LIVE_FOR(0.3, slot_state(&page->page->slots[1]) == SLOT_HELD);
+    ck_assert_int_eq(expelled, 0);
+}
+END_TEST
+
+/* ---- over its time */
+
+START_TEST(test_over_its_time)
+{
+    struct slots *page = watched(1);
+    struct slot *slot = page_hold(page, 0, "q", "a", SLOT_RUNNING, 30);
+
+    slot->deadline = later_clock() + 0.25;
+    keeper_busy(keeper);
+    LIVE_FOR(0.2, expelled == 0);
+    LIVE_UNTIL(expelled > 0);
+    ck_assert_double_ge(later_clock(), slot->deadline);
+    ck_assert_str_eq(why, "over its time");
+}
+END_TEST
+
+START_TEST(test_loop_hangs)
+{
+    struct slots *page;
+    struct slot *slot;
+
+    live_config.grace = 0.2;
+    page = watched(1);
+    slot = page_hold(page, 0, "q", "a", SLOT_RUNNING, 30);
+    slot->event = 1;
+    atomic_store(&page->page->heartbeat, (int64_t)((later_clock() - 0.9) * 1e6));
+    keeper_busy(keeper);
+    LIVE_FOR(0.2, expelled == 0); /* 1.2 s are allowed */
+    LIVE_UNTIL(expelled > 0);
+    ck_assert_str_eq(why, "its event loop hangs");
+}
+END_TEST
+
+/* ---- the dead */
+
+static void died(struct slots *page, enum keeper_cause cause)
+{
+    keeper_died(keeper, page, cause, "killed by signal 9 (Killed)");
+}
+
+/* One slot of each state; one job each. */
+START_TEST(test_dead)
+{
+    struct slots *page = watched(12);
+    struct slot *slot;
+
+    page_hold(page, 0, "q", "held", SLOT_HELD, 30);
+    slot = page_hold(page, 1, "q", "ran", SLOT_RUNNING, 30);
+    slot->max_attempts = 25;
+    slot = page_hold(page, 2, "q", "taken", SLOT_RUNNING, 30);
+    slot->began = 0; /* moved on, not in its handler yet */
+    page_finished(page, 3, "q", "done", LATER_VERB_ACK, 0, "", "", "");
+    page_finished(page, 4, "q", "bury", LATER_VERB_BURY, 0, "ran", "retry", "why");
+    page_finished(page, 5, "r", "retry", LATER_VERB_RELEASE, 40, "ran", "retry", "why");
+    page_finished(page, 6, "r", "twice", LATER_VERB_ACK, 0, "", "", "");
+    live_do("ZREM later:{r}:reserved " PAGE_TOKEN ":twice"); /* acked before it died */
+    live_do("HDEL later:{r}:jobs twice");
+    live_do("HINCRBY later:{r}:stats done 1");
+    died(page, KEEPER_CRASH);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_ptr_eq(settled_page, page);
+    ck_assert_uint_eq(keeper_open(keeper), 0);
+    ck_assert_double_eq(live_score("q", "ready", "held"), 1000);
+    ck_assert_double_eq(live_score("q", "ready", "taken"), 1002);
+    ck_assert(live_score("q", "ready", "ran") > 1e9);
+    ck_assert_int_eq(live_number("HGET later:{q}:attempts ran"), 1);
+    ck_assert_int_eq(live_number("HGET later:{q}:crashes ran"), 1);
+    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 2); /* and the buried one's */
+    ck_assert_ptr_nonnull(
+        strstr(live_string("HGET later:{q}:errors ran"), "killed by signal 9 (Killed)"));
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs done"), 0);
+    ck_assert(!isnan(live_score("q", "dead", "bury")));
+    ck_assert(!isnan(live_score("r", "delayed", "retry")));
+    ck_assert_int_eq(live_number("HGET later:{r}:stats done"), 1);
+    ck_assert_int_eq(
+        live_number("ZCARD later:{q}:reserved") + live_number("ZCARD later:{r}:reserved"), 0);
+    live_check("q");
+    live_check("r");
+}
+END_TEST
+
+/* Four event jobs ran: suspects, none charged. */
+START_TEST(test_dead_with_several)
+{
+    struct slots *page = watched(4);
+    char id[8];
+
+    for (uint32_t i = 0; i < 4; i++) {
+        snprintf(id, sizeof id, "%u", i);
+        page_hold(page, i, "q", id, SLOT_RUNNING, 30)->event = 1;
+    }
+    died(page, KEEPER_CRASH);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 4);
+    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 0);
+    for (int i = 0; i < 4; i++)
+        ck_assert_str_eq(live_string("HGET later:{q}:crashes %d", i), "0");
+    live_check("q");
+}
+END_TEST
+
+/* Nothing was open: it is over at once. */
+START_TEST(test_dead_with_nothing)
+{
+    struct slots *page = watched(100);
+
+    died(page, KEEPER_CRASH);
+    ck_assert_int_eq(settled, 1);
+}
+END_TEST
+
+/* A reserve without an answer: what it took is found by its token among 2,000 of others, looked for
+ * twice, since the call may run a moment after its worker's death. */
+START_TEST(test_dead_before_the_answer)
+{
+    struct slots *page = watched(10);
+    double from;
+
+    live_do("EVAL %s 3 later:{q}:reserved later:{q}:jobs later:{q}:stats",
+            "for i = 1, 2000 do redis.call('ZADD', KEYS[1], 1e11 + i, "
+            "string.format('otherotherother%d:o%d', i % 10, i)) "
+            "redis.call('HSET', KEYS[2], 'o' .. i, '{}') end "
+            "redis.call('HINCRBY', KEYS[3], 'pushed', 2000)");
+    for (int i = 0; i < 5; i++) {
+        char id[8];
+
+        snprintf(id, sizeof id, "%d", i);
+        live_hold("q", id, "lostlostlostlost", 1000);
+    }
+    strcpy(page->page->calls[3].token, "lostlostlostlost");
+    page->page->calls[3].queue = 0;
+    atomic_store(&page->page->calls[3].asked, SLOT_CALL_ASKED);
+    strcpy(page->page->calls[129].token, "neverneverneverx"); /* one that never came there */
+    page->page->calls[129].queue = 1;
+    atomic_store(&page->page->calls[129].asked, SLOT_CALL_LOST);
+    from = later_clock();
+    died(page, KEEPER_CRASH);
+    LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 5);
+    ck_assert_double_le(later_clock() - from, 0.9 * live_slowness()); /* the first look, at once */
+    live_hold("q", "late", "lostlostlostlost", 1000);                 /* it runs only now */
+    LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 6);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:reserved"), 2000);
+    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 0);
+    live_check("q");
+}
+END_TEST
+
+/* Redis is away when the worker dies, or goes away just then. */
+START_TEST(test_dead_while_redis_is_away)
+{
+    struct slots *page = watched(4);
+
+    page_hold(page, 0, "q", "held", SLOT_HELD, 30);
+    page_hold(page, 1, "q", "ran", SLOT_RUNNING, 30);
+    strcpy(page->page->calls[0].token, "lostlostlostlost");
+    atomic_store(&page->page->calls[0].asked, SLOT_CALL_ASKED);
+    live_hold("q", "lost", "lostlostlostlost", 1000);
+    if (_i == 0)
+        link_break(live_link, "off");
+    died(page, KEEPER_CRASH);
+    ck_assert_uint_ge(keeper_open(keeper), 1);
+    if (_i == 1)
+        link_break(live_link, "off"); /* all of it is on its way: nobody knows */
+    if (_i == 2) {
+        live_turn();
+        live_do("CLIENT KILL TYPE normal");
+    }
+    LIVE_UNTIL(settled == 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 3);
+    ck_assert_int_eq(live_number("HGET later:{q}:attempts ran"), 1);
+    live_check("q");
+}
+END_TEST
+
+/* ---- the pages that a killed laterd left */
+
+/* That keeper was killed between the state of a job that it gave back and its verb: the verb there
+ * is of the job before, an ack. */
+START_TEST(test_left_returning)
+{
+    struct slots *page = page_new(2);
+    struct slot *slot = page_finished(page, 0, "q", "before", LATER_VERB_ACK, 0, "", "", "");
+
+    live_do("ZREM later:{q}:reserved " PAGE_TOKEN ":before");
+    live_do("HDEL later:{q}:jobs before");
+    live_do("HINCRBY later:{q}:stats done 1");
+    live_hold("q", "given-back", PAGE_TOKEN, 30);
+    strcpy(slot->id, "given-back");
+    atomic_store(&slot->state, SLOT_RETURNING);
+    died(page, KEEPER_LEFT);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_double_eq(live_score("q", "ready", "given-back"), 1000);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1);
+    live_check("q");
+}
+END_TEST
+
+START_TEST(test_left)
+{
+    struct slots *page = page_new(4);
+
+    page_hold(page, 0, "q", "held", SLOT_HELD, 30);
+    page_hold(page, 1, "q", "ran", SLOT_RUNNING, 30);
+    page_finished(page, 2, "q", "done", LATER_VERB_ACK, 0, "", "", "");
+    died(page, KEEPER_LEFT);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 2);
+    ck_assert_int_eq(live_number("HGET later:{q}:attempts ran"), 1);
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:crashes ran"), 0); /* not its own fault */
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1);
+    live_check("q");
+}
+END_TEST
+
+/* What was being given back when its worker died is given back once. */
+START_TEST(test_dead_while_giving_back)
+{
+    struct slots *page = watched(3);
+    struct slot *running = page_hold(page, 0, "q", "running", SLOT_RUNNING, 30);
+
+    running->began = later_clock() - 1;
+    page_hold(page, 1, "q", "b", SLOT_HELD, 30);
+    live_do("CLIENT PAUSE 200 ALL");
+    keeper_busy(keeper);
+    LIVE_UNTIL(slot_state(&page->page->slots[1]) == SLOT_RETURNING);
+    died(page, KEEPER_CRASH);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 2);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats returned"), 1);
+    live_check("q");
+}
+END_TEST
+
+/* ---- a page that a handler has written over */
+
+/* Random bytes over slots, counters and queues: the supervisor lives, the page is done with, and
+ * what other workers hold is still settled. */
+START_TEST(test_written_over)
+{
+    unsigned seed = (unsigned)_i * 31 + 7;
+    struct slots *page, *good;
+
+    live_config.lease = 1;
+    page = watched(50);
+    good = watched(10);
+    for (uint32_t i = 0; i < 40; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "%u", i);
+        page_hold(page, i, i % 2 ? "q" : "r", id, (enum slot_state)(i % 4), 1000);
+    }
+    for (int i = 0; i < 400; i++) {
+        unsigned char *at = (unsigned char *)page->page;
+        size_t from = (size_t)rand_r(&seed) % (page->size - 64);
+        size_t len = (size_t)rand_r(&seed) % 64;
+
+        memset(at + from, rand_r(&seed) % 3 ? rand_r(&seed) : 0, len);
+    }
+    if (_i % 2) {
+        atomic_store(&page->page->used, UINT32_MAX);
+        page->page->queue_count = UINT32_MAX;
+        page->page->capacity = UINT32_MAX;
+    }
+    atomic_store(&page->page->busy, 1);
+    log_open(LOG_WARN, true, "test");
+    keeper_busy(keeper);
+    LIVE_FOR(0.4, true);
+    page_hold(good, 0, "q", "good", SLOT_HELD, 1000);
+    page_finished(good, 1, "q", "fine", LATER_VERB_RELEASE, 0, "ran", "retry", "x");
+    died(page, _i % 3 ? KEEPER_CRASH : KEEPER_LEFT);
+    died(good, KEEPER_CRASH);
+    LIVE_UNTIL(settled == 2);
+    ck_assert_int_eq(live_number("EVAL %s 1 later:{q}:ready",
+                                 "return (redis.call('ZSCORE', KEYS[1], 'good') and 1 or 0) + "
+                                 "(redis.call('ZSCORE', KEYS[1], 'fine') and 1 or 0)"),
+                     2);
+    ck_assert_uint_eq(keeper_open(keeper), 0);
+}
+END_TEST
+
+START_TEST(test_freed_with_graves)
+{
+    struct slots *page = watched(4);
+
+    page_hold(page, 0, "q", "held", SLOT_HELD, 30);
+    strcpy(page->page->calls[0].token, "lostlostlostlost");
+    atomic_store(&page->page->calls[0].asked, SLOT_CALL_ASKED);
+    died(page, KEEPER_CRASH);
+    ck_assert_uint_ge(keeper_open(keeper), 1);
+    live_unlink(); /* answers what is out */
+    keeper_free(keeper);
+    keeper = NULL;
+    for (int i = 0; i < 10; i++)
+        live_turn();
+}
+END_TEST
+
+static TCase *make(const char *name, const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_unchecked_fixture(tc, live_start, live_stop);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 60);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}
+
+#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+
+static TCase *renewing(void)
+{
+    return MAKE("renewing", test_renews, test_renews_many, test_idle, test_withdrawn,
+                test_withdrawn_too_late, test_touch_refused, test_renews_when_up_again);
+}
+
+static TCase *watching(void)
+{
+    return MAKE("watching", test_gives_back_behind, test_not_behind_event_jobs, test_over_its_time,
+                test_loop_hangs);
+}
+
+static TCase *dead(void)
+{
+    TCase *tc = MAKE("dead", test_dead, test_dead_with_several, test_dead_with_nothing,
+                     test_dead_before_the_answer, test_left_returning, test_left,
+                     test_dead_while_giving_back, test_freed_with_graves);
+
+    tcase_add_loop_test(tc, test_dead_while_redis_is_away, 0, 3);
+    return tc;
+}
+
+static TCase *written_over(void)
+{
+    TCase *tc = make("written over", (const TTest *const[]){ NULL });
+
+    tcase_add_loop_test(tc, test_written_over, 0, 8);
+    return tc;
+}
+
+UNIT_MAIN("keeper", renewing, watching, dead, written_over)

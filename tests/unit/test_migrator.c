@@ -1,0 +1,387 @@
+/* test_migrator.c: due jobs become ready at their time, not before and not late; lapses wait for
+ * those who may still touch. */
+#include "migrator.h"
+
+#include "live.h"
+
+#include "later/client.h"
+#include "log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct migrator *migrator;
+static struct later_client *client;
+static struct later_error err;
+
+static void on_up(void)
+{
+    if (migrator)
+        migrator_link_up(migrator);
+}
+
+static void set_up(void)
+{
+    live_begin();
+    migrator = NULL;
+    client = later_client_open(live_url, &err);
+    ck_assert_ptr_nonnull(client);
+    live_loop(on_up);
+}
+
+static void tear_down(void)
+{
+    migrator_free(migrator);
+    migrator_free(NULL);
+    live_unloop();
+    later_client_close(client);
+    live_end();
+}
+
+/* After what the test has changed in live_config. */
+static void begin(void)
+{
+    migrator = migrator_new(live_base, &live_config, live_link, "the-host", &err);
+    ck_assert_msg(migrator != NULL, "%s", err.text);
+    migrator_link_up(migrator);
+    LIVE_UNTIL(migrator_redis_now(migrator) > 0);
+    LIVE_UNTIL(live_number("PUBLISH later:{q}:due 9e9") == 1); /* it listens */
+}
+
+static void push_in(const char *queue, const char *id, double in)
+{
+    const struct later_new_job job = { .type = "t", .id = id, .in = in };
+
+    ck_assert_msg(later_push(client, queue, &job, NULL, NULL, &err) == 0, "%s", err.text);
+}
+
+/* Waits until the job is ready; returns how much later than due that was, by Redis's clock. */
+static double lateness(const char *queue, const char *id)
+{
+    double due = live_score(queue, "delayed", id);
+
+    while (isnan(live_score(queue, "ready", id))) {
+        double now = live_time();
+
+        event_base_loop(live_base, EVLOOP_NONBLOCK);
+        if (isnan(live_score(queue, "ready", id)))
+            continue;
+        ck_assert_msg(live_time() >= due, "ready before it was due");
+        return now - due;
+    }
+    return live_time() - due;
+}
+
+START_TEST(test_redis_clock)
+{
+    begin();
+    for (int i = 0; i < 20; i++) {
+        LIVE_FOR(0.05, true);
+        ck_assert(fabs(migrator_redis_now(migrator) - live_time()) < 0.05 * live_slowness());
+    }
+}
+END_TEST
+
+/* ---- due */
+
+/* A job that is pushed while the timer is set to another moment, or to none, is not late: the push
+ * is heard of. (Without that it would be found every 0.8 s.) */
+START_TEST(test_due)
+{
+    double best = 100, worst = 0;
+    char id[16];
+
+    begin();
+    for (int i = 0; i < 12; i++) {
+        double late;
+
+        snprintf(id, sizeof id, "j%d", i);
+        LIVE_FOR(0.013 * i, true); /* at another moment of the look each time */
+        push_in(i % 2 ? "q" : "r", id, 0.08 + 0.01 * i);
+        late = lateness(i % 2 ? "q" : "r", id);
+        best = late < best ? late : best;
+        worst = late > worst ? late : worst;
+    }
+    ck_assert_double_le(best, 0.005 * live_slowness());
+    ck_assert_double_le(worst, 0.25 * live_slowness());
+}
+END_TEST
+
+/* One that comes before all others makes the timer earlier, the others keep theirs. */
+START_TEST(test_earlier)
+{
+    begin();
+    push_in("q", "third", 0.7);
+    push_in("q", "second", 0.5);
+    push_in("q", "first", 0.2);
+    ck_assert_double_le(lateness("q", "first"), 0.1 * live_slowness());
+    ck_assert(isnan(live_score("q", "ready", "second")));
+    ck_assert_double_le(lateness("q", "second"), 0.1 * live_slowness());
+    ck_assert(isnan(live_score("q", "ready", "third")));
+    ck_assert_double_le(lateness("q", "third"), 0.1 * live_slowness());
+    live_check("q");
+}
+END_TEST
+
+/* A connection that Redis has accepted: what is sent there comes at once. */
+static redisContext *connected(void)
+{
+    redisContext *redis = server_connect(&live_server);
+
+    ck_assert_ptr_nonnull(redis);
+    freeReplyObject(redisCommand(redis, "PING"));
+    return redis;
+}
+
+/* Sends a command and does not wait. */
+static void send_only(redisContext *redis, const char *script)
+{
+    int done = 0;
+
+    redisAppendCommand(redis, "EVAL %s 2 later:{q}:delayed later:{q}:due", script);
+    while (!done)
+        ck_assert_int_eq(redisBufferWrite(redis, &done), REDIS_OK);
+}
+
+/* A push that comes behind our call, and is heard of before its answer: while Redis is busy for
+ * 0.2 s both wait, and what was published is then sent before what was asked. */
+START_TEST(test_told_while_asked)
+{
+    redisContext *busy = connected(), *push = connected();
+    double due;
+
+    begin();
+    push_in("q", "a", 0.05);
+    LIVE_FOR(0.02, true);
+    send_only(busy, "local t = redis.call('TIME') repeat local n = redis.call('TIME') "
+                    "until (n[1] - t[1]) * 1e6 + n[2] - t[2] > 200000");
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
+    send_only(push, "local t = redis.call('TIME') local d = t[1] + t[2] / 1e6 + 0.1 "
+                    "redis.call('ZADD', KEYS[1], d, 'b') redis.call('PUBLISH', KEYS[2], d)");
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
+    due = live_score("q", "delayed", "b");
+    ck_assert(!isnan(due));
+    LIVE_UNTIL(!isnan(live_score("q", "ready", "b")));
+    ck_assert_double_le(live_time() - due, 0.2 * live_slowness());
+    redisFree(busy);
+    redisFree(push);
+}
+END_TEST
+
+/* Many at short distances. */
+START_TEST(test_due_in_a_crowd)
+{
+    double worst = 0;
+    int count = 300;
+
+    begin();
+    for (int i = 0; i < count; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "j%d", i);
+        push_in("q", id, 0.004);
+        event_base_loop(live_base, EVLOOP_NONBLOCK);
+        if (i % 3 == 0)
+            worst = fmax(worst, lateness("q", id));
+    }
+    LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == count);
+    ck_assert_double_le(worst, 0.25 * live_slowness());
+    live_check("q");
+}
+END_TEST
+
+/* 1,700 at once: call after call, not one a look. */
+START_TEST(test_many_due)
+{
+    double from;
+
+    begin();
+    live_do("EVAL %s 3 later:{q}:delayed later:{q}:jobs later:{q}:stats",
+            "for i = 1, 1700 do redis.call('ZADD', KEYS[1], 1000 + i, 'j' .. i) "
+            "redis.call('HSET', KEYS[2], 'j' .. i, '{}') end "
+            "redis.call('HINCRBY', KEYS[3], 'pushed', 1700)");
+    from = later_clock();
+    LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 1700);
+    ck_assert_double_le(later_clock() - from, 1.0 * live_slowness());
+    live_check("q");
+}
+END_TEST
+
+/* A plain ZADD, of which nobody is told, is found and gets its wake within a second. */
+START_TEST(test_plain_zadd)
+{
+    double from;
+
+    begin();
+    for (int i = 0; i < 3; i++) {
+        live_do("ZADD later:{q}:ready 1 {\"type\":\"t\",\"n\":%d}", i);
+        live_do("DEL later:{q}:wake");
+        from = later_clock();
+        LIVE_UNTIL(live_number("LLEN later:{q}:wake") == 1);
+        ck_assert_double_le(later_clock() - from, 0.8 + 0.2 * live_slowness());
+    }
+    live_do("ZADD later:{q}:delayed 1 {\"type\":\"t\",\"delayed\":1}");
+    from = later_clock();
+    LIVE_UNTIL(live_number("HGET later:{q}:stats adopted") == 1);
+    ck_assert_double_le(later_clock() - from, 0.8 + 0.2 * live_slowness());
+}
+END_TEST
+
+/* ---- lapses */
+
+START_TEST(test_lapse)
+{
+    double from;
+
+    live_config.lease = 3; /* held back for 1 s */
+    live_hold("q", "a", "0123456789abcdef", -5);
+    live_hold("q", "b", "0123456789abcdef", 1.5);
+    live_hold("q", "c", "0123456789abcdef", 1000);
+    from = later_clock();
+    begin();
+    LIVE_FOR(0.9 - (later_clock() - from), live_number("ZCARD later:{q}:reserved") == 3);
+    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 2);
+    ck_assert_double_le(later_clock() - from, 1 + 0.3 * live_slowness());
+    ck_assert(live_score("q", "ready", "a") > 1e9);
+    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 1);
+    ck_assert_double_ge(later_clock() - from, 1.45);
+    ck_assert_double_le(later_clock() - from, 1.5 + 0.3 * live_slowness());
+    ck_assert_int_eq(live_number("HGET later:{q}:attempts a"), 1);
+    ck_assert_ptr_nonnull(strstr(live_string("HGET later:{q}:errors a"), "\"kind\":\"lapse\""));
+    ck_assert_ptr_nonnull(strstr(live_string("HGET later:{q}:errors a"), "the-host"));
+    ck_assert_int_eq(live_number("HGET later:{q}:stats lapsed"), 2);
+    live_check("q");
+}
+END_TEST
+
+/* After each reconnect a third of a lease is left to those who touch. */
+START_TEST(test_lapse_after_a_reconnect)
+{
+    double from;
+
+    live_config.lease = 2.4;
+    begin();
+    LIVE_FOR(1.0, true); /* it would lapse by now */
+    link_break(live_link, "off");
+    LIVE_UNTIL(live_ups == 2);
+    from = later_clock();
+    live_hold("q", "a", "0123456789abcdef", -5);
+    LIVE_FOR(0.7, live_number("ZCARD later:{q}:reserved") == 1);
+    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 0);
+    ck_assert_double_ge(later_clock() - from, 0.75);
+    ck_assert_double_le(later_clock() - from, 0.8 + 0.3 * live_slowness());
+}
+END_TEST
+
+/* ---- the rest */
+
+/* A queue of several pools is one queue; an idle one is looked at every 0.8 s. */
+START_TEST(test_each_queue_once)
+{
+    static struct config_queue twice[2] = { { .name = "q" }, { .name = "q2" } };
+    struct config_pool pools[2] = { live_config.pools[0],
+                                    { .name = "p", .queues = twice, .queue_count = 2 } };
+    long long calls;
+
+    live_config.pools = pools;
+    live_config.pool_count = 2;
+    begin();
+    LIVE_FOR(0.1, true);
+    calls = live_calls();
+    LIVE_FOR(2.4, true);
+    ck_assert_int_ge(live_calls() - calls, 3 * 2); /* q, r, q2 */
+    ck_assert_int_le(live_calls() - calls, 3 * 4);
+}
+END_TEST
+
+START_TEST(test_trims_the_dead)
+{
+    live_config.dead.max = 2;
+    live_do("EVAL %s 3 later:{q}:dead later:{q}:jobs later:{q}:stats",
+            "for i = 1, 700 do redis.call('ZADD', KEYS[1], i, 'j' .. i) "
+            "redis.call('HSET', KEYS[2], 'j' .. i, '{}') end "
+            "redis.call('HINCRBY', KEYS[3], 'pushed', 700)");
+    begin();
+    LIVE_UNTIL(live_number("HGET later:{q}:stats trimmed") == 500); /* a batch each 10 s */
+    ck_assert_int_eq(live_number("ZCARD later:{q}:dead"), 200);
+    ck_assert(isnan(live_score("q", "dead", "j500")));
+    ck_assert(!isnan(live_score("q", "dead", "j501")));
+    live_check("q");
+}
+END_TEST
+
+/* Redis refuses for a while: it goes on afterwards. */
+START_TEST(test_refused)
+{
+    begin();
+    log_open(LOG_ERROR, false, "test");
+    push_in("q", "a", 0.1);
+    live_do("REPLICAOF 127.0.0.1 1");
+    LIVE_FOR(1, live_number("ZCARD later:{q}:ready") == 0);
+    live_do("REPLICAOF NO ONE");
+    LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 1);
+}
+END_TEST
+
+START_TEST(test_connection_lost)
+{
+    begin();
+    for (int i = 0; i < 5; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "j%d", i);
+        live_do("CLIENT KILL TYPE normal");
+        live_do("CLIENT KILL TYPE pubsub");
+        push_in("q", id, 0.05);
+        LIVE_UNTIL(!isnan(live_score("q", "ready", id)));
+    }
+    live_check("q");
+}
+END_TEST
+
+/* At a reload the link outlives it, and brings an answer that it still waits for. */
+START_TEST(test_freed_with_an_answer_out)
+{
+    begin();
+    live_do("CLIENT PAUSE 100 ALL");
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
+    migrator_free(migrator);
+    migrator = NULL;
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
+    LIVE_FOR(0.1, true);
+}
+END_TEST
+
+static TCase *make(const char *name, const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_unchecked_fixture(tc, live_start, live_stop);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 60);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}
+
+#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+
+static TCase *due(void)
+{
+    return MAKE("due", test_redis_clock, test_due, test_earlier, test_told_while_asked,
+                test_due_in_a_crowd, test_many_due, test_plain_zadd);
+}
+
+static TCase *lapses(void)
+{
+    return MAKE("lapses", test_lapse, test_lapse_after_a_reconnect);
+}
+
+static TCase *rest(void)
+{
+    return MAKE("rest", test_each_queue_once, test_trims_the_dead, test_refused,
+                test_connection_lost, test_freed_with_an_answer_out);
+}
+
+UNIT_MAIN("migrator", due, lapses, rest)

@@ -1,0 +1,481 @@
+/* test_outbox.c: settlements on their way to a live Redis: grouped, refused, lost, repeated; each
+ * takes effect once. */
+#include "outbox.h"
+
+#include "page.h"
+
+#include "call.h"
+#include "later/client.h"
+#include "log.h"
+#include "tests/support/fake_redis.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct outbox *outbox;
+static struct slots *page;
+static struct fake_redis *fake;
+static struct later_keys keys[2];
+static int dones, losts;
+
+static void set_up(void)
+{
+    live_begin();
+    later_keys_init(&keys[0], "later", "q");
+    later_keys_init(&keys[1], "later", "r");
+    dones = losts = 0;
+    fake = NULL;
+    outbox = NULL;
+}
+
+static void tear_down(void)
+{
+    live_unlink();
+    outbox_free(outbox);
+    live_unloop();
+    page_free_all();
+    if (fake)
+        fake_stop(fake);
+    live_end();
+}
+
+static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+{
+    ck_assert_ptr_eq(arg, &dones);
+    ck_assert_ptr_eq(slots, page);
+    return queue < 2 ? &keys[queue] : NULL;
+}
+
+static void on_done(void *arg, struct slots *slots, struct slot *slot, bool lost)
+{
+    ck_assert_ptr_eq(arg, &dones);
+    ck_assert_ptr_eq(slots, page);
+    ck_assert_int_eq(slot_state(slot), SLOT_FREE);
+    dones++;
+    losts += lost;
+}
+
+/* As every owner: what was put back while the link was down goes when it is up. */
+static void on_up(void)
+{
+    if (outbox)
+        outbox_flush(outbox);
+    if (live_link)
+        link_flush(live_link);
+}
+
+static void begin_at(char *url, uint32_t capacity)
+{
+    live_loop_at(url, on_up);
+    outbox = outbox_new(live_base, live_link, "the-host", keys_of, on_done, &dones);
+    ck_assert_ptr_nonnull(outbox);
+    page = page_new(capacity);
+}
+
+static void begin(uint32_t capacity)
+{
+    begin_at(live_url, capacity);
+}
+
+static void flush(void)
+{
+    outbox_flush(outbox);
+    link_flush(live_link);
+}
+
+static void add(struct slot *slot)
+{
+    ck_assert(outbox_add(outbox, page, slot));
+}
+
+/* ---- each verb */
+
+START_TEST(test_verbs)
+{
+    double now = live_time();
+    json_t *error;
+
+    begin(10);
+    add(page_finished(page, 0, "q", "acked", LATER_VERB_ACK, 0, "", "", ""));
+    add(page_finished(page, 1, "q", "expired", LATER_VERB_EXPIRE, 0, "", "", ""));
+    add(page_finished(page, 2, "q", "later", LATER_VERB_RELEASE, 50, "ran", "retry", "a \"why\""));
+    add(page_finished(page, 3, "q", "soon", LATER_VERB_RELEASE, 0, "crashed", "crash", "boom"));
+    add(page_finished(page, 4, "q", "back", LATER_VERB_RETURN, 0, "held", "", ""));
+    add(page_finished(page, 5, "q", "buried", LATER_VERB_BURY, 0, "unrun", "bad", "no JSON"));
+    ck_assert_uint_eq(outbox_waiting(outbox), 6);
+    ck_assert_uint_eq(outbox_open(outbox), 6);
+    flush();
+    ck_assert_uint_eq(outbox_waiting(outbox), 0);
+    LIVE_UNTIL(outbox_open(outbox) == 0);
+    ck_assert_int_eq(dones, 6);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:reserved"), 0);
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs acked"), 0);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats expired"), 1);
+    ck_assert(fabs(live_score("q", "delayed", "later") - now - 50) < 10);
+    ck_assert(fabs(live_score("q", "ready", "soon") - now) < 10);
+    ck_assert_double_eq(live_score("q", "ready", "back"), 1004); /* its place */
+    ck_assert(!isnan(live_score("q", "dead", "buried")));
+    ck_assert_int_eq(live_number("HGET later:{q}:attempts later"), 1);
+    ck_assert_int_eq(live_number("HGET later:{q}:crashes soon"), 1);
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:attempts back"), 0);
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:attempts buried"), 0);
+    error = json_loads(live_string("HGET later:{q}:errors later"), JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_str_eq(json_string_value(json_object_get(error, "kind")), "retry");
+    ck_assert_str_eq(json_string_value(json_object_get(error, "text")), "a \"why\"");
+    ck_assert_str_eq(json_string_value(json_object_get(error, "host")), "the-host");
+    json_decref(error);
+    live_check("q");
+}
+END_TEST
+
+/* ---- grouping */
+
+/* 1,200 + 600 acks of two queues and 300 returns are 3 + 2 + 1 calls, whatever order they came in.
+ */
+START_TEST(test_groups)
+{
+    long long calls;
+    char id[16];
+
+    begin(2100);
+    for (uint32_t i = 0; i < 2100; i++) {
+        snprintf(id, sizeof id, "%u", i);
+        if (i % 7 < 4)
+            add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+        else if (i % 7 < 6)
+            add(page_finished(page, i, "r", id, LATER_VERB_ACK, 0, "", "", ""));
+        else
+            add(page_finished(page, i, "q", id, LATER_VERB_RETURN, 0, "held", "", ""));
+    }
+    flush();
+    LIVE_UNTIL(outbox_open(outbox) == 0); /* scripts are loaded now, or not: count the next */
+    calls = live_calls();
+    for (uint32_t i = 0; i < 2100; i++) {
+        snprintf(id, sizeof id, "b%u", i);
+        if (i % 7 < 4)
+            add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+        else if (i % 7 < 6)
+            add(page_finished(page, i, "r", id, LATER_VERB_ACK, 0, "", "", ""));
+        else
+            add(page_finished(page, i, "q", id, LATER_VERB_RETURN, 0, "held", "", ""));
+    }
+    flush();
+    LIVE_UNTIL(outbox_open(outbox) == 0);
+    ck_assert_int_eq(live_calls() - calls, 6);
+    ck_assert_int_eq(dones, 4200);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 2400);
+    ck_assert_int_eq(live_number("HGET later:{r}:stats done"), 1200);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 600);
+    live_check("q");
+    live_check("r");
+}
+END_TEST
+
+/* ---- not ours any more */
+
+START_TEST(test_lost)
+{
+    begin(6);
+    for (uint32_t i = 0; i < 6; i++) {
+        char id[8];
+
+        snprintf(id, sizeof id, "%u", i);
+        add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+        if (i % 2) { /* lapsed meanwhile, and somebody else has it */
+            live_do("ZREM later:{q}:reserved " PAGE_TOKEN ":%u", i);
+            live_do("ZADD later:{q}:reserved 9e9 another-token-xx:%u", i);
+        }
+    }
+    flush();
+    LIVE_UNTIL(dones == 6);
+    ck_assert_int_eq(losts, 3);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 3);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:reserved"), 3);
+    live_check("q");
+}
+END_TEST
+
+START_TEST(test_unknown_queue)
+{
+    struct slot *slot;
+
+    begin(1);
+    slot = page_finished(page, 0, "q", "a", LATER_VERB_ACK, 0, "", "", "");
+    slot->queue = 7;
+    ck_assert(!outbox_add(outbox, page, slot));
+    ck_assert_uint_eq(outbox_open(outbox), 0);
+    ck_assert_int_eq(slot_state(slot), SLOT_FREE); /* its lease is not renewed any more */
+}
+END_TEST
+
+/* ---- Redis refuses */
+
+static void add_all_verbs(void)
+{
+    add(page_finished(page, 0, "q", "0", LATER_VERB_ACK, 0, "", "", ""));
+    add(page_finished(page, 1, "q", "1", LATER_VERB_EXPIRE, 0, "", "", ""));
+    add(page_finished(page, 2, "q", "2", LATER_VERB_RELEASE, 50, "ran", "retry", "why"));
+    add(page_finished(page, 3, "q", "3", LATER_VERB_RELEASE, 0, "ran", "retry", "why"));
+    add(page_finished(page, 4, "q", "4", LATER_VERB_RETURN, 0, "held", "", ""));
+    add(page_finished(page, 5, "q", "5", LATER_VERB_BURY, 0, "ran", "retry", "why"));
+}
+
+/* A full Redis takes every settlement; it refuses what is pushed, and only that. */
+START_TEST(test_full)
+{
+    struct later_error err;
+    struct later_client *client = later_client_open(live_url, &err);
+    const struct later_new_job job = { .type = "t" };
+
+    begin(6);
+    add_all_verbs();
+    live_do("CONFIG SET maxmemory 1");
+    flush();
+    LIVE_UNTIL(outbox_open(outbox) == 0);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_lt(later_push(client, "q", &job, NULL, NULL, &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "OOM"));
+    later_client_close(client);
+    live_check("q");
+}
+END_TEST
+
+static int log_fd;
+
+static int logged(const char *words)
+{
+    static char text[65536];
+    ssize_t got = pread(log_fd, text, sizeof text - 1, 0);
+    int count = 0;
+
+    text[got > 0 ? got : 0] = '\0';
+    for (const char *at = text; (at = strstr(at, words)); at++)
+        count++;
+    return count;
+}
+
+/* A master that became a replica: tried again twice a second, over a new connection, until it or
+ * another takes it. A line in the log for each try and verb, no more. */
+START_TEST(test_readonly)
+{
+    int stderr_before = dup(STDERR_FILENO);
+    double until;
+
+    begin(6);
+    add_all_verbs();
+    live_do("REPLICAOF 127.0.0.1 1");
+    log_fd = memfd_create("log", MFD_CLOEXEC);
+    dup2(log_fd, STDERR_FILENO);
+    log_open(LOG_WARN, false, "test");
+    until = later_clock() + 1.8;
+    while (later_clock() < until) { /* a busy owner flushes again and again */
+        flush();
+        live_turn();
+    }
+    ck_assert_int_eq(dones, 0);
+    ck_assert_int_ge(live_downs, 2);
+    ck_assert_int_le(live_downs, 4);
+    ck_assert_int_ge(logged("redis refuses to ack 1 jobs of queue q: READONLY"), 2);
+    ck_assert_int_le(logged("redis refuses"), 5 * (1 + live_downs));
+    live_do("REPLICAOF NO ONE");
+    LIVE_UNTIL(dones == 6);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_uint_eq(outbox_open(outbox), 0);
+    live_check("q");
+    dup2(stderr_before, STDERR_FILENO);
+}
+END_TEST
+
+/* What is in the way of one queue does not hold up another. */
+START_TEST(test_wrong_type_in_one_queue)
+{
+    begin(2);
+    log_open(LOG_ERROR, false, "test");
+    add(page_finished(page, 0, "q", "a", LATER_VERB_ACK, 0, "", "", ""));
+    add(page_finished(page, 1, "r", "b", LATER_VERB_ACK, 0, "", "", ""));
+    live_do("RENAME later:{q}:stats kept");
+    live_do("SET later:{q}:stats nonsense");
+    flush();
+    LIVE_UNTIL(dones == 1);
+    flush();
+    ck_assert_int_eq(live_number("HGET later:{r}:stats done"), 1);
+    ck_assert_uint_eq(outbox_open(outbox), 1);
+    live_do("RENAME kept later:{q}:stats");
+    LIVE_UNTIL(dones == 2);
+    live_check("q");
+}
+END_TEST
+
+/* ---- the connection breaks */
+
+/* Passes all on, and loses the answer of the EVALSHA that do something, `*lose` times. */
+static void lossy(struct fake_redis *f, void *arg)
+{
+    int *lose = arg;
+
+    while (fake_accept(f)) {
+        while (fake_read(f)) {
+            bool it = strcmp(fake_word(f, 0), "EVALSHA") == 0 && *lose > 0;
+
+            if (it)
+                --*lose;
+            if (!fake_forward(f, live_server.socket, it) || it)
+                break;
+        }
+        fake_cut(f);
+    }
+}
+
+/* The settlement was carried out; its repeat finds nothing, and that is well. */
+START_TEST(test_lost_answer)
+{
+    static char url[100];
+    int lose = 0;
+
+    fake = fake_start(lossy, &lose);
+    snprintf(url, sizeof url, "%s", fake_url(fake));
+    begin_at(url, 500);
+    add(page_finished(page, 0, "q", "warm", LATER_VERB_ACK, 0, "", "", ""));
+    flush();
+    LIVE_UNTIL(dones == 1); /* the script is there now */
+    for (uint32_t i = 0; i < 500; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "%u", i);
+        add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+    }
+    lose = 1;
+    flush();
+    LIVE_UNTIL(dones == 501);
+    ck_assert_int_eq(lose, 0);
+    ck_assert_int_eq(losts, 500);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 501); /* each once */
+    ck_assert_int_eq(live_number("HLEN later:{q}:jobs"), 0);
+    live_check("q");
+}
+END_TEST
+
+static void cut_somewhere(struct fake_redis *f, void *arg)
+{
+    unsigned seed = *(unsigned *)arg;
+
+    while (fake_accept(f)) {
+        size_t up = SIZE_MAX, down = SIZE_MAX;
+
+        *(rand_r(&seed) % 2 ? &up : &down) = 20 + (size_t)rand_r(&seed) % 20000;
+        fake_relay(f, live_server.socket, up, down);
+    }
+}
+
+START_TEST(test_cut_anywhere)
+{
+    static char url[100];
+    unsigned seed = (unsigned)_i + 23;
+    char id[16];
+
+    fake = fake_start(cut_somewhere, &seed);
+    snprintf(url, sizeof url, "%s", fake_url(fake));
+    begin_at(url, 400);
+    for (int round = 0; round < 5; round++) {
+        for (uint32_t i = 0; i < 400; i++) {
+            enum later_verb verb = (enum later_verb)(i % 5);
+            const char *how = verb == LATER_VERB_RETURN    ? "held"
+                              : verb >= LATER_VERB_RELEASE ? "ran"
+                                                           : "";
+
+            snprintf(id, sizeof id, "%d-%u", round, i);
+            add(page_finished(page, i, i % 3 ? "q" : "r", id, verb, 0, how, "", ""));
+        }
+        flush();
+        LIVE_UNTIL(outbox_open(outbox) == 0);
+    }
+    ck_assert_int_eq(dones, 2000);
+    for (int i = 0; i < 2; i++) {
+        const char *queue = i ? "r" : "q";
+
+        ck_assert_int_eq(live_number("ZCARD later:{%s}:reserved", queue), 0);
+        live_check(queue);
+    }
+    ck_assert_int_eq(
+        live_number("HGET later:{q}:stats done") + live_number("HGET later:{r}:stats done"), 400);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats released") +
+                         live_number("HGET later:{r}:stats released"),
+                     400);
+}
+END_TEST
+
+/* Put in while the link is down: sent when it is up. */
+START_TEST(test_while_down)
+{
+    begin(1);
+    add(page_finished(page, 0, "q", "a", LATER_VERB_ACK, 0, "", "", ""));
+    link_break(live_link, "off");
+    flush();
+    ck_assert_uint_eq(outbox_waiting(outbox), 1);
+    LIVE_UNTIL(dones == 1);
+    ck_assert_int_eq(losts, 0);
+}
+END_TEST
+
+START_TEST(test_freed_with_some_open)
+{
+    begin(600);
+    for (uint32_t i = 0; i < 600; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "%u", i);
+        add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+    }
+    flush();
+    add(page_finished(page, 0, "q", "more", LATER_VERB_ACK, 0, "", "", ""));
+    live_unlink(); /* answers what is out: back into its group */
+    ck_assert_uint_eq(outbox_waiting(outbox), 601);
+    outbox_free(outbox);
+    outbox_free(NULL);
+    outbox = NULL;
+    for (int i = 0; i < 60; i++)
+        live_turn(); /* its timer is gone, too */
+}
+END_TEST
+
+static TCase *make(const char *name, const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_unchecked_fixture(tc, live_start, live_stop);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 60);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}
+
+#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+
+static TCase *settled(void)
+{
+    return MAKE("settled", test_verbs, test_groups, test_lost, test_unknown_queue);
+}
+
+static TCase *refused(void)
+{
+    return MAKE("refused", test_full, test_readonly, test_wrong_type_in_one_queue);
+}
+
+static TCase *broken(void)
+{
+    TCase *tc = MAKE("broken", test_lost_answer, test_while_down, test_freed_with_some_open);
+
+    tcase_add_loop_test(tc, test_cut_anywhere, 0, 4);
+    return tc;
+}
+
+UNIT_MAIN("outbox", settled, refused, broken)
