@@ -59,6 +59,18 @@ start_laterd()
     fi
 }
 
+# start_embedded: the same with a Redis of laterd's own, of which redis and later speak from now on.
+# Call it after configure.
+start_embedded()
+{
+    sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
+    redis_socket=$work/state/redis.sock
+    LATER_REDIS_URL=unix:$redis_socket
+    export LATER_REDIS_URL
+    start_laterd
+    wait_until 20 redis_answers || not_ok "the embedded Redis does not start"
+}
+
 # stop_laterd [SIGNAL]: TERM if none is said. Waits for the end; its status is in $exited.
 stop_laterd()
 {

@@ -99,14 +99,12 @@ runs "the sums hold" conserved
 stop_laterd
 rm -f "$work/begun" "$work/ended"
 configure 'workers = 2;' 'lease = 5.0;'
-sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
-start_laterd
-embedded=$work/state/redis.sock
-later --redis "unix:$embedded" push 'do' '{"do":"sleep","for":2}' --id running >/dev/null
+start_embedded
+later push 'do' '{"do":"sleep","for":2}' --id running >/dev/null
 wait_until 5 begun running
-later --redis "unix:$embedded" push note --id later --in 2 >/dev/null
+later push note --id later --in 2 >/dev/null
 sleep 1.2 # the append-only file is written every second
-server=$(redis-cli -s "$embedded" INFO server | tr -d '\r' | sed -n 's/^process_id://p')
+server=$(redis INFO server | tr -d '\r' | sed -n 's/^process_id://p')
 kill -KILL "$server"
 within 10 "laterd starts its Redis again" logged 'starting it again'
 within 10 "a job that ran is done, a delayed one too" ended later

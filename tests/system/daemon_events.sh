@@ -41,12 +41,12 @@ push_event heard '"for":30,"upto":1,"do":"wait"' '"timeout":0.5'
 push_event deaf '"for":2.5,"upto":1,"do":"deaf"' '"timeout":0.5'
 push_event beside '"for":2'
 within 5 "over its time an event job is cancelled" ended heard
-at_least "$(sum "$(ended_at heard) - $(began heard)")" 0.499 "s until then"
+at_least "$(sum "$(ended_at heard) - $(began heard)")" 0.45 "s until then"
 at_most "$(sum "$(ended_at heard) - $(began heard)")" 1 "s until then"
 contains "$(grep 'job=heard ' "$log")" 'cancelled' "the log says so"
 within 5 "and tried again" ended heard 2
 within 5 "one that does not hear is tried again after the grace" begun deaf 2
-at_least "$(sum "$(began deaf 2) - $(began deaf)")" 1.59 "s after it began"
+at_least "$(sum "$(began deaf 2) - $(began deaf)")" 1.55 "s after it began"
 at_most "$(sum "$(began deaf 2) - $(began deaf)")" 2.2 "s after it began"
 contains "$(grep 'job=deaf ' "$log")" 'over its time of 0.500 s' "the log says so"
 within 5 "its late finish is refused" logged 'finished it after its time was over: refused'

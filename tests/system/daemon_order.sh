@@ -55,11 +55,17 @@ for priority in 0 -100 3 100 -1 0 3; do
         push_job "p$priority.$((n += 1))" '"type":"note"' '' "$priority"
     done
 done >/dev/null
-# A delayed one is due already, but before all that came later.
+# A delayed one becomes due, while the queue is paused, after all others were pushed.
 push_job delayed '"type":"note"' +0.05 50
-wait_until 5 test "$(redis ZSCORE "$(key delayed)" delayed)" = '' ||
-    sleep 0.1 # nobody migrates yet: it is due when laterd starts
+later pause default >/dev/null
 start_laterd
+is_due()
+{
+    [ -n "$(redis ZSCORE "$(key ready)" delayed)" ]
+}
+within 5 "a delayed job is promoted in a paused queue" is_due
+is "$(lines begun)" 0 "where nothing runs"
+later resume default >/dev/null
 within 10 "jobs of several priorities" settled
 is "$(cut -d' ' -f1 "$work/begun" | sed 's/\..*//' | uniq | tr '\n' ' ')" \
     'p100 delayed p3 p0 p-1 p-100 ' "higher priorities first, a delayed job by its own"

@@ -4,11 +4,7 @@
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli
 configure 'workers = 4;'
-sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
-start_laterd
-redis_socket=$work/state/redis.sock
-LATER_REDIS_URL=unix:$redis_socket
-export LATER_REDIS_URL
+start_embedded
 
 later stock set phone 10 >/dev/null
 begin=$(present)

@@ -96,9 +96,12 @@ exec 3>"$work/keyboard"
 wait_until 20 logged ' ready: '
 laterd_pid=$(sed -n 's/.* starts, pid \([0-9]*\)$/\1/p' "$log")
 own "$laterd_pid"
-embedded=unix:$work/state/redis.sock
-later --redis "$embedded" push 'do' '{"do":"sleep","for":2}' --id typed >/dev/null
-later --redis "$embedded" push note --id delayed --in 60 >/dev/null
+redis_socket=$work/state/redis.sock
+LATER_REDIS_URL=unix:$redis_socket
+export LATER_REDIS_URL
+wait_until 20 redis_answers
+later push 'do' '{"do":"sleep","for":2}' --id typed >/dev/null
+later push note --id delayed --in 60 >/dev/null
 within 5 "a job runs in a laterd on a terminal" begun typed
 begin=$(present)
 printf '\003' >&3

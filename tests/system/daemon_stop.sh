@@ -93,17 +93,15 @@ is "$(ready) $(attempts_of slow) $(redis HGET "$(key interrupts)" slow)" "1 0 1"
 # ---- embedded Redis: stopped last, and nothing is lost
 
 configure 'workers = 1;' 'drain = 0.5;' 'grace = 0.5;'
-sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
-start_laterd
-embedded=$work/state/redis.sock
-later --redis "unix:$embedded" push note --id kept --in 1h >/dev/null
-later --redis "unix:$embedded" push 'do' '{"do":"sleep","for":30}' --id cut >/dev/null
+start_embedded
+later push note --id kept --in 1h >/dev/null
+later push 'do' '{"do":"sleep","for":30}' --id cut >/dev/null
 within 10 "a job runs with the embedded Redis" begun cut
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
-is "$(redis-cli -s "$embedded" PING 2>/dev/null)" "" "and its Redis with it"
-start_laterd
-is "$(later --redis "unix:$embedded" show kept --json | field state)" delayed "a delayed job is kept"
+is "$(redis PING 2>/dev/null)" "" "and its Redis with it"
+start_embedded
+is "$(later show kept --json | field state)" delayed "a delayed job is kept"
 within 10 "the interrupted one begins again" begun cut 2
 is "$(attempts_in begun cut | cut -d' ' -f2 | tr '\n' ' ')" "1 1 " "as a first attempt"
 stop_laterd

@@ -251,7 +251,7 @@ START_TEST(test_gives_back_behind)
     LIVE_FOR(0.18, slot_state(&page->page->slots[1]) == SLOT_HELD);
     LIVE_UNTIL(slot_state(&page->page->slots[1]) == SLOT_FREE &&
                slot_state(&page->page->slots[4]) == SLOT_FREE);
-    ck_assert_double_le(later_clock() - running->began, 0.3 * live_slowness());
+    ck_assert_double_le(later_clock() - running->began, 0.8 * live_slowness());
     ck_assert_int_eq(slot_state(running), SLOT_RUNNING);
     ck_assert_double_eq(live_score("q", "ready", "b"), 1001); /* its place */
     ck_assert_double_eq(live_score("r", "ready", "c"), 1004);
@@ -403,7 +403,7 @@ START_TEST(test_dead_before_the_answer)
             "redis.call('HSET', KEYS[2], 'o' .. i, '{}') end "
             "redis.call('HINCRBY', KEYS[3], 'pushed', 2000)");
     for (int i = 0; i < 5; i++) {
-        char id[8];
+        char id[16];
 
         snprintf(id, sizeof id, "%d", i);
         live_hold("q", id, "lostlostlostlost", 1000);
