@@ -105,6 +105,11 @@ static bool may_end(const struct worker *worker)
 
 /* --- the loop --- */
 
+static bool begins_none(const struct worker *worker)
+{
+    return worker->draining || worker->paused;
+}
+
 static void on_pump(evutil_socket_t fd, short what, void *arg)
 {
     struct worker *worker = arg;
@@ -112,13 +117,13 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    while (worker->held_count && later_clock() < until && !worker->draining) {
+    while (worker->held_count && later_clock() < until && !begins_none(worker)) {
         run_next(worker);
         fetch_ahead(worker);
     }
     if (!worker->draining && worn_out(worker))
         drain(worker);
-    if (worker->draining)
+    if (begins_none(worker)) /* a reserve's answer may come after the order */
         run_return_held(worker);
     if (worker->held_count) {
         worker_kick(worker);

@@ -2,6 +2,7 @@
 #include "arena.h"
 #include "tap.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 static bool enter(struct arena *arena, const char *options)
@@ -101,10 +102,45 @@ static void test_cuts(void)
     arena_close(&arena);
 }
 
+/* The order to pause comes while a reserve's answer is on its way: what it brings goes back. */
+static void test_pause(void)
+{
+    enum { JOBS = 8 };
+    struct arena arena;
+    char id[32];
+    double until;
+
+    if (!enter(&arena, "workers = 1; lease = 30.0;"))
+        return;
+    arena_do(&arena, "SET later:{default}:paused 1");
+    for (int i = 0; i < JOBS; i++) {
+        snprintf(id, sizeof id, "p-%d", i);
+        arena_push(&arena, id, "trace", "sleep 1");
+    }
+    arena_order(&arena, "delay", 300);
+    arena_do(&arena, "DEL later:{default}:paused");
+    arena_do(&arena, "LPUSH later:{default}:wake 1");
+    until = arena_now() + 5;
+    while (arena_ask(&arena, "ZCARD later:{default}:reserved") == 0 && arena_now() < until)
+        arena_sleep(0.005);
+    kill(arena.hosts[0].pid, SIGTSTP);
+    until = arena_now() + 5;
+    while (arena_ask(&arena, "ZCARD later:{default}:reserved") > 0 && arena_now() < until)
+        arena_sleep(0.005);
+    tap_ok(arena_ask(&arena, "ZCARD later:{default}:ready") == JOBS &&
+               arena_seen(&arena, "B p-", 1, 0) == 0,
+           "paused: what a reserve still brings goes back, not begun");
+    arena_order(&arena, "delay", 0);
+    kill(arena.hosts[0].pid, SIGCONT);
+    judge(&arena, "after CONT");
+    arena_close(&arena);
+}
+
 int main(void)
 {
     test_lost_replies();
     test_slow();
     test_cuts();
+    test_pause();
     return tap_end();
 }

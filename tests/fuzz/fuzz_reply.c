@@ -1,0 +1,313 @@
+/*
+ * fuzz_reply.c: any bytes as what Redis answers: to the decoders, and through a whole connection.
+ *
+ * The first byte says which of them, by its highest bit, and how long the pieces are in which the
+ * rest comes. Each command must be answered exactly once, whatever comes back; each decoder must
+ * give something that can be read. See fuzz_document.c for how this is built and run.
+ */
+#include "look.h"
+#include "queue.h"
+#include "redis.h"
+#include "stock.h"
+
+#include <hiredis/hiredis.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define COMMANDS  6
+#define ARRAY_MAX 100000 /* elements; hiredis gets their room before they come */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds, const char *what)
+{
+    if (!holds) {
+        fprintf(stderr, "broken: %s\n", what);
+        abort();
+    }
+}
+
+/* ---- decoders */
+
+static volatile size_t touched; /* so that reading is not left out */
+
+static void read_text(const char *text, size_t len)
+{
+    must(text != NULL, "a text is never NULL");
+    for (size_t i = 0; i < len; i++)
+        touched += (unsigned char)text[i];
+    must(text[len] == '\0', "a text has its NUL");
+}
+
+static void read_string(const char *text)
+{
+    must(text != NULL, "a string is never NULL");
+    touched += strlen(text);
+}
+
+static void decode_queue(const struct later_reply *reply, size_t most)
+{
+    size_t count = later_queue_reserved_count(reply), cursor = 0;
+    struct later_migrated migrated;
+    struct later_reserved job;
+    const char *state;
+    uint64_t number = 0;
+
+    must(count * 5 <= later_reply_count(reply), "a job has five elements");
+    for (size_t i = 0; i < count + 2 && i < most; i++) {
+        later_queue_reserved(reply, i, &job);
+        read_text(job.id, job.id_len);
+        read_text(job.document, job.document_len);
+        read_string(job.score);
+    }
+    must(!isnan(later_queue_reserved_now(reply)), "a time is a number");
+    for (size_t i = 0; i < most; i++) {
+        (void)later_queue_lost(reply, i, &cursor);
+        must((unsigned)later_queue_pushed(reply, i, &state) <= LATER_PUSH_REPLACED, "pushed");
+        read_string(state);
+    }
+    must(cursor <= later_reply_count(reply), "the cursor stays within");
+    later_queue_migrated(reply, &migrated);
+    must(isfinite(migrated.next_due) && isfinite(migrated.next_lapse) && isfinite(migrated.now),
+         "times are finite");
+    (void)later_stock_taken(reply, &number);
+    must(isfinite(later_limit_wait(reply)), "a wait is finite");
+}
+
+static void decode_look(const struct later_reply *reply, size_t most)
+{
+    struct later_sizes sizes;
+    struct later_seen seen;
+    const struct later_reply *page;
+    char cursor[32];
+
+    later_look_sized(reply, &sizes);
+    for (size_t i = 0; i < most; i++) {
+        later_look_peeked(reply, i, &seen);
+        read_string(seen.id);
+        read_text(seen.error, seen.error_len);
+        read_text(seen.document, seen.document_len);
+        later_look_shown(reply, i, &seen);
+        read_string(seen.state);
+    }
+    page = later_look_scanned(reply, cursor);
+    read_string(cursor);
+    for (size_t i = 0; i < later_reply_count(page) && i < most; i += 2)
+        read_string(later_reply_text(later_reply_at(page, i), NULL));
+    must(isfinite(later_look_timed(reply)), "a time is finite");
+}
+
+static void decode(const struct later_reply *reply, int depth)
+{
+    size_t count = later_reply_count(reply), most = count < 40 ? count + 2 : 40, len;
+    const char *text = later_reply_text(reply, &len);
+    bool known;
+
+    read_text(text, len);
+    (void)later_reply_remedy(text, &known);
+    (void)later_reply_int(reply);
+    must(isfinite(later_reply_seconds(reply, 1)), "seconds are finite");
+    must(later_reply_at(reply, count) == NULL, "nothing beyond the end");
+    decode_queue(reply, most);
+    decode_look(reply, most);
+    for (size_t i = 0; i < count && i < most && depth < 9; i++)
+        decode(later_reply_at(reply, i), depth + 1);
+}
+
+/* The decoders alone, which is quicker. */
+static void parse(const uint8_t *data, size_t size, size_t piece)
+{
+    redisReader *reader = redisReaderCreate();
+    void *reply = NULL;
+
+    while (size > 0) {
+        size_t len = piece < size ? piece : size;
+
+        must(redisReaderFeed(reader, (const char *)data, len) == REDIS_OK, "it is taken");
+        data += len;
+        size -= len;
+        while (redisReaderGetReply(reader, &reply) == REDIS_OK && reply) {
+            decode(reply, 0);
+            later_reply_free(reply);
+        }
+        if (reader->err)
+            break;
+    }
+    redisReaderFree(reader);
+}
+
+/* ---- a connection */
+
+static struct {
+    int answered[COMMANDS];
+    int messages, downs;
+} told;
+
+static void on_answer(void *arg, struct later_answer *answer)
+{
+    int *times = arg;
+
+    ++*times;
+    read_string(answer->text);
+    must((answer->outcome == LATER_ANSWERED) == !answer->text[0] ||
+             answer->outcome == LATER_REFUSED,
+         "only an answer has no reason");
+    if (answer->outcome == LATER_ANSWERED || answer->outcome == LATER_REFUSED)
+        decode(answer->reply, 0);
+    else
+        must(answer->reply == NULL, "no answer, no reply");
+}
+
+static void on_message(void *arg, const char *channel, const char *text)
+{
+    (void)arg;
+    read_string(channel);
+    read_string(text);
+    told.messages++;
+}
+
+static void on_down(void *arg, const char *why)
+{
+    (void)arg;
+    read_string(why);
+    told.downs++;
+}
+
+static struct sockaddr_un ours = { .sun_family = AF_UNIX };
+
+static void remove_socket(void)
+{
+    unlink(ours.sun_path);
+}
+
+/* One listening socket for all inputs. */
+static int listener(void)
+{
+    static int fd = -1;
+
+    if (fd >= 0)
+        return fd;
+    snprintf(ours.sun_path, sizeof ours.sun_path, "/tmp/later-fuzz-%ld", (long)getpid());
+    unlink(ours.sun_path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    must(fd >= 0 && bind(fd, (struct sockaddr *)&ours, sizeof ours) == 0 && listen(fd, 8) == 0,
+         "there is a socket");
+    atexit(remove_socket);
+    return fd;
+}
+
+static void send_commands(struct later_redis *redis)
+{
+    for (int i = 0; i < COMMANDS; i++) {
+        struct later_command cmd = { 0 };
+
+        later_command_begin(&cmd, 1);
+        later_command_text(&cmd, "X");
+        if (later_redis_send(redis, &cmd, i % 2 ? LATER_SCRIPT_ACK : LATER_NO_SCRIPT, 60, on_answer,
+                             &told.answered[i]) < 0)
+            told.answered[i]++; /* refused: as good as answered */
+    }
+    later_redis_flush(redis);
+}
+
+/* What the client has written is read away, so that it can go on. */
+static void drain(int fd)
+{
+    char bytes[4096];
+
+    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+}
+
+static void converse(const uint8_t *data, size_t size, size_t piece)
+{
+    struct later_redis_options options = { .message = on_message, .down = on_down };
+    struct later_redis *redis;
+    struct later_error err;
+    int fd, server = listener();
+
+    memset(&told, 0, sizeof told);
+    strcpy(options.address.path, ours.sun_path);
+    redis = later_redis_new(&options);
+    must(redis && later_redis_connect(redis, &err) == 0, "it connects");
+    fd = accept(server, NULL, NULL);
+    must(fd >= 0, "it is accepted");
+    later_redis_handle(redis);
+    must(send(fd, ":7\r\n+PONG\r\n", 11, MSG_NOSIGNAL) == 11, "the handshake");
+    later_redis_handle(redis);
+    must(later_redis_up(redis), "it is up");
+    send_commands(redis);
+    while (size > 0 && !later_redis_down(redis)) {
+        size_t len = piece < size ? piece : size;
+
+        if (send(fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
+            break;
+        data += len;
+        size -= len;
+        later_redis_handle(redis);
+        drain(fd);
+    }
+    close(fd);
+    later_redis_handle(redis);
+    must(later_redis_down(redis) && told.downs == 1, "its end is seen, once");
+    for (int i = 0; i < COMMANDS; i++)
+        must(told.answered[i] == 1, "each command has one answer");
+    later_redis_free(redis);
+}
+
+/* An array of so many would be given room at once, before its elements have come. */
+static bool too_large(const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned long count = 0;
+
+        if (data[i] != '*')
+            continue;
+        for (size_t at = i + 1; at < size && data[at] >= '+' && data[at] <= '9'; at++) {
+            if (data[at] >= '0')
+                count = count * 10 + data[at] - '0';
+            if (count > ARRAY_MAX)
+                return true;
+        }
+    }
+    return false;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t piece;
+
+    if (size == 0 || too_large(data, size))
+        return 0;
+    piece = data[0] & 0x7f ? data[0] & 0x7f : 4096;
+    if (data[0] & 0x80)
+        converse(data + 1, size - 1, piece);
+    else
+        parse(data + 1, size - 1, piece);
+    return 0;
+}
+
+#ifndef FUZZING
+int main(int argc, char **argv)
+{
+    static uint8_t data[1 << 20];
+
+    for (int i = 1; i < argc; i++) {
+        FILE *file = fopen(argv[i], "rb");
+
+        if (!file) {
+            perror(argv[i]);
+            return EXIT_FAILURE;
+        }
+        LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof data, file));
+        fclose(file);
+    }
+    printf("%d files\n", argc - 1);
+    return argc > 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+#endif
