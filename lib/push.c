@@ -122,47 +122,36 @@ static void count_one(void *arg, const struct later_bulk_told *told)
         tally->results[told->mark] = (enum later_push_result)told->how;
 }
 
-/* All jobs are checked before the first is pushed: cheap, and nothing is half done for a typing
- * error. */
-static int check_all(const struct later_new_job *jobs, size_t count, struct later_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct prepared one;
-        struct later_error why;
-        int ok = prepare(&one, &jobs[i], &why);
-
-        free(one.built);
-        if (ok < 0)
-            return later_fail(err, why.code, "job %zu: %s", i + 1, why.text);
-    }
-    return 0;
-}
-
 int later_push_many(struct later_client *client, const char *queue,
                     const struct later_new_job *jobs, size_t count, enum later_push_result *results,
                     struct later_error *err)
 {
     struct tally tally = { .results = results };
     struct later_bulk *bulk[2] = { NULL, NULL }; /* plain pushes; replacing ones */
-    int ok = check_all(jobs, count, err);
+    struct later_error bad;
+    int ok = 0, good = 0; /* good: -1 once a job was refused, for `bad` */
 
     for (size_t i = 0; ok == 0 && i < 2; i++) {
         bulk[i] = later_bulk_new(client, i == 1, count_one, &tally);
         if (!bulk[i])
             ok = later_fail(err, LATER_E_SYSTEM, "no memory");
     }
-    for (size_t i = 0; ok == 0 && i < count; i++) {
+    /* Checked as they go, while Redis works on those before: checking all first would take as long
+     * as pushing them. */
+    for (size_t i = 0; ok == 0 && good == 0 && i < count; i++) {
         struct prepared one;
+        struct later_error why;
 
-        ok = prepare(&one, &jobs[i], err);
-        if (ok == 0)
+        if (prepare(&one, &jobs[i], &why) < 0)
+            good = later_fail(&bad, why.code, "job %zu: %s", i + 1, why.text);
+        else
             ok = later_bulk_add(bulk[jobs[i].replace != 0], queue, &one.item, i, err);
         free(one.built);
     }
     for (size_t i = 0; ok == 0 && i < 2; i++)
         ok = later_bulk_finish(bulk[i], err);
-    if (ok == 0 && tally.failed) {
-        *err = tally.err;
+    if (ok == 0 && (tally.failed || good < 0)) {
+        *err = tally.failed ? tally.err : bad;
         ok = -1;
     }
     later_bulk_free(bulk[0]);

@@ -81,8 +81,10 @@ int later_push(struct later_client *client, const char *queue, const struct late
                char *id, enum later_push_result *result, struct later_error *err);
 
 /* Pushes many in calls of up to 500, several of them under way at once. results (may be NULL) has
- * room for count. All jobs are checked before the first is pushed. Returns 0; or -1 with *err,
- * when some may have been pushed: with ids of your own, pushing all again is safe. */
+ * room for count. Each job is checked as its turn comes; one that is refused (LATER_E_DATA, which
+ * names it) ends it: those before it are pushed, those behind it are not, and their results are
+ * untouched. Returns 0; or -1 with *err, when some may have been pushed: with ids of your own,
+ * pushing all again is safe. */
 int later_push_many(struct later_client *client, const char *queue,
                     const struct later_new_job *jobs, size_t count, enum later_push_result *results,
                     struct later_error *err);

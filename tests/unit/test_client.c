@@ -209,10 +209,12 @@ START_TEST(test_push_many)
     ck_assert_int_eq(results[3], LATER_IS_KNOWN);
     jobs[2].type = "";
     jobs[0].id = "new";
+    jobs[3].id = "behind";
     ck_assert_int_lt(later_push_many(client, "q", jobs, 4, NULL, &err), 0);
     ck_assert_int_eq(err.code, LATER_E_DATA);
     ck_assert_ptr_nonnull(strstr(err.text, "job 3"));
-    ck_assert_int_eq(live_number("HLEN later:{q}:jobs"), 2); /* not the first either */
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs new"), 1); /* those before it are */
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs behind"), 0);
     ck_assert_int_eq(later_push_many(client, "q", NULL, 0, NULL, &err), 0);
     live_check("q");
 }
