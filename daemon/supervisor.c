@@ -53,7 +53,7 @@ struct supervisor {
     struct config *next; /* being checked */
     bool again;          /* HUP came meanwhile: the file may have changed since it was read */
 
-    bool paused, ready, stopping, ending;
+    bool paused, ready, reloading, stopping, ending;
     double end_by;
     int status;
 };
@@ -102,7 +102,11 @@ static void on_ready(void *arg)
     notify_ready();
     if (!supervisor->ready)
         log_line(LOG_INFO, "ready: %zu workers", workers_seats(supervisor->workers));
+    else if (supervisor->reloading)
+        log_line(LOG_INFO, "reloaded: %zu new workers", workers_seats(supervisor->workers));
     supervisor->ready = true;
+    supervisor->reloading = false;
+    after(supervisor->tick, 0);
 }
 
 static void on_gone(void *arg)
@@ -114,9 +118,7 @@ static void on_gone(void *arg)
 
 static void retire_workers(struct supervisor *supervisor)
 {
-    const struct config *config = supervisor->generation->config;
-
-    workers_retire(supervisor->workers, config->drain, config->grace);
+    workers_retire(supervisor->workers);
     after(supervisor->tick, 0);
 }
 
@@ -144,7 +146,8 @@ static void use_log(const struct supervisor *supervisor)
     log_open((enum log_level)config->log.level, config->log.json, NULL);
 }
 
-/* The checked configuration comes into force: new workers first, then the old ones drain. */
+/* The checked configuration comes into force: new workers first; when all are ready, the old ones
+ * drain. */
 static void use_next(struct supervisor *supervisor)
 {
     struct generation *generation = generation_new(supervisor->next);
@@ -162,7 +165,8 @@ static void use_next(struct supervisor *supervisor)
         return;
     }
     supervisor->next = NULL;
-    retire_workers(supervisor);
+    supervisor->reloading = true;
+    workers_replace(supervisor->workers);
     migrator_free(supervisor->migrator);
     supervisor->migrator = migrator;
     keeper_configure(supervisor->keeper, generation->config);
@@ -173,7 +177,6 @@ static void use_next(struct supervisor *supervisor)
     if (link_is_up(supervisor->link))
         migrator_link_up(migrator);
     workers_start(supervisor->workers, supervisor->generation);
-    log_line(LOG_INFO, "reloaded: %zu new workers", workers_seats(supervisor->workers));
 }
 
 static void reload(struct supervisor *supervisor);

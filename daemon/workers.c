@@ -65,6 +65,15 @@ static bool all_ready(const struct workers *workers)
     return workers->seat_count > 0;
 }
 
+static void drain_leaving(struct workers *workers)
+{
+    for (struct process *process = workers->leaving; process; process = process->next) {
+        const struct config *config = process->generation->config;
+
+        process_drain(process, config->drain, config->grace);
+    }
+}
+
 static void on_report(void *arg, struct process *process, char report)
 {
     struct workers *workers = arg;
@@ -74,8 +83,10 @@ static void on_report(void *arg, struct process *process, char report)
     if (report != WORKER_READY)
         return;
     process->ready = true;
-    if (all_ready(workers))
-        workers->options.ready(workers->options.arg);
+    if (!all_ready(workers))
+        return;
+    drain_leaving(workers);
+    workers->options.ready(workers->options.arg);
 }
 
 static void after(struct event *timer, double seconds)
@@ -161,18 +172,7 @@ static void free_seats(struct workers *workers)
     workers->seat_count = 0;
 }
 
-struct limits {
-    double drain, grace;
-};
-
-static void drain_one(struct process *process, void *arg)
-{
-    const struct limits *limits = arg;
-
-    process_drain(process, limits->drain, limits->grace);
-}
-
-void workers_retire(struct workers *workers, double drain, double grace)
+void workers_replace(struct workers *workers)
 {
     for (size_t i = 0; i < workers->seat_count; i++) {
         struct process *process = workers->seats[i].process;
@@ -183,7 +183,12 @@ void workers_retire(struct workers *workers, double drain, double grace)
         workers->leaving = process;
     }
     free_seats(workers);
-    each(workers, drain_one, &(struct limits){ drain, grace });
+}
+
+void workers_retire(struct workers *workers)
+{
+    workers_replace(workers);
+    drain_leaving(workers);
 }
 
 static void pause_one(struct process *process, void *arg)

@@ -30,9 +30,14 @@ void workers_free(struct workers *workers);
 /* Makes the seats of a generation and starts a worker on each. */
 void workers_start(struct workers *workers, struct generation *generation);
 
-/* Takes all seats away: those on them finish their jobs within `drain` seconds, get TERM then, and
- * KILL `grace` later. */
-void workers_retire(struct workers *workers, double drain, double grace);
+/* Takes all seats away. Those on them go on as they are until every worker on the seats that
+ * workers_start() makes next is ready; then they drain. So a generation whose plugins refuse to
+ * start takes no place of one that works. */
+void workers_replace(struct workers *workers);
+
+/* Takes all seats away; all drain: they finish their jobs within `drain` seconds, get TERM then,
+ * and KILL `grace` later (options of the generation that each is of). */
+void workers_retire(struct workers *workers);
 
 /* Stop or go on reserving: those alive, and those to come. */
 void workers_pause(struct workers *workers, bool paused);

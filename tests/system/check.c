@@ -13,6 +13,8 @@
  *             with a word that is none, it just succeeds
  *     event   the same for event jobs: check_event.c
  *
+ * While there is a file `refuse` in the folder it does not start.
+ *
  * With $CHECK_LOAD it crashes as soon as it is loaded, or takes half a second for that (`slow`).
  */
 #include "check.h"
@@ -301,6 +303,13 @@ static int open_record(const char *name)
 
 static int start(char *err, size_t n)
 {
+    char refuse[600];
+
+    snprintf(refuse, sizeof refuse, "%s/refuse", dir);
+    if (access(refuse, F_OK) == 0) {
+        snprintf(err, n, "told to refuse");
+        return -1;
+    }
     begun_fd = open_record("begun");
     ended_fd = open_record("ended");
     if (begun_fd >= 0 && ended_fd >= 0)

@@ -90,7 +90,23 @@ unchanged 'redis.prefix cannot change' "another prefix"
 push_do still '"do":"done"'
 within 5 "and jobs are performed as before" unknown still
 
+# ---- a plugin that does not start takes no place of one that works
+
+configure 'workers = 2;'
+pids=$(workers)
+: >"$work/refuse"
+kill -HUP "$laterd_pid"
+within 10 "a plugin's start refuses: told" logged 'told to refuse'
+push_do meanwhile '"do":"done"'
+within 5 "the old workers perform jobs" unknown meanwhile
+is "$(workers | grep -xF "$pids")" "$pids" "and stay"
+rm "$work/refuse"
+within 20 "they go when the new ones have started" has_workers 2
+is "$(how_often 'reloaded: ')" 1 "told once"
+
 # ---- plugins are replaced, too
+
+: >"$log"
 
 configure 'workers = 2;'
 rm "$work/jobs/sleep.so"
