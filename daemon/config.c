@@ -53,10 +53,22 @@ static int parse_fault(const struct config_scan *scan, const config_t *tree,
                       config_error_text(tree), remedy);
 }
 
+/* libconfig 1.5 ends the process, or crashes it, where malloc() fails. So ask first for more than
+ * it can need: a setting of four bytes ("a=1;") takes about 130. */
+static int need_memory(const char *text, struct later_error *err)
+{
+    void *volatile probe = malloc(strlen(text) * 40 + 256 * 1024); /* else it is optimized away */
+
+    free(probe);
+    return probe ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory to read the configuration");
+}
+
 static int read_tree(struct config_draft *draft, config_t *tree, struct later_error *err)
 {
     struct config_reader in = { .draft = draft, .err = err };
 
+    if (need_memory(draft->scan->text, err) < 0)
+        return -1;
     if (!config_read_string(tree, draft->scan->text))
         return parse_fault(draft->scan, tree, err);
     if (config_read_bind(&in, config_root_setting(tree)) < 0)

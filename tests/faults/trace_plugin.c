@@ -10,6 +10,7 @@
  * "bury", "crash", "crash MS", "abort", "exit", "kill", "hang" (blocks every signal), "fork"
  * (twice, out of the session), "leak MB", "close", "chdir". MS: milliseconds first.
  */
+#include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <later/job.h>
@@ -32,12 +33,18 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static void wait_ms(long ms);
+
+/* Waits where there is no descriptor: what a handler did must not be missing here. */
 static void append(const char *line, int len)
 {
-    int fd = open(trace_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int fd;
 
-    if (fd < 0)
-        return;
+    while ((fd = open(trace_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) < 0) {
+        if (errno != EMFILE)
+            return;
+        wait_ms(10);
+    }
     (void)!write(fd, line, (size_t)len);
     close(fd);
 }
