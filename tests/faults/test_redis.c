@@ -76,6 +76,56 @@ static void test_kills(void)
     arena_close(&arena);
 }
 
+/* --- away for long --- */
+
+/* Several leases and the longest wait of a link; a job that runs meanwhile runs once. */
+static void test_away(bool killed)
+{
+    const char *what = killed ? "kill -9 of Redis" : "SIGSTOP of Redis";
+    const struct produce load = {
+        .prefix = "a", .seed = 9, .burst = 10, .slow_ms = 20, .rate = 100, .seconds = 11
+    };
+    struct arena arena;
+    struct tally tally;
+    double start, up;
+    pid_t producer;
+
+    if (!enter(&arena, "appendonly yes\nappendfsync everysec\n", "workers = 4; lease = 2.0;"))
+        return;
+    arena_push(&arena, "long", "trace", "sleep 11000");
+    arena_seen(&arena, "B long ", 1, 5);
+    producer = arena_produce(&arena, &load);
+    arena_sleep(1);
+    start = arena_now();
+    if (killed) {
+        server_end(&arena.redis, SIGKILL);
+        arena_sleep(8);
+        tap_ok(server_again(&arena.redis) == 0, "Redis comes back");
+    } else {
+        kill(arena.redis.pid, SIGSTOP);
+        arena_sleep(8);
+        kill(arena.redis.pid, SIGCONT);
+    }
+    up = arena_now();
+    arena_fault(&arena, start, what);
+    arena_produced(producer);
+    tap_ok(arena_drained(&arena, 15), "after 8 s of %s all jobs are over", what);
+    if (arena_tally(&arena, &tally) == 0) {
+        const struct run *run = tally_first(&tally, "long");
+
+        tap_ok(resumed(&tally, up) <= 2, "going on %.2f s after Redis answers",
+               resumed(&tally, up));
+        tap_ok(tally.lost == 0 && tally.unexpected == 0 && tally.conserved,
+               "lost %zu, unexpected %zu, the counters add up", tally.lost, tally.unexpected);
+        tap_ok(tally.duplicated == 0, "%zu run twice", tally.duplicated);
+        tap_ok(run && !tally_next(&tally, run), "a job longer than all that ran once");
+        tally_free(&tally);
+    }
+    tap_ok(arena_logged(&arena, 0, "redis is away") <= 2, "the log tells of it once");
+    tap_ok(arena_stop(&arena, 0) == 0, "laterd stops");
+    arena_close(&arena);
+}
+
 /* --- error replies --- */
 
 static bool full(struct arena *arena)
@@ -330,6 +380,8 @@ static void test_full(void)
 int main(void)
 {
     test_kills();
+    test_away(true);
+    test_away(false);
     test_refusals();
     test_flush();
     test_full();
