@@ -39,6 +39,7 @@ struct config_pool {
     uint32_t queue_count;
     uint32_t workers;    /* resolved: never 0 */
     uint64_t memory_max; /* MiB a worker may hold (RLIMIT_AS); 0 = no limit */
+    uint32_t files_max;  /* descriptors a worker may hold (RLIMIT_NOFILE); 0 = not set */
 };
 
 /* One row of `types`; what is not set has the global value already. */

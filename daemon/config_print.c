@@ -9,7 +9,7 @@
 static bool is_plain(const struct config *config)
 {
     return config->pool_count == 1 && strcmp(config->pools->name, "default") == 0 &&
-           config->pools->memory_max == 0;
+           config->pools->memory_max == 0 && config->pools->files_max == 0;
 }
 
 /* What stands before the dot of a path; "" without one. */

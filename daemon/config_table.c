@@ -108,6 +108,8 @@ const struct config_row config_table[] = {
     { "pools.memory_max", CONFIG_SIZE, CONFIG_IN_POOL, .offset = POOL(memory_max), .preset = 0,
       .min = 0, .max = 16777216, .unit = "MiB",
       .help = "Address space a worker may have; 0 = no limit." },
+    { "pools.files_max", CONFIG_UINT, CONFIG_IN_POOL, .offset = POOL(files_max), .min = 32,
+      .max = 1048576, .text = "as many as laterd", .help = "Descriptors a worker may have open." },
 
     { "types.name", CONFIG_NAME, CONFIG_IN_TYPE, .offset = TYPE(name), .max = 129,
       .check = config_check_pattern, .help = "The type, or how it begins with * behind." },

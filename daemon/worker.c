@@ -290,12 +290,11 @@ static int set_up(struct worker *worker, struct later_error *err)
     return plugin_set_start(worker->plugins, err);
 }
 
-static void limit_memory(uint64_t mebibytes)
+/* 0: none. */
+static void limit_to(const char *option, __rlimit_resource_t what, rlim_t most)
 {
-    struct rlimit limit = { mebibytes << 20, mebibytes << 20 };
-
-    if (mebibytes && setrlimit(RLIMIT_AS, &limit) < 0)
-        log_line(LOG_WARN, "memory_max: %s", strerror(errno));
+    if (most && setrlimit(what, &(struct rlimit){ most, most }) < 0)
+        log_line(LOG_WARN, "%s: %s", option, strerror(errno));
 }
 
 static void tear_down(struct worker *worker)
@@ -331,7 +330,8 @@ int worker_main(const struct worker_start *start)
     worker->config = start->config;
     worker->slots = start->slots;
     worker->started = later_clock();
-    limit_memory(start->pool->memory_max);
+    limit_to("memory_max", RLIMIT_AS, start->pool->memory_max << 20);
+    limit_to("files_max", RLIMIT_NOFILE, start->pool->files_max);
     if (set_up(worker, &err) < 0) {
         log_line(LOG_ERROR, "%s", err.text);
         status = (int)err.code;

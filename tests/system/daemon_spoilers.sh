@@ -31,5 +31,15 @@ start_laterd
 push_do large '"do":"leak","bytes":3000000'
 push_many 20 note null small-
 within 20 "a limit too small for any worker stops nobody" counts 'done' 88
+stop_laterd
+
+# ---- descriptors
+
+configure 'pools = ( { name = "few"; queues = ( { name = "default"; } ); workers = 1; files_max = 40; } );'
+start_laterd
+is "$(awk '/^Max open files/ { print $4, $5 }' "/proc/$(workers)/limits")" "40 40" \
+    "files_max bounds a worker's descriptors"
+push_job few '"type":"note"'
+within 5 "with which it works" counts 'done' 89
 end_well
 finish

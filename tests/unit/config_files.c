@@ -96,7 +96,8 @@ static bool same_pools(const struct config *a, const struct config *b)
         const struct config_pool *x = &a->pools[i], *y = &b->pools[i];
 
         if (strcmp(x->name, y->name) != 0 || x->workers != y->workers ||
-            x->memory_max != y->memory_max || x->queue_count != y->queue_count)
+            x->memory_max != y->memory_max || x->files_max != y->files_max ||
+            x->queue_count != y->queue_count)
             return false;
         for (uint32_t k = 0; k < x->queue_count; k++) {
             if (strcmp(x->queues[k].name, y->queues[k].name) != 0 ||

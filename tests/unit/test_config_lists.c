@@ -35,7 +35,7 @@ START_TEST(pools)
 {
     const struct config *c = config_of(
         "pools = ( { name = \"video\"; queues = ( { name = \"video\"; } ); workers = 2;\n"
-        "            memory_max = 512; },\n"
+        "            memory_max = 512; files_max = 64; },\n"
         "          { name = \"rest\"; queues = ( { name = \"a\"; weight = 2; },\n"
         "                                      { name = \"video\"; weight = 1; } ); } );");
 
@@ -43,10 +43,12 @@ START_TEST(pools)
     ck_assert_str_eq(c->pools[0].name, "video");
     ck_assert_uint_eq(c->pools[0].workers, 2);
     ck_assert_uint_eq(c->pools[0].memory_max, 512);
+    ck_assert_uint_eq(c->pools[0].files_max, 64);
     ck_assert_uint_eq(c->pools[0].queue_count, 1);
     ck_assert_str_eq(c->pools[1].name, "rest");
     ck_assert_uint_ge(c->pools[1].workers, 1); /* resolved */
     ck_assert_uint_eq(c->pools[1].memory_max, 0);
+    ck_assert_uint_eq(c->pools[1].files_max, 0);
     ck_assert_uint_eq(c->pools[1].queue_count, 2);
     ck_assert_str_eq(c->pools[1].queues[1].name, "video");
     ck_assert_uint_eq(c->pools[1].queues[0].weight, 2);

@@ -109,7 +109,8 @@ START_TEST(pools_are_read_back)
 {
     assert_round(keep("pools = ( { name = \"a\"; queues = ( { name = \"q\"; } ); workers = 2; },\n"
                       "          { name = \"b\"; queues = ( { name = \"r\"; weight = 2; },\n"
-                      "            { name = \"q\"; weight = 1; } ); memory_max = 512; } );"));
+                      "            { name = \"q\"; weight = 1; } ); memory_max = 512;\n"
+                      "            files_max = 100; } );"));
 }
 END_TEST
 
