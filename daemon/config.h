@@ -102,6 +102,7 @@ struct config {
     struct {
         enum config_log_level level;
         bool json;
+        uint32_t rate; /* lines a second of each process; 0 = no limit */
     } log;
 };
 

@@ -93,6 +93,8 @@ const struct config_row config_table[] = {
       .words = "error|warn|info|debug", .text = "info", .help = "Least weight of what is logged." },
     { "log.format", CONFIG_FLAG, CONFIG_TOP, .offset = TOP(log.json), .words = "text|json",
       .text = "text", .help = "Form of a log line." },
+    { "log.rate", CONFIG_UINT, CONFIG_TOP, .offset = TOP(log.rate), .preset = 1000, .max = 1000000,
+      .help = "Lines a second that each process may write; 0 = no limit." },
 
     { "queues.name", CONFIG_NAME, CONFIG_IN_QUEUE, .offset = QUEUE(name), .max = LATER_QUEUE_MAX,
       .check = config_check_queue, .help = "The queue." },

@@ -19,7 +19,10 @@ static struct {
     enum log_level level;
     bool json;
     char name[32];
-    unsigned long dropped;
+    unsigned long dropped; /* standard error was full */
+    unsigned long over;    /* dropped, too: above the limit */
+    uint32_t limit, lines; /* a second; in this second */
+    time_t second;
     int fd; /* standard error once more, without waiting; -1 = none */
 } state = { .level = LOG_INFO, .name = "laterd", .fd = -1 };
 
@@ -73,6 +76,11 @@ void log_open(enum log_level level, bool json, const char *name)
     if (name)
         snprintf(state.name, sizeof state.name, "%s", name);
     open_stderr();
+}
+
+void log_limit(uint32_t lines)
+{
+    state.limit = lines;
 }
 
 bool log_wants(enum log_level level)
@@ -237,19 +245,37 @@ static bool write_line(enum log_level level, const struct log_job *job, const ch
     return write_now(line.text, line.len);
 }
 
-/* Says first how many were dropped before it; while that cannot be said, it is dropped, too. */
-static bool tell_dropped(void)
+/* Counts a line of this second. */
+static bool over_limit(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (now.tv_sec != state.second) {
+        state.second = now.tv_sec;
+        state.lines = 0;
+    }
+    return state.limit && ++state.lines > state.limit;
+}
+
+static bool tell_count(unsigned long *count, const char *why)
 {
     char words[96];
 
-    if (!state.dropped)
+    if (!*count)
         return true;
-    snprintf(words, sizeof words, "%lu log lines were dropped: standard error was full",
-             state.dropped);
+    snprintf(words, sizeof words, "%lu log lines were dropped: %s", *count, why);
     if (!write_line(LOG_WARN, NULL, words))
         return false;
-    state.dropped = 0;
+    *count = 0;
     return true;
+}
+
+/* Says first how many were dropped before it; while that cannot be said, it is dropped, too. */
+static bool tell_dropped(void)
+{
+    return tell_count(&state.dropped, "standard error was full") &&
+           tell_count(&state.over, "more than log.rate a second");
 }
 
 void log_jobv(enum log_level level, const struct log_job *job, const char *format, va_list args)
@@ -258,6 +284,10 @@ void log_jobv(enum log_level level, const struct log_job *job, const char *forma
 
     if (!log_wants(level))
         return;
+    if (over_limit()) {
+        state.over++;
+        return;
+    }
     vsnprintf(words, sizeof words, format, args);
     if (!tell_dropped() || !write_line(level, job, words))
         state.dropped++;

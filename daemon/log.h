@@ -29,6 +29,11 @@ struct log_job {
  * NULL keeps it. */
 void log_open(enum log_level level, bool json, const char *name);
 
+/* At most so many lines a second of this process; 0 = no limit, as at first. What is above is
+ * dropped and counted like what standard error cannot take: a queue of failing jobs must not fill a
+ * disk. */
+void log_limit(uint32_t lines);
+
 /* Would a line of this level be written? */
 bool log_wants(enum log_level level);
 

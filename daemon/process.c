@@ -92,6 +92,7 @@ static void run_child(const struct process *process, const char *host, pid_t par
     snprintf(name, sizeof name, "worker %d", process->number);
     prctl(PR_SET_NAME, name);
     log_open((enum log_level)config->log.level, config->log.json, name);
+    log_limit(config->log.rate);
     exit(worker_main(&start));
 }
 

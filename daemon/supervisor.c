@@ -144,6 +144,7 @@ static void use_log(const struct supervisor *supervisor)
     if (supervisor->verbose)
         config->log.level = CONFIG_LOG_DEBUG;
     log_open((enum log_level)config->log.level, config->log.json, NULL);
+    log_limit(config->log.rate);
 }
 
 /* The checked configuration comes into force: new workers first; when all are ready, the old ones

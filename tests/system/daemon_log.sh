@@ -84,7 +84,7 @@ within 10 "level warn" counts 'done' 60
 stop_laterd
 is "$(grep -cE ' (info|debug) ' "$log")" 0 "info and debug are left out"
 
-configure 'workers = 2;' 'log = { level = "debug"; };'
+configure 'workers = 2;' 'log = { level = "debug"; rate = 0; };'
 mkfifo "$work/full"
 exec 4<>"$work/full"
 "$laterd_bin" -c "$work/laterd.conf" 2>"$work/full" 4>&- &

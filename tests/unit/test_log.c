@@ -356,6 +356,48 @@ START_TEST(test_full)
 }
 END_TEST
 
+static int count_of(const char *text, const char *word)
+{
+    int count = 0;
+
+    for (; (text = strstr(text, word)); text++)
+        count++;
+    return count;
+}
+
+/* Each line is written, or told as dropped when the next second begins. */
+START_TEST(test_limit)
+{
+    enum { LINES = 100, LIMIT = 10 };
+    double until = later_clock() + 5;
+    const char *told = NULL;
+    int written, dropped = 0, tries = 0;
+
+    log_open(LOG_INFO, false, "x");
+    log_limit(LIMIT);
+    for (int i = 0; i < LINES; i++)
+        log_line(LOG_INFO, "many");
+    read_output();
+    written = count_of(output, "info x: many\n");
+    ck_assert_int_ge(written, LIMIT);
+    ck_assert_int_le(written, 2 * LIMIT); /* a new second may have begun meanwhile */
+    while (!told && later_clock() < until) {
+        usleep(10000);
+        tries++;
+        log_line(LOG_INFO, "again");
+        read_output();
+        written += count_of(output, "info x: again\n");
+        told = strstr(output, "warn x: ");
+    }
+    ck_assert_ptr_nonnull(told);
+    ck_assert_int_eq(
+        sscanf(told, "warn x: %d log lines were dropped: more than log.rate a second", &dropped),
+        1);
+    ck_assert_int_eq(written + dropped, LINES + tries);
+    log_limit(0);
+}
+END_TEST
+
 /* Nobody reads at all any more. */
 START_TEST(test_reader_gone)
 {
@@ -432,7 +474,7 @@ static TCase *json(void)
 
 static TCase *on_pipe(void)
 {
-    return MAKE("pipe", set_up_pipe, test_full, test_reader_gone, test_full_for_many);
+    return MAKE("pipe", set_up_pipe, test_full, test_limit, test_reader_gone, test_full_for_many);
 }
 
 static TCase *on_socket(void)
