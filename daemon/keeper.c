@@ -188,6 +188,26 @@ static void give_back_held(struct keeper *keeper, struct slots *slots)
     }
 }
 
+static bool is_member(const struct slot *slot, const char *member)
+{
+    return slot_readable(slot) && strncmp(member, slot->token, LATER_TOKEN_LEN) == 0 &&
+           member[LATER_TOKEN_LEN] == ':' && strcmp(member + LATER_TOKEN_LEN + 1, slot->id) == 0;
+}
+
+void keeper_cancelled(struct keeper *keeper, const char *member)
+{
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        struct slots *slots = keeper->pages[i];
+
+        for (uint32_t k = 0; k < slots_used(slots); k++) {
+            struct slot *slot = &slots->page->slots[k];
+
+            if (slot_state(slot) != SLOT_FREE && is_member(slot, member))
+                atomic_store(&slot->cancelled, 1); /* on_scan() and the worker see it */
+        }
+    }
+}
+
 static void look_at_page(struct keeper *keeper, struct slots *slots, double now)
 {
     struct slots_page *page = slots->page;

@@ -44,6 +44,9 @@ void keeper_watch(struct keeper *keeper, struct slots *slots);
 /* Some worker holds something. */
 void keeper_busy(struct keeper *keeper);
 
+/* A reservation, `TOKEN:id`, was withdrawn: if a worker of ours holds it, it is told. */
+void keeper_cancelled(struct keeper *keeper, const char *member);
+
 /* The link is up: what could not be renewed meanwhile is renewed now. */
 void keeper_link_up(struct keeper *keeper);
 

@@ -1,7 +1,7 @@
 /*
  * link.h: a connection of liblater on a libevent loop, which mends itself.
  *
- * When it breaks it is made again: after 0.05 s at first, doubling to 5 s, with full jitter, so
+ * When it breaks it is made again: after 0.05 s at first, doubling to 1.5 s, with full jitter, so
  * that many workers do not come back in the same moment. An outage is one line in the log when it
  * begins and one when it ends. The password file is read anew each time.
  *

@@ -29,7 +29,7 @@ struct queue {
 struct migrator {
     struct event_base *base;
     const struct config *config;
-    struct link *link, *ears;
+    struct link *link;
     struct queue *queues;
     size_t queue_count;
     char *error; /* of lapses */
@@ -154,37 +154,20 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     link_flush(queue->migrator->link);
 }
 
-/* A message on a queue's `due` channel: the new earliest due time, by Redis's clock. */
-static void on_message(void *arg, const char *channel, const char *text)
+void migrator_told(struct migrator *migrator, const char *name, double at)
 {
-    struct migrator *migrator = arg;
-    double wait = strtod(text, NULL) - migrator_redis_now(migrator);
+    double wait = at - migrator_redis_now(migrator);
 
     for (size_t i = 0; i < migrator->queue_count; i++) {
         struct queue *queue = &migrator->queues[i];
 
-        if (strcmp(channel, queue->keys.name[LATER_KEY_DUE]) != 0)
+        if (strcmp(name, queue->keys.queue) != 0)
             continue;
         if (queue->asked && (queue->told <= 0 || later_clock() + wait < queue->told))
             queue->told = later_clock() + wait;
         else if (!queue->asked && later_clock() + wait < queue->next)
             arm(queue, wait);
     }
-}
-
-static void on_ears_up(void *arg)
-{
-    struct migrator *migrator = arg;
-
-    for (size_t i = 0; i < migrator->queue_count; i++) {
-        struct later_command cmd = { 0 };
-
-        later_command_begin(&cmd, 2);
-        later_command_text(&cmd, "SUBSCRIBE");
-        later_command_text(&cmd, migrator->queues[i].keys.name[LATER_KEY_DUE]);
-        link_send(migrator->ears, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
-    }
-    link_flush(migrator->ears);
 }
 
 void migrator_link_up(struct migrator *migrator)
@@ -240,9 +223,6 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
                               struct link *link, const char *host, struct later_error *err)
 {
     struct migrator *migrator = calloc(1, sizeof *migrator);
-    const struct link_options ears = {
-        .what = "migrator", .quiet = true, .up = on_ears_up, .message = on_message, .arg = migrator
-    };
 
     if (!migrator) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -255,11 +235,6 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
         migrator_free(migrator);
         return NULL;
     }
-    migrator->ears = link_new(base, config, &ears, err);
-    if (!migrator->ears) {
-        migrator_free(migrator);
-        return NULL;
-    }
     return migrator;
 }
 
@@ -267,7 +242,6 @@ void migrator_free(struct migrator *migrator)
 {
     if (!migrator)
         return;
-    link_free(migrator->ears);
     for (size_t i = 0; i < migrator->queue_count; i++)
         event_free(migrator->queues[i].timer);
     migrator->freed = true;

@@ -2,7 +2,7 @@
  * migrator.h: due delayed jobs and lapsed reservations become ready.
  *
  * For each queue a timer is armed at the earliest score of delayed and reserved; a push that comes
- * before all others is told on the queue's `due` channel; and once in 0.8 s each queue is looked
+ * before all others is told (ears.h); and once in 0.8 s each queue is looked
  * at, whatever happens, which also leaves a wake where a plain ZADD left none. Each call moves at
  * most 500 jobs; a full one is followed by the next at once.
  *
@@ -17,7 +17,7 @@
 struct event_base;
 struct migrator;
 
-/* link: for the calls; a second one, for SUBSCRIBE, is its own. host: for the error records of
+/* link: for the calls. host: for the error records of
  * lapses. NULL with *err. config is borrowed. */
 struct migrator *migrator_new(struct event_base *base, const struct config *config,
                               struct link *link, const char *host, struct later_error *err);
@@ -25,6 +25,9 @@ void migrator_free(struct migrator *migrator);
 
 /* The link is up. */
 void migrator_link_up(struct migrator *migrator);
+
+/* The score that is now the first in the queue's delayed jobs: seconds by Redis's clock. */
+void migrator_told(struct migrator *migrator, const char *queue, double at);
 
 /* Redis's time, by the last answer and the monotonic clock; 0 while there was none. */
 double migrator_redis_now(const struct migrator *migrator);

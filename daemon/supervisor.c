@@ -4,6 +4,7 @@
 #include "announce.h"
 #include "checker.h"
 #include "clock.h"
+#include "ears.h"
 #include "embedded.h"
 #include "health.h"
 #include "log.h"
@@ -39,6 +40,7 @@ struct supervisor {
     struct link *link;
     struct keeper *keeper;
     struct migrator *migrator;
+    struct ears *ears;
     struct announce *announce;
     struct health *health;
     struct workers *workers;
@@ -135,8 +137,6 @@ static void page_settled(void *arg, struct slots *slots)
     slots_close(slots, true);
 }
 
-/* --- generations --- */
-
 static void use_log(const struct supervisor *supervisor)
 {
     struct config *config = supervisor->generation->config;
@@ -147,19 +147,51 @@ static void use_log(const struct supervisor *supervisor)
     log_limit(config->log.rate);
 }
 
+/* --- what Redis tells --- */
+
+static void on_due(void *arg, const char *queue, double at)
+{
+    struct supervisor *supervisor = arg;
+
+    migrator_told(supervisor->migrator, queue, at);
+}
+
+static void on_cancelled(void *arg, const char *member)
+{
+    struct supervisor *supervisor = arg;
+
+    keeper_cancelled(supervisor->keeper, member);
+}
+
+static struct ears *make_ears(struct supervisor *supervisor, const struct config *config,
+                              struct later_error *err)
+{
+    const struct ears_options options = { .due = on_due,
+                                          .cancelled = on_cancelled,
+                                          .arg = supervisor };
+
+    return ears_new(supervisor->base, config, &options, err);
+}
+
+/* --- generations --- */
+
 /* The checked configuration comes into force: new workers first; when all are ready, the old ones
  * drain. */
 static void use_next(struct supervisor *supervisor)
 {
     struct generation *generation = generation_new(supervisor->next);
     struct migrator *migrator = NULL;
+    struct ears *ears = NULL;
     struct later_error err = { .text = "no memory" };
 
     if (generation)
         migrator = migrator_new(supervisor->base, supervisor->next, supervisor->link,
                                 supervisor->host, &err);
-    if (!migrator) {
+    if (migrator)
+        ears = make_ears(supervisor, supervisor->next, &err);
+    if (!ears) {
         log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
+        migrator_free(migrator);
         free(generation);
         config_free(supervisor->next);
         supervisor->next = NULL;
@@ -170,6 +202,8 @@ static void use_next(struct supervisor *supervisor)
     workers_replace(supervisor->workers);
     migrator_free(supervisor->migrator);
     supervisor->migrator = migrator;
+    ears_free(supervisor->ears);
+    supervisor->ears = ears;
     keeper_configure(supervisor->keeper, generation->config);
     announce_configure(supervisor->announce, generation->config);
     generation_release(supervisor->generation);
@@ -550,7 +584,8 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     supervisor->migrator =
         migrator_new(supervisor->base, config, supervisor->link, supervisor->host, err);
-    if (!supervisor->migrator)
+    supervisor->ears = supervisor->migrator ? make_ears(supervisor, config, err) : NULL;
+    if (!supervisor->ears)
         return -1;
     adopt_pages(supervisor);
     supervisor->checker = checker_start(supervisor->base, config, on_checked, supervisor, err);
@@ -559,6 +594,7 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
 
 static void tear_down(struct supervisor *supervisor)
 {
+    ears_free(supervisor->ears);
     migrator_free(supervisor->migrator);
     link_free(supervisor->link);
     announce_free(supervisor->announce);

@@ -19,6 +19,7 @@ static const char *const names[LATER_KEY_COUNT] = {
     [LATER_KEY_PAUSED] = "paused",
     [LATER_KEY_STATS] = "stats",
     [LATER_KEY_DUE] = "due",
+    [LATER_KEY_CANCELLED] = "cancelled",
 };
 
 /* Is text 1 … max characters, each a letter, a digit or one of `others`? */

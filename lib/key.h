@@ -30,7 +30,8 @@ enum later_key {
     LATER_KEY_WAKE,
     LATER_KEY_PAUSED,
     LATER_KEY_STATS,
-    LATER_KEY_DUE, /* a channel */
+    LATER_KEY_DUE,       /* a channel */
+    LATER_KEY_CANCELLED, /* a channel */
     LATER_KEY_COUNT
 };
 

@@ -1,10 +1,11 @@
 -- cancel: drop jobs, whatever their state
 -- KEYS   ready delayed reserved dead jobs attempts crashes interrupts priorities errors stats
+-- KEYS   cancelled
 -- ARGV   (id member)...
 -- reply  for each job the state it had, or '' where there is none
 --
 -- member  `TOKEN:id` where the caller found it reserved (ZSCAN), else ''. The reservation is
---         withdrawn: who holds it is told LOST.
+--         withdrawn: who holds it is told LOST, and by a message on the channel `cancelled`.
 
 -- @include guard
 -- @include forget
@@ -41,6 +42,7 @@ for i = 1, total do
     local id = ARGV[2 * i - 1]
     if from[i] == 'reserved' then
         redis.call('ZREM', reserved, ARGV[2 * i])
+        redis.call('PUBLISH', cancelled, ARGV[2 * i])
     elseif from[i] ~= '' then
         redis.call('ZREM', sets[from[i]], id)
     end

@@ -23,7 +23,7 @@ lib    limit lock look queue stock
 lib    bulk call client push
 daemon config health log notify signals
 daemon embedded link restart slots
-daemon announce find migrator outbox plugin
+daemon announce ears find migrator outbox plugin
 daemon job keeper/grave
 daemon worker/fetch/host/run
 daemon checker perform process

@@ -371,3 +371,27 @@ void fill_each_state(void)
     for (size_t i = 0; i < 4; i++)
         fill_beside(states[i]);
 }
+
+redisContext *listen_to(const char *channel)
+{
+    redisContext *listener = server_connect(&harness_server);
+    redisReply *subscribed = redisCommand(listener, "SUBSCRIBE %s", key(channel));
+
+    ck_assert_int_eq(subscribed->type, REDIS_REPLY_ARRAY);
+    freeReplyObject(subscribed);
+    return listener;
+}
+
+const char *heard(redisContext *listener, const char *channel)
+{
+    void *reply, *end;
+
+    ask("PUBLISH %s end", key(channel));
+    ck_assert_int_eq(redisGetReply(listener, &reply), REDIS_OK);
+    harness_keep_reply(reply);
+    if (strcmp(((redisReply *)reply)->element[2]->str, "end") != 0) {
+        ck_assert_int_eq(redisGetReply(listener, &end), REDIS_OK);
+        harness_keep_reply(end);
+    }
+    return ((redisReply *)reply)->element[2]->str;
+}

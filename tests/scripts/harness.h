@@ -140,4 +140,9 @@ const char *flat(const redisReply *reply);
 /* printf into memory that lives as long as the rest. */
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A second connection that hears a channel of the queue; redisFree() it. Then the next message that
+ * came on it, "end" if none did: at most one may come between two calls. */
+redisContext *listen_to(const char *channel);
+const char *heard(redisContext *listener, const char *channel);
+
 #endif

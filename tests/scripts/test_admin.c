@@ -97,6 +97,21 @@ START_TEST(cancel_drops_from_every_state)
 }
 END_TEST
 
+START_TEST(a_cancelled_reservation_is_told)
+{
+    redisContext *listener = listen_to("cancelled");
+
+    push("a");
+    run("cancel", "a", "", NULL);
+    ck_assert_str_eq(heard(listener, "cancelled"), "end");
+    push("b");
+    reserve('t', 1);
+    run("cancel", "b", member('t', "b"), NULL);
+    ck_assert_str_eq(heard(listener, "cancelled"), member('t', "b"));
+    redisFree(listener);
+}
+END_TEST
+
 START_TEST(a_cancelled_reservation_is_lost)
 {
     uint64_t before;
@@ -344,6 +359,7 @@ int main(void)
         kicked_together_keep_their_order,
         kick_takes_plain_members_too,
         cancel_drops_from_every_state,
+        a_cancelled_reservation_is_told,
         a_cancelled_reservation_is_lost,
         a_reserved_job_needs_its_member,
         plain_members_are_cancelled_with_right_sums,

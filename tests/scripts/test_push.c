@@ -325,45 +325,25 @@ START_TEST(five_hundred_and_one_are_refused)
 }
 END_TEST
 
-/* The messages that came on `due` on a second connection; each push below sends at most one. */
-static const char *heard(redisContext *listener)
-{
-    void *reply;
-
-    ask("PUBLISH %s end", key("due"));
-    ck_assert_int_eq(redisGetReply(listener, &reply), REDIS_OK);
-    harness_keep_reply(reply);
-    if (strcmp(((redisReply *)reply)->element[2]->str, "end") != 0) {
-        void *end;
-
-        ck_assert_int_eq(redisGetReply(listener, &end), REDIS_OK);
-        harness_keep_reply(end);
-    }
-    return ((redisReply *)reply)->element[2]->str;
-}
-
 START_TEST(due_is_told_of_the_earliest_only)
 {
-    redisContext *listener = server_connect(&harness_server);
-    redisReply *subscribed = redisCommand(listener, "SUBSCRIBE %s", key("due"));
+    redisContext *listener = listen_to("due");
 
-    ck_assert_int_eq(subscribed->type, REDIS_REPLY_ARRAY);
-    freeReplyObject(subscribed);
     push("now");
-    ck_assert_str_eq(heard(listener), "end");
+    ck_assert_str_eq(heard(listener, "due"), "end");
     push_when("a", "+100");
-    ck_assert_str_eq(heard(listener), score_text("delayed", "a"));
+    ck_assert_str_eq(heard(listener, "due"), score_text("delayed", "a"));
     push_when("later", "+200");
-    ck_assert_str_eq(heard(listener), "end");
+    ck_assert_str_eq(heard(listener, "due"), "end");
     push_when("sooner", "+50");
-    ck_assert_str_eq(heard(listener), score_text("delayed", "sooner"));
+    ck_assert_str_eq(heard(listener, "due"), score_text("delayed", "sooner"));
     reserve('t', 1);
     run("release", member('t', "now"), "60", "ran", "", NULL);
-    ck_assert_str_eq(heard(listener), "end");
+    ck_assert_str_eq(heard(listener, "due"), "end");
     push("next");
     reserve('u', 1);
     run("return", member('u', "next"), "", "10", "held", NULL);
-    ck_assert_str_eq(heard(listener), score_text("delayed", "next"));
+    ck_assert_str_eq(heard(listener, "due"), score_text("delayed", "next"));
     redisFree(listener);
 }
 END_TEST

@@ -32,7 +32,7 @@ stop_laterd
 
 # ---- a small host for what goes wrong
 
-configure 'workers = 1;' 'events = 50;' 'grace = 1.0;' 'lease = 3.0;' \
+configure 'workers = 1;' 'events = 50;' 'grace = 1.0;' 'lease = 60.0;' \
     'retry = { max_attempts = 3; base = 0.1; max = 0.1; jitter = 0.0; };'
 start_laterd
 pids=$(workers)
@@ -76,7 +76,7 @@ wait_until 5 begun withdrawn
 begin=$(present)
 later cancel withdrawn >/dev/null
 within 5 "a cancelled job's handler is told" ended withdrawn
-at_most "$(sum "$(present) - $begin")" 2 "s until then, with a lease of 3"
+at_most "$(sum "$(present) - $begin")" 1 "s until then, with a lease of 60"
 is "$(counted cancelled) $(dead)" "1 1" "and its result refused"
 
 # ---- serial jobs and event jobs take turns in one worker

@@ -177,6 +177,33 @@ START_TEST(test_withdrawn)
 }
 END_TEST
 
+/* A message about it comes long before the next touch. */
+START_TEST(test_cancelled)
+{
+    struct slots *page;
+    struct slot *slots[3];
+
+    live_config.lease = 60;
+    page = watched(4);
+    slots[0] = page_hold(page, 0, "q", "other", SLOT_RUNNING, 60);
+    slots[1] = page_hold(page, 1, "q", "running", SLOT_RUNNING, 60);
+    slots[2] = page_hold(page, 2, "q", "held", SLOT_HELD, 60);
+    keeper_busy(keeper);
+    keeper_cancelled(keeper, "");
+    keeper_cancelled(keeper, PAGE_TOKEN);
+    keeper_cancelled(keeper, PAGE_TOKEN ":runnin");
+    keeper_cancelled(keeper, "x" PAGE_TOKEN ":running");
+    ck_assert_uint_eq(slots[0]->cancelled + slots[1]->cancelled + slots[2]->cancelled, 0);
+    keeper_cancelled(keeper, PAGE_TOKEN ":running");
+    keeper_cancelled(keeper, PAGE_TOKEN ":held");
+    ck_assert_uint_eq(slots[0]->cancelled, 0);
+    ck_assert_uint_eq(slots[1]->cancelled, 1);
+    ck_assert_uint_eq(slots[2]->cancelled, 1);
+    LIVE_UNTIL(expelled > 0);
+    ck_assert_str_eq(why, "its reservation was withdrawn");
+}
+END_TEST
+
 /* The slot is another job's by the time the answer comes: that one is not cancelled. */
 START_TEST(test_withdrawn_too_late)
 {
@@ -594,7 +621,8 @@ static TCase *make(const char *name, const TTest *const *tests)
 static TCase *renewing(void)
 {
     return MAKE("renewing", test_renews, test_renews_many, test_idle, test_withdrawn,
-                test_withdrawn_too_late, test_touch_refused, test_renews_when_up_again);
+                test_cancelled, test_withdrawn_too_late, test_touch_refused,
+                test_renews_when_up_again);
 }
 
 static TCase *watching(void)

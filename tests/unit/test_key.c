@@ -26,6 +26,7 @@ static const struct {
     { LATER_KEY_PAUSED, "paused", "later:{mail}:paused" },
     { LATER_KEY_STATS, "stats", "later:{mail}:stats" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },
+    { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };
 
 START_TEST(test_names)
