@@ -1,16 +1,22 @@
 /*
  * exec.h: what the files of the exec plugin share.
  *
- *     exec.c         the handler: one job, one program, one result
- *     exec_config.c  plugins.config.exec → programs
- *     exec_child.c   start a program
- *     exec_run.c     listen to it, and end it when its time is over
+ *     exec.c          the handler: one job, one program, one result
+ *     exec_config.c   plugins.config.exec → programs
+ *     exec_env.c      what a program finds in its environment; how its end is told
+ *     exec_child.c    start a program
+ *     exec_run.c      listen to it, and end it when its time is over
+ *     exec_lines.c    the other handler: jobs for a long-lived program, a line each
+ *     exec_process.c  a long-lived program: start, watch, end
+ *     exec_reader.c   lines out of a pipe, in bounded memory
+ *     exec_answer.c   a job as a line, and the line that answers it
  */
 #ifndef LATER_JOBS_EXEC_H
 #define LATER_JOBS_EXEC_H
 
 #include <later/job.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A configured program. */
@@ -20,7 +26,10 @@ struct exec_program {
     char **env;  /* NULL-terminated, "KEY=value" */
     char *dir;   /* where it runs */
     size_t argc, env_count;
-    size_t output_max; /* bytes of its output that are kept: the last ones */
+    size_t output_max;            /* bytes of its output that are kept: the last ones */
+    bool lines;                   /* long-lived: a line in, a line out for each job */
+    unsigned long recycle;        /* lines: ended after so many jobs; 0: never */
+    struct exec_process *process; /* lines: this worker's; owned */
 };
 
 /* The callbacks of the plugin. */
@@ -31,6 +40,14 @@ extern const char exec_config_help[];
 
 /* The program of this name, or NULL. */
 const struct exec_program *exec_config_find(const char *name);
+
+/* The index-th of all programs, or NULL behind the last. */
+const struct exec_program *exec_config_at(size_t index);
+
+/* A program's whole environment: PATH, HOME, LANG and LATER_*, except what the configuration sets
+ * itself, then the configuration's. Without a job, only LATER_TYPE of the latter. One block for the
+ * caller to free(), which borrows from `program`. NULL without memory. */
+char **exec_env(const struct exec_program *program, struct later_job *job);
 
 /* How a program ended. */
 enum exec_how {
@@ -48,6 +65,10 @@ struct exec_end {
     const char *step; /* EXEC_FAILED: what could not be done; static */
 };
 
+/* Says how it ended, such as "exit status 3". */
+void exec_end_text(const struct exec_end *end, const struct exec_program *program, char *text,
+                   size_t n);
+
 /* The last bytes of what it wrote to standard output and standard error. */
 struct exec_output {
     char *bytes; /* for the caller to free */
@@ -60,5 +81,13 @@ struct exec_output {
  * program has ended: over the job's time it gets TERM, two seconds later KILL. */
 struct exec_end exec_run(struct later_job *job, const struct exec_program *program,
                          char *const *envp, struct exec_output *output);
+
+/* Performs a job by the long-lived program, which is started where none runs. Blocks until the
+ * answer is there or the program has ended. */
+enum later_result exec_lines_perform(struct later_job *job, const struct exec_program *program);
+
+/* Ends all long-lived programs of this worker: their standard input is closed; a second later TERM,
+ * two seconds later KILL. */
+void exec_lines_stop(void);
 
 #endif

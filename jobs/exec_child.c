@@ -1,9 +1,9 @@
 /*
  * exec_child.c: start a program.
  *
- * The document is handed over as a sealed file in memory (memfd_create(2)), not through a pipe: the
- * program may read it late, in part or never, and nobody has to write while somebody must read. So
- * there is no deadlock at any size, and no SIGPIPE.
+ * For a single job the document is handed over as a sealed file in memory (memfd_create(2)), not
+ * through a pipe: the program may read it late, in part or never, and nobody has to write while
+ * somebody must read. So there is no deadlock at any size, and no SIGPIPE.
  */
 #include "exec_child.h"
 
@@ -37,7 +37,8 @@ struct start {
     const struct exec_program *program;
     char *const *envp;
     pid_t parent;
-    int in, out, failure;
+    int in, out, errors, failure;
+    bool leads; /* a process group of its own */
 };
 
 static _Noreturn void give_up(const struct start *start, enum step step)
@@ -75,18 +76,21 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* In the child: only async-signal-safe calls, since the worker may have threads. It stays in the
- * worker's process group, which the supervisor kills when a job hangs, and dies with the worker. */
+/* In the child: only async-signal-safe calls, since the worker may have threads. It dies with the
+ * worker. One for a single job stays in the worker's process group, which the supervisor kills when
+ * a job hangs; a long-lived one leads its own, which we kill. */
 static _Noreturn void run(const struct start *start)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         give_up(start, STEP_PARENT);
     if (getppid() != start->parent) /* it died before we asked to be told */
         _exit(127);
+    if (start->leads)
+        setpgid(0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         give_up(start, STEP_PRIVILEGES);
     if (dup2(start->in, STDIN_FILENO) == -1 || dup2(start->out, STDOUT_FILENO) == -1 ||
-        dup2(start->out, STDERR_FILENO) == -1)
+        dup2(start->errors, STDERR_FILENO) == -1)
         give_up(start, STEP_FILES);
     close_others();
     if (chdir(start->program->dir) != 0)
@@ -108,8 +112,8 @@ static int above_2(int fd)
     return moved;
 }
 
-/* A pipe above 2; its reading end does not block. */
-static int make_pipe(int *read_end, int *write_end)
+/* A pipe above 2; our end of it, `ours`, does not block. */
+static int make_pipe(int *read_end, int *write_end, const int *ours)
 {
     int ends[2];
 
@@ -119,7 +123,7 @@ static int make_pipe(int *read_end, int *write_end)
     *write_end = above_2(ends[1]);
     if (*read_end == -1 || *write_end == -1)
         return -1;
-    return fcntl(*read_end, F_SETFL, O_NONBLOCK);
+    return fcntl(*ours, F_SETFL, O_NONBLOCK);
 }
 
 /* A file in memory with these bytes, to be read only. Returns a descriptor, or -1 with errno. */
@@ -173,33 +177,71 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
+/* Forks, with the program's ends of the pipes in *start; closes those. */
+static int start_child(struct exec_child *child, struct start *start, struct exec_end *end)
+{
+    int theirs[] = { start->in, start->out, start->errors, start->failure };
+
+    if (!end->step && (child->pid = fork_quietly(start)) == -1)
+        end->step = "be started";
+    end->code = errno;
+    if (child->pid != -1) {
+        child->pidfd = open_pidfd(child->pid);
+        if (start->leads)
+            setpgid(child->pid, child->pid); /* whoever of us two comes first */
+    }
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
+        if (theirs[i] != -1 && (i == 0 || theirs[i] != theirs[i - 1]))
+            close(theirs[i]);
+    }
+    return child->pid == -1 ? -1 : 0;
+}
+
+static const struct exec_child no_child = {
+    .pid = -1, .pidfd = -1, .input = -1, .output = -1, .errors = -1, .failure = -1
+};
+
+static struct start begin(struct exec_child *child, const struct exec_program *program,
+                          char *const *envp, struct exec_end *end)
+{
+    *child = no_child;
+    *end = (struct exec_end){ .how = EXEC_FAILED };
+    return (struct start){ .program = program,
+                           .envp = envp,
+                           .parent = getpid(),
+                           .in = -1,
+                           .out = -1,
+                           .errors = -1,
+                           .failure = -1 };
+}
+
 int exec_child_start(struct exec_child *child, const struct exec_program *program,
                      char *const *envp, const char *document, size_t len, struct exec_end *end)
 {
-    struct start start = {
-        .program = program, .envp = envp, .parent = getpid(), .in = -1, .out = -1, .failure = -1
-    };
+    struct start start = begin(child, program, envp, end);
 
-    *child = (struct exec_child){ .pid = -1, .pidfd = -1, .output = -1, .failure = -1 };
-    *end = (struct exec_end){ .how = EXEC_FAILED };
     start.in = make_document(document, len);
     if (start.in == -1)
         end->step = "get its document";
-    else if (make_pipe(&child->output, &start.out) != 0 ||
-             make_pipe(&child->failure, &start.failure) != 0)
+    else if (make_pipe(&child->output, &start.out, &child->output) != 0 ||
+             make_pipe(&child->failure, &start.failure, &child->failure) != 0)
         end->step = "get a pipe";
-    else if ((child->pid = fork_quietly(&start)) == -1)
-        end->step = "be started";
-    end->code = errno;
-    if (child->pid != -1)
-        child->pidfd = open_pidfd(child->pid);
-    for (size_t i = 0; i < 3; i++) {
-        int ours[] = { start.in, start.out, start.failure };
+    start.errors = start.out;
+    return start_child(child, &start, end);
+}
 
-        if (ours[i] != -1)
-            close(ours[i]);
-    }
-    return child->pid == -1 ? -1 : 0;
+int exec_child_start_lines(struct exec_child *child, const struct exec_program *program,
+                           char *const *envp, struct exec_end *end)
+{
+    struct start start = begin(child, program, envp, end);
+
+    start.leads = true;
+    if (make_pipe(&start.in, &child->input, &child->input) != 0 ||
+        make_pipe(&child->output, &start.out, &child->output) != 0 ||
+        make_pipe(&child->errors, &start.errors, &child->errors) != 0 ||
+        make_pipe(&child->failure, &start.failure, &child->failure) != 0)
+        end->step = "get a pipe";
+    return start_child(child, &start, end);
 }
 
 void exec_child_signal(const struct exec_child *child, int signal)
@@ -227,11 +269,11 @@ int exec_child_failed(const struct exec_child *child, struct exec_end *end)
 
 void exec_child_close(struct exec_child *child)
 {
-    int ours[] = { child->pidfd, child->output, child->failure };
+    int ours[] = { child->pidfd, child->input, child->output, child->errors, child->failure };
 
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         if (ours[i] != -1)
             close(ours[i]);
     }
-    *child = (struct exec_child){ .pid = -1, .pidfd = -1, .output = -1, .failure = -1 };
+    *child = no_child;
 }

@@ -11,10 +11,11 @@
 /* A started program. Descriptors are -1 where there is none. */
 struct exec_child {
     pid_t pid;
-    int pidfd;    /* readable when it has ended; -1: this system cannot tell */
-    int output;   /* what it writes; non-blocking */
-    int failure;  /* why it could not be run, or nothing */
-    int document; /* its standard input, while it is being started */
+    int pidfd;   /* readable when it has ended; -1: this system cannot tell */
+    int input;   /* a long-lived one's standard input; non-blocking */
+    int output;  /* what it writes; non-blocking */
+    int errors;  /* a long-lived one's standard error, which for others is in output */
+    int failure; /* why it could not be run, or nothing */
 };
 
 /* Starts a program with len bytes of `document` on standard input and nothing of ours but the
@@ -22,6 +23,11 @@ struct exec_child {
  * could not be run is known only later, by exec_child_failed(). */
 int exec_child_start(struct exec_child *child, const struct exec_program *program,
                      char *const *envp, const char *document, size_t len, struct exec_end *end);
+
+/* Starts a long-lived program, with pipes for all three and a process group of its own. Returns as
+ * exec_child_start() does. */
+int exec_child_start_lines(struct exec_child *child, const struct exec_program *program,
+                           char *const *envp, struct exec_end *end);
 
 /* Sends it a signal; never one that could reach another process under its number. */
 void exec_child_signal(const struct exec_child *child, int signal);

@@ -1,5 +1,5 @@
 /* exec_config.c: plugins.config.exec → programs. */
-#include "exec.h"
+#include "exec_process.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 
 #define OUTPUT_DEFAULT 65536
 #define OUTPUT_MAX     16777216
+#define RECYCLE_MAX    1000000000
 
 const char exec_config_help[] =
     "plugins.config.exec.NAME: the program that performs jobs of type exec.NAME\n"
@@ -18,7 +19,11 @@ const char exec_config_help[] =
     "  env         variables to add to PATH, HOME, LANG and LATER_*\n"
     "  dir         where it runs: an absolute path; default \"/\"\n"
     "  output_max  bytes kept of the end of its output; default 65536, at most 16777216\n"
-    "It gets the job's document on standard input. Exit status 0: done; 65: buried; else: retried.";
+    "It gets the job's document on standard input. Exit status 0: done; 65: buried; else: "
+    "retried.\n"
+    "  lines       true: it is long-lived; one JSON line in, one JSON line out for each job\n"
+    "  recycle     with lines: a fresh one after so many jobs; default 0, never\n"
+    "Lines, and all else: later-job(3), section exec.";
 
 static struct exec_program *programs;
 static size_t program_count;
@@ -38,6 +43,11 @@ const struct exec_program *exec_config_find(const char *name)
     return NULL;
 }
 
+const struct exec_program *exec_config_at(size_t index)
+{
+    return index < program_count ? &programs[index] : NULL;
+}
+
 static void free_strings(char **strings)
 {
     for (size_t i = 0; strings && strings[i]; i++)
@@ -52,6 +62,7 @@ void exec_config_free(void)
         free(programs[i].dir);
         free_strings(programs[i].argv);
         free_strings(programs[i].env);
+        exec_process_free(programs[i].process);
     }
     free(programs);
     programs = NULL;
@@ -166,6 +177,25 @@ static int set_output_max(struct exec_program *program, const char *value, char 
     return 0;
 }
 
+static int set_lines(struct exec_program *program, const char *value, char *err, size_t n)
+{
+    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+        return refuse(err, n, "must be true or false");
+    program->lines = value[0] == 't';
+    return 0;
+}
+
+static int set_recycle(struct exec_program *program, const char *value, char *err, size_t n)
+{
+    char *end;
+
+    errno = 0;
+    program->recycle = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || errno || program->recycle > RECYCLE_MAX)
+        return refuse(err, n, "must be a number of jobs from 0 to 1000000000");
+    return 0;
+}
+
 int exec_config(const char *key, const char *value, char *err, size_t n)
 {
     const char *dot = strchr(key, '.');
@@ -186,7 +216,13 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
         return set_dir(program, value, err, n);
     if (strcmp(dot, ".output_max") == 0)
         return set_output_max(program, value, err, n);
-    return refuse(err, n, "unknown; there are argv (a list), env (a group), dir and output_max");
+    if (strcmp(dot, ".lines") == 0)
+        return set_lines(program, value, err, n);
+    if (strcmp(dot, ".recycle") == 0)
+        return set_recycle(program, value, err, n);
+    return refuse(err, n,
+                  "unknown; there are argv (a list), env (a group), dir, output_max, lines and "
+                  "recycle");
 }
 
 static int check_program(const struct exec_program *program, char *err, size_t n)
@@ -206,6 +242,9 @@ static int check_program(const struct exec_program *program, char *err, size_t n
         snprintf(err, n, "%s: dir %s: %s", program->name, program->dir, strerror(errno));
     else if (!S_ISDIR(st.st_mode))
         snprintf(err, n, "%s: dir %s: not a directory", program->name, program->dir);
+    else if (program->recycle && !program->lines)
+        snprintf(err, n, "%s: recycle is for long-lived programs only: lines = true",
+                 program->name);
     else
         return 0;
     return -1;
@@ -217,6 +256,10 @@ int exec_config_done(char *err, size_t n)
     for (size_t i = 0; i < program_count; i++) {
         if (check_program(&programs[i], err, n) != 0)
             return -1;
+        if (programs[i].lines && !programs[i].process)
+            programs[i].process = exec_process_new();
+        if (programs[i].lines && !programs[i].process)
+            return refuse(err, n, "no memory");
     }
     return 0;
 }

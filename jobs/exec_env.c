@@ -1,0 +1,87 @@
+/* exec_env.c: what a program finds in its environment; how its end is told. */
+#include "exec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENV_OURS = 8 };
+
+static int env_has(const struct exec_program *program, const char *key, size_t len)
+{
+    for (size_t i = 0; i < program->env_count; i++) {
+        if (strncmp(program->env[i], key, len) == 0 && program->env[i][len] == '=')
+            return 1;
+    }
+    return 0;
+}
+
+/* The strings of ours are written into one block behind the list, so that one free() does. Those
+ * without a value are left out. */
+static char **make_env(const struct exec_program *program, const char *const (*ours)[2])
+{
+    size_t list = (ENV_OURS + program->env_count + 1) * sizeof(char *), size = list, count = 0;
+    char **env, *at;
+
+    for (size_t i = 0; i < ENV_OURS; i++)
+        size += ours[i][1] ? strlen(ours[i][0]) + strlen(ours[i][1]) + 2 : 0;
+    env = malloc(size);
+    if (!env)
+        return NULL;
+    at = (char *)env + list;
+    for (size_t i = 0; i < ENV_OURS; i++) {
+        if (!ours[i][1] || env_has(program, ours[i][0], strlen(ours[i][0])))
+            continue;
+        env[count++] = at;
+        at += sprintf(at, "%s=%s", ours[i][0], ours[i][1]) + 1;
+    }
+    for (size_t i = 0; i < program->env_count; i++)
+        env[count++] = program->env[i];
+    env[count] = NULL;
+    return env;
+}
+
+char **exec_env(const struct exec_program *program, struct later_job *job)
+{
+    char attempt[16] = "", type[160];
+    const char *trace = job ? later_job_trace(job) : NULL;
+    const char *const ours[ENV_OURS][2] = { { "PATH", "/usr/local/bin:/usr/bin:/bin" },
+                                            { "HOME", "/" },
+                                            { "LANG", "C" },
+                                            { "LATER_ID", job ? later_job_id(job) : NULL },
+                                            { "LATER_TYPE", type },
+                                            { "LATER_QUEUE", job ? later_job_queue(job) : NULL },
+                                            { "LATER_ATTEMPT", job ? attempt : NULL },
+                                            { "LATER_TRACE", job && !trace ? "" : trace } };
+
+    snprintf(type, sizeof type, "exec.%.128s", program->name);
+    if (job)
+        snprintf(attempt, sizeof attempt, "%u", (unsigned)later_job_attempt(job));
+    return make_env(program, ours);
+}
+
+void exec_end_text(const struct exec_end *end, const struct exec_program *program, char *text,
+                   size_t n)
+{
+    switch (end->how) {
+    case EXEC_EXITED:
+        snprintf(text, n, "exit status %d", end->code);
+        break;
+    case EXEC_KILLED:
+        snprintf(text, n, "killed by signal %d (%s)", end->code, strsignal(end->code));
+        break;
+    case EXEC_TIMED_OUT:
+        snprintf(text, n, "timed out");
+        break;
+    case EXEC_CANCELLED:
+        snprintf(text, n, "cancelled");
+        break;
+    case EXEC_LOST:
+        snprintf(text, n, "its exit status was taken by another part of the process");
+        break;
+    case EXEC_FAILED:
+        snprintf(text, n, "%.200s could not %s: %s", program->argv[0], end->step,
+                 strerror(end->code));
+        break;
+    }
+}

@@ -1,0 +1,333 @@
+/*
+ * exec_lines.c: jobs for a long-lived program, a line each.
+ *
+ * Each worker has one process of each such program, started when it is first needed; it performs
+ * one job at a time. So the number of workers says how many run, nobody hoards jobs that others
+ * could perform, and a job's time begins when its program has it.
+ *
+ * A line that is no answer to the present job (garbage, another job's id, too long) is logged and
+ * passed over. A program that dies or lets go of its input or output costs the present job an
+ * attempt, never another.
+ */
+#include "exec_answer.h"
+#include "exec_process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define POLITE     1.0  /* seconds for a program to end after its input was closed */
+#define TERM_GRACE 2.0  /* seconds between TERM and KILL, and ... */
+#define TERM_SHARE 0.2  /* ... at most this share of the job's time, at its end */
+#define KILL_SHARE 0.25 /* KILL when so much of that is left */
+#define BROKEN     0.5  /* seconds for a program to end that has closed its input or output */
+#define LOOK       0.25 /* seconds between two looks whether the job was cancelled */
+#define LOOK_OFTEN 0.02 /* the same where only looking tells that the program has ended */
+
+enum { GOING = -1 };
+
+/* One job with its program. */
+struct talk {
+    struct later_job *job;
+    const struct exec_program *program;
+    struct exec_process *process;
+    char *line;
+    size_t len, written;
+    int result;         /* GOING, or enum later_result */
+    unsigned refused;   /* lines of its output */
+    double grace;       /* TERM when so much of the job's time is left */
+    const char *broken; /* why it is of no use any more */
+    double broken_at;   /* and when it is ended for that: it may just be about to end */
+    double kill_at;     /* 0: no TERM yet */
+    bool timed_out, cancelled;
+};
+
+static void say_idle(void *arg, const char *line)
+{
+    const struct exec_program *program = arg;
+
+    later_log("exec", LATER_INFO, "%s: %s", program->name, line);
+}
+
+static void say(void *arg, const char *line)
+{
+    struct talk *talk = arg;
+
+    later_job_log(talk->job, LATER_INFO, "output: %s", line);
+}
+
+/* --- what it answers --- */
+
+static void refuse_line(struct talk *talk, const char *why, const char *line)
+{
+    if (talk->refused++ == 0)
+        later_job_log(talk->job, LATER_WARN, "refused a line of %s: %s: %.100s",
+                      talk->program->name, why, line);
+}
+
+static void take_lines(struct talk *talk)
+{
+    const char *why;
+    char *line;
+    bool cut;
+
+    while (talk->result == GOING && (line = exec_reader_line(&talk->process->output, &cut))) {
+        if (cut)
+            refuse_line(talk, "longer than 65536 bytes", line);
+        else if ((talk->result = exec_answer_read(talk->job, line, &why)) == -1)
+            refuse_line(talk, why, line);
+    }
+}
+
+static enum exec_read read_output(struct talk *talk)
+{
+    enum exec_read got;
+
+    take_lines(talk); /* several may have come with one read */
+    if (talk->result != GOING || talk->process->child.output == -1)
+        return EXEC_READ_NONE;
+    got = exec_reader_read(&talk->process->output, talk->process->child.output);
+    take_lines(talk);
+    return got;
+}
+
+static void broke(struct talk *talk, const char *why)
+{
+    if (talk->broken)
+        return;
+    talk->broken = why;
+    talk->broken_at = exec_now() + BROKEN;
+}
+
+static void write_input(struct talk *talk)
+{
+    ssize_t n =
+        exec_process_write(talk->process, talk->line + talk->written, talk->len - talk->written);
+
+    if (n >= 0) {
+        talk->written += (size_t)n;
+    } else {
+        talk->written = talk->len;
+        broke(talk, "it closed its standard input");
+    }
+}
+
+/* --- its end --- */
+
+static void died(struct talk *talk, const struct exec_end *end)
+{
+    const char *last = talk->process->last_error;
+    char text[300];
+
+    for (int i = 0; i < 64 && talk->result == GOING && read_output(talk) == EXEC_READ_SOME; i++)
+        ; /* it may have answered before */
+    exec_process_errors(talk->process, true, say, talk);
+    if (talk->timed_out)
+        snprintf(text, sizeof text, "timed out");
+    else if (talk->cancelled)
+        snprintf(text, sizeof text, "cancelled");
+    else if (end->how == EXEC_FAILED)
+        exec_end_text(end, talk->program, text, sizeof text);
+    else if (talk->broken && talk->kill_at)
+        snprintf(text, sizeof text, "the program was ended, since %s", talk->broken);
+    else
+        exec_end_text(end, talk->program, text + snprintf(text, sizeof text, "the program died: "),
+                      sizeof text - 18);
+    if (talk->result == GOING) {
+        later_job_error(talk->job, "%s%s%s", text, last[0] ? ": " : "", last);
+        talk->result = LATER_RETRY;
+        exec_process_close(talk->process,
+                           talk->process->jobs > 0 || talk->timed_out || talk->cancelled);
+    } else {
+        exec_process_close(talk->process, true);
+    }
+}
+
+/* TERM when its time is nearly over, so that it is gone when it is: the worker, whose own end would
+ * be next, goes on. KILL for what is deaf. */
+static void end_in_time(struct talk *talk)
+{
+    double left = later_job_time_left(talk->job);
+
+    if (!talk->kill_at) {
+        talk->timed_out = left <= talk->grace;
+        talk->cancelled = !talk->timed_out && later_job_cancelled(talk->job);
+        if (!talk->timed_out && !talk->cancelled && (!talk->broken || exec_now() < talk->broken_at))
+            return;
+        exec_process_signal(talk->process, SIGTERM);
+        talk->kill_at =
+            exec_now() + (talk->timed_out ? talk->grace * (1 - KILL_SHARE) : TERM_GRACE);
+    } else if (exec_now() >= talk->kill_at || left <= 0) {
+        exec_process_signal(talk->process, SIGKILL);
+    }
+}
+
+/* --- one job --- */
+
+static int milliseconds(struct talk *talk)
+{
+    double wait = talk->process->child.pidfd == -1 ? LOOK_OFTEN : LOOK;
+    double left =
+        talk->kill_at ? talk->kill_at - exec_now() : later_job_time_left(talk->job) - talk->grace;
+
+    if (talk->kill_at && left <= 0)
+        left = LOOK_OFTEN; /* it got KILL */
+    if (talk->broken && !talk->kill_at && talk->broken_at - exec_now() < left)
+        left = talk->broken_at - exec_now();
+    if (left < wait)
+        wait = left > 0 ? left : 0;
+    return (int)(wait * 1000) + 1;
+}
+
+/* Sleeps until something happens, and reads and writes what can be. */
+static void turn(struct talk *talk)
+{
+    struct exec_child *child = &talk->process->child;
+    bool writing = talk->written < talk->len;
+    struct pollfd fds[] = { { .fd = child->output, .events = POLLIN },
+                            { .fd = child->errors, .events = POLLIN },
+                            { .fd = child->pidfd, .events = POLLIN },
+                            { .fd = writing ? child->input : -1, .events = POLLOUT } };
+
+    if (poll(fds, 4, milliseconds(talk)) <= 0)
+        return;
+    if (fds[3].revents)
+        write_input(talk);
+    if (fds[1].revents)
+        exec_process_errors(talk->process, false, say, talk);
+    if (fds[0].revents && read_output(talk) == EXEC_READ_END) {
+        close(child->output);
+        child->output = -1;
+        broke(talk, "it closed its standard output");
+    }
+}
+
+static void exchange(struct talk *talk)
+{
+    struct exec_end end;
+
+    write_input(talk);
+    while (talk->result == GOING) {
+        turn(talk);
+        if (talk->result != GOING)
+            break;
+        if (exec_process_ended(talk->process, &end)) {
+            died(talk, &end);
+            return;
+        }
+        end_in_time(talk);
+    }
+    talk->process->jobs++;
+    talk->process->failures = 0;
+    if (talk->written < talk->len || talk->kill_at || talk->broken) /* no use for another job */
+        exec_process_end(talk->process, 0, say, talk);
+}
+
+/* What it said while it had no job is no answer to the next one. */
+static void drop_idle_lines(const struct exec_program *program)
+{
+    struct exec_process *process = program->process;
+    bool said = false, cut;
+    char *line;
+
+    for (int i = 0; i < 64; i++) {
+        while ((line = exec_reader_line(&process->output, &cut))) {
+            if (!said)
+                later_log("exec", LATER_WARN, "%s: refused a line, it has no job: %.100s",
+                          program->name, line);
+            said = true;
+        }
+        if (exec_reader_read(&process->output, process->child.output) != EXEC_READ_SOME)
+            break;
+    }
+}
+
+/* One that has ended since the last job, or has had its number of jobs, makes room. */
+static void look_after(const struct exec_program *program)
+{
+    struct exec_process *process = program->process;
+    struct exec_end end;
+    char text[300];
+
+    if (!exec_process_runs(process))
+        return;
+    exec_process_errors(process, false, say_idle, (void *)program);
+    drop_idle_lines(program);
+    if (exec_process_ended(process, &end)) {
+        exec_process_errors(process, true, say_idle, (void *)program);
+        exec_end_text(&end, program, text, sizeof text);
+        later_log("exec", LATER_WARN, "%s: ended between two jobs: %s", program->name, text);
+        exec_process_close(process, process->jobs > 0);
+    } else if (program->recycle && process->jobs >= program->recycle) {
+        exec_process_end(process, POLITE, say_idle, (void *)program);
+    }
+}
+
+/* Waits until the program may be started, but leaves the job half of its time. */
+static void wait_for_start(struct talk *talk)
+{
+    double until = exec_now() + later_job_time_left(talk->job) / 2;
+
+    while (exec_now() < talk->process->start_at && exec_now() < until &&
+           !later_job_cancelled(talk->job)) {
+        double wait = talk->process->start_at - exec_now();
+
+        poll(NULL, 0, (int)((wait < LOOK ? wait : LOOK) * 1000) + 1);
+    }
+}
+
+static int get_ready(struct talk *talk)
+{
+    struct exec_end end;
+    char text[300];
+
+    look_after(talk->program);
+    if (!exec_process_runs(talk->process)) {
+        wait_for_start(talk);
+        if (exec_process_start(talk->process, talk->program, &end) != 0) {
+            exec_end_text(&end, talk->program, text, sizeof text);
+            later_job_error(talk->job, "%s", text);
+            return -1;
+        }
+    }
+    talk->line = exec_answer_ask(talk->job, &talk->len);
+    if (!talk->line)
+        later_job_error(talk->job, "no memory for the job as a line");
+    return talk->line ? 0 : -1;
+}
+
+enum later_result exec_lines_perform(struct later_job *job, const struct exec_program *program)
+{
+    struct talk talk = {
+        .job = job, .program = program, .process = program->process, .result = GOING
+    };
+
+    talk.grace = later_job_time_left(job) * TERM_SHARE;
+    if (talk.grace > TERM_GRACE)
+        talk.grace = TERM_GRACE;
+    if (get_ready(&talk) != 0)
+        return LATER_RETRY;
+    exchange(&talk);
+    if (talk.refused > 1)
+        later_job_log(job, LATER_WARN, "refused %u lines of %s in all", talk.refused,
+                      program->name);
+    free(talk.line);
+    return (enum later_result)talk.result;
+}
+
+void exec_lines_stop(void)
+{
+    const struct exec_program *program;
+
+    for (size_t i = 0; (program = exec_config_at(i)); i++) {
+        if (program->process)
+            exec_process_close_input(program->process);
+    }
+    for (size_t i = 0; (program = exec_config_at(i)); i++) {
+        if (program->process)
+            exec_process_end(program->process, POLITE, say_idle, (void *)program);
+    }
+}

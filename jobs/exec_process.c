@@ -1,0 +1,222 @@
+/* exec_process.c: a long-lived program: start, watch, end. */
+#include "exec_process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define START_WAIT     0.1 /* before one is started that has died without a job */
+#define START_WAIT_MAX 5.0
+#define TERM_GRACE     2.0 /* seconds between TERM and KILL */
+#define READS_MAX      64  /* of standard error at a time: more than a pipe holds */
+
+double exec_now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+struct exec_process *exec_process_new(void)
+{
+    struct exec_process *process = calloc(1, sizeof *process);
+
+    if (process) {
+        process->child = (struct exec_child){
+            .pid = -1, .pidfd = -1, .input = -1, .output = -1, .errors = -1, .failure = -1
+        };
+        process->output.size = EXEC_LINE_MAX;
+        process->errors.size = EXEC_ERRORS_MAX;
+    }
+    return process;
+}
+
+void exec_process_free(struct exec_process *process)
+{
+    if (!process)
+        return;
+    exec_reader_free(&process->output);
+    exec_reader_free(&process->errors);
+    free(process);
+}
+
+bool exec_process_runs(const struct exec_process *process)
+{
+    return process->child.pid != -1;
+}
+
+int exec_process_start(struct exec_process *process, const struct exec_program *program,
+                       struct exec_end *end)
+{
+    char **env = exec_env(program, NULL);
+    int result;
+
+    exec_reader_clear(&process->output);
+    exec_reader_clear(&process->errors);
+    process->last_error[0] = '\0';
+    process->jobs = 0;
+    if (!env) {
+        *end = (struct exec_end){ .how = EXEC_FAILED, .code = ENOMEM, .step = "be started" };
+        return -1;
+    }
+    result = exec_child_start_lines(&process->child, program, env, end);
+    free(env);
+    if (result != 0)
+        exec_process_close(process, false);
+    return result;
+}
+
+/* Its group is killed before its number is given back: no other group can have it yet. */
+bool exec_process_ended(struct exec_process *process, struct exec_end *end)
+{
+    siginfo_t info = { .si_pid = 0 };
+    int result = waitid(P_PID, (id_t)process->child.pid, &info, WEXITED | WNOHANG | WNOWAIT);
+
+    if ((result == 0 && info.si_pid == 0) || (result == -1 && errno == EINTR))
+        return false;
+    *end = (struct exec_end){ .how = EXEC_LOST };
+    if (result == 0) {
+        kill(-process->child.pid, SIGKILL);
+        waitpid(process->child.pid, NULL, 0);
+        end->how = info.si_code == CLD_EXITED ? EXEC_EXITED : EXEC_KILLED;
+        end->code = info.si_status;
+    }
+    exec_child_failed(&process->child, end);
+    return true;
+}
+
+void exec_process_close(struct exec_process *process, bool performed)
+{
+    double wait = START_WAIT;
+
+    exec_child_close(&process->child);
+    process->failures = performed ? 0 : process->failures + 1;
+    for (unsigned i = 1; i < process->failures && wait < START_WAIT_MAX; i++)
+        wait *= 2;
+    if (wait > START_WAIT_MAX)
+        wait = START_WAIT_MAX;
+    process->start_at = process->failures ? exec_now() + wait : 0;
+}
+
+void exec_process_signal(const struct exec_process *process, int signal)
+{
+    kill(-process->child.pid, signal);
+}
+
+/* SIGPIPE is ignored in a worker, but that is the host's affair. */
+ssize_t exec_process_write(struct exec_process *process, const char *bytes, size_t len)
+{
+    struct timespec at_once = { 0, 0 };
+    sigset_t pipe_signal, before, pending;
+    ssize_t n;
+    int error;
+
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    n = write(process->child.input, bytes, len);
+    error = errno;
+    if (n == -1 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe_signal, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (n >= 0)
+        return n;
+    return error == EAGAIN || error == EINTR ? 0 : -1;
+}
+
+void exec_process_close_input(struct exec_process *process)
+{
+    if (process->child.input != -1)
+        close(process->child.input);
+    process->child.input = -1;
+}
+
+static void say_line(struct exec_process *process, char *line,
+                     void (*say)(void *arg, const char *line), void *arg)
+{
+    size_t len = strlen(line);
+
+    while (len > 0 && strchr(" \t\r", line[len - 1]))
+        line[--len] = '\0';
+    if (len == 0)
+        return;
+    snprintf(process->last_error, sizeof process->last_error, "%s", line);
+    say(arg, line);
+}
+
+void exec_process_errors(struct exec_process *process, bool all,
+                         void (*say)(void *arg, const char *line), void *arg)
+{
+    enum exec_read got = EXEC_READ_NONE;
+    char *line;
+    bool cut;
+
+    for (int i = 0; i < READS_MAX && process->child.errors != -1; i++) {
+        got = exec_reader_read(&process->errors, process->child.errors);
+        while ((line = exec_reader_line(&process->errors, &cut)))
+            say_line(process, line, say, arg);
+        if (got != EXEC_READ_SOME)
+            break;
+    }
+    if ((all || got == EXEC_READ_END) && (line = exec_reader_rest(&process->errors)))
+        say_line(process, line, say, arg);
+    if (got == EXEC_READ_END && process->child.errors != -1) {
+        close(process->child.errors);
+        process->child.errors = -1;
+    }
+}
+
+/* Throws away what it writes to standard output, so that it can go on to its end. */
+static void drop_output(struct exec_process *process)
+{
+    char bytes[4096];
+
+    if (process->child.output != -1 && read(process->child.output, bytes, sizeof bytes) == 0) {
+        close(process->child.output);
+        process->child.output = -1;
+    }
+}
+
+/* Waits until it says something or ends, at most 20 ms. */
+static void wait_a_little(struct exec_process *process, void (*say)(void *arg, const char *line),
+                          void *arg)
+{
+    struct pollfd fds[] = { { .fd = process->child.pidfd, .events = POLLIN },
+                            { .fd = process->child.output, .events = POLLIN },
+                            { .fd = process->child.errors, .events = POLLIN } };
+
+    poll(fds, 3, 20);
+    exec_process_errors(process, false, say, arg);
+    drop_output(process);
+}
+
+void exec_process_end(struct exec_process *process, double patience,
+                      void (*say)(void *arg, const char *line), void *arg)
+{
+    double term_at = exec_now() + patience, kill_at = term_at + TERM_GRACE;
+    struct exec_end end;
+    bool term_sent = false;
+
+    if (!exec_process_runs(process))
+        return;
+    exec_process_close_input(process);
+    while (!exec_process_ended(process, &end)) {
+        if (exec_now() >= kill_at) {
+            exec_process_signal(process, SIGKILL);
+        } else if (!term_sent && exec_now() >= term_at) {
+            exec_process_signal(process, SIGTERM);
+            term_sent = true;
+        }
+        wait_a_little(process, say, arg);
+    }
+    exec_process_errors(process, true, say, arg);
+    exec_process_close(process, true);
+}
