@@ -93,7 +93,7 @@ judge "lib knows no daemon, the command line only its configuration and health, 
             !(target ~ /^daemon\/(config|health)\.h$/ && room($1) == "cli"))
             bad("not from " room($1) "/")
     }
-    room($1) == "jobs" && $2 ~ /^</ && $2 !~ /^<(later\/(job|job_json)\.h|jansson\.h|event2\/.*|sys\/.*|[a-z0-9]+\.h)>$/ {
+    room($1) == "jobs" && $2 ~ /^</ && $2 !~ /^<(later\/(job|job_json)\.h|jansson\.h|(arpa|curl|event2|netinet|sys)\/.*|[a-z0-9]+\.h)>$/ {
         bad("not for a plugin")
     }'
 
@@ -102,6 +102,7 @@ judge "each library has one door" '
     $2 ~ /^<jansson/ && $1 !~ /^(lib\/document[a-z_]*\.c|lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
         bad("only lib/document*.c, later/job_json.h and cli/ may")
     }
+    $2 ~ /^<curl\// && $1 !~ /^jobs\/http[a-z_]*\.[ch]$/ { bad("only jobs/http*.c may") }
     $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config[a-z_]*\.[ch]$/ { bad("only daemon/config*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'
 

@@ -1,0 +1,250 @@
+/* http_config.c: plugins.config.http → targets. */
+#include "http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEADER_MAX 4096 /* bytes of a line */
+
+const char http_config_help[] =
+    "plugins.config.http.NAME: where jobs of type http.NAME are posted to\n"
+    "  url           http:// or https://\n"
+    "  send          \"document\", the default: the whole job; or \"payload\"\n"
+    "  headers       a list of \"Name: value\"\n"
+    "  headers_file  a file of such lines, for secrets; mode 0640 or less\n"
+    "  private       true: private, loopback and link-local addresses are allowed, too\n"
+    "  ca_file       certificates to trust instead of the system's\n"
+    "Status 2xx: done; 408, 425, 429, 5xx: retried, when Retry-After says; else: buried.";
+
+static struct http_target *targets;
+static size_t target_count;
+
+static int refuse(char *err, size_t n, const char *text)
+{
+    snprintf(err, n, "%s", text);
+    return -1;
+}
+
+const struct http_target *http_config_find(const char *name)
+{
+    for (size_t i = 0; i < target_count; i++) {
+        if (strcmp(targets[i].name, name) == 0)
+            return &targets[i];
+    }
+    return NULL;
+}
+
+void http_config_free(void)
+{
+    for (size_t i = 0; i < target_count; i++) {
+        free(targets[i].name);
+        free(targets[i].url);
+        free(targets[i].ca_file);
+        free(targets[i].headers_file);
+        curl_slist_free_all(targets[i].headers);
+    }
+    free(targets);
+    targets = NULL;
+    target_count = 0;
+}
+
+/* The target of this name, a new one if there is none. NULL without memory. */
+static struct http_target *target_of(const char *name)
+{
+    struct http_target *target = (struct http_target *)http_config_find(name), *grown;
+
+    if (target)
+        return target;
+    grown = realloc(targets, (target_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    targets = grown;
+    target = &targets[target_count];
+    memset(target, 0, sizeof *target);
+    target->name = strdup(name);
+    if (!target->name)
+        return NULL;
+    target_count++;
+    return target;
+}
+
+static int set_text(char **text, const char *value, char *err, size_t n)
+{
+    free(*text);
+    *text = strdup(value);
+    return *text ? 0 : refuse(err, n, "no memory");
+}
+
+static int set_flag(bool *flag, const char *value, char *err, size_t n)
+{
+    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+        return refuse(err, n, "must be true or false");
+    *flag = value[0] == 't';
+    return 0;
+}
+
+/* Passwords would be seen in laterd --print-config; other schemes than these two read files. */
+static int set_url(struct http_target *target, const char *value, char *err, size_t n)
+{
+    char *scheme = NULL, *user = NULL, *password = NULL;
+    CURLU *url = curl_url();
+    int result;
+
+    if (!url)
+        return refuse(err, n, "no memory");
+    if (curl_url_set(url, CURLUPART_URL, value, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
+        result = refuse(err, n, "no URL; such as \"https://example.org/hook\"");
+    else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)
+        result = refuse(err, n, "must begin with http:// or https://");
+    else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
+             curl_url_get(url, CURLUPART_PASSWORD, &password, 0) == CURLUE_OK)
+        result = refuse(err, n, "no user and password here: put Authorization into headers_file");
+    else
+        result = set_text(&target->url, value, err, n);
+    curl_free(scheme);
+    curl_free(user);
+    curl_free(password);
+    curl_url_cleanup(url);
+    return result;
+}
+
+static int set_send(struct http_target *target, const char *value, char *err, size_t n)
+{
+    target->payload = strcmp(value, "payload") == 0;
+    if (!target->payload && strcmp(value, "document") != 0)
+        return refuse(err, n, "must be \"document\" or \"payload\"");
+    return 0;
+}
+
+/* Is the name of a header one of ours to set? */
+static bool is_ours(const char *header, size_t len)
+{
+    static const char *const ours[] = { "Content-Length", "Transfer-Encoding", "Host", "Connection",
+                                        "Expect",         "Idempotency-Key" };
+
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        if (strlen(ours[i]) == len && strncasecmp(ours[i], header, len) == 0)
+            return true;
+    }
+    return len > 6 && strncasecmp(header, "Later-", 6) == 0;
+}
+
+static int add_header(struct http_target *target, const char *value, char *err, size_t n)
+{
+    static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "!#$%&'*+-.^_`|~"; /* RFC 9110, section 5.6.2 */
+    size_t len = strspn(value, token);
+    struct curl_slist *list;
+
+    if (len == 0 || value[len] != ':' || value[len + 1 + strspn(value + len + 1, " \t")] == '\0')
+        return refuse(err, n, "a header must be \"Name: value\"");
+    for (const char *at = value + len; *at; at++) {
+        if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f)
+            return refuse(err, n, "a header must have no control characters");
+    }
+    if (is_ours(value, len)) {
+        snprintf(err, n, "the header %.*s is set by laterd", (int)len, value);
+        return -1;
+    }
+    target->has_type = target->has_type || strncasecmp(value, "Content-Type:", 13) == 0;
+    list = curl_slist_append(target->headers, value);
+    if (!list)
+        return refuse(err, n, "no memory");
+    target->headers = list;
+    return 0;
+}
+
+int http_config(const char *key, const char *value, char *err, size_t n)
+{
+    const char *dot = strchr(key, '.');
+    struct http_target *target;
+    char name[129];
+
+    if (!dot || dot == key || (size_t)(dot - key) >= sizeof name)
+        return refuse(err, n, "must be a group: NAME = { url = \"https://example.org/hook\"; };");
+    snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
+    target = target_of(name);
+    if (!target)
+        return refuse(err, n, "no memory");
+    if (strcmp(dot, ".url") == 0)
+        return set_url(target, value, err, n);
+    if (strcmp(dot, ".send") == 0)
+        return set_send(target, value, err, n);
+    if (strncmp(dot, ".headers.", 9) == 0)
+        return add_header(target, value, err, n);
+    if (strcmp(dot, ".headers_file") == 0)
+        return set_text(&target->headers_file, value, err, n);
+    if (strcmp(dot, ".private") == 0)
+        return set_flag(&target->private, value, err, n);
+    if (strcmp(dot, ".ca_file") == 0)
+        return set_text(&target->ca_file, value, err, n);
+    return refuse(err, n,
+                  "unknown; there are url, send, headers (a list), headers_file, private and "
+                  "ca_file");
+}
+
+static int read_lines(struct http_target *target, FILE *file, char *err, size_t n)
+{
+    char line[HEADER_MAX + 2], why[200];
+
+    for (unsigned number = 1; fgets(line, sizeof line, file); number++) {
+        size_t len = strcspn(line, "\r\n");
+
+        if (len > HEADER_MAX) {
+            snprintf(err, n, "%s: %s:%u: longer than 4096 bytes", target->name,
+                     target->headers_file, number);
+            return -1;
+        }
+        line[len] = '\0';
+        if (len > 0 && line[0] != '#' && add_header(target, line, why, sizeof why) != 0) {
+            snprintf(err, n, "%s: %s:%u: %s", target->name, target->headers_file, number, why);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_headers(struct http_target *target, char *err, size_t n)
+{
+    FILE *file = fopen(target->headers_file, "re");
+    struct stat st;
+    int result = -1;
+
+    if (!file || fstat(fileno(file), &st) != 0)
+        snprintf(err, n, "%s: headers_file %s: %s", target->name, target->headers_file,
+                 strerror(errno));
+    else if (!S_ISREG(st.st_mode) || (st.st_mode & 027))
+        snprintf(err, n, "%s: headers_file %s: others can read it; chmod 0640 or less",
+                 target->name, target->headers_file);
+    else
+        result = read_lines(target, file, err, n);
+    if (file)
+        fclose(file);
+    return result;
+}
+
+/* A file that is missing now shall be noticed now, not by the first job. */
+int http_config_done(char *err, size_t n)
+{
+    for (size_t i = 0; i < target_count; i++) {
+        struct http_target *target = &targets[i];
+
+        if (!target->url) {
+            snprintf(err, n, "%s: url is missing", target->name);
+            return -1;
+        }
+        if (target->ca_file && access(target->ca_file, R_OK) != 0) {
+            snprintf(err, n, "%s: ca_file %s: %s", target->name, target->ca_file, strerror(errno));
+            return -1;
+        }
+        if (target->headers_file && read_headers(target, err, n) != 0)
+            return -1;
+    }
+    return 0;
+}

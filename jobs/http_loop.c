@@ -1,0 +1,146 @@
+/*
+ * http_loop.c: libcurl's transfers on the worker's event loop.
+ *
+ * libcurl says which sockets it waits for, and until when (curl_multi_socket_action(3)); libevent
+ * tells it what has happened.
+ */
+#include "http.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#define FDS_KEPT 128 /* descriptors that are left to others */
+
+/* Of this worker; made for the first request. */
+static struct {
+    CURLM *multi;
+    struct event *timer;
+    void (*ended)(struct http_request *request, CURLcode code);
+} loop;
+
+/* What has ended is taken out and told. `ended` may begin and end other requests meanwhile. */
+static void tell_ended(void)
+{
+    CURLMsg *message;
+    int left;
+
+    while (loop.multi && (message = curl_multi_info_read(loop.multi, &left))) {
+        struct http_request *request = NULL;
+        CURLcode code = message->data.result;
+
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);
+        curl_multi_remove_handle(loop.multi, request->easy);
+        loop.ended(request, code);
+    }
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *arg)
+{
+    int flags = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
+    int running;
+
+    (void)arg;
+    curl_multi_socket_action(loop.multi, fd, flags, &running);
+    tell_ended();
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    int running;
+
+    (void)fd, (void)what, (void)arg;
+    curl_multi_socket_action(loop.multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    tell_ended();
+}
+
+/* libcurl waits for this socket from now on, or no longer. */
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
+{
+    struct event *event = known;
+    short events = EV_PERSIST;
+
+    (void)easy, (void)arg;
+    if (event)
+        event_free(event);
+    curl_multi_assign(loop.multi, fd, NULL);
+    if (what == CURL_POLL_REMOVE)
+        return 0;
+    if (what != CURL_POLL_OUT)
+        events |= EV_READ;
+    if (what != CURL_POLL_IN)
+        events |= EV_WRITE;
+    event = event_new(later_event_base(), fd, events, on_socket, NULL);
+    if (!event || event_add(event, NULL) != 0) {
+        if (event)
+            event_free(event);
+        return -1;
+    }
+    curl_multi_assign(loop.multi, fd, event);
+    return 0;
+}
+
+static int set_timer(CURLM *multi, long ms, void *arg)
+{
+    struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+
+    (void)multi, (void)arg;
+    if (ms < 0)
+        return evtimer_del(loop.timer);
+    return evtimer_add(loop.timer, &wait);
+}
+
+/* How many connections there may be: more would only fail for want of descriptors, so the rest
+ * waits. 0: no limit. */
+static long connections_max(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 100000)
+        return 0;
+    return limit.rlim_cur > 2 * FDS_KEPT ? (long)limit.rlim_cur - FDS_KEPT : FDS_KEPT;
+}
+
+static int begin(void)
+{
+    if (loop.multi)
+        return 0;
+    if (!later_event_base())
+        return -1;
+    loop.timer = evtimer_new(later_event_base(), on_timer, NULL);
+    loop.multi = loop.timer ? curl_multi_init() : NULL;
+    if (!loop.multi) {
+        http_loop_stop();
+        return -1;
+    }
+    curl_multi_setopt(loop.multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl_multi_setopt(loop.multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(loop.multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max());
+    return 0;
+}
+
+int http_loop_add(struct http_request *request,
+                  void (*ended)(struct http_request *request, CURLcode code))
+{
+    if (begin() != 0)
+        return -1;
+    loop.ended = ended;
+    return curl_multi_add_handle(loop.multi, request->easy) == CURLM_OK ? 0 : -1;
+}
+
+void http_loop_remove(struct http_request *request)
+{
+    curl_multi_remove_handle(loop.multi, request->easy);
+}
+
+void http_loop_stop(void)
+{
+    if (loop.multi)
+        curl_multi_cleanup(loop.multi);
+    loop.multi = NULL;
+    if (loop.timer)
+        event_free(loop.timer);
+    loop.timer = NULL;
+}

@@ -1,0 +1,185 @@
+#!/bin/sh
+# Long-lived programs of the plugin exec: ten times as quick as one process per job; deaths, time
+# limits, garbage and drains cost only the job they hit.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs python3
+start_redis
+
+# What payload "do" says: done, or trouble. `once` dies at the first attempt only.
+cat >"$work/lines.py" <<'PYTHON'
+import json, os, signal, sys, time
+
+print("started", file=sys.stderr, flush=True)
+with open(os.environ["NOTES"] + "/pids", "a") as pids:
+    pids.write("%d\n" % os.getpid())
+for line in sys.stdin:
+    job = json.loads(line)
+    payload = job["document"].get("payload") or {}
+    what = payload.get("do", "done")
+    if what == "sleep":
+        time.sleep(payload["for"])
+    elif what == "die" or what == "once" and job["attempt"] == 1:
+        print("about to die", file=sys.stderr, flush=True)
+        sys.exit(7)
+    elif what == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "garbage":
+        sys.stdout.write("x" * 200000 + "\n{}\nhello\n" + json.dumps({"id": "other", "result": "bury"}))
+        print(flush=True)
+    elif what == "deaf":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            time.sleep(1)
+    print(json.dumps({"id": job["id"], "result": "done"}), flush=True)
+print("bye", file=sys.stderr, flush=True)
+PYTHON
+cat >"$work/once.py" <<'PYTHON'
+import json, sys
+
+json.load(sys.stdin)
+PYTHON
+python=$(command -v python3)
+mkdir -p "$work/conf.d"
+cat >"$work/conf.d/exec.conf" <<CONF
+plugins = { config = { exec = {
+    lines = { argv = ( "$python", "$work/lines.py" ); env = { NOTES = "$work"; }; lines = true; };
+    fresh = { argv = ( "$python", "$work/lines.py" ); env = { NOTES = "$work"; }; lines = true;
+              recycle = 10; };
+    broken = { argv = ( "$python", "-c", "import sys; sys.exit('no module of that name')" );
+               lines = true; };
+    once = { argv = ( "$python", "$work/once.py" ); };
+}; }; };
+CONF
+configure 'workers = 1;' 'grace = 1.0;' 'drain = 5.0;' \
+    'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
+start_laterd
+pids=$(workers)
+
+# job ID PROGRAM [PAYLOAD [MEMBERS]]
+job()
+{
+    push_job "$1" "\"type\":\"exec.$2\",\"payload\":{${3:-}}${4:+,$4}"
+}
+
+# rate COUNT TYPE: jobs a second.
+rate()
+{
+    before=$(counted 'done')
+    begin=$(present)
+    push_many "$1" "$2" '{}' "$2-$(present)-" >/dev/null
+    wait_until 120 counts 'done' $((before + $1)) || return 1
+    sum "$1 / ($(present) - $begin)"
+}
+
+# ---- as quick as it should be: the best of three rounds
+
+job warm lines
+within 20 "a long-lived program does a job" counts 'done' 1
+best=0
+for _ in 1 2 3; do
+    once=$(rate 60 exec.once)
+    long=$(rate 3000 exec.lines)
+    ratio=$(sum "$long / $once")
+    echo "# $once jobs a second by a process each, $long by one for all"
+    [ "$(sum "($ratio > $best)")" != 1.000 ] || best=$ratio
+    [ "$(sum "($best >= 10)")" != 1.000 ] || break
+done
+at_least "$best" 10 "times the rate of a process per job"
+is "$(lines pids)" 1 "by one process"
+is "$(attempts_of warm) $(redis HLEN "$(key attempts)")" "0 0" "none failed"
+
+# ---- four workers, four at a time
+
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+contains "$(cat "$log")" 'plugin exec: lines: bye' "its program ends by itself when its input does"
+: >"$work/pids"
+configure 'workers = 4;' 'grace = 1.0;' \
+    'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
+start_laterd
+for i in 1 2 3 4; do
+    job "warm-$i" lines '"do":"sleep","for":0.5'
+done
+within 20 "four workers have a program each" reached pids 4
+within 20 "which do their jobs" settled
+before=$(counted 'done')
+begin=$(present)
+for i in 1 2 3 4 5 6 7 8; do
+    job "sleep-$i" lines '"do":"sleep","for":1'
+done
+within 20 "eight jobs of a second are done" counts 'done' $((before + 8))
+at_most "$(sum "$(present) - $begin")" 5 "s for them, four at a time"
+stop_laterd
+
+# ---- trouble
+
+: >"$work/pids"
+configure 'workers = 2;' 'grace = 1.0;' 'drain = 5.0;' \
+    'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
+start_laterd
+pids=$(workers)
+redis FLUSHALL >/dev/null
+
+job once lines '"do":"once"'
+within 20 "a job whose program died is tried again and done" counts 'done' 1
+contains "$(grep 'job=once ' "$log")" 'the program died: exit status 7: about to die' \
+    "with status and last line of its standard error"
+job kill lines '"do":"kill"'
+within 20 "one that kills it each time is buried after three attempts" is_dead kill
+contains "$(error_of kill)" 'the program died: killed by signal 9 (Killed)' "with the signal"
+job garbage lines '"do":"garbage"'
+within 20 "garbage before an answer does no harm" unknown garbage
+contains "$(grep 'job=garbage ' "$log")" 'refused a line of lines: longer than 65536 bytes: xxx' \
+    "it is told in a line"
+contains "$(grep 'job=garbage ' "$log")" 'refused 4 lines of lines in all' "and in number"
+is "$(grep "job=garbage " "$log" | grep -c refused)" 2 "and no more"
+
+# A broken program: its starts are spaced. Three attempts need two waits at least, of 0.1 s and more.
+begin=$(present)
+for i in 1 2 3 4; do
+    job "broken-$i" broken
+done
+job beside lines '' '"priority":-1'
+within 60 "jobs of a program that cannot start are buried" counts buried 5
+contains "$(error_of broken-1)" 'the program died: exit status 1: no module of that name' \
+    "with its own words"
+at_least "$(sum "$(present) - $begin")" 1.5 "s for 12 attempts by two workers"
+within 20 "others go on" unknown beside
+
+# Over its time, deaf to TERM: it and its group are killed, the worker goes on.
+job deaf lines '"do":"deaf"' '"timeout":1,"max_attempts":1'
+within 20 "one over its time is ended" is_dead deaf
+contains "$(error_of deaf)" 'timed out' "and told so"
+job beside lines
+within 20 "the next is done" unknown beside
+is "$(workers)" "$pids" "both workers live"
+
+# Fresh after ten jobs.
+: >"$work/pids"
+push_many 45 exec.fresh '{}' fresh- >/dev/null
+within 30 "45 jobs of one that is recycled after ten" settled
+at_least "$(lines pids)" 4 "processes for them"
+at_most "$(lines pids)" 6 "processes for them"
+is "$(how_often 'ended between two jobs')" 0 "politely"
+
+# Killed while it waits: the next job does not notice.
+while read -r pid; do
+    kill -KILL "$pid" 2>/dev/null
+done <"$work/pids"
+before=$(counted 'done')
+push_many 20 exec.fresh '{}' again- >/dev/null
+within 30 "killed between two jobs: the next are done" counts 'done' $((before + 20))
+is "$(redis HLEN "$(key attempts)")" "$(dead)" "none of them failed"
+
+# ---- the end: what runs is waited for, then nothing is left
+
+job last lines '"do":"sleep","for":1'
+wait_until 10 eval '[ "$(reserved)" = 1 ]'
+end_well
+is "$(known) $(dead)" "$(dead) $(dead)" "the running job was done first"
+left=
+while read -r pid; do
+    gone "$pid" || left="$left $pid"
+done <"$work/pids"
+is "$left" '' "no program is left"
+finish
