@@ -1,11 +1,12 @@
 """http_server.py DIR: a web server on 127.0.0.1 for jobs_http.sh, with good and bad manners.
 
-It writes its port to DIR/port, a line per request to DIR/requests ("PATH REQUESTS-IN-HAND"), and
+On a second port it speaks TLS, with DIR/cert.pem. It writes both to DIR/port, a line per request to DIR/requests ("PATH REQUESTS-IN-HAND"), and
 what /echo got to DIR/echo. The last part of a path may be a number: /status/503.
 """
 import asyncio
 import email.utils
 import os
+import ssl
 import sys
 import time
 
@@ -108,9 +109,13 @@ async def serve(reader, writer):
 
 
 async def main():
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder + "/cert.pem")
     server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1024)
+    secure = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     with open(folder + "/port.new", "w") as file:
-        file.write("%d\n" % server.sockets[0].getsockname()[1])
+        for each in server, secure:
+            file.write("%d\n" % each.sockets[0].getsockname()[1])
     os.rename(folder + "/port.new", folder + "/port")
     await server.serve_forever()
 

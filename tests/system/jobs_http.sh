@@ -6,15 +6,19 @@ if [ ! -e "$top_builddir/jobs/http.so" ]; then
     echo '1..0 # SKIP laterd was built without libcurl'
     exit 0
 fi
-needs python3
+needs python3 openssl
 start_redis
 
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 \
+    -addext 'subjectAltName = IP:127.0.0.1' -keyout "$work/key.pem" -out "$work/ca.pem" 2>/dev/null
+cat "$work/key.pem" "$work/ca.pem" >"$work/cert.pem"
 spawn python3 "$top_srcdir/tests/system/http_server.py" "$work"
 wait_until 20 test -e "$work/port" || {
     echo "Bail out! the web server does not start: $(cat "$work/spawned.err")"
     exit 99
 }
-port=$(cat "$work/port")
+port=$(sed -n 1p "$work/port")
+tls_port=$(sed -n 2p "$work/port")
 unset http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY
 http_proxy=http://127.0.0.1:1
 export http_proxy # which is to be passed over
@@ -52,6 +56,9 @@ mkdir -p "$work/conf.d"
     target date date/100
     target slow slow/200
     target meet meet/500
+    echo "tls = { url = \"https://127.0.0.1:$tls_port/ok\"; private = true;
+        ca_file = \"$work/ca.pem\"; };"
+    echo "doubtful = { url = \"https://127.0.0.1:$tls_port/never\"; private = true; };"
     echo 'closed = { url = "http://127.0.0.1:1/"; private = true; };'
     echo 'named = { url = "http://localhost:1/"; };'
     echo '}; }; };'
@@ -95,14 +102,15 @@ is "$(tr -d '\r' <"$work/echo" | grep -c '^Content-Type: application/json$')" 1 
 for status in 200 201 204 400 401 404 408 410 422 425 429 500 503 599; do
     post "s$status" "s$status"
 done
-for name in redirect after forever date short long garbage nothing closed refused named unknown; do
+for name in redirect after forever date short long garbage nothing closed refused named unknown \
+    doubtful; do
     post "$name" "$name"
 done
-within 20 "all are answered" eval 'counts done 6 && counts buried 9 && counts released 13'
+within 20 "all are answered" eval 'counts done 6 && counts buried 9 && counts released 14'
 sleep_free=$(redis ZRANGE "$(key dead)" 0 -1 | sort | tr '\n' ' ')
 is "$sleep_free" 'named redirect refused s400 s401 s404 s410 s422 unknown ' "these are buried"
 is "$(redis ZRANGE "$(key delayed)" 0 -1 | sort | tr '\n' ' ')" \
-    'after closed date forever garbage nothing s408 s425 s429 s500 s503 s599 short ' \
+    'after closed date doubtful forever garbage nothing s408 s425 s429 s500 s503 s599 short ' \
     "these are tried again"
 contains "$(error_of s503)" 'status 503: because of 503' "with the status and the body's beginning"
 contains "$(error_of redirect)" "it redirects to http://127.0.0.1:$port/ok, which is not followed" \
@@ -110,7 +118,7 @@ contains "$(error_of redirect)" "it redirects to http://127.0.0.1:$port/ok, whic
 contains "$(error_of refused)" '127.0.0.1 is a private address: refused' \
     "a private address is refused"
 contains "$(error_of named)" ' is a private address: refused' "whatever name it has"
-is "$(grep -c '^/ok ' "$work/requests")" 0 "neither of them got there"
+is "$(grep -c '^/ok ' "$work/requests")" 0 "none of the three got there"
 contains "$(error_of unknown)" 'no target configured: plugins.config.http.unknown is missing' \
     "a type without a target is told so"
 at_most "$(due_in after)" 7 "Retry-After in seconds"
@@ -120,6 +128,11 @@ at_least "$(due_in date)" 60 "Retry-After as a date"
 at_most "$(due_in forever)" 86400 "and a day at most"
 at_least "$(due_in forever)" 86000 "and a day at most"
 at_least "$(due_in s503)" 500 "without it the backoff"
+
+post tls tls
+within 20 "https, with a certificate of its own authority" unknown tls
+contains "$(error_of doubtful)" 'certificate' "one that nobody has vouched for is refused"
+is "$(grep -c '^/never ' "$work/requests")" 0 "before anything is sent"
 
 # ---- 500 in flight in one worker
 
