@@ -3,6 +3,7 @@
  *
  *     http.c          the handler: one job, one request, one result
  *     http_config.c   plugins.config.http → targets
+ *     http_curl.c     libcurl, loaded when it is needed
  *     http_address.c  which addresses are private
  *     http_request.c  a request as libcurl takes it, and its answer
  *     http_loop.c     libcurl's transfers on the worker's event loop
@@ -10,9 +11,10 @@
 #ifndef LATER_JOBS_HTTP_H
 #define LATER_JOBS_HTTP_H
 
+#include "http_curl.h"
+
 #include <later/job.h>
 
-#include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
 

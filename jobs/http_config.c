@@ -46,7 +46,7 @@ void http_config_free(void)
         free(targets[i].url);
         free(targets[i].ca_file);
         free(targets[i].headers_file);
-        curl_slist_free_all(targets[i].headers);
+        http_curl.slist_free_all(targets[i].headers);
     }
     free(targets);
     targets = NULL;
@@ -92,25 +92,25 @@ static int set_flag(bool *flag, const char *value, char *err, size_t n)
 static int set_url(struct http_target *target, const char *value, char *err, size_t n)
 {
     char *scheme = NULL, *user = NULL, *password = NULL;
-    CURLU *url = curl_url();
+    CURLU *url = http_curl.url();
     int result;
 
     if (!url)
         return refuse(err, n, "no memory");
-    if (curl_url_set(url, CURLUPART_URL, value, 0) != CURLUE_OK ||
-        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
+    if (http_curl.url_set(url, CURLUPART_URL, value, 0) != CURLUE_OK ||
+        http_curl.url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
         result = refuse(err, n, "no URL; such as \"https://example.org/hook\"");
     else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)
         result = refuse(err, n, "must begin with http:// or https://");
-    else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
-             curl_url_get(url, CURLUPART_PASSWORD, &password, 0) == CURLUE_OK)
+    else if (http_curl.url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
+             http_curl.url_get(url, CURLUPART_PASSWORD, &password, 0) == CURLUE_OK)
         result = refuse(err, n, "no user and password here: put Authorization into headers_file");
     else
         result = set_text(&target->url, value, err, n);
-    curl_free(scheme);
-    curl_free(user);
-    curl_free(password);
-    curl_url_cleanup(url);
+    http_curl.free(scheme);
+    http_curl.free(user);
+    http_curl.free(password);
+    http_curl.url_cleanup(url);
     return result;
 }
 
@@ -153,7 +153,7 @@ static int add_header(struct http_target *target, const char *value, char *err, 
         return -1;
     }
     target->has_type = target->has_type || strncasecmp(value, "Content-Type:", 13) == 0;
-    list = curl_slist_append(target->headers, value);
+    list = http_curl.slist_append(target->headers, value);
     if (!list)
         return refuse(err, n, "no memory");
     target->headers = list;
@@ -168,6 +168,8 @@ int http_config(const char *key, const char *value, char *err, size_t n)
 
     if (!dot || dot == key || (size_t)(dot - key) >= sizeof name)
         return refuse(err, n, "must be a group: NAME = { url = \"https://example.org/hook\"; };");
+    if (http_curl_load(err, n) != 0)
+        return -1;
     snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
     target = target_of(name);
     if (!target)

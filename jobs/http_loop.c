@@ -25,14 +25,14 @@ static void tell_ended(void)
     CURLMsg *message;
     int left;
 
-    while (loop.multi && (message = curl_multi_info_read(loop.multi, &left))) {
+    while (loop.multi && (message = http_curl.multi_info_read(loop.multi, &left))) {
         struct http_request *request = NULL;
         CURLcode code = message->data.result;
 
         if (message->msg != CURLMSG_DONE)
             continue;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);
-        curl_multi_remove_handle(loop.multi, request->easy);
+        http_curl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);
+        http_curl.multi_remove_handle(loop.multi, request->easy);
         loop.ended(request, code);
     }
 }
@@ -43,7 +43,7 @@ static void on_socket(evutil_socket_t fd, short what, void *arg)
     int running;
 
     (void)arg;
-    curl_multi_socket_action(loop.multi, fd, flags, &running);
+    http_curl.multi_socket_action(loop.multi, fd, flags, &running);
     tell_ended();
 }
 
@@ -52,7 +52,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     int running;
 
     (void)fd, (void)what, (void)arg;
-    curl_multi_socket_action(loop.multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    http_curl.multi_socket_action(loop.multi, CURL_SOCKET_TIMEOUT, 0, &running);
     tell_ended();
 }
 
@@ -65,7 +65,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
     (void)easy, (void)arg;
     if (event)
         event_free(event);
-    curl_multi_assign(loop.multi, fd, NULL);
+    http_curl.multi_assign(loop.multi, fd, NULL);
     if (what == CURL_POLL_REMOVE)
         return 0;
     if (what != CURL_POLL_OUT)
@@ -78,7 +78,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
             event_free(event);
         return -1;
     }
-    curl_multi_assign(loop.multi, fd, event);
+    http_curl.multi_assign(loop.multi, fd, event);
     return 0;
 }
 
@@ -110,14 +110,14 @@ static int begin(void)
     if (!later_event_base())
         return -1;
     loop.timer = evtimer_new(later_event_base(), on_timer, NULL);
-    loop.multi = loop.timer ? curl_multi_init() : NULL;
+    loop.multi = loop.timer ? http_curl.multi_init() : NULL;
     if (!loop.multi) {
         http_loop_stop();
         return -1;
     }
-    curl_multi_setopt(loop.multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-    curl_multi_setopt(loop.multi, CURLMOPT_TIMERFUNCTION, set_timer);
-    curl_multi_setopt(loop.multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max());
+    http_curl.multi_setopt(loop.multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    http_curl.multi_setopt(loop.multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    http_curl.multi_setopt(loop.multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max());
     return 0;
 }
 
@@ -127,18 +127,18 @@ int http_loop_add(struct http_request *request,
     if (begin() != 0)
         return -1;
     loop.ended = ended;
-    return curl_multi_add_handle(loop.multi, request->easy) == CURLM_OK ? 0 : -1;
+    return http_curl.multi_add_handle(loop.multi, request->easy) == CURLM_OK ? 0 : -1;
 }
 
 void http_loop_remove(struct http_request *request)
 {
-    curl_multi_remove_handle(loop.multi, request->easy);
+    http_curl.multi_remove_handle(loop.multi, request->easy);
 }
 
 void http_loop_stop(void)
 {
     if (loop.multi)
-        curl_multi_cleanup(loop.multi);
+        http_curl.multi_cleanup(loop.multi);
     loop.multi = NULL;
     if (loop.timer)
         event_free(loop.timer);

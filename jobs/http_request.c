@@ -106,7 +106,7 @@ static int add_header(struct http_request *request, const char *format, ...)
         if ((unsigned char)*at < ' ' || (unsigned char)*at > '~') /* a trace may be any text */
             *at = '?';
     }
-    list = curl_slist_append(request->headers, line);
+    list = http_curl.slist_append(request->headers, line);
     if (!list)
         return -1;
     request->headers = list;
@@ -120,7 +120,7 @@ static int add_headers(struct http_request *request)
     int failed = 0;
 
     for (struct curl_slist *at = request->target->headers; at && !failed; at = at->next) {
-        struct curl_slist *list = curl_slist_append(request->headers, at->data);
+        struct curl_slist *list = http_curl.slist_append(request->headers, at->data);
 
         failed = !list;
         if (list)
@@ -144,20 +144,21 @@ static void set_limits(struct http_request *request)
     /* laterd cancels it in time; this is for `laterd --perform`, which does not. */
     long time = (long)((later_job_time_left(request->job) + 1) * 1000);
 
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, time);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* none from the environment: it would connect */
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    http_curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    http_curl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, time);
+    http_curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    http_curl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    http_curl.easy_setopt(easy, CURLOPT_PROXY,
+                          ""); /* none from the environment: it would connect */
+    http_curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
 #if CURL_AT_LEAST_VERSION(7, 85, 0)
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    http_curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+    http_curl.easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
     if (request->target->ca_file) {
-        curl_easy_setopt(easy, CURLOPT_CAINFO, request->target->ca_file);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+        http_curl.easy_setopt(easy, CURLOPT_CAINFO, request->target->ca_file);
+        http_curl.easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
 }
 
@@ -165,16 +166,16 @@ static void set_callbacks(struct http_request *request)
 {
     CURL *easy = request->easy;
 
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, request);
-    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
-    curl_easy_setopt(easy, CURLOPT_PREREQDATA, request);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_head);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->error);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, request);
+    http_curl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    http_curl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, request);
+    http_curl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
+    http_curl.easy_setopt(easy, CURLOPT_PREREQDATA, request);
+    http_curl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_head);
+    http_curl.easy_setopt(easy, CURLOPT_HEADERDATA, request);
+    http_curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    http_curl.easy_setopt(easy, CURLOPT_WRITEDATA, request);
+    http_curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, request->error);
+    http_curl.easy_setopt(easy, CURLOPT_PRIVATE, request);
 }
 
 struct http_request *http_request_new(struct later_job *job, const struct http_target *target)
@@ -187,7 +188,7 @@ struct http_request *http_request_new(struct later_job *job, const struct http_t
         return NULL;
     request->job = job;
     request->target = target;
-    request->easy = curl_easy_init();
+    request->easy = http_curl.easy_init();
     if (!request->easy || add_headers(request) != 0) {
         http_request_free(request);
         return NULL;
@@ -195,12 +196,13 @@ struct http_request *http_request_new(struct later_job *job, const struct http_t
     body = target->payload ? later_job_payload(job, &len) : later_job_document(job, &len);
     set_limits(request);
     set_callbacks(request);
-    curl_easy_setopt(request->easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(request->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
-    curl_easy_setopt(request->easy, CURLOPT_POSTFIELDS, body); /* borrowed: the job outlives us */
-    curl_easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers);
-    curl_easy_setopt(request->easy, CURLOPT_USERAGENT, "laterd/" VERSION);
-    if (curl_easy_setopt(request->easy, CURLOPT_URL, target->url) != CURLE_OK) {
+    http_curl.easy_setopt(request->easy, CURLOPT_POST, 1L);
+    http_curl.easy_setopt(request->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+    http_curl.easy_setopt(request->easy, CURLOPT_POSTFIELDS,
+                          body); /* borrowed: the job outlives us */
+    http_curl.easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers);
+    http_curl.easy_setopt(request->easy, CURLOPT_USERAGENT, "laterd/" VERSION);
+    if (http_curl.easy_setopt(request->easy, CURLOPT_URL, target->url) != CURLE_OK) {
         http_request_free(request);
         return NULL;
     }
@@ -212,8 +214,8 @@ void http_request_free(struct http_request *request)
     if (!request)
         return;
     if (request->easy)
-        curl_easy_cleanup(request->easy);
-    curl_slist_free_all(request->headers);
+        http_curl.easy_cleanup(request->easy);
+    http_curl.slist_free_all(request->headers);
     free(request);
 }
 
@@ -228,7 +230,7 @@ static enum later_result result_of_status(struct http_request *request, long sta
     if (status >= 200 && status < 300)
         return LATER_DONE;
     if (status >= 300 && status < 400) {
-        curl_easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &to);
+        http_curl.easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &to);
         later_job_error(job, "status %ld: it redirects to %.500s, which is not followed", status,
                         to ? to : "nowhere");
         return LATER_BURY;
@@ -236,7 +238,7 @@ static enum later_result result_of_status(struct http_request *request, long sta
     later_job_error(job, "status %ld%s%s", status, request->text_len ? ": " : "", request->text);
     if (status != 408 && status != 425 && status != 429 && status < 500)
         return LATER_BURY;
-    curl_easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &after);
+    http_curl.easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &after);
     if (after > 0)
         later_job_retry_in(job, after < RETRY_AFTER_MAX ? (double)after : RETRY_AFTER_MAX);
     return LATER_RETRY;
@@ -248,7 +250,7 @@ enum later_result http_request_result(struct http_request *request, CURLcode cod
     bool enough = code == CURLE_WRITE_ERROR && request->body_len > HTTP_BODY_MAX;
     long status = 0;
 
-    curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
+    http_curl.easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
     if ((code == CURLE_OK || enough) && status >= 200)
         return result_of_status(request, status);
     if (request->refused[0] && !request->tried) {
@@ -259,6 +261,7 @@ enum later_result http_request_result(struct http_request *request, CURLcode cod
     if (request->head_len > HTTP_HEAD_MAX)
         later_job_error(job, "the head of the answer is larger than %d bytes", HTTP_HEAD_MAX);
     else
-        later_job_error(job, "%s", request->error[0] ? request->error : curl_easy_strerror(code));
+        later_job_error(job, "%s",
+                        request->error[0] ? request->error : http_curl.easy_strerror(code));
     return LATER_RETRY;
 }

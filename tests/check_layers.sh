@@ -102,7 +102,7 @@ judge "each library has one door" '
     $2 ~ /^<jansson/ && $1 !~ /^(lib\/document[a-z_]*\.c|lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
         bad("only lib/document*.c, later/job_json.h and cli/ may")
     }
-    $2 ~ /^<curl\// && $1 !~ /^jobs\/http[a-z_]*\.[ch]$/ { bad("only jobs/http*.c may") }
+    $2 ~ /^<curl\// && $1 !~ /^jobs\/http_curl\.h$/ { bad("only jobs/http_curl.h may") }
     $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config[a-z_]*\.[ch]$/ { bad("only daemon/config*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'
 

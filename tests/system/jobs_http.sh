@@ -178,7 +178,7 @@ contains "$(error_of drip-1)" 'no whole answer within its time' "one that is slo
 contains "$(error_of giant-1)" 'status 500: xxxx' "one whose body never ends"
 contains "$(error_of headers-1)" 'the head of the answer is larger than' "one whose head does not"
 is "$(workers)" "$pids" "the worker lives"
-at_most "$(private_memory "$pids")" 65536 "KiB of memory has it"
+at_most "$(private_memory "$pids")" 262144 "KiB of memory has it"
 
 # Cancelled: the request is given up.
 post cancelled hang
