@@ -27,7 +27,7 @@
 #define LOOK       0.25 /* seconds between two looks whether the job was cancelled */
 #define LOOK_OFTEN 0.02 /* the same where only looking tells that the program has ended */
 
-enum { GOING = -1 };
+enum { GOING = -1, READS_MAX = 64 }; /* reads at a time: more than a pipe holds */
 
 /* One job with its program. */
 struct talk {
@@ -117,33 +117,40 @@ static void write_input(struct talk *talk)
 
 /* --- its end --- */
 
+static void reason_of(const struct talk *talk, const struct exec_end *end, char *text, size_t n)
+{
+    char how[300];
+
+    exec_end_text(end, talk->program, how, sizeof how);
+    if (talk->timed_out)
+        snprintf(text, n, "timed out");
+    else if (talk->cancelled)
+        snprintf(text, n, "cancelled");
+    else if (end->how == EXEC_FAILED)
+        snprintf(text, n, "%s", how);
+    else if (talk->broken && talk->kill_at)
+        snprintf(text, n, "the program was ended, since %s", talk->broken);
+    else
+        snprintf(text, n, "the program died: %s", how);
+}
+
 static void died(struct talk *talk, const struct exec_end *end)
 {
     const char *last = talk->process->last_error;
-    char text[300];
+    bool in_vain;
+    char text[400];
 
-    for (int i = 0; i < 64 && talk->result == GOING && read_output(talk) == EXEC_READ_SOME; i++)
+    for (int i = 0; i < READS_MAX && read_output(talk) == EXEC_READ_SOME; i++)
         ; /* it may have answered before */
     exec_process_errors(talk->process, true, say, talk);
-    if (talk->timed_out)
-        snprintf(text, sizeof text, "timed out");
-    else if (talk->cancelled)
-        snprintf(text, sizeof text, "cancelled");
-    else if (end->how == EXEC_FAILED)
-        exec_end_text(end, talk->program, text, sizeof text);
-    else if (talk->broken && talk->kill_at)
-        snprintf(text, sizeof text, "the program was ended, since %s", talk->broken);
-    else
-        exec_end_text(end, talk->program, text + snprintf(text, sizeof text, "the program died: "),
-                      sizeof text - 18);
+    in_vain =
+        talk->result == GOING && talk->process->jobs == 0 && !talk->timed_out && !talk->cancelled;
     if (talk->result == GOING) {
+        reason_of(talk, end, text, sizeof text);
         later_job_error(talk->job, "%s%s%s", text, last[0] ? ": " : "", last);
         talk->result = LATER_RETRY;
-        exec_process_close(talk->process,
-                           talk->process->jobs > 0 || talk->timed_out || talk->cancelled);
-    } else {
-        exec_process_close(talk->process, true);
     }
+    exec_process_close(talk->process, !in_vain);
 }
 
 /* TERM when its time is nearly over, so that it is gone when it is: the worker, whose own end would
@@ -209,6 +216,7 @@ static void exchange(struct talk *talk)
 {
     struct exec_end end;
 
+    talk->process->last_error[0] = '\0';
     write_input(talk);
     while (talk->result == GOING) {
         turn(talk);
@@ -233,7 +241,7 @@ static void drop_idle_lines(const struct exec_program *program)
     bool said = false, cut;
     char *line;
 
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < READS_MAX; i++) {
         while ((line = exec_reader_line(&process->output, &cut))) {
             if (!said)
                 later_log("exec", LATER_WARN, "%s: refused a line, it has no job: %.100s",

@@ -72,6 +72,32 @@ void large_job(size_t len)
     free(payload);
 }
 
+void lines(const char *text)
+{
+    script(text);
+    option("it.lines", "true");
+}
+
+void each_line(const char *text)
+{
+    char whole[2000];
+
+    snprintf(whole, sizeof whole, "while IFS= read -r line; do %s; done", text);
+    lines(whole);
+}
+
+void again(enum later_result result)
+{
+    job->ended = false;
+    job->error[0] = '\0';
+    expect(result);
+}
+
+void expect_error(const char *error)
+{
+    ck_assert_msg(strcmp(job->error, error) == 0, "\"%s\", not \"%s\"", job->error, error);
+}
+
 void exec_fixture(TCase *tc)
 {
     tcase_add_checked_fixture(tc, begin, end);

@@ -22,11 +22,27 @@ void option(const char *key, const char *value);
 /* exec.it shall be sh -c TEXT. */
 void script(const char *text);
 
+/* exec.it shall be sh -c TEXT, long-lived. */
+void lines(const char *text);
+
+/* As lines(), TEXT being done for each line of input, which is in $line. */
+void each_line(const char *text);
+
+/* What a script says to answer the usual job; DONE: that it is done. */
+#define ANSWER(rest) "echo '{\"id\":\"job-1\"," rest "}'"
+#define DONE         ANSWER("\"result\":\"done\"")
+
 /* Another job in place of the usual one: its payload is a JSON string of `len` bytes. */
 void large_job(size_t len);
 
 /* Performs the job, which must end so. */
 void expect(enum later_result result);
+
+/* Performs the job once more. */
+void again(enum later_result result);
+
+/* The job's error must be this. */
+void expect_error(const char *error);
 
 /* Seconds of a monotonic clock. */
 double now(void);

@@ -1,0 +1,245 @@
+/* test_exec_lines.c: the exec plugin with long-lived programs: lines in, lines out, deaths, time.
+ */
+#include "exec_fixture.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct {
+    const char *script, *error;
+} deaths[] = {
+    { "exit 3", "the program died: exit status 3" },
+    { "echo first >&2; echo last >&2; exit 3", "the program died: exit status 3: last" },
+    { "read -r line; printf cut >&2; exit 0", "the program died: exit status 0: cut" },
+    { "read -r line; kill -9 $$", "the program died: killed by signal 9 (Killed)" },
+    { "read -r line; echo ouch >&2; kill -11 $$",
+      "the program died: killed by signal 11 (Segmentation fault): ouch" },
+    { "exec >&-; sleep 60", "the program was ended, since it closed its standard output" },
+};
+
+START_TEST(how_it_dies)
+{
+    double begun = now();
+
+    lines(deaths[_i].script);
+    expect(LATER_RETRY);
+    expect_error(deaths[_i].error);
+    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
+}
+END_TEST
+
+START_TEST(closed_input)
+{
+    large_job(1 << 20); /* does not fit into the pipe */
+    lines("exec <&-; sleep 60");
+    expect(LATER_RETRY);
+    expect_error("the program was ended, since it closed its standard input");
+}
+END_TEST
+
+START_TEST(cannot_run)
+{
+    char path[] = "/tmp/later-exec-XXXXXX";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ne(fd, -1);
+    ck_assert_int_eq(fchmod(fd, 0755), 0);
+    close(fd);
+    option("it.argv.0", path);
+    option("it.lines", "true");
+    ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), 0);
+    unlink(path);
+    ck_assert_int_eq(fake_job_perform(plugin, job), LATER_RETRY);
+    ck_assert_msg(strstr(job->error, "could not be run: No such file") != NULL, "%s", job->error);
+}
+END_TEST
+
+/* It answers and dies: the answer counts, and the next job has a fresh one, without delay. */
+START_TEST(answers_and_dies)
+{
+    double begun = now();
+
+    lines("read -r line; " DONE "; exit 1");
+    for (int i = 0; i < 10; i++) {
+        again(LATER_DONE);
+        usleep(20000);
+    }
+    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
+}
+END_TEST
+
+/* Starts after 0, 0.1, 0.2, 0.4, 0.8 seconds. */
+START_TEST(no_hot_loop)
+{
+    double begun = now();
+
+    lines("exit 1");
+    for (int i = 0; i < 5; i++)
+        again(LATER_RETRY);
+    ck_assert_msg(now() - begun >= 1.45, "%f", now() - begun);
+}
+END_TEST
+
+START_TEST(timed_out)
+{
+    double begun = now();
+
+    each_line("echo hanging >&2; sleep 60 & wait; " DONE);
+    job->timeout = 1;
+    expect(LATER_RETRY);
+    expect_error("timed out: hanging");
+    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
+    ck_assert_msg(now() - begun >= 0.8, "%f", now() - begun);
+}
+END_TEST
+
+/* Its process group goes, also what is deaf to TERM: nothing of it is left when the job ends. */
+START_TEST(deaf_to_term)
+{
+    char path[] = "/tmp/later-exec-XXXXXX", text[200], pid[16] = "";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ne(fd, -1);
+    snprintf(text, sizeof text,
+             "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ >%s; while :; do sleep 0.1; done' & "
+             "read -r line; wait; wait",
+             path);
+    lines(text);
+    job->timeout = 1;
+    expect(LATER_RETRY);
+    expect_error("timed out");
+    ck_assert_int_gt(read(fd, pid, sizeof pid - 1), 0);
+    for (int i = 0; i < 500 && kill(atoi(pid), 0) == 0; i++) { /* dead, but perhaps not reaped */
+        char status[64], state = 'R';
+        FILE *file;
+
+        snprintf(status, sizeof status, "/proc/%d/stat", atoi(pid));
+        file = fopen(status, "r");
+        if (!file || fscanf(file, "%*d %*s %c", &state) != 1 || state == 'Z')
+            i = 500;
+        if (file)
+            fclose(file);
+        ck_assert_int_ne(i, 499);
+        usleep(10000);
+    }
+    close(fd);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(cancelled)
+{
+    double begun = now();
+
+    each_line("sleep 60");
+    job->cancelled = true;
+    expect(LATER_RETRY);
+    ck_assert_msg(strncmp(job->error, "cancelled", 9) == 0, "%s", job->error);
+    ck_assert(now() - begun < 10);
+}
+END_TEST
+
+/* The job after one that was ended for its time finds a fresh program. */
+START_TEST(goes_on_after_timeout)
+{
+    each_line("case $line in *'\"attempt\":1'*) sleep 60 & wait;; esac; " DONE);
+    job->timeout = 0.5;
+    expect(LATER_RETRY);
+    job->attempt = 2;
+    job->timeout = 300;
+    again(LATER_DONE);
+}
+END_TEST
+
+START_TEST(ended_politely)
+{
+    char path[] = "/tmp/later-exec-XXXXXX", text[200], said[16] = "";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ne(fd, -1);
+    snprintf(text, sizeof text, "while read -r line; do " DONE "; done; echo bye >%s", path);
+    lines(text);
+    expect(LATER_DONE);
+    plugin->stop();
+    ck_assert_int_eq(read(fd, said, sizeof said - 1), 4);
+    ck_assert_str_eq(said, "bye\n");
+    ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+    close(fd);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(ended_by_term)
+{
+    double begun = now();
+
+    lines("read -r line; " DONE "; sleep 60 & wait");
+    expect(LATER_DONE);
+    plugin->stop();
+    ck_assert_msg(now() - begun < 20, "%f", now() - begun);
+    ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+}
+END_TEST
+
+static int open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+START_TEST(nothing_is_left_open)
+{
+    int before = open_files();
+
+    lines("read -r line; " DONE);
+    option("it.recycle", "1");
+    for (int i = 0; i < 20; i++)
+        again(LATER_DONE);
+    plugin->stop();
+    ck_assert_int_eq(open_files(), before);
+    ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+}
+END_TEST
+
+static TCase *deaths_case(void)
+{
+    TCase *tc = tcase_create("deaths");
+
+    exec_fixture(tc);
+    tcase_add_loop_test(tc, how_it_dies, 0, COUNT(deaths));
+    tcase_add_test(tc, closed_input);
+    tcase_add_test(tc, cannot_run);
+    tcase_add_test(tc, answers_and_dies);
+    tcase_add_test(tc, no_hot_loop);
+    return tc;
+}
+
+static TCase *ending(void)
+{
+    TCase *tc = tcase_create("ending");
+
+    exec_fixture(tc);
+    tcase_add_test(tc, timed_out);
+    tcase_add_test(tc, deaf_to_term);
+    tcase_add_test(tc, cancelled);
+    tcase_add_test(tc, goes_on_after_timeout);
+    tcase_add_test(tc, ended_politely);
+    tcase_add_test(tc, ended_by_term);
+    tcase_add_test(tc, nothing_is_left_open);
+    return tc;
+}
+
+UNIT_MAIN("exec_lines_end", deaths_case, ending)
