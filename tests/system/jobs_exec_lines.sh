@@ -17,6 +17,8 @@ for line in sys.stdin:
     payload = job["document"].get("payload") or {}
     what = payload.get("do", "done")
     if what == "sleep":
+        with open(os.environ["NOTES"] + "/" + job["id"] + ".pid", "w") as note:
+            note.write("%d\n" % os.getpid())
         time.sleep(payload["for"])
     elif what == "die" or what == "once" and job["attempt"] == 1:
         print("about to die", file=sys.stderr, flush=True)
@@ -153,6 +155,14 @@ contains "$(error_of deaf)" 'timed out' "and told so"
 job beside lines
 within 20 "the next is done" unknown beside
 is "$(workers)" "$pids" "both workers live"
+
+# Cancelled while it runs: its program does not outlive it.
+job cancelled lines '"do":"sleep","for":600'
+wait_until 10 test -s "$work/cancelled.pid"
+runs "a running job is cancelled" later cancel cancelled
+within 20 "and its program with it" gone "$(cat "$work/cancelled.pid")"
+job after lines
+within 20 "the next is done" unknown after
 
 # Fresh after ten jobs.
 : >"$work/pids"
