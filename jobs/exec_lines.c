@@ -41,8 +41,8 @@ struct talk {
     double grace;       /* TERM when so much of the job's time is left */
     const char *broken; /* why it is of no use any more */
     double broken_at;   /* and when it is ended for that: it may just be about to end */
-    double kill_at;     /* 0: no TERM yet */
-    bool timed_out, cancelled;
+    bool timed_out, cancelled, term_sent;
+    double kill_at;
 };
 
 static void say_idle(void *arg, const char *line)
@@ -128,7 +128,7 @@ static void reason_of(const struct talk *talk, const struct exec_end *end, char 
         snprintf(text, n, "cancelled");
     else if (end->how == EXEC_FAILED)
         snprintf(text, n, "%s", how);
-    else if (talk->broken && talk->kill_at)
+    else if (talk->broken && talk->term_sent)
         snprintf(text, n, "the program was ended, since %s", talk->broken);
     else
         snprintf(text, n, "the program died: %s", how);
@@ -159,12 +159,13 @@ static void end_in_time(struct talk *talk)
 {
     double left = later_job_time_left(talk->job);
 
-    if (!talk->kill_at) {
+    if (!talk->term_sent) {
         talk->timed_out = left <= talk->grace;
         talk->cancelled = !talk->timed_out && later_job_cancelled(talk->job);
         if (!talk->timed_out && !talk->cancelled && (!talk->broken || exec_now() < talk->broken_at))
             return;
         exec_process_signal(talk->process, SIGTERM);
+        talk->term_sent = true;
         talk->kill_at =
             exec_now() + (talk->timed_out ? talk->grace * (1 - KILL_SHARE) : TERM_GRACE);
     } else if (exec_now() >= talk->kill_at || left <= 0) {
@@ -178,11 +179,11 @@ static int milliseconds(struct talk *talk)
 {
     double wait = talk->process->child.pidfd == -1 ? LOOK_OFTEN : LOOK;
     double left =
-        talk->kill_at ? talk->kill_at - exec_now() : later_job_time_left(talk->job) - talk->grace;
+        talk->term_sent ? talk->kill_at - exec_now() : later_job_time_left(talk->job) - talk->grace;
 
-    if (talk->kill_at && left <= 0)
+    if (talk->term_sent && left <= 0)
         left = LOOK_OFTEN; /* it got KILL */
-    if (talk->broken && !talk->kill_at && talk->broken_at - exec_now() < left)
+    if (talk->broken && !talk->term_sent && talk->broken_at - exec_now() < left)
         left = talk->broken_at - exec_now();
     if (left < wait)
         wait = left > 0 ? left : 0;
@@ -230,7 +231,7 @@ static void exchange(struct talk *talk)
     }
     talk->process->jobs++;
     talk->process->failures = 0;
-    if (talk->written < talk->len || talk->kill_at || talk->broken) /* no use for another job */
+    if (talk->written < talk->len || talk->term_sent || talk->broken) /* no use for another job */
         exec_process_end(talk->process, 0, say, talk);
 }
 
