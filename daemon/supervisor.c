@@ -307,19 +307,24 @@ static void server_ended(struct supervisor *supervisor, int status)
 static void on_child(evutil_socket_t fd, short what, void *arg)
 {
     struct supervisor *supervisor = arg;
+    bool strays = false;
     int status;
     pid_t pid;
 
     (void)fd;
     (void)what;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == supervisor->server)
+        if (pid == supervisor->server) {
             server_ended(supervisor, status);
-        else if (supervisor->checker && pid == checker_pid(supervisor->checker))
+        } else if (supervisor->checker && pid == checker_pid(supervisor->checker)) {
             checker_ended(supervisor->checker, status);
-        else if (workers_ended(supervisor->workers, pid, status))
-            process_kill_strays(is_ours, supervisor);
+        } else { /* a worker, or what one has left: its own children are ours now */
+            workers_ended(supervisor->workers, pid, status);
+            strays = true;
+        }
     }
+    if (strays)
+        process_kill_strays(is_ours, supervisor);
 }
 
 /* --- pausing, stopping --- */

@@ -92,7 +92,12 @@ within 5 "and jobs are performed as before" unknown still
 
 # ---- a plugin that does not start takes no place of one that works
 
+four_workers()
+{
+    [ "$(workers | wc -l)" = 4 ] # nobody who is leaving still
+}
 configure 'workers = 2;'
+within 10 "four workers" four_workers
 pids=$(workers)
 : >"$work/refuse"
 kill -HUP "$laterd_pid"

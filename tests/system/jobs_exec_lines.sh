@@ -7,7 +7,7 @@ start_redis
 
 # What payload "do" says: done, or trouble. `once` dies at the first attempt only.
 cat >"$work/lines.py" <<'PYTHON'
-import json, os, signal, sys, time
+import json, os, signal, subprocess, sys, time
 
 print("started", file=sys.stderr, flush=True)
 with open(os.environ["NOTES"] + "/pids", "a") as pids:
@@ -23,6 +23,11 @@ for line in sys.stdin:
     elif what == "die" or what == "once" and job["attempt"] == 1:
         print("about to die", file=sys.stderr, flush=True)
         sys.exit(7)
+    elif what == "parent" and job["attempt"] == 1:
+        child = subprocess.Popen(["sleep", "600"])
+        with open(os.environ["NOTES"] + "/child", "w") as note:
+            note.write("%d\n" % child.pid)
+        time.sleep(600)
     elif what == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "garbage":
@@ -163,6 +168,18 @@ runs "a running job is cancelled" later cancel cancelled
 within 20 "and its program with it" gone "$(cat "$work/cancelled.pid")"
 job after lines
 within 20 "the next is done" unknown after
+
+parent_of()
+{
+    sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status"
+}
+
+# A worker that is killed takes its program with it, and what that has started.
+job parent lines '"do":"parent"'
+wait_until 10 test -s "$work/child"
+kill -KILL "$(parent_of "$(parent_of "$(cat "$work/child")")")"
+within 5 "a killed worker's program: its child is gone" gone "$(cat "$work/child")"
+within 20 "the job is done in the next worker" unknown parent
 
 # Fresh after ten jobs.
 : >"$work/pids"
