@@ -87,6 +87,18 @@ size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:limit:{%.200s}", prefix, name);
 }
 
+size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
+                      enum later_lock_key which)
+{
+    static const char *const ends[] = {
+        [LATER_LOCK_ITSELF] = "",
+        [LATER_LOCK_FENCE] = ":fence",
+        [LATER_LOCK_WAKE] = ":wake",
+    };
+
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:lock:{%.200s}%s", prefix, name, ends[which]);
+}
+
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:queues", prefix);

@@ -64,6 +64,11 @@ size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *
 /* `later:limit:{NAME}`. Returns its length. */
 size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *name);
 
+/* `later:lock:{NAME}`, and with `:fence` or `:wake` behind it. Returns its length. */
+enum later_lock_key { LATER_LOCK_ITSELF, LATER_LOCK_FENCE, LATER_LOCK_WAKE };
+size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
+                      enum later_lock_key which);
+
 /* `later:queues` (a set) and `later:hosts` (a hash). */
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);

@@ -69,6 +69,15 @@ struct later_redis *later_redis_new(const struct later_redis_options *options)
     return redis;
 }
 
+struct later_redis *later_redis_twin(const struct later_redis *redis)
+{
+    return later_redis_new(
+        &(struct later_redis_options){ .address = redis->options.address,
+                                       .password = redis->password,
+                                       .name = redis->name,
+                                       .connect_timeout = redis->options.connect_timeout });
+}
+
 static void pending_free(struct pending *pending)
 {
     later_command_free(&pending->cmd);

@@ -59,6 +59,10 @@ struct later_redis_options {
 /* A new connection, down. NULL without memory. */
 struct later_redis *later_redis_new(const struct later_redis_options *options);
 
+/* Another connection to the same server as the same user, down, without functions. NULL without
+ * memory. */
+struct later_redis *later_redis_twin(const struct later_redis *redis);
+
 /* Answers what is outstanding (UNSENT, UNKNOWN), closes and frees. NULL is fine. */
 void later_redis_free(struct later_redis *redis);
 

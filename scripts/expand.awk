@@ -8,7 +8,8 @@
 #
 # A script begins with its contract, in this order; more lines of KEYS or ARGV add to the first:
 #   -- NAME: a sentence            NAME is the file's
-#   -- KEYS   ready stats          of `enum later_key` in lib/key.h, or call, claims, limit, stock
+#   -- KEYS   ready stats          of `enum later_key` in lib/key.h, or call, claims, fence, limit,
+#                                  lock, lock_wake, stock
 #   -- ARGV   token (id score)...  each argument by name; the group in parentheses repeats, 0 or
 #                                  more times; `none` for no arguments
 #   -- reply  words                and then free comment lines
@@ -71,7 +72,8 @@ function words_of(set, list,    word, n) {
 
 # The key kinds: enum later_key without its COUNT, and those of other scripts, which C numbers -1.
 function known_keys(file,    text, within) {
-    key["call"] = key["claims"] = key["limit"] = key["stock"] = "-1"
+    key["call"] = key["claims"] = key["fence"] = key["limit"] = key["lock"] = "-1"
+    key["lock_wake"] = key["stock"] = "-1"
     while ((getline text < file) > 0) {
         if (text ~ /^enum later_key \{/)
             within = 1
@@ -161,7 +163,7 @@ function read_keys(file,    i) {
     for (i = 1; i <= key_count; i++) {
         if (!(key_name[i] in key))
             fault(file, field_line, "unknown key `" key_name[i] "`",
-                  "name one of enum later_key in lib/key.h, or call, claims, limit, stock")
+                  "name one of enum later_key in lib/key.h, or of known_keys() here")
         declare_head(file, key_name[i])
         row_keys[name] = row_keys[name] (i > 1 ? ", " : "") \
             (key[key_name[i]] == "-1" ? "-1 /* " key_name[i] " */" : key[key_name[i]])

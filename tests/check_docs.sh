@@ -15,8 +15,10 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
     grep -o '"%[^"]*"' lib/key.c | grep -vx '"%s\(:{%s}:%s\)\{0,1\}"' | sed -e 's/"//g' \
         -e 's/^%\.\*scall:%\.64s$/later:{Q}:call:CALL/' \
         -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \
+        -e 's/^%s:lock:{%\.200s}%s$/later:lock:{NAME}/' \
         -e 's/^%s:stock:{%\.200s}%s$/later:stock:{ITEM}/' \
         -e 's/^%s:\([a-z]*\)$/later:\1/'
+    sed -n 's/^ *\[LATER_LOCK_[A-Z]*\] = "\(:[a-z]*\)",$/later:lock:{NAME}\1/p' lib/key.c
     sed -n 's/.*claims ? "\(:[a-z]*\)".*/later:stock:{ITEM}\1/p' lib/key.c
 } | sort >"$code"
 runs "protocol.md names the keys of lib/key.c and no others" diff "$doc" "$code"

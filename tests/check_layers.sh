@@ -20,7 +20,7 @@ lib    address backoff command key password reply
 lib    document script
 lib    redis cluster
 lib    limit lock look queue stock
-lib    bulk call client push
+lib    bulk call client lock_wait push
 daemon config health log notify signals
 daemon embedded link restart slots
 daemon announce ears find migrator outbox plugin

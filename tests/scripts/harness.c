@@ -9,6 +9,8 @@
 struct server harness_server;
 redisContext *harness_redis;
 
+#define LOCK "later:lock:{n}"
+
 static struct later_keys keys;
 
 /* What is freed at the end of a test. */
@@ -185,10 +187,15 @@ const struct later_script_text *script_text(const char *script)
 /* Keys that are not of a queue come in the order of the head; there is one table of them here. */
 void script_keys(const struct later_script_text *script, const char *out[16])
 {
-    static const char *const others[][3] = {
+    static const char *const others[][4] = {
         { "push", "later:{q}:call:c" },
         { "limit_fixed", "later:limit:{k}" },
         { "limit_sliding", "later:limit:{s}" },
+        { "lock_free", LOCK, LOCK ":wake" },
+        { "lock_show", LOCK, LOCK ":fence" },
+        { "lock_take", LOCK, LOCK ":fence", LOCK ":wake" },
+        { "lock_touch", LOCK },
+        { "lock_wake", LOCK, LOCK ":wake" },
         { "stock_claim", "later:stock:{i}", "later:stock:{i}:claims" },
         { "stock_release", "later:stock:{i}:claims" },
         { "stock_set", "later:stock:{i}", "later:stock:{i}:claims" },

@@ -32,6 +32,9 @@ keys()
         sed '/^stock$/s/.*/later:stock:{item}/;t
              /^claims$/s/.*/later:stock:{item}:claims/;t
              /^limit$/s/.*/later:limit:{'"$1"'}/;t
+             /^lock$/s/.*/later:lock:{item}/;t
+             /^fence$/s/.*/later:lock:{item}:fence/;t
+             /^lock_wake$/s/.*/later:lock:{item}:wake/;t
              s/.*/later:{demo}:&/'
 }
 
@@ -121,6 +124,15 @@ is "$(run limit_fixed 1 60)" '' 'limit_fixed'
 contains "$(run limit_fixed 1 60)" '.' 'limit_fixed: over'
 is "$(run limit_sliding 1 60)" '' 'limit_sliding'
 contains "$(run limit_sliding 1 60)" '.' 'limit_sliding: over'
+
+is "$(run lock_take $t1 ann 30 '')" '1 1' 'lock_take'
+contains "$(run lock_take $t2 bob 30 '')" '0 29.' 'lock_take: another has it'
+is "$(run lock_touch $t1 60)" 1 'lock_touch'
+contains "$(run lock_wake $t2)" 59. 'lock_wake: not yet'
+contains "$(run lock_show)" '1 59.' 'lock_show'
+is "$(run lock_free $t2)" 0 'lock_free: not its own'
+is "$(run lock_free $t1)" 1 'lock_free'
+is "$(run lock_take $t2 bob 30 '')" '1 2' 'lock_take: the number grows'
 
 is "$(run probe)" '' 'probe'
 

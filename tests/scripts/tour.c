@@ -40,6 +40,11 @@ static const char *const calls[][28] = {
     { "stock_show" },
     { "limit_fixed", "5", "60" },
     { "limit_sliding", "5", "60" },
+    { "lock_take", "aaaaaaaaaaaaaaaa", "bob on h", "30", "" },
+    { "lock_touch", "oooooooooooooooo", "40" },
+    { "lock_show" },
+    { "lock_free", "oooooooooooooooo" },
+    { "lock_wake", "wwwwwwwwwwwwwwww" },
 };
 
 const char *const tour_scripts[] = { "push",          "show",       "peek",        "size",
@@ -48,7 +53,8 @@ const char *const tour_scripts[] = { "push",          "show",       "peek",     
                                      "cancel",        "pause",      "resume",      "reserve",
                                      "trim",          "purge",      "stock_set",   "stock_claim",
                                      "stock_release", "stock_show", "limit_fixed", "limit_sliding",
-                                     "wake",          NULL };
+                                     "lock_touch",    "lock_show",  "lock_free",   "lock_take",
+                                     "lock_wake",     "wake",       NULL };
 
 void tour_crowd(void)
 {
@@ -82,6 +88,7 @@ void tour_crowd(void)
     fill_beside("x1");
     run("stock_set", "5", NULL);
     run("stock_claim", "ann", NULL);
+    run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
 }
 
 void tour_arguments(const char *script)
@@ -114,6 +121,9 @@ const char *tour_picture(void)
     fprintf(file, "wake: %lld, paused: %lld\n", size_of("wake"), size_of("paused"));
     fprintf(file, "stock: %s, claims: %s\n", flat(ask("HGETALL later:stock:{i}")),
             flat(ask("HGETALL later:stock:{i}:claims")));
+    fprintf(file, "lock: %s, fence: %s, woken: %s\n",
+            flat(ask("HMGET later:lock:{n} token owner ttl fence pass")),
+            flat(ask("MGET later:lock:{n}:fence")), flat(ask("LRANGE later:lock:{n}:wake 0 -1")));
     fprintf(file, "limits: %s %s", ask("TYPE later:limit:{k}")->str,
             ask("TYPE later:limit:{s}")->str);
     fclose(file);

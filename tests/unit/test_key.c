@@ -59,6 +59,12 @@ START_TEST(test_other_names)
     ck_assert_str_eq(out, "later:stock:{phone}:claims");
     ck_assert_uint_eq(later_key_limit(out, "later", "sms"), 17);
     ck_assert_str_eq(out, "later:limit:{sms}");
+    ck_assert_uint_eq(later_key_lock(out, "later", "sms", LATER_LOCK_ITSELF), 16);
+    ck_assert_str_eq(out, "later:lock:{sms}");
+    ck_assert_uint_eq(later_key_lock(out, "later", "sms", LATER_LOCK_FENCE), 22);
+    ck_assert_str_eq(out, "later:lock:{sms}:fence");
+    ck_assert_uint_eq(later_key_lock(out, "later", "sms", LATER_LOCK_WAKE), 21);
+    ck_assert_str_eq(out, "later:lock:{sms}:wake");
     ck_assert_uint_eq(later_key_queues(out, "later"), 12);
     ck_assert_str_eq(out, "later:queues");
     ck_assert_uint_eq(later_key_hosts(out, "later"), 11);
@@ -94,6 +100,10 @@ START_TEST(test_one_slot)
     check_tag(out, "tv");
     later_key_limit(out, "a:b", "tv");
     check_tag(out, "tv");
+    for (int i = LATER_LOCK_ITSELF; i <= LATER_LOCK_WAKE; i++) {
+        later_key_lock(out, "a:b", "tv", (enum later_lock_key)i);
+        check_tag(out, "tv");
+    }
 }
 END_TEST
 
@@ -126,6 +136,9 @@ START_TEST(test_longest_names_fit)
     ck_assert_str_eq(out, wanted);
     snprintf(wanted, sizeof wanted, "%s:stock:{%s}:claims", prefix, name);
     ck_assert_uint_eq(later_key_stock(out, prefix, name, true), strlen(wanted));
+    ck_assert_str_eq(out, wanted);
+    snprintf(wanted, sizeof wanted, "%s:lock:{%s}:fence", prefix, name);
+    ck_assert_uint_eq(later_key_lock(out, prefix, name, LATER_LOCK_FENCE), strlen(wanted));
     ck_assert_str_eq(out, wanted);
     snprintf(wanted, sizeof wanted, "%s:limit:{%s}", prefix, name);
     ck_assert_uint_eq(later_key_limit(out, prefix, name), strlen(wanted));
