@@ -47,6 +47,12 @@ static int make_input(const char *bytes, size_t len)
     return fd;
 }
 
+static void close_input(int file)
+{
+    if (file >= 0)
+        close(file);
+}
+
 /* In the child. What goes wrong is told through `failure`, which the program's start closes. */
 static _Noreturn void become(char *const *program, const struct child_variable *variables,
                              int input, int failure, pid_t parent)
@@ -61,7 +67,7 @@ static _Noreturn void become(char *const *program, const struct child_variable *
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (; variables->name; variables++)
         setenv(variables->name, variables->value, 1);
-    if (dup2(input, STDIN_FILENO) >= 0)
+    if (input < 0 || dup2(input, STDIN_FILENO) >= 0)
         execvp(program[0], program);
     (void)write_all(failure, (const char *)&errno, sizeof errno);
     _exit(127);
@@ -102,20 +108,20 @@ static pid_t start(char *const *program, const struct child_variable *variables,
 pid_t child_start(char *const *program, const struct child_variable *variables, const char *input,
                   size_t len, struct later_error *err)
 {
-    int file = make_input(input, len), failure[2];
+    int file = input ? make_input(input, len) : -1, failure[2];
     pid_t pid;
 
-    if (file < 0)
+    if (input && file < 0)
         return later_fail(err, LATER_E_SYSTEM, "a file in memory: %s", strerror(errno));
     if (pipe2(failure, O_CLOEXEC) < 0) {
         later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
-        close(file);
+        close_input(file);
         return -1;
     }
     fflush(NULL); /* what is in our buffers must not be there twice */
     pid = start(program, variables, file, failure, err);
     close(failure[0]);
-    close(file);
+    close_input(file);
     return pid;
 }
 

@@ -14,10 +14,10 @@ struct child_variable {
     const char *name, *value;
 };
 
-/* Starts program[0], found by $PATH, with `len` bytes of input on its standard input, in a process
- * group of its own (so that ^C on our terminal does not end it), with its signals as they were
- * when we were started; it is killed if we die. Returns its number; or -1 with *err: LATER_E_NONE
- * where it cannot be run, LATER_E_SYSTEM. */
+/* Starts program[0], found by $PATH, with `len` bytes of input on its standard input (NULL: with
+ * our own standard input), in a process group of its own (so that ^C on our terminal does not end
+ * it), with its signals as they were when we were started; it is killed if we die. Returns its
+ * number; or -1 with *err: LATER_E_NONE where it cannot be run, LATER_E_SYSTEM. */
 pid_t child_start(char *const *program, const struct child_variable *variables, const char *input,
                   size_t len, struct later_error *err);
 

@@ -29,6 +29,7 @@ struct command {
     const struct args_option *options; /* ends with a name of NULL; NULL = none */
     int min, max;                      /* words it takes; max -1 = any number */
     bool program;                      /* what stands behind -- is a program, and must be there */
+    const char *instead;               /* but not with this flag; NULL = none */
     int (*run)(struct cli *cli, struct later_error *err);
 };
 

@@ -17,8 +17,8 @@ extern const struct command command_ack, command_release, command_return, comman
     command_touch;
 /* work.c */
 extern const struct command command_work;
-/* stock.c */
-extern const struct command command_stock;
+/* lock.c, limit.c, stock.c */
+extern const struct command command_lock, command_limit, command_stock;
 /* status.c, check.c */
 extern const struct command command_status, command_check;
 /* help.c */

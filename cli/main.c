@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-    &command_push, &command_queues,  &command_size,  &command_peek,    &command_show,
-    &command_kick, &command_cancel,  &command_purge, &command_pause,   &command_resume,
-    &command_work, &command_reserve, &command_ack,   &command_release, &command_return,
-    &command_bury, &command_touch,   &command_stock, &command_status,  &command_check,
-    &command_help,
+    &command_push,   &command_queues,  &command_size,  &command_peek,    &command_show,
+    &command_kick,   &command_cancel,  &command_purge, &command_pause,   &command_resume,
+    &command_work,   &command_reserve, &command_ack,   &command_release, &command_return,
+    &command_bury,   &command_touch,   &command_lock,  &command_limit,   &command_stock,
+    &command_status, &command_check,   &command_help,
 };
 const size_t command_count = sizeof commands / sizeof *commands;
 
@@ -80,6 +80,8 @@ static const char *wrong_count(const struct cli *cli)
         return "something is missing";
     if (cli->command->max >= 0 && cli->args.count > cli->command->max)
         return "there are words too many";
+    if (cli->command->instead && args_flag(&cli->args, cli->command->instead))
+        return NULL;
     if (cli->command->program && (!cli->args.program || !cli->args.program[0]))
         return "`-- PROGRAM` is missing";
     return NULL;

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_LEAST 0.75 /* seconds between two looks, on average */
-#define LOOK_MOST  2.0  /* and at most: who was woken may die before it takes the lock */
-#define AGAIN      0.5  /* seconds until a connection that broke is tried again */
-#define LAST_WORD  2.0  /* seconds for what is under way when the wait is over */
+#define LOOK_LEAST 1.0 /* seconds between two looks, on average */
+#define LOOK_MOST  2.0 /* and at most: who was woken may die before it takes the lock */
+#define AGAIN      0.5 /* seconds until a connection that broke is tried again */
+#define LAST_WORD  2.0 /* seconds for what is under way when the wait is over */
 
 struct waiter {
     struct later_client *client;

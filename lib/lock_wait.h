@@ -3,7 +3,7 @@
  *
  * Who waits is blocked in Redis, on a second connection, for the whole time: that is its place in
  * the queue. On the first connection it looks whether the owner died, when the owner's time is over
- * and at least every two seconds or so; on average less than twice a second, however short the ttl.
+ * and at least every two seconds or so; on average once a second at most, however short the ttl.
  * A place is lost with its connection: who was cut off from Redis is the last again.
  */
 #ifndef LATER_LOCK_WAIT_H

@@ -10,7 +10,7 @@ like "$err" '^usage: later COMMAND' "and the usage"
 run later --help
 is "$status $err" "0 " "--help"
 for command in push queues size peek show kick cancel purge pause resume reserve ack release return \
-    bury touch work stock status check help; do
+    bury touch work lock limit stock status check help; do
     like "$out" "^  $command +[A-Z]" "--help lists $command"
     is "$(later help "$command")" "$(later "$command" --help)" "help $command is $command --help"
     like "$(later help "$command" | head -n 1)" "^usage: later $command" "it begins with the usage"
@@ -25,7 +25,7 @@ section()
         "$top_srcdir/doc/later.1"
 }
 for command in push queues size peek show kick cancel purge pause resume reserve ack release return \
-    bury touch work stock status check help; do
+    bury touch work lock limit stock status check help; do
     missing=
     section "$command" >"$work/section"
     test -s "$work/section" || missing=all
@@ -65,6 +65,7 @@ LATER_REDIS_URL=unix:$redis_socket
 export LATER_REDIS_URL
 for command in 'push t' 'push -f /dev/null' 'size q' queues 'peek q' 'show i' 'kick i' 'cancel i' \
     'pause q' 'reserve q --wait 30' 'ack q i 0123456789abcdef' 'work q -- true' 'stock show i' \
+    'lock l -- true' 'lock l --show' 'limit l --max 1 --per 1' \
     status check; do
     begun=$(date +%s%N)
     # shellcheck disable=SC2086

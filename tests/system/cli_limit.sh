@@ -1,0 +1,57 @@
+#!/bin/sh
+# later limit: may this happen now?
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+for window in fixed sliding; do
+    for i in 1 2 3; do
+        run later limit "$window" --max 3 --per 60 --window "$window"
+        is "$status $out$err" "0 0" "$window: $i of 3"
+    done
+    run later limit "$window" --max 3 --per 60 --window "$window"
+    like "$status $out" '^75 (59\.[0-9]+|5[0-9](\.[0-9]+)?)$' "$window: not now; the seconds until it may"
+done
+run later limit sliding --max 3 --per 1m
+is "$status" 75 "sliding is what it is otherwise"
+like "$(later limit sliding --max 3 --per 60 --json)" \
+    '^\{"limit":"sliding","allowed":false,"wait":5[0-9](\.[0-9]+)?\}$' "--json, not now"
+is "$(later limit other --max 3 --per 60 --json)" '{"limit":"other","allowed":true,"wait":0}' "--json"
+
+later limit soon --max 1 --per 0.5 >/dev/null
+begun=$(date +%s%N)
+calls=$(redis info commandstats | tr -d '\r' | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\).*/\1/p')
+run later limit soon --max 1 --per 0.5 --wait 20
+took=$((($(date +%s%N) - begun) / 1000000))
+is "$status $out $((took >= 300 && took < 5000))" "0 0 1" "--wait: until it may"
+calls=$(($(redis info commandstats | tr -d '\r' | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\).*/\1/p') - calls))
+is "$((calls <= 3))" 1 "without asking again and again"
+later limit late --max 1 --per 60 >/dev/null
+begun=$(date +%s%N)
+run later limit late --max 1 --per 60 --wait 5
+took=$((($(date +%s%N) - begun) / 1000000))
+is "$status $((took < 2000))" "75 1" "--wait: at once where it is too long to wait"
+
+run later limit sliding --max 3 --per 60 --window fixed
+is "$status" 65 "one name is fixed or sliding"
+like "$err" 'sliding is in use with the other --window' "and words"
+for wrong in k 'k --max 3' 'k --per 3' 'k --max 0 --per 1' 'k --max 1 --per 0' 'k --max x --per 1' \
+    'k --max 1 --per 1 --window round' 'k{ --max 1 --per 1' '--max 1 --per 1'; do
+    # shellcheck disable=SC2086
+    run later limit $wrong
+    is "$status" 64 "later limit $wrong: wrong usage"
+done
+
+# 40 callers at once, 5 of them.
+for i in 1 2 3 4; do
+    (
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+            later limit rush --max 5 --per 60 >/dev/null && echo yes
+        done >"$work/rush$i"
+        exit 0
+    ) &
+    own "$!"
+    eval "caller$i=\$!"
+done
+for i in 1 2 3 4; do eval "wait \"\$caller$i\""; done
+is "$(cat "$work"/rush? | wc -l)" 5 "never more than --max"
+finish

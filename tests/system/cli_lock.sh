@@ -1,0 +1,250 @@
+#!/bin/sh
+# later lock: a program under a distributed lock.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly yes' 'appendfsync always'
+
+# program NAME: a program from standard input, $work/NAME.
+program()
+{
+    { echo '#!/bin/sh' && cat; } >"$work/$1"
+    chmod +x "$work/$1"
+}
+# locker ARGS...: later lock in the background; $locker; its words in $work/words.
+locker()
+{
+    "$later_bin" lock "$@" >"$work/locked" 2>"$work/words" </dev/null &
+    locker=$!
+    own "$locker"
+}
+# ended: waits for it; $status.
+ended()
+{
+    wait "$locker"
+    status=$?
+}
+held()
+{
+    later lock "$1" --show | grep -q held
+}
+free()
+{
+    later lock "$1" --show | grep -q free
+}
+# since FILE: milliseconds from the time in it until now.
+since()
+{
+    echo $((($(date +%s%N) - $(cat "$1")) / 1000000))
+}
+waiting()
+{
+    test "$(redis info clients | tr -d '\r' | sed -n 's/^blocked_clients://p')" -eq "$1"
+}
+
+# ---- the program, and its status
+
+is "$(later lock a -- sh -c 'echo "$LATER_LOCK_NAME $LATER_LOCK_FENCE"')" "a 1" \
+    "its name and its number are in the environment"
+is "$(later lock a -- sh -c 'echo "$LATER_LOCK_FENCE"')" 2 "the number grows"
+is "$(echo typed | later lock a -- cat)" typed "standard input is the program's"
+run later lock a -- sh -c 'exit 7'
+is "$status$out$err" 7 "its status is ours"
+run later lock a -- sh -c 'kill -9 $$'
+is "$status" 137 "ended by a signal: 128 and its number"
+run later lock a -- "$work/none"
+is "$status" 127 "no such program: 127"
+like "$err" 'later lock: .*/none: No such file' "and words"
+free a
+is $? 0 "and the lock is free"
+
+# ---- who has it
+
+is "$(later lock new --show)" "$(printf 'new\tfree\t\t0\t')" "a lock that nobody ever had"
+is "$(later lock new --show --json)" \
+    '{"lock":"new","held":false,"remaining":null,"owner":null,"since":null,"ttl":null,"fence":0}' "--json"
+locker a --ttl 20 -- sleep 60
+wait_until 10 held a
+like "$(later lock a --show)" "^a	held	(19|20)(\.[0-9]+)?	7	.*:$locker sleep\$" "held, by whom, under which number"
+like "$(later lock a --show --json)" \
+    '^\{"lock":"a","held":true,"remaining":(19\.[0-9]+|20),"owner":".*:'"$locker"' sleep","since":[0-9.]+,"ttl":20,"fence":7\}$' \
+    "--json"
+run later lock a -- touch "$work/never"
+is "$status $err" "75 later lock: a: another has it" "another has it: status 75"
+run later lock a --conflict-exit 9 -- touch "$work/never"
+is "$status" 9 "--conflict-exit"
+date +%s%N >"$work/begun"
+run later lock a --wait 0.4 -- touch "$work/never"
+took=$(since "$work/begun")
+is "$status $((took >= 400)) $((took < 3000))" "75 1 1" "--wait, with a fraction: no longer than that"
+test -e "$work/never"
+is $? 1 "the program was not begun"
+
+# ---- signals
+
+kill -TERM "$locker"
+ended
+is "$status" 143 "TERM is passed on"
+free a
+is $? 0 "and the lock is free"
+program polite <<'END'
+trap 'echo told; exit 5' TERM
+trap 'echo $$ >>"$PIDS"' USR1
+sleep 60 &
+echo $! >>"$PIDS"
+echo $$ >>"$PIDS"
+while :; do wait; done
+END
+PIDS=$work/pids
+export PIDS
+: >"$PIDS"
+locker a -- "$work/polite"
+wait_until 10 test -s "$PIDS"
+kill -USR1 "$locker"
+wait_until 10 test "$(wc -l <"$PIDS")" -ge 3
+wait_until 10 eval 'test $(wc -l <"$PIDS") -ge 3'
+is "$(sed -n '2p' "$PIDS")" "$(sed -n '3p' "$PIDS")" "USR1 is passed on"
+kill -TERM "$locker"
+ended
+is "$status $(cat "$work/locked")" "5 told" "TERM: the program's own end counts"
+
+locker a -- sleep 60
+wait_until 10 held a
+holder=$locker
+locker a --wait forever -- touch "$work/never"
+wait_until 10 waiting 1
+kill -TERM "$locker"
+ended
+is "$status $(cat "$work/words")" "143 " "TERM while it waits"
+wait_until 10 waiting 0
+is $? 0 "and nobody waits any more"
+held a
+is $? 0 "the lock is untouched"
+
+# ---- waiting
+
+locker a --wait forever -- date +%s%N
+wait_until 10 waiting 1
+date +%s%N >"$work/begun"
+kill -TERM "$holder"
+wait "$holder"
+ended
+is "$status $(((($(cat "$work/locked") - $(cat "$work/begun")) / 1000000) < 1000))" "0 1" \
+    "--wait forever: begun when it is freed"
+
+locker a --ttl 1 -- sleep 60
+wait_until 10 held a
+holder=$locker
+locker a --wait 20 -- sh -c 'date +%s%N'
+wait_until 10 waiting 1
+child=$(ps -o pid= --ppid "$holder" | tr -d ' ')
+date +%s%N >"$work/begun"
+kill -KILL "$holder"
+wait "$holder" 2>/dev/null
+wait_until 5 gone "$child"
+is $? 0 "KILL of later: its program is killed, too"
+ended
+took=$((($(cat "$work/locked") - $(cat "$work/begun")) / 1000000))
+is "$status $((took <= 2500))" "0 1" "and the lock is another's when its ttl is over"
+
+# ---- it is renewed, and it may be lost
+
+locker a --ttl 0.6 -- sleep 1.8
+wait_until 10 held a
+sleep 1.2 # two lives of the lock
+run later lock a -- true
+is "$status" 75 "renewed while the program lives"
+ended
+is "$status$(cat "$work/words")" 0 "and no longer"
+
+program deaf <<'END'
+trap '' TERM
+sleep 60 &
+echo $! >>"$PIDS"
+echo $$ >>"$PIDS"
+while :; do sleep 1; done
+END
+: >"$PIDS"
+locker a --ttl 0.6 -- "$work/deaf"
+wait_until 10 eval 'test $(wc -l <"$PIDS") -ge 2'
+redis del 'later:lock:{a}' >/dev/null
+ended
+is "$status $(cat "$work/words")" \
+    "77 later lock: a: lost, since it was not renewed in time; ending $work/deaf" "lost: status 77"
+wait_until 5 gone "$(sed -n 1p "$PIDS")" && wait_until 5 gone "$(sed -n 2p "$PIDS")"
+is $? 0 "the program and what it started is ended, by KILL where TERM does not do"
+free a
+is $? 0 "and nobody has it"
+
+locker a --ttl 30 -- sleep 0.5
+wait_until 10 held a
+redis del 'later:lock:{a}' >/dev/null
+ended
+is "$status $(cat "$work/words")" "77 later lock: a: lost before sleep ended (status 0)" \
+    "lost unnoticed: told at the end"
+
+locker a --ttl 1.2 -- sleep 60
+wait_until 10 held a
+child=$(ps -o pid= --ppid "$locker" | tr -d ' ')
+date +%s%N >"$work/begun"
+kill -STOP "$redis_pid"
+ended
+is "$status $(($(since "$work/begun") <= 2500))" "69 1" "a Redis that hangs: ended when its ttl is over"
+like "$(cat "$work/words")" '^later lock: a: lost, since Redis was not reached for 1(\.[0-9]*)? seconds \(.*\); ending sleep$' \
+    "and told"
+wait_until 5 gone "$child"
+is $? 0 "the program as well"
+kill -CONT "$redis_pid"
+wait_until 5 free a # a renewal may have waited there
+
+locker a --ttl 20 -- sleep 60
+wait_until 10 held a
+holder=$locker
+locker a --wait 30 -- echo mine
+wait_until 10 waiting 1
+stop_redis KILL
+start_redis 'appendonly yes' 'appendfsync always'
+wait_until 10 waiting 1
+is $? 0 "who waits survives a restart of Redis"
+held a
+is $? 0 "and so does who has it"
+kill -TERM "$holder"
+wait "$holder"
+is $? 143 "it has not lost it"
+ended
+is "$status $(cat "$work/locked")" "0 mine" "and hands it on"
+
+# ---- many
+
+program add_one <<'END'
+n=$(cat "$COUNT")
+sleep 0.0$(($$ % 3))
+echo $((n + 1)) >"$COUNT"
+echo "$LATER_LOCK_FENCE" >>"$COUNT.fences"
+END
+COUNT=$work/count
+export COUNT
+echo 0 >"$COUNT"
+for i in 1 2 3 4 5 6; do
+    (for _ in 1 2 3 4 5; do later lock many --wait 60 -- "$work/add_one" || echo failed; done) \
+        >"$work/many$i" 2>&1 &
+    own "$!"
+    eval "many$i=\$!"
+done
+for i in 1 2 3 4 5 6; do eval "wait \"\$many$i\""; done
+is "$(cat "$COUNT") $(cat "$work"/many?)" "30 " "30 programs, each alone"
+is "$(sort -n -u "$COUNT.fences")" "$(cat "$COUNT.fences")" "their numbers only grow"
+
+is "$(on_terminal "$later_bin lock tty -- sh -c 'read -r word; echo got \$word'" 'hello\n' | tail -n 1)" \
+    "got hello" "a program may read the terminal"
+
+# ---- words
+
+for wrong in 'a' 'a --show -- true' 'a --ttl 0 -- true' 'a --ttl soon -- true' 'a --wait x -- true' \
+    'a --conflict-exit 256 -- true' 'a b -- true' 'a{b -- true'; do
+    # shellcheck disable=SC2086
+    run later lock $wrong
+    is "$status" 64 "later lock $wrong: wrong usage"
+done
+stop_redis
+run later lock a --wait 60 -- true
+is "$status" 69 "no Redis: at once, also with --wait"
+finish
