@@ -274,7 +274,8 @@ static int start(struct hold *hold, struct later_error *err)
     pid_t pid;
 
     snprintf(fence, sizeof fence, "%llu", (unsigned long long)hold->locked.fence);
-    hold->terminal = tcgetpgrp(STDIN_FILENO) == getpgrp();
+    /* In a pipeline the terminal is the other programs', too. */
+    hold->terminal = isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     hold->touch_at = hold->locked.since + hold->order->ttl / 3;
     pid = child_start(hold->order->program, variables, NULL, 0, err);
     if (pid < 0)
