@@ -86,13 +86,13 @@ static int take(struct waiter *waiter, const char *pass, struct later_locked *lo
 }
 
 /* Where the last take's answer was lost the lock may be ours: then a look does not tell, a take
- * does. */
+ * does. And a pass would be of no use to us while we are not in the line. */
 static int look(struct waiter *waiter, struct later_locked *locked)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
-    if (waiter->away)
+    if (waiter->away || !waiter->in_line)
         return take(waiter, NULL, locked);
     later_lock_wake(&cmd, later_call_prefix(waiter->client), waiter->wish->name,
                     waiter->wish->token);
