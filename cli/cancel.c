@@ -59,7 +59,7 @@ static int cancel_and_tell(struct cli *cli, struct table *table, const struct la
         jsonl_begin(&json, stdout);
         jsonl_text(&json, "queue", keys->queue);
         jsonl_text(&json, "id", id);
-        jsonl_text(&json, "result", "cancelled");
+        jsonl_text(&json, "result", strcmp(state, "ended") == 0 ? "freed" : "cancelled");
         jsonl_text(&json, "state", state);
         jsonl_end(&json);
     } else {
@@ -98,7 +98,7 @@ const struct command command_cancel = {
     .usage = "ID... [-q Q]",
     .brief = "Drop jobs, whatever their state",
     .more = "Of a job that runs the reservation is withdrawn: its handler is told, and its result\n"
-            "is refused.\n",
+            "is refused. An id that --unique-for keeps taken after its job is free from then on.\n",
     .example = "later cancel order-1138 -q mail\n",
     .options = options,
     .min = 1,

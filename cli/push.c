@@ -96,12 +96,16 @@ static int take_times(struct cli *cli, struct making *making, struct later_error
     if (cli_duration(cli, "in", &item->seconds, err) < 0 ||
         (at && text_time(at, "--at", &item->seconds, err) < 0) ||
         (expires && text_time(expires, "--expires-at", &making->parts.expires_at, err) < 0) ||
-        cli_duration(cli, "timeout", &making->parts.timeout, err) < 0)
+        cli_duration(cli, "timeout", &making->parts.timeout, err) < 0 ||
+        cli_duration(cli, "unique-for", &item->unique_for, err) < 0)
         return -1;
     if (expires && making->parts.expires_at <= 0)
         return later_fail(err, LATER_E_USAGE, "--expires-at: 0 would be never");
     if (args_text(&cli->args, "timeout") && making->parts.timeout <= 0)
         return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
+    if (item->unique_for > LATER_UNIQUE_MAX)
+        return later_fail(err, LATER_E_USAGE, "--unique-for: at most %.0f seconds",
+                          LATER_UNIQUE_MAX);
     item->when = at ? LATER_AT : args_text(&cli->args, "in") ? LATER_IN : LATER_NOW;
     return 0;
 }
@@ -180,9 +184,9 @@ static int push(struct cli *cli, const struct making *making, struct later_error
 
 static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 {
-    static const char *const others[] = { "in",       "at",           "id",
-                                          "priority", "max-attempts", "timeout",
-                                          "backoff",  "expires-at",   "text" };
+    static const char *const others[] = { "in",           "at",        "id",      "priority",
+                                          "max-attempts", "timeout",   "backoff", "expires-at",
+                                          "text",         "unique-for" };
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (args_text(&cli->args, others[i]))
@@ -226,6 +230,7 @@ static const struct args_option options[] = {
     { "backoff", 0, "WAITS", "before the next attempts: 5, or 1,10,5m, or JSON" },
     { "expires-at", 0, "TIME", "not begun before then, it is dropped" },
     { "replace", 0, NULL, "a job of this id that waits is replaced" },
+    { "unique-for", 0, "DURATION", "the id stays taken so long after the job has ended" },
     { "text", 0, NULL, "PAYLOAD is plain text and becomes a JSON string" },
     { "file", 'f', "FILE", "push one document a line; - is standard input" },
     { 0 },
@@ -235,13 +240,13 @@ const struct command command_push = {
     .name = "push",
     .usage = "TYPE [PAYLOAD|-] [-q Q] [--in DURATION|--at TIME] [--id ID] ... | --file FILE [-q Q]",
     .brief = "Push a job, or a file of them",
-    .more =
-        "PAYLOAD is JSON; - reads it from standard input; without one it is null. The id is\n"
-        "printed. A job whose id is known is not pushed again, which is no failure.\n"
-        "\n"
-        "A FILE has one job document a line (NDJSON), each with its type; queue, in and at may\n"
-        "stand there too. Bad lines are named and left out, the good ones are pushed, and the\n"
-        "status is then 65.\n",
+    .more = "PAYLOAD is JSON; - reads it from standard input; without one it is null. The id is\n"
+            "printed. A job whose id is known is not pushed again, which is no failure.\n"
+            "\n"
+            "A FILE has one job document a line (NDJSON), each with its type; queue, in, at and\n"
+            "unique_for may stand there too. Bad lines are named and left out, the good ones are "
+            "pushed, and the\n"
+            "status is then 65.\n",
     .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
                "later push --file jobs.ndjson\n",
     .options = options,

@@ -85,6 +85,7 @@ static int push_line(struct filing *filing, const char *bytes, size_t len, struc
         later_document_uuid(id);
     item.id = doc.id[0] ? doc.id : id;
     item.priority = doc.priority;
+    item.unique_for = doc.unique_for;
     item.when = doc.in > 0 ? LATER_IN : doc.at > 0 ? LATER_AT : LATER_NOW;
     item.seconds = doc.in > 0 ? doc.in : doc.at;
     return later_bulk_add(filing->bulk, doc.queue[0] ? doc.queue : cli_queue(filing->cli), &item,

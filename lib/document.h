@@ -18,6 +18,7 @@
 #define LATER_TYPE_MAX       128
 #define LATER_ID_MAX         200
 #define LATER_TRACE_MAX      256
+#define LATER_UNIQUE_MAX     1e9     /* seconds that an id may stay taken */
 #define LATER_DOCUMENT_MAX   1048576 /* default limit in bytes */
 #define LATER_DOCUMENT_DEPTH 128     /* nesting; the document itself is 1 */
 #define LATER_PRIORITY_MAX   100
@@ -34,11 +35,13 @@ struct later_document {
     double timeout;        /* seconds; 0 = not said */
     double expires_at;     /* UNIX seconds; 0 = never */
     double in, at;         /* for lines of `later push --file`; < 0 = not said */
+    double unique_for;     /* for them, too: seconds; 0 = not said */
     bool has_backoff;
     struct later_backoff backoff; /* base, max, jitter < 0 where the document does not say them */
 };
 
-/* Which members to read: a worker ignores queue, in and at, a file of lines to push has them. */
+/* Which members to read: a worker ignores queue, in, at and unique_for, a file of lines to
+ * push has them. */
 enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
 
 /* Parses `len` bytes into *doc, which borrows them (payload). max: most bytes allowed. Unknown

@@ -219,6 +219,16 @@ static int read_backoff(struct later_document *doc, const json_t *value, struct 
     return read_wait("backoff", value, &doc->backoff.base, err);
 }
 
+static int read_unique_for(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    if (read_number("unique_for", value, &doc->unique_for, err) < 0)
+        return -1;
+    if (!(doc->unique_for >= 0 && doc->unique_for <= LATER_UNIQUE_MAX))
+        return later_fail(err, LATER_E_DATA, "unique_for: must be from 0 to %.0f seconds",
+                          LATER_UNIQUE_MAX);
+    return 0;
+}
+
 /* ---- which is which */
 
 static const struct member {
@@ -237,6 +247,7 @@ static const struct member {
     { "queue", true, read_queue },
     { "in", true, read_in },
     { "at", true, read_at },
+    { "unique_for", true, read_unique_for },
 };
 
 int later_document_member(struct later_document *doc, enum later_document_use use, const char *name,

@@ -15,6 +15,7 @@ static const char *const names[LATER_KEY_COUNT] = {
     [LATER_KEY_INTERRUPTS] = "interrupts",
     [LATER_KEY_PRIORITIES] = "priorities",
     [LATER_KEY_ERRORS] = "errors",
+    [LATER_KEY_UNIQUE] = "unique",
     [LATER_KEY_WAKE] = "wake",
     [LATER_KEY_PAUSED] = "paused",
     [LATER_KEY_STATS] = "stats",

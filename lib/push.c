@@ -71,6 +71,9 @@ static int prepare(struct prepared *to, const struct later_new_job *job, struct 
         return later_fail(err, LATER_E_DATA, "in: 0 to %.0f seconds, or else at", LATER_DELAY_MAX);
     if (!(job->at >= 0 && job->at <= AT_MAX))
         return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", AT_MAX);
+    if (!(job->unique_for >= 0 && job->unique_for <= LATER_UNIQUE_MAX))
+        return later_fail(err, LATER_E_DATA, "unique_for: 0 to %.0f seconds", LATER_UNIQUE_MAX);
+    to->item.unique_for = job->unique_for;
     to->item.when = job->in > 0 ? LATER_IN : job->at > 0 ? LATER_AT : LATER_NOW;
     to->item.seconds = job->in > 0 ? job->in : job->at;
     if ((job->document ? take_document(to, job, err) : prepare_document(to, job, err)) < 0)

@@ -51,6 +51,22 @@ static void add_when(struct later_command *cmd, const struct later_push_item *it
     }
 }
 
+/* Nobody pays for what most jobs do not ask: an id that stays taken stands behind the priority. */
+static void add_priority(struct later_command *cmd, const struct later_push_item *item)
+{
+    char priority[16], text[LATER_SECONDS_SIZE];
+    size_t len;
+
+    if (!(item->unique_for > 0)) {
+        later_command_int(cmd, item->priority);
+        return;
+    }
+    len = later_seconds_spell(text, item->unique_for);
+    later_command_pair(cmd, priority,
+                       (size_t)snprintf(priority, sizeof priority, "%d/", (int)item->priority),
+                       text, len);
+}
+
 void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
                       bool replace, const struct later_push_item *items, size_t count)
 {
@@ -63,7 +79,7 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, items[i].id);
         add_when(cmd, &items[i]);
-        later_command_int(cmd, items[i].priority);
+        add_priority(cmd, &items[i]);
         later_command_bytes(cmd, items[i].document, items[i].document_len);
     }
 }

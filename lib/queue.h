@@ -32,7 +32,8 @@ struct later_push_item {
     size_t document_len;
     int32_t priority; /* -100 … 100 */
     enum later_when when;
-    double seconds; /* LATER_IN: from now; LATER_AT: UNIX time */
+    double seconds;    /* LATER_IN: from now; LATER_AT: UNIX time */
+    double unique_for; /* seconds that the id stays taken after the job has ended; 0: not at all */
 };
 
 /* call: an id of this very call, new for each, so that repeating it after a lost reply changes

@@ -1,9 +1,9 @@
 -- ack: jobs are done
--- KEYS   reserved jobs attempts crashes interrupts priorities errors stats
+-- KEYS   reserved jobs attempts crashes interrupts priorities errors unique stats
 -- ARGV   (member)...
 -- reply  the positions (from 1) of members that are LOST
 --
--- A repeat answers LOST and changes nothing.
+-- A repeat answers LOST and changes nothing. An id that was pushed so stays taken for its time.
 
 -- @include settle
 

@@ -1,22 +1,24 @@
 -- cancel: drop jobs, whatever their state
--- KEYS   ready delayed reserved dead jobs attempts crashes interrupts priorities errors stats
+-- KEYS   ready delayed reserved dead jobs attempts crashes interrupts priorities errors unique stats
 -- KEYS   cancelled
 -- ARGV   (id member)...
--- reply  for each job the state it had, or '' where there is none
+-- reply  for each job the state it had, or '' where there is none; `ended`: no job, but its id was
+--        taken still, and is free now
 --
 -- member  `TOKEN:id` where the caller found it reserved (ZSCAN), else ''. The reservation is
 --         withdrawn: who holds it is told LOST, and by a message on the channel `cancelled`.
 
+-- @include now
 -- @include guard
 -- @include forget
+-- @include free
 -- @include count
 
 local total = #ARGV / 2
-guard(total, { ready, delayed, reserved, dead },
-    { jobs, attempts, crashes, interrupts, priorities, errors, stats })
+guard(total, { ready, delayed, reserved, dead }, { jobs, stats })
 
 local sets = { ready = ready, delayed = delayed, dead = dead }
-local from, gone, seen = {}, {}, {}
+local from, gone, ended, seen = {}, {}, {}, {}
 for i = 1, total do
     local id, member = ARGV[2 * i - 1], ARGV[2 * i]
     from[i] = ''
@@ -33,7 +35,16 @@ for i = 1, total do
     if from[i] ~= '' then
         seen[id] = true
         gone[#gone + 1] = id
+    elseif uniques > 0 and not seen[id] then
+        if tonumber(redis.call('ZSCORE', unique, id) or 0) > now then
+            from[i] = 'ended'
+            seen[id] = true
+            ended[#ended + 1] = id
+        end
     end
+end
+if #ended > 0 then
+    free(ended)
 end
 if #gone == 0 then
     return from
@@ -43,11 +54,12 @@ for i = 1, total do
     if from[i] == 'reserved' then
         redis.call('ZREM', reserved, ARGV[2 * i])
         redis.call('PUBLISH', cancelled, ARGV[2 * i])
-    elseif from[i] ~= '' then
+    elseif sets[from[i]] then
         redis.call('ZREM', sets[from[i]], id)
     end
 end
 local known = forget(gone)
+free(gone)
 count(stats, 'cancelled', #gone)
 if known < #gone then
     count(stats, 'adopted', #gone - known)

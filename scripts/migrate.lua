@@ -1,5 +1,6 @@
 -- migrate: due delayed jobs and lapsed reservations become ready
--- KEYS   ready delayed reserved jobs attempts interrupts priorities errors wake paused stats
+-- KEYS   ready delayed reserved jobs attempts interrupts priorities errors unique wake paused
+-- KEYS   stats
 -- ARGV   limit lapse reason
 -- reply  promoted, lapsed, seconds until the next is due, seconds until the next lease ends
 --        ('' = none), the present
@@ -8,7 +9,8 @@
 -- lapse   1: return reservations whose lease ran out; 0: leave them, their keepers come first
 -- reason  `"kind":"lapse",…}` for those, or '' to keep the one before
 --
--- Leaves a wake where ready jobs have none, so that a plain ZADD is found too.
+-- Leaves a wake where ready jobs have none, so that a plain ZADD is found too. Ids of jobs that
+-- have ended are free when their time has passed (see push): up to `limit` of them go.
 
 -- @include now
 -- @include number
@@ -22,6 +24,7 @@ local most = whole(limit, 1, 500)
 if not most or (lapse ~= '0' and lapse ~= '1') then
     return redis.error_reply('ERR migrate: a limit is 1 to 500, lapse is 0 or 1')
 end
+local uniques = redis.call('ZCARD', unique)
 guard(most, { ready, delayed, reserved },
     { jobs, attempts, interrupts, priorities, errors, stats })
 
@@ -76,6 +79,12 @@ repeat
 until moved < step or promoted == most or size > 262144
 if lapse == '1' and promoted < most then
     lapsed = lapse_first(most - promoted)
+end
+if uniques > 0 then
+    local over = redis.call('ZRANGEBYSCORE', unique, '(0', now, 'LIMIT', 0, most)
+    if #over > 0 then
+        redis.call('ZREM', unique, unpack(over))
+    end
 end
 leave_wake()
 

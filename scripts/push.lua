@@ -1,19 +1,21 @@
 -- push: put jobs into ready, or into delayed until they are due
--- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors wake paused stats
--- KEYS   due call
+-- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors unique wake paused
+-- KEYS   stats due call
 -- ARGV   remember mode (id when priority document)...
 -- reply  one answer a job: PUSHED, REPLACED, or `EXISTS state`
 --
 -- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
 -- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced
 -- when      '' now; '+S' in S seconds; 'S' at that UNIX time
--- priority  -100 to 100, higher first
+-- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
+--           was acked or has expired: pushed again, it answers `EXISTS ended`
 --
 -- The only script whose first write a full Redis refuses: who pushes then is told so.
 
 -- @include now
 -- @include number
 -- @include guard
+-- @include beside
 -- @include place
 -- @include where
 -- @include count
@@ -37,13 +39,21 @@ local function refuse(job, why)
 end
 
 local total = (#ARGV - 2) / 4
-local times, ranks = {}, {}
+local times, ranks, stays = {}, {}, {}
 for i = 1, total do
     local id, when = ARGV[4 * i - 1], ARGV[4 * i]
     if #id > 200 or not string.find(id, '^[!-~]+$') then
         return refuse(i, 'an id is 1 to 200 printable characters without space')
     end
     ranks[i] = whole(ARGV[4 * i + 1], -100, 100)
+    if not ranks[i] then
+        local rank, seconds = string.match(ARGV[4 * i + 1], '^([^/]*)/(.*)$')
+        ranks[i] = rank and whole(rank, -100, 100)
+        stays[i] = rank and number(seconds, 0, 1e9)
+        if rank and not stays[i] then
+            return refuse(i, 'an id stays taken for 0 to 1000000000 seconds')
+        end
+    end
     if not ranks[i] then
         return refuse(i, 'a priority is a whole number from -100 to 100')
     end
@@ -60,9 +70,8 @@ for i = 1, total do
     end
 end
 guard(total, { ready, delayed, dead }, { jobs, stats })
-guard(0, {}, only_if_any({ attempts, crashes, interrupts, priorities, errors }))
 
-local soon, later, ranked, state_of = {}, {}, {}, {}
+local soon, later, ranked, asked, state_of = {}, {}, {}, {}, {}
 local function take(i, id)
     local time = times[i]
     if time and time > now then
@@ -78,13 +87,20 @@ local function take(i, id)
         ranked[#ranked + 1] = id
         ranked[#ranked + 1] = ranks[i]
     end
+    if stays[i] and stays[i] > 0 then
+        asked[#asked + 1] = -stays[i]
+        asked[#asked + 1] = id
+    end
 end
 
 local function replace(i, id, state)
     redis.call('ZREM', state == 'ready' and ready or delayed, id)
     redis.call('HSET', jobs, id, ARGV[4 * i + 2])
-    for _, beside in ipairs({ attempts, crashes, interrupts, priorities, errors }) do
-        redis.call('HDEL', beside, id)
+    for _, hash in ipairs(beside) do
+        redis.call('HDEL', hash, id)
+    end
+    if uniques > 0 then
+        redis.call('ZREM', unique, id)
     end
     take(i, id)
 end
@@ -94,9 +110,14 @@ local pushed, replaced = 0, 0
 for i = 1, total do
     local id = ARGV[4 * i - 1]
     if redis.call('HSETNX', jobs, id, ARGV[4 * i + 2]) == 1 then
-        take(i, id)
-        pushed = pushed + 1
-        answers[i] = 'PUSHED'
+        if uniques > 0 and tonumber(redis.call('ZSCORE', unique, id) or 0) > now then
+            redis.call('HDEL', jobs, id)
+            answers[i] = 'EXISTS ended'
+        else
+            take(i, id)
+            pushed = pushed + 1
+            answers[i] = 'PUSHED'
+        end
     else
         -- One that came earlier in this very call is in no set yet.
         local state = state_of[id] or where(id)
@@ -112,6 +133,9 @@ end
 
 if #ranked > 0 then
     redis.call('HSET', priorities, unpack(ranked))
+end
+if #asked > 0 then
+    redis.call('ZADD', unique, unpack(asked))
 end
 if pushed + replaced > 0 then
     place(soon, later)

@@ -69,6 +69,8 @@ struct later_new_job {
     int replace;           /* a known id that is ready or delayed is replaced */
     const char *document;  /* a whole document instead of the members above but in, at, replace */
     size_t document_len;   /* 0: strlen(document) */
+    double unique_for;     /* seconds, up to 10^9, that the id stays taken after the job is done or
+                            * has expired: pushed again, it is LATER_IS_KNOWN. 0: not at all */
 };
 
 enum later_push_result { LATER_IS_PUSHED = 0, LATER_IS_KNOWN = 1, LATER_IS_REPLACED = 2 };

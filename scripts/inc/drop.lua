@@ -1,15 +1,17 @@
 -- @include guard
 -- @include forget
+-- @include free
 -- @include count
 
 -- Drops the first `most` members of a set, counted. A member that is its own document had not been
 -- adopted yet: it is counted as adopted too, so that the sums stay right.
 local function drop(set, most, counter)
-    guard(most, {}, { jobs, attempts, crashes, interrupts, priorities, errors, stats })
+    guard(most, {}, { jobs, stats })
     local ids = redis.call('ZRANGE', set, 0, most - 1)
     if #ids > 0 then
         redis.call('ZREMRANGEBYRANK', set, 0, #ids - 1)
         local known = forget(ids)
+        free(ids)
         count(stats, counter, #ids)
         if known < #ids then
             count(stats, 'adopted', #ids - known)

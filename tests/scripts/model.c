@@ -97,7 +97,76 @@ void model_leave_wake(struct model *model)
     model->wake = model_sorted(model, READY, ready) > 0 && !model->paused;
 }
 
+/* ---- ids that stay taken */
+
+struct unique *model_unique(struct model *model, const char *id)
+{
+    for (size_t i = 0; i < model->unique_count; i++) {
+        if (strcmp(model->uniques[i].id, id) == 0)
+            return &model->uniques[i];
+    }
+    return NULL;
+}
+
+bool model_taken(struct model *model, const char *id)
+{
+    const struct unique *unique = model_unique(model, id);
+
+    return unique && unique->score >= MODEL_PAST;
+}
+
+void model_unique_set(struct model *model, const char *id, double score)
+{
+    struct unique *unique = model_unique(model, id);
+
+    if (!unique) {
+        ck_assert_uint_lt(model->unique_count, MODEL_JOBS);
+        unique = &model->uniques[model->unique_count++];
+        snprintf(unique->id, sizeof unique->id, "%s", id);
+    }
+    unique->score = score;
+}
+
+void model_unique_drop(struct model *model, const char *id)
+{
+    struct unique *unique = model_unique(model, id);
+
+    if (unique)
+        *unique = model->uniques[--model->unique_count];
+}
+
+void model_unique_trim(struct model *model, size_t most)
+{
+    while (most-- > 0) {
+        struct unique *first = NULL;
+
+        for (size_t i = 0; i < model->unique_count; i++) {
+            struct unique *one = &model->uniques[i];
+            bool passed = one->score > 0 && one->score < MODEL_PAST;
+
+            if (passed && (!first || one->score < first->score ||
+                           (one->score == first->score && strcmp(one->id, first->id) < 0)))
+                first = one;
+        }
+        if (first)
+            *first = model->uniques[--model->unique_count];
+    }
+}
+
 /* ---- Redis has the same */
+
+static void compare_unique(struct model *model)
+{
+    const redisReply *set = ask("ZRANGE %s 0 -1 WITHSCORES", key("unique"));
+
+    ck_assert_uint_eq(set->elements, 2 * model->unique_count);
+    for (size_t i = 0; i < set->elements; i += 2) {
+        const struct unique *unique = model_unique(model, set->element[i]->str);
+
+        ck_assert_msg(unique != NULL, "unique has %s", set->element[i]->str);
+        ck_assert_double_eq(strtod(set->element[i + 1]->str, NULL), unique->score);
+    }
+}
 
 static void compare_sets(struct model *model)
 {
@@ -196,6 +265,7 @@ void model_compare(struct model *model)
     compare_jobs(model);
     for (size_t i = 0; i < 5; i++)
         compare_beside(model, beside[i]);
+    compare_unique(model);
     compare_counters(model);
     ck_assert_int_eq(size_of("paused"), model->paused);
     ck_assert_int_eq(ask("LLEN %s", key("wake"))->integer, model->wake);

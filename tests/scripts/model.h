@@ -45,8 +45,19 @@ enum counter {
     COUNTERS
 };
 
+/* An id in `unique`: below 0 the seconds it asked for, else the time until which it is taken; one
+ * below MODEL_PAST has passed. */
+struct unique {
+    char id[64];
+    double score;
+};
+
+#define MODEL_PAST 1e9
+
 struct model {
     struct job jobs[MODEL_JOBS];
+    struct unique uniques[MODEL_JOBS];
+    size_t unique_count;
     size_t count;
     bool paused, wake;
     long long counters[COUNTERS];
@@ -72,6 +83,17 @@ const char *model_member(const struct job *job);
 
 /* Gives a plain job its id: the SHA-1 of its bytes, or -2, -3 … behind that. */
 void model_adopt(struct model *model, struct job *job);
+
+/* The entry of an id in `unique`, NULL where there is none; is it taken by a job that has ended? */
+struct unique *model_unique(struct model *model, const char *id);
+bool model_taken(struct model *model, const char *id);
+
+/* Sets the score of an id in `unique`, or takes the id out, if it is there. */
+void model_unique_set(struct model *model, const char *id, double score);
+void model_unique_drop(struct model *model, const char *id);
+
+/* Takes out those whose time has passed, the earliest first, at most so many. */
+void model_unique_trim(struct model *model, size_t most);
 
 /* wake as it is left by the verbs that leave it. */
 void model_leave_wake(struct model *model);

@@ -22,18 +22,29 @@ static void renew(struct job *job, const char *document, int priority, bool late
     job->state = later ? DELAYED : READY;
 }
 
-/* One job of a push: what must be answered; *placed is set where it is to be placed. */
-static const char *push_one(const char *id, bool replace, bool fresh, bool *placed)
+/* One job of a push, whose id is to stay taken for `stay` seconds: what must be answered; *placed
+ * is set where it is to be placed. */
+static const char *push_one(const char *id, bool replace, bool fresh, int stay, bool *placed)
 {
     struct job *job = model_find(&model, id);
 
     *placed = true;
+    if (!job && model_taken(&model, id)) {
+        *placed = false;
+        model.counters[DUPLICATE]++;
+        return "EXISTS ended";
+    }
     if (!job) {
+        if (stay > 0)
+            model_unique_set(&model, id, -stay);
         model.counters[PUSHED]++;
         model_add(&model, id, "");
         return "PUSHED";
     }
     if (replace && fresh && (job->state == READY || job->state == DELAYED)) {
+        model_unique_drop(&model, id);
+        if (stay > 0)
+            model_unique_set(&model, id, -stay);
         model.counters[REPLACED]++;
         return "REPLACED";
     }
@@ -45,7 +56,7 @@ static const char *push_one(const char *id, bool replace, bool fresh, bool *plac
 void step_push(void)
 {
     static const char *const whens[] = { "", "", "0", "+1000" };
-    static const int priorities[] = { 0, 0, 0, 1, 7, -1, 100, -100 };
+    static const int priorities[] = { 0, 0, 0, 1, 7, -1, 100, -100 }, stays[] = { 0, 0, 500, 900 };
     const char *ids[4], *expected = "";
     bool later[4], placed[4];
     bool replace = random_below(3) == 0, any = false;
@@ -57,7 +68,7 @@ void step_push(void)
     arg(replace ? "replace" : "new");
     for (int i = 0; i < count; i++) {
         const char *when = ONE_OF(whens), *document = text("{\"v\":%d}", ++documents);
-        int priority = ONE_OF(priorities);
+        int priority = ONE_OF(priorities), stay = ONE_OF(stays);
         bool fresh = true;
 
         ids[i] = text("j%d", random_below(IDS));
@@ -65,13 +76,13 @@ void step_push(void)
             fresh = fresh && !(placed[n] && strcmp(ids[n], ids[i]) == 0);
         later[i] = *when == '+';
         expected = text("%s%s%s", expected, i > 0 ? " " : "",
-                        push_one(ids[i], replace, fresh, &placed[i]));
+                        push_one(ids[i], replace, fresh, stay, &placed[i]));
         if (placed[i])
             renew(model_find(&model, ids[i]), document, priority, later[i]);
         any = any || placed[i];
         arg(ids[i]);
         arg(when);
-        argf("%d", priority);
+        arg(stay ? text("%d/%d", priority, stay) : text("%d", priority));
         arg(document);
     }
     answer = flat(run("push", NULL));
@@ -97,6 +108,20 @@ void step_plain(void)
     job->state = state;
     job->score = random_below(2) ? random_below(1000) : 4e9 + random_below(1000);
     ask("ZADD %s %s %s", key(model_states[state]), text("%.0f", job->score), document);
+}
+
+/* The time of an id that is taken passes. */
+void step_free(void)
+{
+    struct unique *unique;
+
+    if (model.unique_count == 0)
+        return;
+    unique = &model.uniques[random_below((int)model.unique_count)];
+    if (unique->score < MODEL_PAST)
+        return;
+    unique->score = 1000 + random_below(1000);
+    ask("ZADD %s %s %s", key("unique"), text("%.0f", unique->score), unique->id);
 }
 
 /* Time passes: a delayed job becomes due, or a lease runs out. */
@@ -146,6 +171,7 @@ void step_migrate(void)
         take_score(over[i], 0);
     }
     model.counters[LAPSED] += (long long)lapsed;
+    model_unique_trim(&model, (size_t)limit);
     model_leave_wake(&model);
 }
 
@@ -191,11 +217,17 @@ void step_cancel(void)
         job = model_find_plain(&model, id, DELAYED);
     if (job && job->state == RESERVED && right)
         held = model_member(job);
+    if (!job && model_taken(&model, id)) {
+        ck_assert_str_eq(flat(run("cancel", id, held, NULL)), "ended");
+        model_unique_drop(&model, id);
+        return;
+    }
     if (!job || (job->state == RESERVED && !right)) {
         ck_assert_str_eq(flat(run("cancel", id, held, NULL)), "");
         return;
     }
     ck_assert_str_eq(flat(run("cancel", id, held, NULL)), model_states[job->state]);
+    model_unique_drop(&model, job->id);
     drop(job, CANCELLED);
 }
 
@@ -206,6 +238,7 @@ static void drop_first(enum state state, size_t count, enum counter counter)
         struct job *jobs[MODEL_JOBS];
 
         model_sorted(&model, state, jobs);
+        model_unique_drop(&model, jobs[0]->id);
         drop(jobs[0], counter);
     }
 }

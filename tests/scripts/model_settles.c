@@ -73,12 +73,33 @@ static void add_nothing(struct job *job)
     (void)job;
 }
 
+/* Jobs have ended: the ids that asked for it stay taken. */
+static void stay_taken(char ids[][64], int count, double before)
+{
+    size_t kept = 0;
+
+    for (int i = 0; i < count; i++)
+        kept += model_unique(&model, ids[i]) && model_unique(&model, ids[i])->score < 0;
+    model_unique_trim(&model, 2 * kept);
+    for (int i = 0; i < count; i++) {
+        struct unique *unique = model_unique(&model, ids[i]);
+        double until = unique && unique->score < 0 ? score("unique", ids[i]) : 0;
+
+        if (until == 0)
+            continue;
+        ck_assert_double_ge(until, before - unique->score - 1e-6);
+        ck_assert_double_le(until, now() - unique->score + 0.001);
+        unique->score = until;
+    }
+}
+
 static void step_end(const char *verb, enum counter counter)
 {
     struct job *jobs[3];
     const char *lost;
     int count = pick_members(jobs, &lost, add_nothing);
     char ids[3][64] = { "" };
+    double before = now();
 
     ck_assert_str_eq(flat(run(verb, NULL)), lost);
     for (int i = 0; i < count; i++) {
@@ -89,6 +110,7 @@ static void step_end(const char *verb, enum counter counter)
         if (*ids[i])
             drop(model_find(&model, ids[i]), counter);
     }
+    stay_taken(ids, count, before);
 }
 
 void step_ack(void)

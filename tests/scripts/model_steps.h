@@ -36,6 +36,7 @@ void drop(struct job *job, enum counter counter);
 void step_push(void);
 void step_plain(void);
 void step_time(void);
+void step_free(void);
 void step_migrate(void);
 void step_kick(void);
 void step_cancel(void);

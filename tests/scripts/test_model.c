@@ -79,7 +79,7 @@ static const struct {
     { step_reserve, 35, "reserve" }, { step_ack, 8, "ack" },
     { step_expire, 2, "expire" },    { step_touch, 4, "touch" },
     { step_release, 12, "release" }, { step_return, 14, "return" },
-    { step_bury, 5, "bury" },
+    { step_bury, 5, "bury" },        { step_free, 25, "free" },
 };
 
 START_TEST(redis_holds_what_the_model_does)

@@ -57,6 +57,112 @@ START_TEST(first_in_first_out)
 }
 END_TEST
 
+/* ---- ids that stay taken */
+
+static const char *push_unique(const char *mode, const char *id, const char *priority)
+{
+    return flat(run("push", "0", mode, id, "", priority, DOCUMENT, NULL));
+}
+
+static void perform(const char *verb, const char *id)
+{
+    reserve('t', 1);
+    ck_assert_str_eq(flat(run(verb, member('t', id), NULL)), "");
+}
+
+START_TEST(an_id_stays_taken_after_its_job)
+{
+    static const char *const verbs[] = { "ack", "expire" };
+
+    for (int i = 0; i < 2; i++) {
+        double before = now();
+
+        ck_assert_str_eq(push_unique("new", verbs[i], "0/60"), "PUSHED");
+        ck_assert_str_eq(push_unique("new", verbs[i], "0"), "EXISTS ready");
+        perform(verbs[i], verbs[i]);
+        ck_assert_double_ge(score("unique", verbs[i]), before + 60 - 1e-6);
+        ck_assert_double_le(score("unique", verbs[i]), now() + 60);
+        ck_assert_str_eq(push_unique("new", verbs[i], "0"), "EXISTS ended");
+        ck_assert_str_eq(push_unique("replace", verbs[i], "0/5"), "EXISTS ended");
+        ck_assert_int_eq(size_of("jobs") + size_of("ready"), 0);
+        check_sums();
+        ask("ZADD %s %s %s", key("unique"), text("%.6f", now()), verbs[i]);
+        ck_assert_str_eq(push_unique("new", verbs[i], "0"), "PUSHED");
+        perform("ack", verbs[i]);
+        ck_assert_str_eq(push_unique("new", verbs[i], "0"), "PUSHED");
+        perform("ack", verbs[i]);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(who_takes_a_job_out_frees_its_id)
+{
+    push_unique("new", "a", "0/60");
+    run("purge", "ready", "1", NULL);
+    ck_assert_int_eq(size_of("unique"), 0);
+    push_unique("new", "a", "0/60");
+    ck_assert_str_eq(flat(run("cancel", "a", "", NULL)), "ready");
+    ck_assert_int_eq(size_of("unique"), 0);
+    push_unique("new", "a", "0/60");
+    perform("ack", "a");
+    ck_assert_str_eq(flat(run("kick", "a", NULL)), "");
+    ck_assert_str_eq(flat(run("cancel", "a", "", "a", "", "b", "", NULL)), "ended  ");
+    ck_assert_int_eq(size_of("unique"), 0);
+    ck_assert_int_eq(stat_of("cancelled"), 1);
+    ck_assert_str_eq(push_unique("new", "a", "0/60"), "PUSHED");
+    ck_assert_str_eq(push_unique("replace", "a", "0"), "REPLACED");
+    ck_assert_int_eq(size_of("unique"), 0);
+    check_sums();
+}
+END_TEST
+
+START_TEST(ids_whose_time_has_passed_go)
+{
+    for (int i = 0; i < 40; i++)
+        ask("ZADD %s %s o%s", key("unique"), text("%d", 1000 + i), text("%02d", i));
+    push_unique("new", "a", "0/60");
+    ck_assert_str_eq(push_unique("new", "o00", "0"), "PUSHED");
+    run("migrate", "10", "0", "", NULL);
+    ck_assert_int_eq(size_of("unique"), 31);
+    reserve('t', 2);
+    run("ack", member('t', "a"), member('t', "o00"), NULL);
+    ck_assert_int_eq(size_of("unique"), 29); /* for a two others went */
+    ck_assert_str_eq(score_text("unique", "o11"), "");
+    ck_assert_str_ne(score_text("unique", "o12"), "");
+    for (int i = 0; i < 3; i++)
+        run("migrate", "10", "0", "", NULL);
+    ck_assert_str_eq(members("unique"), "a");
+}
+END_TEST
+
+START_TEST(wrong_times_of_ids_are_refused)
+{
+    static const char *const wrong[] = { "0/",  "/5",    "0/-1",  "0/1000000001", "0/1e3",
+                                         "0/x", "101/5", "1.5/5", "0/5/5" };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_ptr_nonnull(strstr(run_error("push", "0", "new", "a", "", wrong[i], "{}", NULL),
+                                     "ERR push: job 1: "));
+    ck_assert_int_eq(ask("DBSIZE")->integer, 0);
+    ck_assert_str_eq(push_unique("new", "a", "0/0"), "PUSHED");
+    ck_assert_int_eq(size_of("unique"), 0);
+}
+END_TEST
+
+START_TEST(a_full_redis_refuses_an_id_that_is_taken_too)
+{
+    push_unique("new", "a", "0/60");
+    push_unique("new", "a", "0");
+    perform("ack", "a");
+    ask("CONFIG SET maxmemory 1");
+    ck_assert_ptr_nonnull(strstr(run_error("push", "0", "new", "a", "", "0", "{}", NULL), "OOM"));
+    ck_assert_int_eq(stat_of("duplicate"), 1);
+    ask("CONFIG SET maxmemory 0");
+    ck_assert_str_eq(push_unique("new", "a", "0"), "EXISTS ended");
+}
+END_TEST
+
 START_TEST(higher_priorities_come_first)
 {
     static const int priorities[] = { 0, -100, 100, 1, -1, 99, 0, 100 };
@@ -353,6 +459,11 @@ int main(void)
     const TTest *const tests[] = {
         a_job_becomes_ready,
         first_in_first_out,
+        an_id_stays_taken_after_its_job,
+        who_takes_a_job_out_frees_its_id,
+        ids_whose_time_has_passed_go,
+        wrong_times_of_ids_are_refused,
+        a_full_redis_refuses_an_id_that_is_taken_too,
         higher_priorities_come_first,
         a_delay_counts_from_redis_time,
         a_time_is_kept_exactly,

@@ -86,6 +86,7 @@ void tour_crowd(void)
         fill_beside(text("r%c", *c));
     ask("HSET %s r7 9", key("interrupts"));
     fill_beside("x1");
+    ask("ZADD %s -60 r1 -60 r2 -60 a1 1 r3 4000000000 n2", key("unique"));
     run("stock_set", "5", NULL);
     run("stock_claim", "ann", NULL);
     run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
@@ -117,6 +118,7 @@ const char *tour_picture(void)
         fprintf(file, "%s: %s\n", sets[i], members(sets[i]));
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++)
         fprintf(file, "%s: %s\n", hashes[i], flat(ask("HGETALL %s", key(hashes[i]))));
+    fprintf(file, "unique: %s\n", members("unique"));
     fprintf(file, "errors: %s\n", flat(ask("HKEYS %s", key("errors"))));
     fprintf(file, "wake: %lld, paused: %lld\n", size_of("wake"), size_of("paused"));
     fprintf(file, "stock: %s, claims: %s\n", flat(ask("HGETALL later:stock:{i}")),

@@ -26,6 +26,47 @@ is "$(later --json push mail.send '[1]' --id=m1 -qmail --replace)" \
 is "$(redis HGET 'later:{mail}:jobs' m1)" '{"type":"mail.send","id":"m1","payload":[1]}' \
     "it is replaced"
 
+# ---- an id that stays taken after its job
+
+# perform Q ID: by hand
+perform()
+{
+    later ack "$1" "$2" "$(later reserve "$1" | cut -f 2)"
+}
+is "$(later push t -q once --id u --unique-for 2h)" u "--unique-for"
+is "$(redis ZSCORE 'later:{once}:unique' u)" -7200 "is kept beside the job"
+perform once u
+run later push t -q once --id u --json
+is "$status $out" '0 {"queue":"once","id":"u","result":"exists","state":"ended"}' "the id is taken"
+run later push t -q once --id u --replace
+is "$status $err" "0 later push: exists (ended)" "also for --replace"
+run later kick u -q once
+is "$status" 66 "kick knows no such job"
+is "$(later cancel u -q once)" "$(printf 'u\tended')" "cancel frees it"
+run later push t -q once --id u --unique-for 0.05
+is "$status $err" "0 " "it can be pushed again"
+perform once u
+run wait_until 5 sh -c '[ -z "$("$1" push t -q once --id u 2>&1 >/dev/null)" ]' sh "$later_bin"
+is "$status" 0 "it is free when its time has passed"
+perform once u
+printf '%s\n' '{"type":"t","id":"f1","unique_for":60}' '{"type":"t","id":"f2"}' \
+    '{"type":"t","id":"f3","unique_for":-1}' >"$work/unique"
+run later push --file "$work/unique" -q once
+is "$status $out" "65 f1
+f2" "unique_for in the lines of a file; a bad one is refused"
+like "$err" 'line 3: unique_for: must be from 0 to 1000000000 seconds' "and named"
+perform once f1
+perform once f2
+run later push --file "$work/unique" -q once --json
+like "$out" '"id":"f1","result":"exists","state":"ended","line":1' "each line is answered: ended"
+like "$out" '"id":"f2","result":"pushed","line":2' "each line is answered: pushed"
+run later push t --unique-for 40000000000
+is "$status" 64 "--unique-for has a limit"
+run later push --file "$work/unique" --unique-for 5
+is "$status" 64 "--file: each line tells its own"
+run later check
+is "$status" 0 "later check adds up"
+
 like "$(later push t)" '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' \
     "without an id: a new UUIDv7, into default"
 like "$(redis HVALS 'later:{default}:jobs')" '^\{"type":"t","id":"[0-9a-f-]{36}"\}$' \

@@ -73,7 +73,7 @@ redis zadd 'later:{plain}:delayed' 6 '{"type":"null","n":2}' >/dev/null
 redis --eval "$scripts/migrate.lua" 'later:{plain}:ready' 'later:{plain}:delayed' \
     'later:{plain}:reserved' 'later:{plain}:jobs' 'later:{plain}:attempts' \
     'later:{plain}:interrupts' 'later:{plain}:priorities' 'later:{plain}:errors' \
-    'later:{plain}:wake' 'later:{plain}:paused' 'later:{plain}:stats' , 500 1 '' >/dev/null
+    'later:{plain}:unique' 'later:{plain}:wake' 'later:{plain}:paused' 'later:{plain}:stats' , 500 1 '' >/dev/null
 is "$(later reserve plain -n 2 | cut -f 1,4 | tr '\n' ' ')" \
     "$(for document in '{"type":"null"}' '{"type":"null","n":2}'; do
         printf '%s\t%s ' "$(printf %s "$document" | sha1sum | cut -d ' ' -f 1)" "$document"

@@ -22,6 +22,7 @@ static const struct {
     { LATER_KEY_INTERRUPTS, "interrupts", "later:{mail}:interrupts" },
     { LATER_KEY_PRIORITIES, "priorities", "later:{mail}:priorities" },
     { LATER_KEY_ERRORS, "errors", "later:{mail}:errors" },
+    { LATER_KEY_UNIQUE, "unique", "later:{mail}:unique" },
     { LATER_KEY_WAKE, "wake", "later:{mail}:wake" },
     { LATER_KEY_PAUSED, "paused", "later:{mail}:paused" },
     { LATER_KEY_STATS, "stats", "later:{mail}:stats" },

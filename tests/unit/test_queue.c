@@ -74,8 +74,8 @@ static void check_call(enum later_script script, const char *name, const char *c
     check_call(LATER_SCRIPT_##script, name, (const char *const[]){ __VA_ARGS__, NULL })
 
 #define PUSH_KEYS                                                                                  \
-    "14", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":crashes", ":interrupts",          \
-        ":priorities", ":errors", ":wake", ":paused", ":stats", ":due"
+    "15", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":crashes", ":interrupts",          \
+        ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", ":due"
 
 /* ---- push */
 
@@ -84,12 +84,17 @@ START_TEST(test_push)
     const struct later_push_item items[] = {
         { .id = "a", .document = "{}", .document_len = 2, .priority = -100 },
         { .id = "b", .document = "xyz", .document_len = 1, .when = LATER_IN, .seconds = 1.5 },
-        { .id = "c", .document = "", .when = LATER_AT, .seconds = 1700000000.25, .priority = 7 },
+        { .id = "c",
+          .document = "",
+          .when = LATER_AT,
+          .seconds = 1700000000.25,
+          .priority = 7,
+          .unique_for = 60 },
     };
 
     later_queue_push(&cmd, &keys, "c-1", false, items, 3);
     CALL(PUSH, "push", PUSH_KEYS, ":call:c-1", "60", "new", "a", "", "-100", "{}", "b", "+1.500000",
-         "0", "x", "c", "1700000000.250000", "7", "");
+         "0", "x", "c", "1700000000.250000", "7/60.000000", "");
     later_queue_push(&cmd, &keys, NULL, true, items, 1);
     CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "replace", "a", "", "-100", "{}");
 }
@@ -123,7 +128,7 @@ START_TEST(test_push_many)
     }
     later_queue_push(&cmd, &keys, NULL, false, items, LATER_BATCH_MAX);
     ck_assert(later_command_ready(&cmd));
-    ck_assert_mem_eq(cmd.data, "*2019\r\n$7\r\nEVALSHA", 18); /* 3 + 14 + 2 + 4 × 500 */
+    ck_assert_mem_eq(cmd.data, "*2020\r\n$7\r\nEVALSHA", 18); /* 3 + 14 + 2 + 4 × 500 */
     len = strlen("$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n") + 9;
     ck_assert_mem_eq(cmd.data + cmd.len - len,
                      "$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n\0\r\n$9\r\n\r\n", len);
@@ -237,11 +242,11 @@ START_TEST(test_settle)
                                            .error = "\"kind\":\"crash\"}" };
 
     later_queue_settle(&cmd, &keys, LATER_VERB_ACK, 0, bare, 2);
-    CALL(ACK, "ack", "8", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
-         ":priorities", ":errors", ":stats", TOKEN ":a", "fedcba9876543210:b");
+    CALL(ACK, "ack", "9", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
+         ":priorities", ":errors", ":unique", ":stats", TOKEN ":a", "fedcba9876543210:b");
     later_queue_settle(&cmd, &keys, LATER_VERB_EXPIRE, 0, &full, 1);
-    CALL(EXPIRE, "expire", "8", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
-         ":priorities", ":errors", ":stats", TOKEN ":a");
+    CALL(EXPIRE, "expire", "9", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
+         ":priorities", ":errors", ":unique", ":stats", TOKEN ":a");
     later_queue_settle(&cmd, &keys, LATER_VERB_TOUCH, 30, bare, 2);
     CALL(TOUCH, "touch", "1", ":reserved", "30.000000", TOKEN ":a", "fedcba9876543210:b");
     later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, &full, 1);
@@ -363,11 +368,13 @@ START_TEST(test_migrate)
     struct later_migrated told;
 
     later_queue_migrate(&cmd, &keys, 500, true, "e");
-    CALL(MIGRATE, "migrate", "11", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
-         ":interrupts", ":priorities", ":errors", ":wake", ":paused", ":stats", "500", "1", "e");
+    CALL(MIGRATE, "migrate", "12", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
+         ":interrupts", ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", "500",
+         "1", "e");
     later_queue_migrate(&cmd, &keys, 1, false, "");
-    CALL(MIGRATE, "migrate", "11", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
-         ":interrupts", ":priorities", ":errors", ":wake", ":paused", ":stats", "1", "0", "");
+    CALL(MIGRATE, "migrate", "12", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
+         ":interrupts", ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", "1", "0",
+         "");
     later_queue_migrated(reply_of("*5\r\n:3\r\n:2\r\n$8\r\n0.250000\r\n$0\r\n\r\n"
                                   "$17\r\n1700000000.500000\r\n"),
                          &told);
@@ -390,8 +397,9 @@ START_TEST(test_ids)
          ":errors", "a", "b");
     later_queue_cancel(&cmd, &keys, (const char *const[]){ "a", "b" },
                        (const char *const[]){ NULL, TOKEN ":b" }, 2);
-    CALL(CANCEL, "cancel", "11", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":attempts",
-         ":crashes", ":interrupts", ":priorities", ":errors", ":stats", "a", "", "b", TOKEN ":b");
+    CALL(CANCEL, "cancel", "12", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":attempts",
+         ":crashes", ":interrupts", ":priorities", ":errors", ":unique", ":stats", "a", "", "b",
+         TOKEN ":b");
 }
 END_TEST
 

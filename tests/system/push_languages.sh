@@ -1,0 +1,168 @@
+#!/bin/sh
+# Every program of doc/push.md, against a live laterd that performs what they push.
+#
+# Before each stands `<!-- run: FILE COMMAND -->`, or `<!-- not run: FILE: why -->`: those are named
+# here, not passed. The npm packages are installed into a temporary folder, or found in $PUSH_NPM; a
+# language whose interpreter or client this machine lacks is skipped.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs redis-server redis-cli
+
+install_path=/usr/local/share/laterd/scripts
+scripts=$(cd "$top_builddir" && pwd)/scripts/expanded
+source=$(cd "$top_srcdir" && pwd)
+build=$(cd "$top_builddir" && pwd)
+box=$work/box
+mkdir "$box" "$work/bin"
+cat >"$work/mailer" <<END
+#!/bin/sh
+cat >>$work/mails
+echo >>$work/mails
+END
+chmod +x "$work/mailer"
+start_redis 'appendonly no'
+: >"$work/mails"
+configure 'workers = 2;'
+sed -i "s|config = {|config = { exec = { mail = { argv = ( \"$work/mailer\" ); }; };|" \
+    "$work/laterd.conf"
+start_laterd
+
+# ---- the programs; type and paths are the test's
+
+awk -v to="$box" -v list="$work/list" '
+    /^<!-- run: / { sub(/^<!-- run: /, ""); sub(/ -->$/, ""); print >list; name = $1; next }
+    /^<!-- not run: / { sub(/^<!-- /, ""); sub(/ -->$/, ""); print "# " $0; name = "-"; next }
+    /^```[a-z]/ {
+        if (name == "") print FNR ": no word whether it is run" >(list ".bad")
+        else if (name != "-") { out = to "/" name; printf "" >out }
+        next
+    }
+    /^```/ { out = name = ""; next }
+    out != "" { print >out }' "$source/doc/push.md"
+runs "of every program it is said how it is run" test ! -e "$work/list.bad"
+sed -i -e "s|$install_path|$scripts|g" -e "s|/var/lib/laterd/redis.sock|$redis_socket|g" \
+    -e 's/mail\.send/exec.mail/g' "$box"/*
+
+# The tree is not installed: this stands for its pkg-config file.
+real=$(command -v pkg-config)
+cat >"$work/bin/pkg-config" <<END
+#!/bin/sh
+[ "\$3" != later ] || exec echo "-I$source/lib -I$build/lib $build/lib/liblater.a \$($real --libs hiredis jansson) -lm"
+exec $real "\$@"
+END
+chmod +x "$work/bin/pkg-config"
+# A python3 that has redis-py; Debian's own may stand behind another.
+for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import redis' 2>/dev/null; then
+        ln -s "$(command -v "$python")" "$work/bin/python3"
+        break
+    fi
+done
+PATH=$work/bin:$PATH
+
+# ---- what this machine has
+
+npm_packages()
+{
+    npm=${PUSH_NPM:-$work/npm}
+    if [ ! -e "$npm/node_modules/ioredis" ]; then
+        mkdir -p "$npm"
+        (cd "$npm" && npm install --prefix "$npm" --no-audit --no-fund --silent redis ioredis) \
+            >"$work/npm.log" 2>&1 </dev/null || sed 's/^/# /' "$work/npm.log"
+    fi
+    ln -sfn "$npm/node_modules" "$box/node_modules"
+    [ -e "$box/node_modules/ioredis" ]
+}
+
+# has FILE: is there what runs it?
+has()
+{
+    case $1 in
+    *.sh) true ;;
+    *.py) python3 -c 'import redis' 2>/dev/null ;;
+    *.mjs) command -v node >/dev/null && command -v npm >/dev/null ;;
+    *.php) [ "$(php -r 'echo class_exists("Redis");' 2>/dev/null)" = 1 ] ;;
+    *.rb) ruby -e 'require "redis"' 2>/dev/null ;;
+    *.pl) perl -MRedis -e 1 2>/dev/null ;;
+    *.go) command -v go >/dev/null && [ -d /usr/share/gocode/src/github.com/gomodule/redigo ] ;;
+    *.c) command -v cc >/dev/null && [ -n "$real" ] ;;
+    *) false ;;
+    esac
+}
+
+# ---- each: twice, since the second time the id is known
+
+# said TEXT: how often has a program been sent that?
+said()
+{
+    grep -cF "\"$1\"" "$work/mails"
+}
+arrived()
+{
+    [ "$(said "$1")" -ge 1 ]
+}
+
+# once FILE COMMAND: what it prints, on a Redis that knows no script.
+once()
+{
+    redis script flush >/dev/null
+    (cd "$box" && GOPATH=/usr/share/gocode GO111MODULE=off GOCACHE=$work/go GOFLAGS=-p=2 \
+        sh -c "$2" 2>"$work/words") </dev/null >"$work/said"
+}
+
+# try_program FILE COMMAND NAME: NAME is what its jobs are called after.
+try_program()
+{
+    later pause default >/dev/null 2>&1
+    if once "$1" "$2"; then
+        ok "$1 ends well"
+    else
+        cat "$work/said" "$work/words" >"$work/output"
+        not_ok "$1 ends well" "$work/output"
+        return
+    fi
+    contains "$(cat "$work/said")" PUSHED "$1 is told that it has pushed"
+    is "$(later show "$3-1" --json | field priority)" 10 "its job has its id and priority"
+    like "$(later show "$3-1" --json | field state)" 'delayed|ready' "and waits"
+    if ! grep -q "$3-plain" "$box/$1"; then
+        : # by the library alone
+    elif [ "$(redis zrange "$(key ready)" 0 -1 | grep -c "$3-plain")" -eq 1 ]; then
+        ok "its plain job is its own document"
+    else
+        not_ok "its plain job is its own document"
+    fi
+    once "$1" "$2"
+    contains "$(cat "$work/said")" EXISTS "$1 again: the id is known"
+    later resume default >/dev/null 2>&1
+    runs "$3 by script is performed" wait_until 20 arrived "$3-script"
+    ! grep -q "$3-plain" "$box/$1" || runs "$3 by ZADD is performed" wait_until 20 arrived "$3-plain"
+    is "$(said "$3-script")" 1 "$3 by script: one id, one job"
+}
+
+while read -r file command; do
+    case $file in
+    *.mjs | *.c)
+        name=${file#push-} name=${name%.*}
+        case $file in *.mjs) name=node-$name ;; *) name=c-$name ;; esac
+        ;;
+    *) name=$(echo "$file" | sed 's/.*\.//; s/^py$/python/; s/^rb$/ruby/; s/^pl$/perl/') ;;
+    esac
+    tap_skipped=
+    if ! has "$file"; then
+        tap_skipped="what runs it is not installed"
+    elif [ "${file%.mjs}" != "$file" ] && ! npm_packages; then
+        tap_skipped="npm cannot install redis and ioredis"
+    fi
+    if [ -n "$tap_skipped" ]; then
+        tap_number=$((tap_number + 1))
+        echo "ok $tap_number - $file # SKIP $tap_skipped"
+    else
+        try_program "$file" "$command" "$name"
+    fi
+done <"$work/list"
+
+is "$(wc -l <"$work/list")" 10 "ten programs"
+run later check
+is "$status" 0 "later check finds nothing"
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+finish
