@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -178,6 +179,31 @@ static enum later_result do_hang(struct later_job *job, const json_t *what)
     return LATER_DONE;
 }
 
+/* Claims one of `item` for `who`, and goes on `for` so long. With `die` it notes the answer and the
+ * claim's number for this attempt, and is gone by SIGKILL in the attempts up to that: after the
+ * claim, before the ack. */
+static enum later_result do_claim(struct later_job *job, const json_t *what)
+{
+    uint64_t number = 0;
+    int answer = later_stock_claim(job, later_json_string(what, "item", ""),
+                                   later_json_string(what, "who", ""), &number);
+    char name[300], text[64];
+
+    snprintf(name, sizeof name, "%s-%u", later_job_id(job), (unsigned)later_job_attempt(job));
+    snprintf(text, sizeof text, "%s %" PRIu64 "\n",
+             answer == LATER_YES      ? "claimed"
+             : answer == LATER_EXISTS ? "claimed before"
+             : answer == LATER_NO     ? "sold out"
+                                      : "failed",
+             number);
+    if (later_json_number(what, "die", -1) >= 0)
+        write_file("claim", name, text, strlen(text));
+    check_sleep(later_json_number(what, "for", 0));
+    if (later_job_attempt(job) <= later_json_number(what, "die", 0))
+        kill(getpid(), SIGKILL);
+    return answer == LATER_FAILED ? LATER_RETRY : LATER_DONE;
+}
+
 /* Goes on when asked to end; the children are sent out of the process group. */
 static enum later_result do_orphan(struct later_job *job, const json_t *what)
 {
@@ -237,9 +263,10 @@ static const struct {
     const char *word;
     enum later_result (*fn)(struct later_job *job, const json_t *what);
 } words[] = {
-    { "bury", do_bury },   { "close", do_close }, { "exit", do_exit },     { "hang", do_hang },
-    { "leak", do_leak },   { "log", do_log },     { "odd", do_odd },       { "orphan", do_orphan },
-    { "retry", do_retry }, { "sleep", do_sleep }, { "signal", do_signal }, { "wander", do_wander },
+    { "claim", do_claim },   { "bury", do_bury },   { "close", do_close }, { "exit", do_exit },
+    { "hang", do_hang },     { "leak", do_leak },   { "log", do_log },     { "odd", do_odd },
+    { "orphan", do_orphan }, { "retry", do_retry }, { "sleep", do_sleep }, { "signal", do_signal },
+    { "wander", do_wander },
 };
 
 /* --- types --- */
