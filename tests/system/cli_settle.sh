@@ -87,6 +87,24 @@ is "$(later reserve many -n 500 | token_of | sort -u | wc -l)" 1 "one token a ca
 run later reserve many -n 501
 is "$status" 64 "not more"
 
+# ---- a job that was returned, or taken over, since
+
+later push n -q over --id o >/dev/null
+old=$(later reserve over | token_of)
+later return over o "$old"
+run later ack over o "$old"
+is "$status" 77 "returned since: ack is refused"
+gone_token=$(later reserve over --lease 0.05 | token_of)
+new=$(later reserve over --wait 10 --lease 1h | token_of)
+like "$new" '^[0-9a-z]{16}$' "a lease ran out: another has the job"
+for verb in ack release return bury touch; do
+    run later "$verb" over o "$gone_token"
+    is "$status $out" "77 " "taken over since: $verb is refused"
+done
+is "$(later show o -q over | cut -f 2,5)" "$(printf 'reserved\t1')" "and has changed nothing but the lapse"
+run later ack over o "$new"
+is "$status" 0 "who has it now may ack"
+
 # ---- what is not to be run is settled
 
 redis ZADD 'later:{screen}:ready' 1 '{"no type":1}' 2 '{broken' >/dev/null
