@@ -94,8 +94,17 @@ old=$(later reserve over | token_of)
 later return over o "$old"
 run later ack over o "$old"
 is "$status" 77 "returned since: ack is refused"
-gone_token=$(later reserve over --lease 0.05 | token_of)
-new=$(later reserve over --wait 10 --lease 1h | token_of)
+gone_token=$(later reserve over --lease 1s | token_of)
+migrate=$top_builddir/scripts/expanded/migrate.lua
+# lapses: as a laterd would return it; the second number of the answer.
+lapses()
+{
+    # shellcheck disable=SC2046 # words
+    [ "$(redis --eval "$migrate" $(sed -n 's/^-- KEYS *//p' "$migrate" | tr ' ' '\n' |
+        sed 's/.*/later:{over}:&/') , 10 1 '' | sed -n 2p)" = 1 ]
+}
+wait_until 10 lapses
+new=$(later reserve over --lease 1h | token_of)
 like "$new" '^[0-9a-z]{16}$' "a lease ran out: another has the job"
 for verb in ack release return bury touch; do
     run later "$verb" over o "$gone_token"

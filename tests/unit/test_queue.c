@@ -397,9 +397,9 @@ START_TEST(test_ids)
          ":errors", "a", "b");
     later_queue_cancel(&cmd, &keys, (const char *const[]){ "a", "b" },
                        (const char *const[]){ NULL, TOKEN ":b" }, 2);
-    CALL(CANCEL, "cancel", "12", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":attempts",
-         ":crashes", ":interrupts", ":priorities", ":errors", ":unique", ":stats", "a", "", "b",
-         TOKEN ":b");
+    CALL(CANCEL, "cancel", "13", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":attempts",
+         ":crashes", ":interrupts", ":priorities", ":errors", ":unique", ":stats", ":cancelled",
+         "a", "", "b", TOKEN ":b");
 }
 END_TEST
 
