@@ -141,6 +141,29 @@ START_TEST(test_push_later)
 }
 END_TEST
 
+START_TEST(test_push_unique)
+{
+    struct later_new_job jobs[] = { { .type = "t", .id = "a", .unique_for = 60, .priority = -3 },
+                                    { .type = "t", .id = "b" },
+                                    { .type = "t", .id = "ended" } };
+    enum later_push_result results[3];
+
+    open_at(live_url, 2);
+    live_number("ZADD later:{q}:unique 4000000000 ended");
+    ck_assert_int_eq(later_push_many(client, "q", jobs, 3, results, &err), 0);
+    ck_assert_int_eq(results[0], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[1], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[2], LATER_IS_KNOWN);
+    ck_assert_str_eq(live_string("ZSCORE later:{q}:unique a"), "-60");
+    ck_assert_str_eq(live_string("HGET later:{q}:priorities a"), "-3");
+    ck_assert_int_eq(live_number("ZCARD later:{q}:unique"), 2);
+    jobs[1].unique_for = -1;
+    ck_assert_int_eq(later_push(client, "q", &jobs[1], NULL, NULL, &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_DATA);
+    ck_assert_str_eq(err.text, "unique_for: 0 to 1000000000 seconds");
+}
+END_TEST
+
 /* A document of the caller's own goes as it is, byte for byte. */
 START_TEST(test_push_document)
 {
@@ -553,8 +576,8 @@ static TCase *opening(void)
 
 static TCase *pushing(void)
 {
-    return ADD("pushing", test_push, test_push_later, test_push_document, test_push_bad_data,
-               test_push_many, test_push_survives);
+    return ADD("pushing", test_push, test_push_later, test_push_unique, test_push_document,
+               test_push_bad_data, test_push_many, test_push_survives);
 }
 
 static TCase *lost(void)
