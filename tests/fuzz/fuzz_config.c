@@ -3,8 +3,10 @@
  *
  * What is taken must print as a file that is taken again and prints the same; what is refused must
  * be refused with a place and a reason. The text is a file in memory, so that @include is tried,
- * too. See fuzz_document.c for how this is built and run.
+ * too.
  */
+#include "fuzz.h"
+
 #include "config.h"
 
 #include <stdio.h>
@@ -14,21 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* libconfig 1.5 forgets strings that it has read when it meets a syntax error. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libconfig.so\n";
-}
-
-static void must(int holds, const char *what)
-{
-    if (!holds) {
-        fprintf(stderr, "broken: %s\n", what);
-        abort();
-    }
 }
 
 /* Loads these bytes as a file of mode 0644. */
@@ -92,23 +84,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config_free(config);
     return 0;
 }
-
-#ifndef FUZZING
-int main(int argc, char **argv)
-{
-    static uint8_t data[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *file = fopen(argv[i], "rb");
-
-        if (!file) {
-            perror(argv[i]);
-            return EXIT_FAILURE;
-        }
-        LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof data, file));
-        fclose(file);
-    }
-    printf("%d files\n", argc - 1);
-    return argc > 1 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-#endif

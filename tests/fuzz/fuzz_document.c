@@ -1,10 +1,6 @@
-/*
- * fuzz_document.c: any bytes as a job document, as a payload, and as text to quote.
- *
- * With clang: -DFUZZING -fsanitize=fuzzer,address,undefined, and run on corpus_document. Without it
- * the program reads the files that are named on the command line, so that what was found once is
- * tried again by every compiler. A broken promise aborts.
- */
+/* fuzz_document.c: any bytes as a job document, as a payload, and as text to quote. */
+#include "fuzz.h"
+
 #include "document.h"
 
 #include <jansson.h>
@@ -14,16 +10,6 @@
 
 #define FLAGS (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY)
 #define MAX   65536
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-    if (!holds) {
-        fprintf(stderr, "broken: %s\n", what);
-        abort();
-    }
-}
 
 /* What was taken is an object to jansson, and its payload the one that jansson sees. */
 static void check_taken(const struct later_document *doc, const char *bytes, size_t len)
@@ -108,23 +94,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(bytes);
     return 0;
 }
-
-#ifndef FUZZING
-int main(int argc, char **argv)
-{
-    static uint8_t data[MAX + 1];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *file = fopen(argv[i], "rb");
-
-        if (!file) {
-            perror(argv[i]);
-            return EXIT_FAILURE;
-        }
-        LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof data, file));
-        fclose(file);
-    }
-    printf("%d files\n", argc - 1);
-    return argc > 1 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-#endif

@@ -3,8 +3,10 @@
  *
  * The first byte says which of them, by its highest bit, and how long the pieces are in which the
  * rest comes. Each command must be answered exactly once, whatever comes back; each decoder must
- * give something that can be read. See fuzz_document.c for how this is built and run.
+ * give something that can be read.
  */
+#include "fuzz.h"
+
 #include "look.h"
 #include "queue.h"
 #include "redis.h"
@@ -21,16 +23,6 @@
 
 #define COMMANDS  6
 #define ARRAY_MAX 100000 /* elements; hiredis gets their room before they come */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-    if (!holds) {
-        fprintf(stderr, "broken: %s\n", what);
-        abort();
-    }
-}
 
 /* ---- decoders */
 
@@ -291,23 +283,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         parse(data + 1, size - 1, piece);
     return 0;
 }
-
-#ifndef FUZZING
-int main(int argc, char **argv)
-{
-    static uint8_t data[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *file = fopen(argv[i], "rb");
-
-        if (!file) {
-            perror(argv[i]);
-            return EXIT_FAILURE;
-        }
-        LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof data, file));
-        fclose(file);
-    }
-    printf("%d files\n", argc - 1);
-    return argc > 1 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-#endif
