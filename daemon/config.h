@@ -29,7 +29,8 @@ enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARN, CONFIG_LOG_INFO, CONF
 
 struct config_queue {
     char name[LATER_QUEUE_MAX + 1];
-    uint32_t weight; /* 1 … 1000; 0 on all queues of a pool = strict order */
+    uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
+    uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
 };
 
 /* Workers that take from the same queues. Without `pools` there is one, named "default". */
@@ -48,10 +49,14 @@ struct config_type {
     double timeout;
     uint32_t max_attempts;
     struct later_backoff backoff;
+    bool exclusive;       /* jobs of one type exclude each other, on all hosts */
+    uint32_t max_running; /* jobs of this entry at once, on all hosts; 0 = no limit */
 };
 
 struct config_limit {
     char type[130], queue[LATER_QUEUE_MAX + 1]; /* one of them is empty */
+    char member[33]; /* of the payload: each value counts by itself; "" = none */
+    uint32_t nth;    /* entries before this one with the same type, queue and member */
     uint32_t max;
     double per;
     bool sliding;

@@ -119,6 +119,13 @@ const char *config_check_pattern(const char *pattern)
                : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : - and perhaps a * behind";
 }
 
+const char *config_check_member(const char *name)
+{
+    return made_of(name, strlen(name), 32, DIGITS LETTERS "_.:-")
+               ? NULL
+               : "not a member's name; 1 to 32 of A-Z a-z 0-9 _ . : -";
+}
+
 const char *config_check_plugin(const char *name)
 {
     return made_of(name, strlen(name), CONFIG_PLUGIN_NAME_MAX,

@@ -27,6 +27,9 @@ const char *config_check_state_dir(const char *path);
 /* `[A-Za-z0-9_.:-]{1,128}`, and a '*' behind it if it stands for all that begin so. */
 const char *config_check_pattern(const char *pattern);
 
+/* `[A-Za-z0-9_.:-]{1,32}`: a member of a payload. */
+const char *config_check_member(const char *name);
+
 /* `[a-z0-9_-]{1,64}`: a plugin's file name without .so. */
 const char *config_check_plugin(const char *name);
 

@@ -71,6 +71,23 @@ static void inherit(const struct config *config, struct config_type *type)
         type->backoff.jitter = config->backoff.jitter;
 }
 
+/* Two limits of the same thing, say 3 a second and 100 an hour, are counted apart. */
+static void number_limits(struct config *config)
+{
+    for (uint32_t i = 0; i < config->limit_count; i++) {
+        struct config_limit *limit = &config->limits[i];
+
+        limit->nth = 0;
+        for (uint32_t k = 0; k < i; k++) {
+            const struct config_limit *other = &config->limits[k];
+
+            limit->nth += strcmp(other->type, limit->type) == 0 &&
+                          strcmp(other->queue, limit->queue) == 0 &&
+                          strcmp(other->member, limit->member) == 0;
+        }
+    }
+}
+
 /* Part by part: numbers by value, words by their bytes. So the members of a group stand together.
  */
 static int compare_keys(const char *a, const char *b)
@@ -116,6 +133,7 @@ int config_finish(struct config_draft *draft, struct later_error *err)
 
     for (uint32_t i = 0; i < config->type_count; i++)
         inherit(config, &config->types[i]);
+    number_limits(config);
     if (config_check_draft(draft, err) < 0)
         return -1;
     if (make_pool(draft) < 0)

@@ -2,6 +2,7 @@
 #include "grave.h"
 
 #include "find.h"
+#include "holds.h"
 #include "log.h"
 
 #include <event2/event.h>
@@ -15,8 +16,8 @@ struct grave {
     struct graves *graves;
     struct slots *slots;
     size_t jobs;  /* in the outbox */
-    size_t finds; /* under way */
-    int pass;     /* looks for lost reserves that are complete */
+    size_t finds; /* looks for lost reserves, and freeings, under way */
+    int pass;     /* those that are complete */
     bool failed;  /* one of this pass was not */
     struct event *timer;
     struct grave *next;
@@ -25,6 +26,7 @@ struct grave {
 struct graves {
     struct event_base *base;
     struct link *link;
+    char prefix[LATER_PREFIX_MAX + 1];
     struct outbox *outbox;
     outbox_keys_fn *keys;
     void (*buried)(void *arg, struct slots *slots);
@@ -68,13 +70,81 @@ static void on_found(void *arg, bool ok)
     check(grave);
 }
 
-/* Looks for every reserve without an answer; with none the passes are over. */
+/* --- locks and places --- */
+
+struct freeing {
+    struct grave *grave;
+    struct slot_hold *hold;
+};
+
+static void on_freed(void *arg, struct later_answer *answer)
+{
+    struct freeing *freeing = arg;
+    struct grave *grave = freeing->grave;
+    bool refused = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
+    bool asked = atomic_load(&freeing->hold->state) == HOLD_ASKED;
+
+    if (refused) /* a key of another kind: its time ends it, if it has any */
+        log_line(LOG_WARN, "redis refuses to free what a dead job held: %s", answer->text);
+    if (refused || (answer->outcome == LATER_ANSWERED && !(asked && grave->pass == 0)))
+        atomic_store(&freeing->hold->state, HOLD_NONE);
+    free(freeing);
+    on_found(grave, refused || answer->outcome == LATER_ANSWERED);
+}
+
+static int free_hold(struct grave *grave, struct slot_hold *hold)
+{
+    struct freeing *freeing = malloc(sizeof *freeing);
+    struct later_command cmd = { 0 };
+    int script;
+
+    if (!freeing)
+        return -1;
+    *freeing = (struct freeing){ grave, hold };
+    if (!hold_free_command(hold, grave->graves->prefix, &cmd, &script)) {
+        atomic_store(&hold->state, HOLD_NONE); /* nobody knows its name: its time ends it */
+        free(freeing);
+        return 0;
+    }
+    if (link_send(grave->graves->link, &cmd, script, LINK_TIMEOUT, on_freed, freeing) < 0) {
+        free(freeing);
+        return -1;
+    }
+    grave->finds++;
+    return 0;
+}
+
+/* Returns whether there is any. */
+static bool free_holds(struct grave *grave)
+{
+    uint32_t used = slots_holds(grave->slots);
+    bool any = false;
+
+    for (uint32_t i = 0; i < used; i++) {
+        struct slot_hold *hold = &grave->slots->page->held[i];
+
+        if (atomic_load(&hold->state) == HOLD_NONE)
+            continue;
+        any = true;
+        if (free_hold(grave, hold) < 0)
+            grave->failed = true;
+    }
+    if (any)
+        link_flush(grave->graves->link);
+    return any;
+}
+
+/* --- reserves without an answer --- */
+
+/* Looks for every reserve without an answer; with none, and nothing to free, the passes are over.
+ */
 static void look(struct grave *grave)
 {
     struct slots_page *page = grave->slots->page;
     bool any = false;
 
     grave->failed = false;
+    any = free_holds(grave);
     for (uint32_t i = 0; i < SLOTS_CALLS; i++) {
         struct slot_call *call = &page->calls[i];
         const struct later_keys *keys;
@@ -237,16 +307,18 @@ size_t graves_open(const struct graves *graves)
     return open;
 }
 
-struct graves *graves_new(struct event_base *base, struct link *link, struct outbox *outbox,
-                          outbox_keys_fn *keys, void (*buried)(void *arg, struct slots *slots),
-                          void *arg)
+struct graves *graves_new(struct event_base *base, struct link *link, const char *prefix,
+                          struct outbox *outbox, outbox_keys_fn *keys,
+                          void (*buried)(void *arg, struct slots *slots), void *arg)
 {
     struct graves *graves = calloc(1, sizeof *graves);
 
-    if (graves)
-        *graves = (struct graves){
-            .base = base, .link = link, .outbox = outbox, .keys = keys, .buried = buried, .arg = arg
-        };
+    if (!graves)
+        return NULL;
+    *graves = (struct graves){
+        .base = base, .link = link, .outbox = outbox, .keys = keys, .buried = buried, .arg = arg
+    };
+    snprintf(graves->prefix, sizeof graves->prefix, "%s", prefix);
     return graves;
 }
 

@@ -1,8 +1,10 @@
 /*
  * grave.h: what a dead worker left in its page, until all of it is settled.
  *
- * Its jobs go into the outbox at once. Its reserves without an answer are looked for by their
- * tokens, twice: a command that was in Redis's input when the worker died may run a moment later.
+ * Its jobs go into the outbox at once. Its locks and places are freed at once, its reserves without
+ * an answer are looked for by their tokens: twice, a second apart, where nobody knows whether they
+ * were taken, since a command that was in Redis's input when the worker died may run a moment
+ * later.
  */
 #ifndef LATERD_GRAVE_H
 #define LATERD_GRAVE_H
@@ -13,9 +15,9 @@
 struct graves;
 
 /* buried is told when nothing of a page is open any more. NULL: no memory. */
-struct graves *graves_new(struct event_base *base, struct link *link, struct outbox *outbox,
-                          outbox_keys_fn *keys, void (*buried)(void *arg, struct slots *slots),
-                          void *arg);
+struct graves *graves_new(struct event_base *base, struct link *link, const char *prefix,
+                          struct outbox *outbox, outbox_keys_fn *keys,
+                          void (*buried)(void *arg, struct slots *slots), void *arg);
 void graves_free(struct graves *graves);
 
 /* Takes the page of a dead worker. */

@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "clock.h"
+#include "lock.h"
 #include "stock.h"
 
 #include <math.h>
@@ -200,6 +201,103 @@ static int host_stock_claim(struct later_job *job, const char *item, const char 
                                        : LATER_NO;
 }
 
+/* What is wrong with a call for a lock or a limit of this name; LATER_YES if it may be made, with
+ * or without Redis: `laterd --perform` has none, and nobody else who could hold anything. */
+static int check_name(const struct later_job *job, const char *call, const char *name)
+{
+    struct later_error err;
+
+    if (!name || !later_key_name_valid(name))
+        later_fail(&err, LATER_E_DATA,
+                   "a name is 1 to 200 printable characters, no space, no brace");
+    else if (job->worker && !job->slot)
+        later_fail(&err, LATER_E_DATA, "the job's time was over, it is settled");
+    else
+        return LATER_YES;
+    log_failure(job, call, &err);
+    return LATER_FAILED;
+}
+
+static int host_lock(struct later_job *job, const char *name, double ttl, double wait)
+{
+    struct later_error err;
+    int taken;
+
+    if (check_name(job, "later_lock", name) != LATER_YES)
+        return LATER_FAILED;
+    if (!(ttl >= LATER_LOCK_TTL_MIN && ttl <= LATER_LOCK_TTL_MAX) || isnan(wait)) {
+        later_fail(&err, LATER_E_DATA, "ttl is %g to %g seconds, wait from 0", LATER_LOCK_TTL_MIN,
+                   LATER_LOCK_TTL_MAX);
+        log_failure(job, "later_lock", &err);
+        return LATER_FAILED;
+    }
+    if (!job->worker || gate_held(job, name))
+        return LATER_YES;
+    taken = gate_lock(job, name, ttl, wait > 0 ? wait : 0, &err);
+    if (taken < 0) {
+        log_failure(job, "later_lock", &err);
+        return LATER_FAILED;
+    }
+    return taken == LATER_LOCK_YES ? LATER_YES : LATER_NO;
+}
+
+static int host_unlock(struct later_job *job, const char *name)
+{
+    struct slot_hold *hold;
+    bool lost;
+
+    if (check_name(job, "later_unlock", name) != LATER_YES)
+        return LATER_FAILED;
+    if (!job->worker)
+        return LATER_YES;
+    hold = gate_held(job, name);
+    if (!hold)
+        return LATER_NO;
+    lost = atomic_load(&hold->state) == HOLD_LOST;
+    gate_unlock(job, hold);
+    return lost ? LATER_NO : LATER_YES;
+}
+
+static int host_lock_fence(struct later_job *job, const char *name, uint64_t *fence)
+{
+    const struct slot_hold *hold;
+
+    if (check_name(job, "later_lock_fence", name) != LATER_YES)
+        return LATER_FAILED;
+    hold = job->worker ? gate_held(job, name) : NULL;
+    if (job->worker && !hold)
+        return LATER_NO;
+    *fence = hold ? hold->fence : 1;
+    return LATER_YES;
+}
+
+static int host_limit(struct later_job *job, const char *key, uint32_t max, double per,
+                      uint32_t sliding)
+{
+    struct later_client *client;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_error err;
+    double wait;
+
+    if (check_name(job, "later_limit", key) != LATER_YES)
+        return LATER_FAILED;
+    if (!job->worker)
+        return max > 0 ? LATER_YES : LATER_FAILED;
+    client = client_of(job);
+    later_limit_ask(&cmd, later_call_prefix(client), key, max, per, sliding != 0);
+    reply =
+        later_call(client, &cmd, sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED, 0,
+                   false, &err);
+    if (!reply) {
+        log_failure(job, "later_limit", &err);
+        return LATER_FAILED;
+    }
+    wait = later_limit_wait(reply);
+    later_reply_free(reply);
+    return wait > 0 ? LATER_NO : LATER_YES;
+}
+
 const struct later_host *host_table(struct worker *worker)
 {
     static const struct later_host host = { .api = LATER_API,
@@ -218,7 +316,11 @@ const struct later_host *host_table(struct worker *worker)
                                             .logv = host_logv,
                                             .event_base = host_event_base,
                                             .push = host_push,
-                                            .stock_claim = host_stock_claim };
+                                            .stock_claim = host_stock_claim,
+                                            .lock = host_lock,
+                                            .unlock = host_unlock,
+                                            .limit = host_limit,
+                                            .lock_fence = host_lock_fence };
 
     the_worker = worker;
     return &host;

@@ -19,6 +19,7 @@ void job_policy(struct later_job *job, const struct config *config)
     const struct later_document *doc = &job->doc;
     double timeout = type ? type->timeout : config->timeout;
 
+    job->rules = type;
     job->max_attempts = type ? type->max_attempts : config->max_attempts;
     job->backoff = type ? type->backoff : config->backoff;
     if (doc->max_attempts)

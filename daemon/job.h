@@ -27,6 +27,7 @@ struct later_job {
     size_t document_len;
     struct later_document doc;
     const struct plugin_type *type;
+    const struct config_type *rules; /* its row of `types`, or NULL */
     const char *queue, *id, *token;
     uint32_t attempt, max_attempts;
     double began, deadline; /* later_clock() */

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "find.h"
 #include "grave.h"
+#include "holds.h"
 #include "log.h"
 #include "outbox.h"
 
@@ -22,6 +23,7 @@ struct keeper {
     struct link *link;
     struct outbox *outbox;
     struct graves *graves;
+    struct holds *holds;
     struct event *scan;
     struct slots **pages;
     size_t page_count;
@@ -73,8 +75,10 @@ struct touching {
     struct touched items[LATER_BATCH_MAX];
 };
 
-static bool watched(const struct keeper *keeper, const struct slots *slots)
+static bool watched(const void *arg, const struct slots *slots)
 {
+    const struct keeper *keeper = arg;
+
     for (size_t i = 0; i < keeper->page_count; i++) {
         if (keeper->pages[i] == slots)
             return true;
@@ -97,7 +101,7 @@ static void on_touched(void *arg, struct later_answer *answer)
         if (!watched(keeper, item->slots) || atomic_load(&item->slot->serial) != item->serial)
             continue;
         if (lost)
-            atomic_store(&item->slot->cancelled, 1);
+            atomic_store(&item->slot->cancelled, SLOT_WITHDRAWN);
         else
             atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
     }
@@ -139,8 +143,8 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
         struct slot *slot = &page->slots[i];
         enum slot_state state = slot_state(slot);
 
-        if (state == SLOT_FREE || slot->queue != queue || atomic_load(&slot->cancelled) ||
-            !slot_readable(slot))
+        if (state == SLOT_FREE || slot->queue != queue || !slot_readable(slot) ||
+            atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
             continue;
         if (!touching && !(touching = calloc(1, sizeof *touching)))
             return; /* no memory: a third of a lease later again */
@@ -203,7 +207,8 @@ void keeper_cancelled(struct keeper *keeper, const char *member)
             struct slot *slot = &slots->page->slots[k];
 
             if (slot_state(slot) != SLOT_FREE && is_member(slot, member))
-                atomic_store(&slot->cancelled, 1); /* on_scan() and the worker see it */
+                atomic_store(&slot->cancelled,
+                             SLOT_WITHDRAWN); /* on_scan() and the worker see it */
         }
     }
 }
@@ -224,8 +229,10 @@ static void look_at_page(struct keeper *keeper, struct slots *slots, double now)
         if (slot->event)
             continue;
         behind = behind || now - slot->began > BEHIND_SECONDS;
-        if (atomic_load(&slot->cancelled))
+        if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
             keeper->options.expel(keeper->options.arg, slots, "its reservation was withdrawn");
+        else if (atomic_load(&slot->cancelled))
+            keeper->options.expel(keeper->options.arg, slots, "a lock or place of it was lost");
         else if (slot->deadline > 0 && now > slot->deadline)
             keeper->options.expel(keeper->options.arg, slots, "over its time");
     }
@@ -253,6 +260,7 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
 
         if (!atomic_load(&slots->page->busy))
             continue;
+        holds_renew(keeper->holds, slots, now);
         look_at_page(keeper, slots, now);
         busy = busy || atomic_load(&slots->page->busy);
     }
@@ -342,8 +350,10 @@ struct keeper *keeper_new(struct event_base *base, const struct config *config, 
     keeper->scan = evtimer_new(base, on_scan, keeper);
     keeper->outbox = outbox_new(base, link, options->host, keys_of, on_settled, keeper);
     if (keeper->scan && keeper->outbox)
-        keeper->graves = graves_new(base, link, keeper->outbox, keys_of, on_buried, keeper);
-    if (!keeper->graves) {
+        keeper->graves = graves_new(base, link, config->redis.prefix, keeper->outbox, keys_of,
+                                    on_buried, keeper);
+    keeper->holds = holds_new(link, config->redis.prefix, watched, keeper);
+    if (!keeper->graves || !keeper->holds) {
         keeper_free(keeper);
         return NULL;
     }
@@ -355,6 +365,7 @@ void keeper_free(struct keeper *keeper)
     if (!keeper)
         return;
     graves_free(keeper->graves);
+    holds_free(keeper->holds);
     outbox_free(keeper->outbox);
     if (keeper->scan)
         event_free(keeper->scan);

@@ -2,9 +2,7 @@
 #include "job.h"
 #include "worker.h"
 
-#include "call.h"
 #include "clock.h"
-#include "stock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +13,7 @@
 #define UNKNOWN_TYPE_WAIT 5.0   /* seconds until another look: a deploy may be under way */
 #define SLOW              0.001 /* a type that takes longer does not make earlier acks wait */
 
-static uint64_t random_bits(void)
+uint64_t run_random(void)
 {
     static uint64_t state; /* xorshift64 (Marsaglia 2003): jitter needs no secret */
 
@@ -88,48 +86,19 @@ static void learn(double *average, double seconds)
     *average += (seconds - *average) / 8;
 }
 
-/* Seconds that a configured limit makes this job wait; 0: it may run. */
-static double limited(struct worker *worker, const struct later_job *job)
-{
-    for (uint32_t i = 0; i < worker->config->limit_count; i++) {
-        const struct config_limit *limit = &worker->config->limits[i];
-        struct later_command cmd = { 0 };
-        struct later_reply *reply;
-        struct later_error err;
-        char name[LATER_TYPE_MAX + 16];
-        double wait;
-
-        if (limit->type[0] ? !config_type_matches(limit->type, job->doc.type)
-                           : strcmp(limit->queue, job->queue) != 0)
-            continue;
-        snprintf(name, sizeof name, "%s:%s", limit->type[0] ? "type" : "queue",
-                 limit->type[0] ? limit->type : limit->queue);
-        later_limit_ask(&cmd, worker->config->redis.prefix, name, limit->max, limit->per,
-                        limit->sliding);
-        reply = later_call(worker->client, &cmd,
-                           limit->sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED,
-                           0, false, &err);
-        wait = reply ? later_limit_wait(reply) : 1; /* no answer: not now */
-        later_reply_free(reply);
-        if (wait > 0)
-            return wait;
-    }
-    return 0;
-}
-
 /* Redis's time by our clock; 0 while it is not known. */
 static double redis_now(const struct worker *worker)
 {
     return worker->redis_offset ? later_clock() + worker->redis_offset : 0;
 }
 
-/* Jobs that must not run are settled here, each with its reason. Returns true if it may run. */
-static bool may_run(struct worker *worker, struct later_job *job, const struct held *held)
+/* Jobs that must not run are settled here, each with its reason. Returns true if it is fit to run.
+ */
+static bool is_fit(struct worker *worker, struct later_job *job, const struct held *held)
 {
     const struct slot *slot = job->slot;
     struct log_job fields;
     struct later_error err;
-    double wait;
 
     if (later_document_parse(&job->doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
                              worker->config->document_max, &err) < 0) {
@@ -162,13 +131,24 @@ static bool may_run(struct worker *worker, struct later_job *job, const struct h
         settle_unrun(job, LATER_VERB_RETURN, UNKNOWN_TYPE_WAIT, "", "");
         return false;
     }
-    wait = limited(worker, job);
-    if (wait > 0) {
-        log_job(LOG_DEBUG, &fields, "returned: over its limit for %.3f s", wait);
-        settle_unrun(job, LATER_VERB_RETURN, wait, "", "");
-        return false;
-    }
     return true;
+}
+
+/* What it needs may not be there: then it waits in `delayed`, and others pass it. */
+static bool pass_gates(struct later_job *job)
+{
+    struct log_job fields;
+    const char *name = "";
+    double wait = gate_pass(job, &name);
+
+    if (wait <= 0)
+        return true;
+    if (log_wants(LOG_DEBUG)) {
+        job_log_fields(job, -1, &fields);
+        log_job(LOG_DEBUG, &fields, "returned: waits for %s, %.3f s", name, wait);
+    }
+    settle_unrun(job, LATER_VERB_RETURN, wait, "", "");
+    return false;
 }
 
 /* --- the end of a job --- */
@@ -218,14 +198,15 @@ static void end_attempt(struct later_job *job, uint32_t result, const char *kind
 
     if (type && !job->event)
         learn(&type->average, seconds);
-    job_settle(job, job->slot, result, kind, random_bits());
+    job_settle(job, job->slot, result, kind, run_random());
     log_end(job, job->slot, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
     if (result != LATER_DONE)
         atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
     worker->performed++;
-    settle(worker, job->slot);
+    settle(worker, job->slot); /* first: it stays settled so if we die while we wait for Redis */
+    gate_free(job);
     job->slot = NULL;
 }
 
@@ -358,7 +339,7 @@ static void describe(const struct later_job *job)
     slot->event = job->event;
     slot->began = job->began;
     slot->deadline = job->deadline;
-    slot->retry_in = later_backoff_delay(&job->backoff, job->attempt, random_bits());
+    slot->retry_in = later_backoff_delay(&job->backoff, job->attempt, run_random());
 }
 
 static uint32_t perform(struct later_job *job)
@@ -460,13 +441,17 @@ void run_next(struct worker *worker)
         settle(worker, held.slot);
         return;
     }
-    if (!may_run(worker, job, &held)) {
+    if (!is_fit(worker, job, &held)) {
         job_free(job);
         return;
     }
     job->event = job->type->type.mode == LATER_EVENT;
     if (must_wait(worker, job)) {
         give_back(worker, job);
+        job_free(job);
+        return;
+    }
+    if (!pass_gates(job)) {
         job_free(job);
         return;
     }

@@ -178,6 +178,11 @@ bool slots_busy(struct slots *slots)
         if (slot_state(&slots->page->slots[i]) != SLOT_FREE)
             return true;
     }
+    used = slots_holds(slots);
+    for (uint32_t i = 0; i < used; i++) {
+        if (atomic_load(&slots->page->held[i].state) != HOLD_NONE)
+            return true;
+    }
     return false;
 }
 
@@ -188,6 +193,13 @@ uint32_t slots_used(const struct slots *slots)
     uint32_t used = atomic_load(&slots->page->used);
 
     return used < slots->capacity ? used : slots->capacity;
+}
+
+uint32_t slots_holds(const struct slots *slots)
+{
+    uint32_t used = atomic_load(&slots->page->holds);
+
+    return used < SLOTS_HOLDS ? used : SLOTS_HOLDS;
 }
 
 uint32_t slots_queues(const struct slots *slots)

@@ -11,12 +11,15 @@
  * before is not opened, and its leases lapse.
  *
  * A handler may write over its worker's page. The supervisor does not trust it: slots_used(),
- * slots_queues() and slot_readable() bound what it reads, slot_mend() what it settles by.
+ * slots_queues(), slots_holds() and slot_readable() bound what it reads, slot_mend() what it
+ * settles by.
  *
  *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
  *               └────► RETURNING ──► FREE                  moved by the keeper
  *
  * HELD is left by compare-and-swap only, so that worker and keeper never both act on a job.
+ *
+ * Beside the jobs stands what they hold beyond their reservation, locks and places: holds.h.
  */
 #ifndef LATERD_SLOTS_H
 #define LATERD_SLOTS_H
@@ -31,17 +34,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SLOTS_QUEUES 64  /* queues of a pool */
-#define SLOTS_CALLS  130 /* reserves under way: two a queue at most */
+#define SLOTS_QUEUES 64   /* queues of a pool */
+#define SLOTS_CALLS  130  /* reserves under way: two a queue at most */
+#define SLOTS_HOLDS  1024 /* locks and places of all jobs that run */
 #define SLOT_TEXT    1000
 
 enum slot_state { SLOT_FREE, SLOT_HELD, SLOT_RUNNING, SLOT_FINISHED, SLOT_RETURNING };
+
+/* Why a job shall stop: its reservation is gone, or a lock or place of it. */
+enum { SLOT_WITHDRAWN = 1, SLOT_UNLOCKED = 2 };
 
 /* One reserved job. Times are later_clock() seconds. */
 struct slot {
     _Atomic uint32_t state;
     _Atomic uint32_t serial;    /* another job each time it is taken */
-    _Atomic uint32_t cancelled; /* keeper: the reservation was withdrawn, or the lease was lost */
+    _Atomic uint32_t cancelled; /* keeper: SLOT_WITHDRAWN (or its lease is lost), SLOT_UNLOCKED */
     _Atomic int64_t lease_end;  /* microseconds of later_clock(); not begun after that */
     uint32_t queue;             /* in the page's queues */
     char token[LATER_TOKEN_LEN + 1];
@@ -71,12 +78,38 @@ struct slot_call {
     char token[LATER_TOKEN_LEN + 1];
 };
 
+/* A lock or a place that a job holds. Its contents are written first, its state last; ASKED stands
+ * here before the take is sent, so that whoever finds the page frees what may have been taken. To
+ * free what was never taken is harmless, since it goes by the token.
+ *
+ *     NONE ──► ASKED ──► TAKEN ──► ENDING ──► NONE  moved by the worker
+ *                │         └─► LOST ─┘ │              by the keeper: another may have it
+ *                └──► LEFT ◄───────────┘              by the worker: Redis did not answer; the
+ *                      └──► NONE                      keeper frees it
+ */
+enum hold_state { HOLD_NONE, HOLD_ASKED, HOLD_TAKEN, HOLD_LOST, HOLD_ENDING, HOLD_LEFT };
+enum hold_kind { HOLD_LOCK, HOLD_PLACE };
+
+struct slot_hold {
+    _Atomic uint32_t state;  /* enum hold_state */
+    _Atomic uint32_t serial; /* another hold each time it is taken */
+    _Atomic int64_t touched; /* microseconds of later_clock(): taken, or renewed, last */
+    uint32_t kind;           /* enum hold_kind */
+    uint32_t slot;           /* whose it is: index and serial */
+    uint32_t slot_serial;
+    double ttl;     /* seconds it holds without being renewed */
+    uint64_t fence; /* of a lock: its fencing number */
+    char name[201];
+    char token[LATER_TOKEN_LEN + 1];
+};
+
 struct slots_page {
     char magic[8];
     uint32_t slot_size, capacity;
     _Atomic uint32_t used;      /* slots from here on are FREE: no need to look */
     _Atomic uint32_t busy;      /* worker: I hold something; keeper: I am watching */
     _Atomic uint32_t running;   /* jobs that run now */
+    _Atomic uint32_t holds;     /* those from here on are NONE */
     _Atomic uint64_t performed; /* attempts that ended */
     _Atomic uint64_t failed;    /* of them not done */
     _Atomic int64_t heartbeat;  /* microseconds of later_clock(): the worker's loop turned */
@@ -86,6 +119,7 @@ struct slots_page {
     uint32_t queue_count;
     char queues[SLOTS_QUEUES][LATER_QUEUE_MAX + 1];
     struct slot_call calls[SLOTS_CALLS];
+    struct slot_hold held[SLOTS_HOLDS];
     struct slot slots[];
 };
 
@@ -124,12 +158,14 @@ void slot_finish(struct slot *slot, enum later_verb verb, double wait, const cha
 void slot_logv(struct slot *slot, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Is any slot not FREE? */
+/* Is any slot not FREE, or any hold not NONE? */
 bool slots_busy(struct slots *slots);
 
 /* How many slots to look at, how many queues there are: never more than the mapping holds. */
 uint32_t slots_used(const struct slots *slots);
 uint32_t slots_queues(const struct slots *slots);
+/* How many holds to look at, likewise. */
+uint32_t slots_holds(const struct slots *slots);
 
 /* Do its id and token end where they must? */
 bool slot_readable(const struct slot *slot);

@@ -4,6 +4,7 @@
 #include "call.h"
 #include "clock.h"
 #include "log.h"
+#include "waits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -276,7 +277,8 @@ static int set_up(struct worker *worker, struct later_error *err)
 {
     worker->base = event_base_new();
     worker->plugins = plugin_set_new();
-    if (!worker->base || !worker->plugins || make_events(worker) < 0)
+    worker->waits = waits_new();
+    if (!worker->base || !worker->plugins || !worker->waits || make_events(worker) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     name_queues(worker);
     if (make_links(worker, err) < 0)
@@ -316,6 +318,8 @@ static void tear_down(struct worker *worker)
         free(worker->tombs[i]);
     free(worker->held);
     free(worker->types);
+    free(worker->needs);
+    waits_free(worker->waits);
 }
 
 int worker_main(const struct worker_start *start)

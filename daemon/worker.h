@@ -4,12 +4,13 @@
  *     worker.c    the process: loop, control pipe, drain, recycling
  *     fetch.c     what to reserve, and when; waiting for a wake
  *     run.c       one job: its handler, its result, its settlement
+ *     gate.c      what a job needs before it may run: locks, places, limits
  *     host.c      the functions that plugins call
  *
  * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
  * else, since what is written behind a blocked BLPOP waits for it.
  *
- * This header is what the four files share; outside of them only worker_main() counts.
+ * This header is what the five files share; outside of them only worker_main() counts.
  */
 #ifndef LATERD_WORKER_H
 #define LATERD_WORKER_H
@@ -25,6 +26,8 @@
 #include <stddef.h>
 
 struct later_client;
+struct waits;
+struct worker_need;
 
 /* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
  */
@@ -48,7 +51,7 @@ struct worker_start {
  * plugin refuses. */
 int worker_main(const struct worker_start *start);
 
-/* --- shared by worker.c, fetch.c, run.c, host.c --- */
+/* --- shared by worker.c, fetch.c, run.c, gate.c, host.c --- */
 
 /* The answer of a reserve, kept while any of its jobs needs its documents. */
 struct batch {
@@ -111,6 +114,11 @@ struct worker {
     bool alone;   /* what runs, or comes next, must run by itself: no fetching */
     bool running; /* a serial handler is on the stack */
 
+    struct waits *waits;       /* gates that are closed */
+    struct worker_need *needs; /* room for those of one job */
+    uint32_t holding;          /* locks and places of our jobs */
+    double complained;         /* when Redis's silence about them was told last */
+
     size_t asked;        /* reserves without an answer, on main */
     bool waiting;        /* a BLPOP is out */
     bool unblocking;     /* and was told to come back */
@@ -143,6 +151,23 @@ void run_return_held(struct worker *worker);
 void run_watch(struct worker *worker);
 /* later_job_finish(): 0, or -1 when its time was over before. */
 int run_finish(struct later_job *job, uint32_t result);
+
+/* 64 bits of chance: jitter, no secret. */
+uint64_t run_random(void);
+
+/* gate.c: takes what the job needs. 0: it has all of it; else the seconds it is to be returned for,
+ * with the name of what it did not get in *name (borrowed until the next job); then it holds
+ * nothing. */
+double gate_pass(struct later_job *job, const char **name);
+/* Frees all that the job holds. Its slot is still its own. */
+void gate_free(struct later_job *job);
+/* Takes one lock for it, waiting up to `wait` seconds: LATER_LOCK_YES, LATER_LOCK_NO, or -1 with
+ * *err. name is valid. */
+int gate_lock(struct later_job *job, const char *name, double ttl, double wait,
+              struct later_error *err);
+/* The lock of this name, if the job holds it, else NULL; gives it back. */
+struct slot_hold *gate_held(const struct later_job *job, const char *name);
+void gate_unlock(struct later_job *job, struct slot_hold *hold);
 
 /* worker.c: something has changed: settle, run, fetch at the loop's next turn. */
 void worker_kick(struct worker *worker);

@@ -18,7 +18,9 @@
 #define LATER_TYPE_MAX       128
 #define LATER_ID_MAX         200
 #define LATER_TRACE_MAX      256
-#define LATER_UNIQUE_MAX     1e9     /* seconds that an id may stay taken */
+#define LATER_UNIQUE_MAX     1e9 /* seconds that an id may stay taken */
+#define LATER_LOCK_MAX       200
+#define LATER_BUCKET_MAX     64
 #define LATER_DOCUMENT_MAX   1048576 /* default limit in bytes */
 #define LATER_DOCUMENT_DEPTH 128     /* nesting; the document itself is 1 */
 #define LATER_PRIORITY_MAX   100
@@ -29,6 +31,7 @@ struct later_document {
     char type[LATER_TYPE_MAX + 1];
     char id[LATER_ID_MAX + 1];       /* "" = none */
     char trace[LATER_TRACE_MAX + 1]; /* "" = none */
+    char lock[LATER_LOCK_MAX + 1];   /* "" = none */
     char queue[LATER_QUEUE_MAX + 1]; /* `queue`, for lines of `later push --file`; "" = none */
     int32_t priority;
     uint32_t max_attempts; /* 0 = not said */
@@ -55,6 +58,15 @@ enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
  * memory, which says nothing about the document. */
 int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
                          size_t len, size_t max, struct later_error *err);
+
+/* The value of a member of the payload as part of a name: what is counted apart by a limit. A
+ * string as it is, a number by its value (5 and 5.0 are one); where it is longer than
+ * LATER_BUCKET_MAX bytes, has other bytes than printable ASCII, a space or a brace in it, or begins
+ * with ~: ~ and its SHA-1. "" where the payload is no object, has no such member, or one that is
+ * neither string nor number. doc comes from later_document_parse(), its bytes are still there.
+ * member: as for the names of document_json.h: plain ASCII, at most 32 bytes. Without memory "". */
+void later_document_bucket(const struct later_document *doc, const char *member,
+                           char bucket[LATER_BUCKET_MAX + 1]);
 
 /* What to make a document from; zero it, set type. All borrowed. */
 struct later_document_parts {

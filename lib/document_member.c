@@ -75,6 +75,17 @@ static int read_trace(struct later_document *doc, const json_t *value, struct la
     return len < 0 ? -1 : 0;
 }
 
+static int read_lock(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    int len = read_text("lock", value, doc->lock, LATER_LOCK_MAX, err);
+
+    if (len >= 0 && (strlen(doc->lock) != (size_t)len || !later_key_name_valid(doc->lock)))
+        return later_fail(err, LATER_E_DATA,
+                          "lock: must be 1 to %d printable ASCII characters without space or brace",
+                          LATER_LOCK_MAX);
+    return len < 0 ? -1 : 0;
+}
+
 static int read_queue(struct later_document *doc, const json_t *value, struct later_error *err)
 {
     int len = read_text("queue", value, doc->queue, LATER_QUEUE_MAX, err);
@@ -244,6 +255,7 @@ static const struct member {
     { "timeout", false, read_timeout },
     { "expires_at", false, read_expires_at },
     { "backoff", false, read_backoff },
+    { "lock", false, read_lock },
     { "queue", true, read_queue },
     { "in", true, read_in },
     { "at", true, read_at },

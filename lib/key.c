@@ -88,6 +88,17 @@ size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:limit:{%.200s}", prefix, name);
 }
 
+size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char *name)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:running:{%.200s}", prefix, name);
+}
+
+size_t later_key_waiting(char out[LATER_KEY_MAX], const char *prefix, bool lock, const char *name)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:%s:{%.200s}:waiting", prefix,
+                            lock ? "lock" : "running", name);
+}
+
 size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
                       enum later_lock_key which)
 {

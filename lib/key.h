@@ -49,8 +49,8 @@ bool later_key_queue_valid(const char *queue);
 /* Is it `[A-Za-z0-9_.:-]{1,32}`? Braces would move the hash tag. */
 bool later_key_prefix_valid(const char *prefix);
 
-/* Is it a name for a stock, a lock, a limit: 1 … 200 printable ASCII characters, no space, no
- * brace? */
+/* Is it a name for a stock, a lock, a limit, places: 1 … 200 printable ASCII characters, no space,
+ * no brace? */
 bool later_key_name_valid(const char *name);
 
 /* Spells the keys. prefix and queue must be valid. */
@@ -65,6 +65,11 @@ size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *
 /* `later:limit:{NAME}`. Returns its length. */
 size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *name);
 
+/* `later:running:{NAME}`. Returns its length. */
+size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char *name);
+
+/* `later:lock:{NAME}:waiting` or `later:running:{NAME}:waiting`. Returns its length. */
+size_t later_key_waiting(char out[LATER_KEY_MAX], const char *prefix, bool lock, const char *name);
 /* `later:lock:{NAME}`, and with `:fence` or `:wake` behind it. Returns its length. */
 enum later_lock_key { LATER_LOCK_ITSELF, LATER_LOCK_FENCE, LATER_LOCK_WAKE };
 size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,

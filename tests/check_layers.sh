@@ -16,16 +16,16 @@ cat "$out" >>"$includes"
 # / are one module in several files. Each may use those of its own line and of the lines above;
 # lib's stand above daemon's.
 layers='lib    error clock
-lib    address backoff command key password reply
+lib    address backoff command key password reply sha1
 lib    document script
 lib    redis cluster
-lib    limit lock look queue stock
+lib    limit lock look place queue stock
 lib    bulk call client lock_wait push
 daemon config health log notify signals
-daemon embedded link restart slots
-daemon announce ears find migrator outbox plugin
+daemon embedded link restart slots waits
+daemon announce ears find holds migrator outbox plugin
 daemon job keeper/grave
-daemon worker/fetch/host/run
+daemon worker/fetch/gate/host/run
 daemon checker perform process
 daemon supervisor workers
 daemon main'

@@ -148,6 +148,7 @@ struct later_host {
     int (*unlock)(struct later_job *job, const char *name);
     int (*limit)(struct later_job *job, const char *key, uint32_t max, double per,
                  uint32_t sliding);
+    int (*lock_fence)(struct later_job *job, const char *name, uint64_t *fence);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
@@ -238,8 +239,9 @@ static inline double later_job_time_left(const struct later_job *job)
 {
     return later_host->job_time_left(job);
 }
-/* 1 when the job was cancelled, its lease lost or its time is over: the result will not count.
- * Any thread. */
+/* 1 when the job was cancelled, its lease lost or its time is over: the result will not count. Also
+ * when a lock or a place of it was lost, since another job may be doing by now what must not be
+ * done twice at once: laterd ends it as if its time were over. Any thread. */
 static inline int later_job_cancelled(const struct later_job *job)
 {
     return later_host->job_cancelled(job);
@@ -320,11 +322,13 @@ static inline int later_stock_claim(struct later_job *job, const char *item, con
 {
     return later_host->stock_claim(job, item, who, number);
 }
-/* The next three answer LATER_FAILED on a laterd that lacks them. */
+/* The next four answer LATER_FAILED on a laterd that lacks them. */
 
-/* Takes the lock `name` (1 to 200 printable ASCII characters, no space, no brace) for ttl seconds,
- * and waits for it at most `wait` seconds: LATER_YES, LATER_NO while another holds it,
- * LATER_FAILED. It is given back when the job ends. Blocks for at most wait + 2 seconds. */
+/* Takes the lock `name` (1 to 200 printable ASCII characters, no space, no brace) for ttl seconds
+ * (from 0.01), and waits for it at most `wait` seconds: LATER_YES, also where this job has it
+ * already; LATER_NO while another holds it; LATER_FAILED. laterd renews it every third of ttl while
+ * the job runs, and frees it when the job ends, in whatever way. Blocks for at most wait + 2
+ * seconds, so let an event handler not wait. */
 static inline int later_lock(struct later_job *job, const char *name, double ttl, double wait)
 {
     return LATER_HAS(lock) ? later_host->lock(job, name, ttl, wait) : (int)LATER_FAILED;
@@ -334,6 +338,14 @@ static inline int later_lock(struct later_job *job, const char *name, double ttl
 static inline int later_unlock(struct later_job *job, const char *name)
 {
     return LATER_HAS(unlock) ? later_host->unlock(job, name) : (int)LATER_FAILED;
+}
+/* The fencing number of a lock that this job holds, by later_lock() or by its document: it is
+ * higher for each taking of that lock. Where the thing that is guarded refuses a lower number than
+ * the highest it has seen, a handler that was stopped for longer than ttl does no harm. LATER_YES;
+ * LATER_NO where the job does not hold it; LATER_FAILED. Does not block. */
+static inline int later_lock_fence(struct later_job *job, const char *name, uint64_t *fence)
+{
+    return LATER_HAS(lock_fence) ? later_host->lock_fence(job, name, fence) : (int)LATER_FAILED;
 }
 /* May this happen now? At most max times in `per` seconds under this key, in fixed windows or, with
  * sliding, in any span of that length: LATER_YES (and counted), LATER_NO, LATER_FAILED. Blocks for

@@ -196,10 +196,14 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "lock_take", LOCK, LOCK ":fence", LOCK ":wake" },
         { "lock_touch", LOCK },
         { "lock_wake", LOCK, LOCK ":wake" },
+        { "place_free", "later:running:{n}" },
+        { "place_take", "later:running:{n}" },
+        { "place_touch", "later:running:{n}" },
         { "stock_claim", "later:stock:{i}", "later:stock:{i}:claims" },
         { "stock_release", "later:stock:{i}:claims" },
         { "stock_set", "later:stock:{i}", "later:stock:{i}:claims" },
         { "stock_show", "later:stock:{i}", "later:stock:{i}:claims" },
+        { "wait_next", "later:running:{n}:waiting" },
     };
     const char *const *other = NULL;
 

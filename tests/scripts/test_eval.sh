@@ -31,6 +31,8 @@ keys()
     sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
         sed '/^stock$/s/.*/later:stock:{item}/;t
              /^claims$/s/.*/later:stock:{item}:claims/;t
+             /^running$/s/.*/later:running:{place}/;t
+             /^waiting$/s/.*/later:running:{place}:waiting/;t
              /^limit$/s/.*/later:limit:{'"$1"'}/;t
              /^lock$/s/.*/later:lock:{item}/;t
              /^fence$/s/.*/later:lock:{item}:fence/;t
@@ -114,6 +116,16 @@ is "$(run trim 0 3600 500)" 1 'trim'
 is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 
 is "$(run probe)" '' 'probe: nothing is denied'
+
+is "$(run place_take $t1 1 30)" '' 'place_take'
+contains "$(run place_take $t2 1 30)" '29.' 'place_take: none is free'
+is "$(run place_touch 30 $t1 $t2)" 2 'place_touch'
+is "$(run place_free $t1)" 1 'place_free'
+redis zadd 'later:running:{place}:waiting' 4000000000 'demo w' >/dev/null
+is "$(run wait_next)" 'demo w 4000000000' 'wait_next'
+redis zadd 'later:{demo}:delayed' 4000000000 w >/dev/null
+is "$(run hasten 4000000001 w)" 1 'hasten'
+redis del 'later:{demo}:delayed' >/dev/null
 
 is "$(run stock_set 1)" 1 'stock_set'
 is "$(run stock_claim ann)" '1 1' 'stock_claim'

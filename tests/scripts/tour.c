@@ -45,16 +45,21 @@ static const char *const calls[][28] = {
     { "lock_show" },
     { "lock_free", "oooooooooooooooo" },
     { "lock_wake", "wwwwwwwwwwwwwwww" },
+    { "place_take", "new", "2", "30" },
+    { "place_touch", "40", "held" },
+    { "place_free", "held" },
+    { "wait_next" },
+    { "hasten", "99999999999", "soon" },
 };
 
-const char *const tour_scripts[] = { "push",          "show",       "peek",        "size",
-                                     "touch",         "ack",        "expire",      "migrate",
-                                     "release",       "return",     "bury",        "kick",
-                                     "cancel",        "pause",      "resume",      "reserve",
-                                     "trim",          "purge",      "stock_set",   "stock_claim",
-                                     "stock_release", "stock_show", "limit_fixed", "limit_sliding",
-                                     "lock_touch",    "lock_show",  "lock_free",   "lock_take",
-                                     "lock_wake",     "wake",       NULL };
+const char *const tour_scripts[] = {
+    "push",        "show",        "peek",          "size",       "touch",       "ack",
+    "expire",      "migrate",     "release",       "return",     "bury",        "kick",
+    "cancel",      "pause",       "resume",        "reserve",    "trim",        "purge",
+    "stock_set",   "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
+    "lock_touch",  "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "place_take",
+    "place_touch", "place_free",  "wait_next",     "hasten",     "wake",        NULL
+};
 
 void tour_crowd(void)
 {
@@ -90,6 +95,8 @@ void tour_crowd(void)
     run("stock_set", "5", NULL);
     run("stock_claim", "ann", NULL);
     run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
+    run("place_take", "held", "2", "30", NULL);
+    ask("ZADD later:running:{n}:waiting 99999999999 first");
 }
 
 void tour_arguments(const char *script)
@@ -126,6 +133,8 @@ const char *tour_picture(void)
     fprintf(file, "lock: %s, fence: %s, woken: %s\n",
             flat(ask("HMGET later:lock:{n} token owner ttl fence pass")),
             flat(ask("MGET later:lock:{n}:fence")), flat(ask("LRANGE later:lock:{n}:wake 0 -1")));
+    fprintf(file, "places: %s, waiting: %s\n", flat(ask("ZRANGE later:running:{n} 0 -1")),
+            flat(ask("ZRANGE later:running:{n}:waiting 0 -1")));
     fprintf(file, "limits: %s %s", ask("TYPE later:limit:{k}")->str,
             ask("TYPE later:limit:{s}")->str);
     fclose(file);

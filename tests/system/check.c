@@ -259,14 +259,48 @@ static enum later_result do_log(struct later_job *job, const json_t *what)
     return do_retry(job, what);
 }
 
+/* Takes the lock "name", waits "for"; the file lock-ID gets the answers: lock, fencing number, and
+ * after unlock: unlock, fence again. */
+static enum later_result do_lock(struct later_job *job, const json_t *what)
+{
+    const char *name = later_json_string(what, "name", "lock");
+    uint64_t number = 0;
+    char words[80];
+    int locked = later_lock(job, name, 10, later_json_number(what, "wait", 0));
+    int unlocked;
+
+    later_lock_fence(job, name, &number);
+    check_sleep(later_json_number(what, "for", 0));
+    unlocked = later_unlock(job, name);
+    snprintf(words, sizeof words, "%d %u %d %d\n", locked, (unsigned)number, unlocked,
+             later_lock_fence(job, name, &number));
+    write_file("lock", later_job_id(job), words, strlen(words));
+    return LATER_DONE;
+}
+
+/* Asks a limit of 2 three times, and one with a bad name; the file limit-ID gets the answers. */
+static enum later_result do_limit(struct later_job *job, const json_t *what)
+{
+    const char *name = later_json_string(what, "name", "limit");
+    int answers[4];
+    char words[80];
+
+    for (int i = 0; i < 3; i++)
+        answers[i] = later_limit(job, name, 2, 60, 1);
+    answers[3] = later_limit(job, "no { good", 2, 60, 1);
+    snprintf(words, sizeof words, "%d %d %d %d\n", answers[0], answers[1], answers[2], answers[3]);
+    write_file("limit", later_job_id(job), words, strlen(words));
+    return LATER_DONE;
+}
+
 static const struct {
     const char *word;
     enum later_result (*fn)(struct later_job *job, const json_t *what);
 } words[] = {
-    { "claim", do_claim },   { "bury", do_bury },   { "close", do_close }, { "exit", do_exit },
-    { "hang", do_hang },     { "leak", do_leak },   { "log", do_log },     { "odd", do_odd },
-    { "orphan", do_orphan }, { "retry", do_retry }, { "sleep", do_sleep }, { "signal", do_signal },
-    { "wander", do_wander },
+    { "bury", do_bury },   { "claim", do_claim },   { "close", do_close },   { "exit", do_exit },
+    { "hang", do_hang },   { "leak", do_leak },     { "limit", do_limit },   { "lock", do_lock },
+    { "log", do_log },     { "odd", do_odd },       { "orphan", do_orphan }, { "retry", do_retry },
+    { "sleep", do_sleep }, { "signal", do_signal }, { "wander", do_wander },
 };
 
 /* --- types --- */

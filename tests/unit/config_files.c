@@ -101,7 +101,8 @@ static bool same_pools(const struct config *a, const struct config *b)
             return false;
         for (uint32_t k = 0; k < x->queue_count; k++) {
             if (strcmp(x->queues[k].name, y->queues[k].name) != 0 ||
-                x->queues[k].weight != y->queues[k].weight)
+                x->queues[k].weight != y->queues[k].weight ||
+                x->queues[k].max_running != y->queues[k].max_running)
                 return false;
         }
     }
@@ -116,6 +117,7 @@ static bool same_types(const struct config *a, const struct config *b)
         const struct config_type *x = &a->types[i], *y = &b->types[i];
 
         if (strcmp(x->name, y->name) != 0 || x->max_attempts != y->max_attempts ||
+            x->exclusive != y->exclusive || x->max_running != y->max_running ||
             memcmp(&x->timeout, &y->timeout, sizeof x->timeout) != 0 ||
             memcmp(&x->backoff, &y->backoff, sizeof x->backoff) != 0)
             return false;
@@ -130,7 +132,8 @@ static bool same_limits(const struct config *a, const struct config *b)
     for (uint32_t i = 0; i < a->limit_count; i++) {
         const struct config_limit *x = &a->limits[i], *y = &b->limits[i];
 
-        if (strcmp(x->type, y->type) != 0 || strcmp(x->queue, y->queue) != 0 || x->max != y->max ||
+        if (strcmp(x->type, y->type) != 0 || strcmp(x->queue, y->queue) != 0 ||
+            strcmp(x->member, y->member) != 0 || x->nth != y->nth || x->max != y->max ||
             memcmp(&x->per, &y->per, sizeof x->per) != 0 || x->sliding != y->sliding)
             return false;
     }

@@ -233,6 +233,15 @@ static int unlock(struct later_job *job, const char *name)
     return answer(job, "later_unlock", fake.unlock_answer);
 }
 
+static int lock_fence(struct later_job *job, const char *name, uint64_t *fence)
+{
+    if (!name || !fence)
+        misuse("later_lock_fence", "needs a name and a place for the number");
+    if (fence)
+        *fence = 1;
+    return answer(job, "later_lock_fence", fake.lock_answer);
+}
+
 static int limit(struct later_job *job, const char *key, uint32_t max, double per, uint32_t sliding)
 {
     if (!key[0] || max == 0 || !(per > 0) || sliding > 1)
@@ -261,7 +270,8 @@ const struct later_host *fake_host(void)
                                             .stock_claim = stock_claim,
                                             .lock = lock,
                                             .unlock = unlock,
-                                            .limit = limit };
+                                            .limit = limit,
+                                            .lock_fence = lock_fence };
 
     return &host;
 }

@@ -112,6 +112,40 @@ START_TEST(the_most_precise_type_is_found)
 }
 END_TEST
 
+START_TEST(exclusive_and_running)
+{
+    const struct config *c =
+        config_of("queues = ( { name = \"a\"; max_running = 3; }, { name = \"b\"; } );\n"
+                  "types = ( { name = \"x\"; exclusive = \"type\"; },\n"
+                  "          { name = \"y.*\"; exclusive = \"no\"; max_running = 1000000; } );\n");
+
+    ck_assert_uint_eq(c->pools->queues[0].max_running, 3);
+    ck_assert_uint_eq(c->pools->queues[1].max_running, 0);
+    ck_assert(config_type_find(c, "x")->exclusive);
+    ck_assert_uint_eq(config_type_find(c, "x")->max_running, 0);
+    ck_assert(!config_type_find(c, "y.z")->exclusive);
+    ck_assert_uint_eq(config_type_find(c, "y.z")->max_running, 1000000);
+}
+END_TEST
+
+/* Those of the same thing have numbers: they are counted apart. */
+START_TEST(limits_of_the_same)
+{
+    const struct config *c = config_of(
+        "limits = ( { type = \"a\"; max = 3; per = 1; }, { type = \"b\"; max = 3; per = 1; "
+        "},\n { type = \"a\"; max = 9; per = 60; }, { type = \"a\"; member = \"to\"; max = 1; "
+        "per = 1; },\n { queue = \"a\"; max = 1; per = 1; }, { type = \"a\"; max = 99; per = "
+        "3600; } );\n");
+    static const uint32_t nth[] = { 0, 0, 1, 0, 0, 2 };
+
+    ck_assert_uint_eq(c->limit_count, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        ck_assert_uint_eq(c->limits[i].nth, nth[i]);
+    ck_assert_str_eq(c->limits[3].member, "to");
+    ck_assert_str_eq(c->limits[0].member, "");
+}
+END_TEST
+
 START_TEST(limits)
 {
     const struct config *c =
@@ -154,6 +188,8 @@ static TCase *lists(void)
     tcase_add_test(tc, pools);
     tcase_add_test(tc, types_inherit_what_they_do_not_set);
     tcase_add_test(tc, the_most_precise_type_is_found);
+    tcase_add_test(tc, exclusive_and_running);
+    tcase_add_test(tc, limits_of_the_same);
     tcase_add_test(tc, limits);
     tcase_add_test(tc, plugins_to_load);
     return tc;

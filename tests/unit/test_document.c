@@ -200,6 +200,82 @@ START_TEST(test_integers)
 }
 END_TEST
 
+START_TEST(test_lock)
+{
+    static const char words[] =
+        "lock: must be 1 to 200 printable ASCII characters without space or brace";
+    static const struct wrong rows[] = {
+        { "\"lock\":\"\"", words },
+        { "\"lock\":\"a b\"", words },
+        { "\"lock\":\"a{b\"", words },
+        { "\"lock\":\"b}\"", words },
+        { "\"lock\":\"\\u00e4\"", words },
+        { "\"lock\":\"a\\u0000b\"", words },
+        { "\"lock\":null", "lock: must be a string" },
+        { "\"lock\":5", "lock: must be a string" },
+    };
+    char long_one[300];
+
+    ALL_REFUSED(LATER_DOCUMENT_JOB, rows);
+    ck_assert_str_eq(good(with("\"lock\":\"report:7/x\"")).lock, "report:7/x");
+    ck_assert_str_eq(good(with("\"id\":\"a\"")).lock, "");
+    snprintf(long_one, sizeof long_one, "\"lock\":\"%0200d\"", 7);
+    ck_assert_uint_eq(strlen(good(with(long_one)).lock), 200);
+    snprintf(long_one, sizeof long_one, "\"lock\":\"%0201d\"", 7);
+    refused(with(long_one), "lock: longer than 200 bytes");
+}
+END_TEST
+
+/* What a limit by a member counts by. */
+START_TEST(test_bucket)
+{
+    static const struct {
+        const char *payload, *bucket;
+    } rows[] = {
+        { "{\"to\":\"ann\"}", "ann" },
+        { " {\"from\":\"bob\", \"to\" : \"ann\" } ", "ann" },
+        { "{\"to\":\"\\u0061nn\"}", "ann" },
+        { "{\"t\\u006f\":\"ann\"}", "ann" },
+        { "{\"to\":5}", "5" },
+        { "{\"to\":5.0}", "5" },
+        { "{\"to\":5e0}", "5" },
+        { "{\"to\":-0}", "0" },
+        { "{\"to\":-1.5}", "-1.5" },
+        { "{\"to\":0.1}", "0.1" },
+        { "{\"to\":4179123456789}", "4179123456789" },
+        { "{\"to\":\"\"}", "" },
+        { "{\"to\":null}", "" },
+        { "{\"to\":true}", "" },
+        { "{\"to\":{\"to\":\"ann\"}}", "" },
+        { "{\"to\":[\"ann\"]}", "" },
+        { "{\"too\":\"ann\"}", "" },
+        { "{}", "" },
+        { "[\"to\",\"ann\"]", "" },
+        { "\"to\"", "" },
+        { "null", "" },
+        /* sha1sum says so. */
+        { "{\"to\":\"a b\"}", "~7dbde93504122a707f849f2c12bdd9de71b41929" },
+        { "{\"to\":\"~x\"}", "~6ced5f4a569ad070ba9ceac51f71e8af3cc69329" },
+        { "{\"to\":\"01234567890123456789012345678901234567890123456789012345678901234\"}",
+          "~92de3a8444fe6d15268f0ba810aa43bc8b3a4ffe" },
+        { "{\"to\":\"0123456789012345678901234567890123456789012345678901234567890123\"}",
+          "0123456789012345678901234567890123456789012345678901234567890123" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[300], bucket[LATER_BUCKET_MAX + 1];
+        struct tried tried;
+
+        snprintf(text, sizeof text, "{\"type\":\"t\",\"payload\":%s}", rows[i].payload);
+        tried = try_bytes(LATER_DOCUMENT_JOB, text, strlen(text), LATER_DOCUMENT_MAX);
+        ck_assert_int_eq(tried.result, 0);
+        later_document_bucket(&tried.doc, "to", bucket);
+        ck_assert_str_eq(bucket, rows[i].bucket);
+        tried_free(&tried);
+    }
+}
+END_TEST
+
 START_TEST(test_seconds)
 {
     static const char timeout[] = "timeout: must be above 0 and at most 604800 seconds";
@@ -365,6 +441,8 @@ static TCase *members(void)
     tcase_add_test(tc, test_id);
     tcase_add_test(tc, test_trace);
     tcase_add_test(tc, test_integers);
+    tcase_add_test(tc, test_lock);
+    tcase_add_test(tc, test_bucket);
     tcase_add_test(tc, test_seconds);
     tcase_add_test(tc, test_backoff);
     tcase_add_test(tc, test_backoff_wrong);

@@ -101,6 +101,10 @@ START_TEST(test_one_slot)
     check_tag(out, "tv");
     later_key_limit(out, "a:b", "tv");
     check_tag(out, "tv");
+    later_key_running(out, "a:b", "tv");
+    check_tag(out, "tv");
+    later_key_waiting(out, "a:b", true, "tv");
+    check_tag(out, "tv");
     for (int i = LATER_LOCK_ITSELF; i <= LATER_LOCK_WAKE; i++) {
         later_key_lock(out, "a:b", "tv", (enum later_lock_key)i);
         check_tag(out, "tv");
@@ -140,6 +144,12 @@ START_TEST(test_longest_names_fit)
     ck_assert_str_eq(out, wanted);
     snprintf(wanted, sizeof wanted, "%s:lock:{%s}:fence", prefix, name);
     ck_assert_uint_eq(later_key_lock(out, prefix, name, LATER_LOCK_FENCE), strlen(wanted));
+    ck_assert_str_eq(out, wanted);
+    snprintf(wanted, sizeof wanted, "%s:running:{%s}", prefix, name);
+    ck_assert_uint_eq(later_key_running(out, prefix, name), strlen(wanted));
+    ck_assert_str_eq(out, wanted);
+    snprintf(wanted, sizeof wanted, "%s:running:{%s}:waiting", prefix, name);
+    ck_assert_uint_eq(later_key_waiting(out, prefix, false, name), strlen(wanted));
     ck_assert_str_eq(out, wanted);
     snprintf(wanted, sizeof wanted, "%s:limit:{%s}", prefix, name);
     ck_assert_uint_eq(later_key_limit(out, prefix, name), strlen(wanted));

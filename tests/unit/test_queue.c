@@ -2,6 +2,7 @@
  * The words are written down from the heads of scripts/VERB.lua. */
 #include "queue.h"
 
+#include "place.h"
 #include "stock.h"
 #include "tests/support/comma.h"
 #include "unit.h"
@@ -435,6 +436,27 @@ START_TEST(test_limit)
     CALL(LIMIT_SLIDING, "limit_sliding", "1", "later:limit:{type:sms}", "4294967295", "60.000000");
     ck_assert_double_eq(later_limit_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
     ck_assert_double_eq(later_limit_wait(reply_of("$0\r\n\r\n")), 0);
+}
+END_TEST
+
+START_TEST(test_place)
+{
+    const char *const tokens[] = { "t1", "t2" };
+    struct later_keys keys;
+
+    later_place_take(&cmd, "later", "type:a", "t1", 2, 30);
+    CALL(PLACE_TAKE, "place_take", "1", "later:running:{type:a}", "t1", "2", "30.000000");
+    later_place_touch(&cmd, "later", "type:a", 30, tokens, 2);
+    CALL(PLACE_TOUCH, "place_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
+    later_place_free(&cmd, "later", "type:a", tokens, 1);
+    CALL(PLACE_FREE, "place_free", "1", "later:running:{type:a}", "t1");
+    later_place_next(&cmd, "later", true, "a");
+    CALL(WAIT_NEXT, "wait_next", "1", "later:lock:{a}:waiting");
+    later_keys_init(&keys, "later", "q");
+    later_place_hasten(&cmd, &keys, 1700000000.5, "id");
+    CALL(HASTEN, "hasten", "2", "later:{q}:delayed", "later:{q}:due", "1700000000.500000", "id");
+    ck_assert_double_eq(later_place_wait(reply_of("$0\r\n\r\n")), 0);
+    ck_assert_double_eq(later_place_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
 }
 END_TEST
 
