@@ -1,4 +1,5 @@
 /* host.c: the functions behind later/job.h. */
+#include "gate.h"
 #include "job.h"
 #include "worker.h"
 

@@ -1,4 +1,5 @@
 /* run.c: one job: find its handler, run it, turn the result into exactly one settlement. */
+#include "gate.h"
 #include "job.h"
 #include "worker.h"
 

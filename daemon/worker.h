@@ -4,7 +4,7 @@
  *     worker.c    the process: loop, control pipe, drain, recycling
  *     fetch.c     what to reserve, and when; waiting for a wake
  *     run.c       one job: its handler, its result, its settlement
- *     gate.c      what a job needs before it may run: locks, places, limits
+ *     gate.c      what a job needs before it may run: locks, places, limits (gate.h)
  *     host.c      the functions that plugins call
  *
  * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
@@ -154,20 +154,6 @@ int run_finish(struct later_job *job, uint32_t result);
 
 /* 64 bits of chance: jitter, no secret. */
 uint64_t run_random(void);
-
-/* gate.c: takes what the job needs. 0: it has all of it; else the seconds it is to be returned for,
- * with the name of what it did not get in *name (borrowed until the next job); then it holds
- * nothing. */
-double gate_pass(struct later_job *job, const char **name);
-/* Frees all that the job holds. Its slot is still its own. */
-void gate_free(struct later_job *job);
-/* Takes one lock for it, waiting up to `wait` seconds: LATER_LOCK_YES, LATER_LOCK_NO, or -1 with
- * *err. name is valid. */
-int gate_lock(struct later_job *job, const char *name, double ttl, double wait,
-              struct later_error *err);
-/* The lock of this name, if the job holds it, else NULL; gives it back. */
-struct slot_hold *gate_held(const struct later_job *job, const char *name);
-void gate_unlock(struct later_job *job, struct slot_hold *hold);
 
 /* worker.c: something has changed: settle, run, fetch at the loop's next turn. */
 void worker_kick(struct worker *worker);

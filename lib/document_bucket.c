@@ -1,8 +1,8 @@
 /* document_bucket.c: the value of a payload's member, short enough for the name of a key. */
 #include "document.h"
 
+#include "digest.h"
 #include "document_json.h"
-#include "sha1.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void put(const char *text, size_t len, char bucket[LATER_BUCKET_MAX + 1])
         bucket[len] = '\0';
     } else {
         bucket[0] = '~';
-        later_sha1(text, len, bucket + 1);
+        later_digest(text, len, bucket + 1);
     }
 }
 

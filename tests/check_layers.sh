@@ -16,7 +16,7 @@ cat "$out" >>"$includes"
 # / are one module in several files. Each may use those of its own line and of the lines above;
 # lib's stand above daemon's.
 layers='lib    error clock
-lib    address backoff command key password reply sha1
+lib    address backoff command digest key password reply
 lib    document script
 lib    redis cluster
 lib    limit lock look place queue stock
