@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 struct where {
-    char url[300];
+    char url[512];
     char password_file[PATH_MAX]; /* "" = none */
     char prefix[LATER_PREFIX_MAX + 1];
     uint64_t document_max; /* bytes */

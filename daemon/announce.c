@@ -1,6 +1,7 @@
 /* announce.c: who we are; is this Redis fit? */
 #include "announce.h"
 
+#include "follow.h"
 #include "log.h"
 #include "queue.h"
 
@@ -23,6 +24,7 @@ struct announce {
     unsigned beats;
     double since;
     bool warned;
+    bool sentinels; /* they may make another Redis the master */
 };
 
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
@@ -35,6 +37,7 @@ struct announce *announce_new(const struct config *config, struct link *link, co
     *announce = (struct announce){
         .config = config, .link = link, .host = host, .unsafe = unsafe, .arg = arg
     };
+    announce->sentinels = follow_wanted(config);
     snprintf(announce->field, sizeof announce->field, "%s:%ld", host, (long)getpid());
     return announce;
 }
@@ -96,6 +99,21 @@ static void on_persistence(void *arg, struct later_answer *answer)
     announce->warned = true;
     log_line(LOG_WARN, "this Redis keeps no append-only file: a crash of it loses jobs that were "
                        "pushed since its last snapshot; set appendonly yes");
+}
+
+/* INFO shows min_slaves_good_slaves where min-replicas-to-write is more than 0 (Redis's server.c,
+ * genRedisInfoString). */
+static void on_replication(void *arg, struct later_answer *answer)
+{
+    char good[16];
+
+    (void)arg;
+    if (answer->outcome == LATER_ANSWERED &&
+        !info_value(later_reply_text(answer->reply, NULL), "min_slaves_good_slaves", good,
+                    sizeof good))
+        log_line(LOG_WARN, "min-replicas-to-write is 0 on this Redis: jobs that it took while it "
+                           "had no replica are lost when Sentinels name another master, and what "
+                           "it finished runs again; set min-replicas-to-write 1");
 }
 
 static void ask_info(struct announce *announce, const char *section, later_answer_fn *fn)
@@ -167,6 +185,8 @@ void announce_link_up(struct announce *announce)
     probe(announce);
     ask_info(announce, "memory", on_memory);
     ask_info(announce, "persistence", on_persistence);
+    if (announce->sentinels)
+        ask_info(announce, "replication", on_replication);
     name_queues(announce);
     announce->beats = 0;
     link_flush(announce->link);

@@ -56,14 +56,30 @@ static const char *check_socket(const char *url)
                : "not right; unix:/path[?db=N] with an absolute path of at most 107 bytes";
 }
 
+static const char *check_sentinels(const char *url)
+{
+    const char *rest = url + strlen("sentinel://"), *at = strrchr(rest, '@');
+    struct later_address address;
+    struct later_error ignored;
+
+    if (at && memchr(rest, ':', (size_t)(at - rest)))
+        return "a password does not belong in here; write it into a file and name that in "
+               "redis.password_file";
+    if (made_of(rest, strlen(rest), 480, DIGITS LETTERS "._-@:/[]%,") &&
+        later_address_parse(&address, url, &ignored) == 0)
+        return NULL;
+    return "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db], at most 8 hosts";
+}
+
 const char *config_check_url(const char *url)
 {
     static const struct {
         const char *scheme, *why;
     } not_yet[] = {
-        { "rediss://", "TLS (rediss://) is not supported yet; redis:// or unix:" },
+        { "rediss://",
+          "laterd speaks no TLS (rediss://); let stunnel do it, on this host, and name "
+          "its socket: doc/operations.md, TLS" },
         { "cluster://", "Redis Cluster (cluster://) is not supported yet; redis:// or unix:" },
-        { "sentinel://", "Sentinel (sentinel://) is not supported yet; redis:// or unix:" },
     };
 
     if (strcmp(url, "embedded") == 0)
@@ -74,10 +90,12 @@ const char *config_check_url(const char *url)
     }
     if (strncmp(url, "redis://", strlen("redis://")) == 0)
         return check_server(url);
+    if (strncmp(url, "sentinel://", strlen("sentinel://")) == 0)
+        return check_sentinels(url);
     if (strncmp(url, "unix:", strlen("unix:")) == 0)
         return check_socket(url);
-    return "not an address of Redis; \"embedded\", \"unix:/path\" or "
-           "\"redis://[user@]host[:port][/db]\"";
+    return "not an address of Redis; \"embedded\", \"unix:/path\", "
+           "\"redis://[user@]host[:port][/db]\" or \"sentinel://host,host/NAME\"";
 }
 
 const char *config_check_prefix(const char *prefix)

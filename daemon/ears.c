@@ -95,3 +95,8 @@ void ears_free(struct ears *ears)
     link_free(ears->link);
     free(ears);
 }
+
+void ears_moved(struct ears *ears, const char *peer)
+{
+    link_moved(ears->link, peer);
+}

@@ -27,4 +27,7 @@ struct ears *ears_new(struct event_base *base, const struct config *config,
 /* NULL is fine. */
 void ears_free(struct ears *ears);
 
+/* The master is at `peer` ("host:port") now: the subscription is made anew there. */
+void ears_moved(struct ears *ears, const char *peer);
+
 #endif

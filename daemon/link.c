@@ -179,13 +179,14 @@ static struct later_redis *make_redis(struct link *link, const struct config *co
                                            .up = on_up,
                                            .down = on_down,
                                            .message = link->options.message ? on_message : NULL,
+                                           .sentinel = link->options.sentinel,
                                            .arg = link };
     struct later_redis *redis;
 
     snprintf(name, sizeof name, "laterd-%s-%ld", link->options.what, (long)getpid());
     link_url(config, url, sizeof url);
     if (later_address_parse(&options.address, url, err) < 0 ||
-        (config->redis.password_file &&
+        (!options.sentinel && config->redis.password_file &&
          later_password_read(config->redis.password_file, password, LATER_E_CONFIG, err) < 0))
         return NULL;
     options.password = password[0] ? password : NULL;
@@ -209,10 +210,10 @@ struct link *link_new(struct event_base *base, const struct config *config,
     link->io = event_new(base, -1, 0, on_io, link);
     link->timer = evtimer_new(base, on_timer, link);
     link->redis = make_redis(link, config, err);
-    if (config->redis.password_file)
+    if (config->redis.password_file && !options->sentinel)
         link->password_file = strdup(config->redis.password_file);
     if (!link->io || !link->timer || !link->redis ||
-        (config->redis.password_file && !link->password_file)) {
+        (config->redis.password_file && !options->sentinel && !link->password_file)) {
         if (link->redis)
             later_fail(err, LATER_E_SYSTEM, "no memory");
         link_free(link);
@@ -263,5 +264,18 @@ struct later_redis *link_redis(const struct link *link)
 void link_break(struct link *link, const char *why)
 {
     later_redis_disconnect(link->redis, why);
+    watch(link);
+}
+
+void link_moved(struct link *link, const char *peer)
+{
+    const char *now = later_redis_peer(link->redis);
+
+    link->wait = FIRST_WAIT;
+    if (*now && strcmp(now, peer) != 0) {
+        later_redis_disconnect(link->redis, "Sentinels have named another master");
+    } else if (link->retry_at > 0) { /* it waits for its next try, which would fail until now */
+        link->retry_at = later_clock();
+    }
     watch(link);
 }

@@ -24,6 +24,7 @@ struct link;
 struct link_options {
     const char *what;        /* for the log: "keeper"; static */
     bool quiet;              /* another link's outage lines will do */
+    bool sentinel;           /* to a Sentinel of the configuration's, not to the Redis behind */
     void (*up)(void *arg);   /* may send */
     void (*down)(void *arg); /* its commands have been answered */
     void (*message)(void *arg, const char *channel, const char *text);
@@ -49,6 +50,11 @@ struct later_redis *link_redis(const struct link *link);
 
 /* Breaks the connection, because Redis said something that asks for a new one. */
 void link_break(struct link *link, const char *why);
+
+/* The master is at `peer` ("host:port") now, Sentinels say: a link to another one is broken, and
+ * made again at once. Nothing happens to a link that is there already, or that knows no Sentinels.
+ */
+void link_moved(struct link *link, const char *peer);
 
 /* Where the configuration's Redis is: url for later_address_parse(). "embedded" becomes the socket
  * in state_dir. Written into url. */

@@ -197,6 +197,15 @@ void process_order(struct process *process, enum worker_order order)
     (void)!write(process->control_fd, &byte, 1); /* a dead worker reads no more: SIGCHLD follows */
 }
 
+/* In one write, which a pipe takes whole or not at all: WORKER_MOVED says what follows. */
+void process_moved(struct process *process, const char *peer)
+{
+    char order[LATER_PEER_SIZE + 2];
+    int len = snprintf(order, sizeof order, "%c%s\n", WORKER_MOVED, peer);
+
+    (void)!write(process->control_fd, order, (size_t)len);
+}
+
 void process_drain(struct process *process, double drain, double grace)
 {
     if (process->draining)

@@ -46,6 +46,9 @@ struct process *process_start(struct event_base *base, struct generation *genera
 /* Writes an order to its control pipe. */
 void process_order(struct process *process, enum worker_order order);
 
+/* Tells it where the master is now ("host:port"). */
+void process_moved(struct process *process, const char *peer);
+
 /* Tells it to drain; TERM after `drain` seconds, KILL of its group `grace` seconds later. */
 void process_drain(struct process *process, double drain, double grace);
 

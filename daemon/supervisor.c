@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "ears.h"
 #include "embedded.h"
+#include "follow.h"
 #include "health.h"
 #include "log.h"
 #include "migrator.h"
@@ -38,6 +39,7 @@ struct supervisor {
     char slots_dir[512];
 
     struct link *link;
+    struct follow *follow; /* NULL: no Sentinels */
     struct keeper *keeper;
     struct migrator *migrator;
     struct ears *ears;
@@ -440,6 +442,16 @@ static void on_link_up(void *arg)
     tell_health(supervisor, &(struct announce_state){ 0 });
 }
 
+/* Sentinels have another master: whoever is still at the old one leaves it. */
+static void on_moved(void *arg, const char *peer)
+{
+    struct supervisor *supervisor = arg;
+
+    link_moved(supervisor->link, peer);
+    ears_moved(supervisor->ears, peer);
+    workers_moved(supervisor->workers, peer);
+}
+
 static void on_unsafe(void *arg, const char *why)
 {
     struct supervisor *supervisor = arg;
@@ -592,6 +604,9 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
     supervisor->ears = supervisor->migrator ? make_ears(supervisor, config, err) : NULL;
     if (!supervisor->ears)
         return -1;
+    if (follow_wanted(config) &&
+        !(supervisor->follow = follow_new(supervisor->base, config, on_moved, supervisor, err)))
+        return -1;
     adopt_pages(supervisor);
     supervisor->checker = checker_start(supervisor->base, config, on_checked, supervisor, err);
     return supervisor->checker ? 0 : -1;
@@ -600,6 +615,7 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
 static void tear_down(struct supervisor *supervisor)
 {
     ears_free(supervisor->ears);
+    follow_free(supervisor->follow);
     migrator_free(supervisor->migrator);
     link_free(supervisor->link);
     announce_free(supervisor->announce);

@@ -159,6 +159,29 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
         event_add(worker->watch, &(struct timeval){ 0, 250000 });
 }
 
+/* The rest of an order that came whole: what else is in the pipe stays there. */
+static void read_line(int fd, char *line, size_t room)
+{
+    size_t len = 0;
+
+    while (len + 1 < room && read(fd, line + len, 1) == 1 && line[len] != '\n')
+        len++;
+    line[len] = '\0';
+}
+
+/* The master is elsewhere now. What a plugin waits for on its client comes to an end by itself. */
+static void moved(struct worker *worker)
+{
+    struct later_redis *plain = later_call_redis(worker->client);
+    char peer[LATER_PEER_SIZE];
+
+    read_line(worker->start->control_fd, peer, sizeof peer);
+    link_moved(worker->main, peer);
+    link_moved(worker->wake, peer);
+    if (*later_redis_peer(plain) && strcmp(later_redis_peer(plain), peer) != 0)
+        later_call_abort(worker->client);
+}
+
 static void on_control(evutil_socket_t fd, short what, void *arg)
 {
     struct worker *worker = arg;
@@ -178,6 +201,8 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
         fetch_unblock(worker);
     } else if (order == WORKER_RESUME) {
         worker->paused = false;
+    } else if (order == WORKER_MOVED) {
+        moved(worker);
     }
     worker_kick(worker);
 }

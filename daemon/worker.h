@@ -19,6 +19,7 @@
 #include "link.h"
 #include "outbox.h"
 #include "plugin.h"
+#include "sentinel.h"
 #include "slots.h"
 
 #include <event2/event.h>
@@ -30,8 +31,13 @@ struct waits;
 struct worker_need;
 
 /* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
- */
-enum worker_order { WORKER_DRAIN = 'd', WORKER_PAUSE = 'p', WORKER_RESUME = 'r' };
+ * Behind WORKER_MOVED, in the same write, the new master's "host:port" and a newline. */
+enum worker_order {
+    WORKER_DRAIN = 'd',
+    WORKER_PAUSE = 'p',
+    WORKER_RESUME = 'r',
+    WORKER_MOVED = 'm'
+};
 
 /* What a worker says on its status pipe: its plugins are loaded; it holds something again. */
 enum worker_report { WORKER_READY = 'R', WORKER_BUSY = 'B' };

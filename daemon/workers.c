@@ -204,6 +204,19 @@ void workers_pause(struct workers *workers, bool paused)
     each(workers, pause_one, workers);
 }
 
+static void move_one(struct process *process, void *arg)
+{
+    process_moved(process, arg);
+}
+
+void workers_moved(struct workers *workers, const char *peer)
+{
+    char copy[LATER_PEER_SIZE];
+
+    snprintf(copy, sizeof copy, "%s", peer);
+    each(workers, move_one, copy);
+}
+
 struct expulsion {
     const struct slots *slots;
     const char *why;

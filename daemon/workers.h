@@ -42,6 +42,9 @@ void workers_retire(struct workers *workers);
 /* Stop or go on reserving: those alive, and those to come. */
 void workers_pause(struct workers *workers, bool paused);
 
+/* The master is at `peer` ("host:port") now: tells all that are alive. */
+void workers_moved(struct workers *workers, const char *peer);
+
 /* Ends the worker of this page, since a job of it is over its time. May be called again. */
 void workers_expel(struct workers *workers, const struct slots *slots, const char *why,
                    double grace);

@@ -14,7 +14,9 @@
 static int refuse(struct later_error *err, const char *why)
 {
     return later_fail(err, LATER_E_USAGE,
-                      "redis url: %s; unix:/path or redis://[user@]host[:port][/db]", why);
+                      "redis url: %s; unix:/path, redis://[user@]host[:port][/db] or "
+                      "sentinel://[user@]host[:port],host[:port]/name[/db]",
+                      why);
 }
 
 /* Copies len bytes of text into out. Returns 0, or -1 when they are none or too many. */
@@ -55,10 +57,9 @@ static int parse_unix(struct later_address *address, const char *path, struct la
 }
 
 /* host[:port], or [v6][:port] */
-static int parse_host(struct later_address *address, const char *text, size_t len)
+static int parse_host(struct later_address *address, const char *text, size_t len, uint32_t port)
 {
     const char *end = text + len, *colon;
-    uint32_t port = 6379;
 
     if (len > 0 && text[0] == '[') {
         const char *close = memchr(text, ']', len);
@@ -81,25 +82,100 @@ static int parse_host(struct later_address *address, const char *text, size_t le
     return 0;
 }
 
-static int parse_tcp(struct later_address *address, const char *text, struct later_error *err)
+/* What stands before an @ in *text, of *len bytes; both go on behind it. */
+static int parse_user(struct later_address *address, const char **text, size_t *len,
+                      struct later_error *err)
 {
-    size_t len = strcspn(text, "/");
-    const char *at = memchr(text, '@', len);
-    const char *db = text[len] ? text + len + 1 : "";
+    const char *at = memchr(*text, '@', *len);
 
-    if (at) {
-        if (memchr(text, ':', (size_t)(at - text)))
-            return refuse(err, "no password in it, it would be seen; use a password file");
-        if (copy(address->user, sizeof address->user, text, (size_t)(at - text)) < 0)
-            return refuse(err, "the user's name is empty or too long");
-        len -= (size_t)(at + 1 - text);
-        text = at + 1;
-    }
-    if (parse_host(address, text, len) < 0)
-        return refuse(err, "host or port is wrong");
+    if (!at)
+        return 0;
+    if (memchr(*text, ':', (size_t)(at - *text)))
+        return refuse(err, "no password in it, it would be seen; use a password file");
+    if (copy(address->user, sizeof address->user, *text, (size_t)(at - *text)) < 0)
+        return refuse(err, "the user's name is empty or too long");
+    *len -= (size_t)(at + 1 - *text);
+    *text = at + 1;
+    return 0;
+}
+
+static int parse_db(struct later_address *address, const char *db, struct later_error *err)
+{
     if (*db && parse_number(db, strlen(db), 65535, &address->db) < 0)
         return refuse(err, "the database is a number");
     return 0;
+}
+
+static int parse_tcp(struct later_address *address, const char *text, struct later_error *err)
+{
+    size_t len = strcspn(text, "/");
+    const char *db = text[len] ? text + len + 1 : "";
+
+    if (parse_user(address, &text, &len, err) < 0)
+        return -1;
+    if (parse_host(address, text, len, 6379) < 0)
+        return refuse(err, "host or port is wrong");
+    return parse_db(address, db, err);
+}
+
+unsigned later_address_sentinels(const struct later_address *address)
+{
+    unsigned count = address->sentinels[0] != '\0';
+
+    for (const char *c = address->sentinels; *c; c++)
+        count += *c == ',';
+    return count;
+}
+
+/* The one that begins at text, up to a comma or the end. */
+static int parse_sentinel(struct later_address *one, const char *text)
+{
+    memset(one, 0, sizeof *one);
+    return parse_host(one, text, strcspn(text, ","), 26379);
+}
+
+void later_address_sentinel(const struct later_address *address, unsigned which,
+                            struct later_address *one)
+{
+    const char *text = address->sentinels;
+
+    for (; which > 0 && strchr(text, ','); which--)
+        text = strchr(text, ',') + 1;
+    (void)parse_sentinel(one, text); /* it was good when the URL was parsed */
+}
+
+/* Each Sentinel, tried once so that later_address_sentinel() cannot fail. */
+static int check_sentinels(const struct later_address *address, struct later_error *err)
+{
+    const char *text = address->sentinels;
+    struct later_address one;
+
+    if (later_address_sentinels(address) > LATER_SENTINELS_MAX)
+        return refuse(err, "more than 8 Sentinels");
+    for (;; text++) {
+        if (parse_sentinel(&one, text) < 0)
+            return refuse(err, "a Sentinel's host or port is wrong");
+        text += strcspn(text, ",");
+        if (!*text)
+            return 0;
+    }
+}
+
+static int parse_sentinels(struct later_address *address, const char *text, struct later_error *err)
+{
+    size_t len = strcspn(text, "/"), name_len;
+    const char *name = text[len] ? text + len + 1 : "";
+
+    if (parse_user(address, &text, &len, err) < 0)
+        return -1;
+    if (copy(address->sentinels, sizeof address->sentinels, text, len) < 0)
+        return refuse(err, "the Sentinels are none or longer than 255 bytes");
+    if (check_sentinels(address, err) < 0)
+        return -1;
+    name_len = strcspn(name, "/");
+    if (copy(address->master, sizeof address->master, name, name_len) < 0)
+        return refuse(err, "the master's name is missing or longer than 63 bytes");
+    return parse_db(address, name[name_len] ? name + name_len + 1 : "", err);
 }
 
 int later_address_parse(struct later_address *address, const char *url, struct later_error *err)
@@ -109,6 +185,11 @@ int later_address_parse(struct later_address *address, const char *url, struct l
         return parse_unix(address, url + 5, err);
     if (strncmp(url, "redis://", 8) == 0)
         return parse_tcp(address, url + 8, err);
+    if (strncmp(url, "sentinel://", 11) == 0)
+        return parse_sentinels(address, url + 11, err);
+    if (strncmp(url, "rediss://", 9) == 0)
+        return refuse(err, "no TLS here: let stunnel make it and name its socket "
+                           "(doc/operations.md, TLS)");
     return refuse(err, "unknown kind");
 }
 

@@ -14,7 +14,7 @@
 struct later_client {
     struct later_redis *redis;
     char prefix[LATER_PREFIX_MAX + 1];
-    char url[300]; /* for messages */
+    char url[512]; /* for messages */
     double timeout;
     char why[256]; /* why the connection broke last */
     /* Queues pushed to, entered into the set of known ones once a connection. */
@@ -140,7 +140,7 @@ static int connected(struct later_client *client, struct later_error *err)
             name_queues(client, client->announced, client->announced_count);
         return 0;
     }
-    if (strncmp(client->why, "WRONGPASS", 9) == 0 || strncmp(client->why, "NOAUTH", 6) == 0)
+    if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
         return later_fail(err, LATER_E_TOKEN,
                           "%s refuses us: %s; --redis URL and its password file", client->url,
                           client->why);
@@ -175,6 +175,7 @@ int later_call_check(const struct later_answer *answer, int script, struct later
 /* One call's answer, waited for on the stack of later_call(). */
 struct waiting {
     bool done, again;
+    bool alone; /* the master has no replicas (NOREPLICAS) */
     int script;
     struct later_reply *reply;
     struct later_error *err;
@@ -186,6 +187,8 @@ static void take_answer(void *arg, struct later_answer *answer)
 
     waiting->done = true;
     waiting->again = answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN;
+    waiting->alone =
+        answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOREPLICAS", 10) == 0;
     if (later_call_check(answer, waiting->script, waiting->err) == 0) {
         waiting->reply = answer->reply;
         answer->reply = NULL;
@@ -220,6 +223,8 @@ static struct later_reply *call_once(struct later_client *client, struct later_c
     }
     while (!waiting->done)
         later_redis_wait(client->redis, later_clock() + client->timeout + wait);
+    if (waiting->alone && *later_redis_peer(client->redis)) /* perhaps Sentinels have another one */
+        later_redis_disconnect(client->redis, "it has no replicas: Sentinels are asked again");
     return waiting->reply;
 }
 

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "script.h"
+#include "sentinel.h"
 
 #include <errno.h>
 #include <hiredis/hiredis.h>
@@ -17,6 +18,7 @@
 
 #define READ_SIZE    65536
 #define WRITE_PIECES 64
+#define PATIENCE     0.1 /* seconds; twice as many each time that they were not enough */
 
 /* A command that has no answer yet. Its bytes are kept until then: NOSCRIPT sends them again. */
 struct pending {
@@ -43,6 +45,12 @@ struct later_redis {
     struct pending *unsent;       /* the first one with bytes to send, or NULL */
     size_t count;
     double connect_deadline;
+    struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */
+    struct later_turns turns;         /* of the Sentinels; count 0 = without */
+    bool asking;                      /* connected to a Sentinel, or about to be */
+    bool named;                       /* it has named a Redis: `at` */
+    char peer[LATER_PEER_SIZE];       /* that one; "" = not there */
+    double named_at, patience;        /* when; how old that word may be once the Redis answers */
     unsigned which, tried, addresses; /* of the host: where to begin, how many now, of how many */
     int broken;                       /* errno of a write; what had come before is read first */
     int64_t id;
@@ -57,7 +65,10 @@ struct later_redis *later_redis_new(const struct later_redis_options *options)
     if (!redis)
         return NULL;
     redis->options = *options;
+    redis->at = options->address;
+    later_turns_init(&redis->turns, later_address_sentinels(&options->address));
     redis->fd = -1;
+    redis->patience = PATIENCE;
     if (redis->options.connect_timeout <= 0)
         redis->options.connect_timeout = 2;
     if (options->name)
@@ -126,7 +137,7 @@ static void answer(struct pending *pending, enum later_outcome outcome, enum lat
 
 /* Closes and answers everything outstanding. The list is taken off first, so that an answer's
  * function finds a connection that is down and empty. */
-static void fail(struct later_redis *redis, const char *why)
+static void end(struct later_redis *redis, const char *why)
 {
     struct pending *list = redis->first;
     char text[256];
@@ -143,6 +154,8 @@ static void fail(struct later_redis *redis, const char *why)
     redis->count = 0;
     redis->id = 0;
     redis->broken = 0;
+    redis->asking = redis->named = false;
+    redis->peer[0] = '\0';
     while (list) {
         struct pending *next = list->next;
 
@@ -151,6 +164,26 @@ static void fail(struct later_redis *redis, const char *why)
     }
     if (redis->options.down)
         redis->options.down(redis->options.arg, text);
+}
+
+static bool ask_next(struct later_redis *redis);
+
+/* It does not work here: on to the next Sentinel, if it was one; else it is over. */
+static void fail(struct later_redis *redis, const char *why)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "%s", why);
+    if (redis->state != DOWN && redis->asking && redis->state != UP) {
+        if (ask_next(redis))
+            return;
+        snprintf(text, sizeof text, "no Sentinel answers; the last: %.100s:%s: %.100s",
+                 redis->at.host, redis->at.port, why);
+    } else if (redis->state != DOWN && redis->turns.count && redis->state != UP) {
+        later_turns_wrong(&redis->turns);
+        snprintf(text, sizeof text, "%.100s: %.100s", redis->peer, why);
+    }
+    end(redis, text);
 }
 
 static void fail_errno(struct later_redis *redis, const char *what)
@@ -174,7 +207,7 @@ void later_redis_free(struct later_redis *redis)
     if (!redis)
         return;
     redis->options.down = NULL;
-    fail(redis, "closed");
+    end(redis, "closed");
     forget_password(redis);
     free(redis);
 }
@@ -192,7 +225,12 @@ int later_redis_password(struct later_redis *redis, const char *password)
 
 void later_redis_disconnect(struct later_redis *redis, const char *why)
 {
-    fail(redis, why);
+    end(redis, why);
+}
+
+const char *later_redis_peer(const struct later_redis *redis)
+{
+    return redis->peer;
 }
 
 bool later_redis_up(const struct later_redis *redis)
@@ -245,7 +283,7 @@ int later_redis_send(struct later_redis *redis, struct later_command *cmd, int s
     return enqueue(redis, cmd, script, timeout, fn, arg);
 }
 
-/* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, PING --- */
+/* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, PING --- */
 
 static void must_work(void *arg, struct later_answer *told)
 {
@@ -261,6 +299,30 @@ static void take_id(void *arg, struct later_answer *told)
 
     if (told->outcome == LATER_ANSWERED)
         redis->id = later_reply_int(told->reply);
+}
+
+/* Only the master will do where Sentinels named it: what they said may be old. */
+static void take_role(void *arg, struct later_answer *told)
+{
+    struct later_redis *redis = arg;
+
+    must_work(arg, told);
+    if (told->outcome == LATER_ANSWERED && !later_sentinel_is_master(told->reply) && !redis->why[0])
+        snprintf(redis->why, sizeof redis->why, "it is not the master (ROLE)");
+}
+
+/* A Sentinel's answer. */
+static void take_named(void *arg, struct later_answer *told)
+{
+    struct later_redis *redis = arg;
+
+    must_work(arg, told);
+    if (told->outcome != LATER_ANSWERED)
+        return;
+    redis->named = later_sentinel_named(told->reply, &redis->at) == 0;
+    if (!redis->named)
+        snprintf(redis->why, sizeof redis->why, "knows no master of the name %s",
+                 redis->options.address.master);
 }
 
 /* The last of the handshake. A PING tells LOADING, NOAUTH, MASTERDOWN. MISCONF and the like do not
@@ -306,7 +368,23 @@ static void shake_hands(struct later_redis *redis)
     if (redis->name[0])
         ask(redis, NULL, (const char *const[]){ "CLIENT", "SETNAME", redis->name, NULL });
     ask(redis, take_id, (const char *const[]){ "CLIENT", "ID", NULL });
+    if (redis->turns.count)
+        ask(redis, take_role, (const char *const[]){ "ROLE", NULL });
     ask(redis, take_ping, (const char *const[]){ "PING", NULL });
+}
+
+/* The same at a Sentinel: the one question, or for who stays there, a PING. */
+static void ask_sentinel(struct later_redis *redis)
+{
+    struct later_command cmd = { 0 };
+
+    redis->why[0] = '\0';
+    if (redis->options.sentinel) {
+        ask(redis, take_ping, (const char *const[]){ "PING", NULL });
+        return;
+    }
+    later_sentinel_ask(&cmd, redis->options.address.master);
+    enqueue(redis, &cmd, LATER_NO_SCRIPT, LATER_SENTINEL_SECONDS, take_named, redis);
 }
 
 /* Begins to connect to the next of the host's addresses that was not tried yet. */
@@ -315,9 +393,76 @@ static int dial(struct later_redis *redis, struct later_error *err)
     int fd = -1;
 
     while (fd < 0 && redis->tried < redis->addresses)
-        fd = later_address_connect(&redis->options.address, redis->which + redis->tried++,
-                                   &redis->addresses, err);
+        fd = later_address_connect(&redis->at, redis->which + redis->tried++, &redis->addresses,
+                                   err);
     return fd;
+}
+
+/* Of another host: from its first address on. */
+static int dial_host(struct later_redis *redis, struct later_error *err)
+{
+    redis->which = redis->tried = 0;
+    redis->addresses = 1;
+    return dial(redis, err);
+}
+
+/* Begins with the Sentinel whose turn it is, or one behind it. Returns its socket, or -1. */
+static int dial_sentinel(struct later_redis *redis, struct later_error *err)
+{
+    int fd;
+
+    redis->asking = true;
+    redis->named = false;
+    do {
+        later_address_sentinel(&redis->options.address, later_turns_now(&redis->turns), &redis->at);
+        fd = dial_host(redis, err);
+    } while (fd < 0 && later_turns_next(&redis->turns));
+    return fd;
+}
+
+/* Puts another socket in the place of the present one, whose answers nobody waits for any more. The
+ * new one is there before the old one goes, so that the owner's loop sees another number. */
+static bool move_to(struct later_redis *redis, int fd, double seconds)
+{
+    redisReader *reader = fd < 0 ? NULL : redisReaderCreate();
+
+    if (!reader) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    reader->maxbuf = redis->reader->maxbuf;
+    redisReaderFree(redis->reader);
+    redis->reader = reader;
+    while (redis->first)
+        pending_free(pop(redis));
+    close(redis->fd);
+    redis->fd = fd;
+    redis->broken = 0;
+    redis->why[0] = '\0';
+    redis->state = CONNECTING;
+    redis->connect_deadline = later_clock() + seconds;
+    return true;
+}
+
+static bool ask_next(struct later_redis *redis)
+{
+    struct later_error err;
+
+    return later_turns_next(&redis->turns) &&
+           move_to(redis, dial_sentinel(redis, &err), LATER_SENTINEL_SECONDS);
+}
+
+/* From the Sentinel to the Redis that it named. */
+static void follow(struct later_redis *redis)
+{
+    struct later_error err = { .text = "no memory" };
+
+    redis->asking = redis->named = false;
+    redis->named_at = later_clock();
+    later_sentinel_peer(&redis->at, redis->peer);
+    if (!move_to(redis, dial_host(redis, &err), redis->options.connect_timeout))
+        fail(redis, err.text);
 }
 
 int later_redis_connect(struct later_redis *redis, struct later_error *err)
@@ -331,14 +476,17 @@ int later_redis_connect(struct later_redis *redis, struct later_error *err)
     redis->which += redis->tried;       /* the last ones did not answer: begin behind them */
     redis->tried = 0;
     redis->addresses = 1;
-    redis->fd = dial(redis, err);
+    later_turns_begin(&redis->turns);
+    redis->fd = redis->turns.count ? dial_sentinel(redis, err) : dial(redis, err);
     if (redis->fd < 0) {
+        redis->asking = false;
         redisReaderFree(redis->reader);
         redis->reader = NULL;
         return -1;
     }
     redis->state = CONNECTING;
-    redis->connect_deadline = later_clock() + redis->options.connect_timeout;
+    redis->connect_deadline =
+        later_clock() + (redis->asking ? LATER_SENTINEL_SECONDS : redis->options.connect_timeout);
     return 0;
 }
 
@@ -372,7 +520,10 @@ static bool finish_connect(struct later_redis *redis)
         return false;
     }
     redis->state = HANDSHAKE;
-    shake_hands(redis);
+    if (redis->asking)
+        ask_sentinel(redis);
+    else
+        shake_hands(redis);
     return true;
 }
 
@@ -466,6 +617,7 @@ static void deliver(struct later_redis *redis, redisReply *raw)
     struct pending *pending;
     const char *text;
     enum later_remedy remedy;
+    bool leave;
 
     if (is_message(redis, reply)) {
         redis->options.message(redis->options.arg, later_reply_text(later_reply_at(reply, 1), NULL),
@@ -494,13 +646,46 @@ static void deliver(struct later_redis *redis, redisReply *raw)
         text = redis->load_why; /* the reason, not what follows from it */
         remedy = later_reply_remedy(text, NULL);
     }
+    leave =
+        redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;
     answer(pending, LATER_REFUSED, remedy, raw, text);
+    if (leave && redis->state == UP)
+        snprintf(redis->why, sizeof redis->why, "%.200s is not the master any more (READONLY)",
+                 redis->peer);
+}
+
+/* A master that stood still (SIGSTOP, a frozen machine) and wakes does not know yet that another
+ * was chosen meanwhile, and takes writes until its next cron: so what a Sentinel said must be
+ * fresh. */
+static bool is_late(struct later_redis *redis)
+{
+    if (!redis->turns.count || redis->options.sentinel)
+        return false;
+    if (later_clock() - redis->named_at <= redis->patience) {
+        redis->patience = PATIENCE;
+        return false;
+    }
+    redis->patience *= 2;
+    return true;
+}
+
+static void ask_again(struct later_redis *redis)
+{
+    struct later_error err = { .text = "no memory" };
+
+    later_turns_begin(&redis->turns);
+    redis->state = HANDSHAKE;
+    redis->peer[0] = '\0';
+    if (!move_to(redis, dial_sentinel(redis, &err), LATER_SENTINEL_SECONDS))
+        end(redis, err.text);
 }
 
 static void announce_up(struct later_redis *redis)
 {
     redis->which += redis->tried - 1; /* this address is the one to begin with next time */
     redis->tried = 0;
+    if (redis->turns.count)
+        later_turns_right(&redis->turns);
     if (redis->options.up)
         redis->options.up(redis->options.arg);
 }
@@ -521,8 +706,16 @@ static bool deliver_all(struct later_redis *redis)
         deliver(redis, reply);
         if (redis->state == DOWN)
             return false;
+        if (redis->named && redis->asking) {
+            follow(redis);
+            return false;
+        }
         if (redis->why[0]) {
             fail(redis, redis->why);
+            return false;
+        }
+        if (!was_up && redis->state == UP && is_late(redis)) {
+            ask_again(redis);
             return false;
         }
         if (!was_up && redis->state == UP)

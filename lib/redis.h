@@ -14,6 +14,10 @@
  * and each outstanding command is answered at once: UNSENT where not a byte of it had left (nothing
  * has happened), UNKNOWN where it may have run. A connection that is down stays down until
  * later_redis_connect() is called again; when to do so is the owner's policy.
+ *
+ * With an address of Sentinels, connecting begins with asking them (sentinel.h), each for at most
+ * LATER_SENTINEL_SECONDS; the Redis that is named must answer ROLE with master before commands are
+ * taken. One that answers READONLY is left as soon as nothing else is outstanding there.
  */
 #ifndef LATER_REDIS_H
 #define LATER_REDIS_H
@@ -49,6 +53,7 @@ struct later_redis_options {
     const char *password;         /* copied; NULL = none */
     const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
     double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */
+    bool sentinel;                /* of a sentinel: address: stay at a Sentinel, do not go on */
     /* All may be NULL. None may call later_redis_free(). */
     void (*up)(void *arg);                    /* the handshake is done: commands are taken */
     void (*down)(void *arg, const char *why); /* it broke, or could not be made */
@@ -69,6 +74,10 @@ void later_redis_free(struct later_redis *redis);
 /* Another password (copied; NULL = none), used from the next connection on. Returns 0, or -1
  * without memory. */
 int later_redis_password(struct later_redis *redis, const char *password);
+
+/* "host:port" of the Redis that Sentinels named, while there is a connection to it or one is being
+ * made; "" else. Lives as long as the connection. */
+const char *later_redis_peer(const struct later_redis *redis);
 
 /* Begins to connect; a no-op unless it is down. Where the host has several addresses and one
  * refuses, the next is tried, beginning with the one that served last. Returns 0, or -1 with *err

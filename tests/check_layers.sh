@@ -17,12 +17,13 @@ cat "$out" >>"$includes"
 # lib's stand above daemon's.
 layers='lib    error clock
 lib    address backoff command digest key password reply
-lib    document script
+lib    document script sentinel
 lib    redis cluster
 lib    limit lock look place queue stock
 lib    bulk call client lock_wait push
 daemon config health log notify signals
 daemon embedded link restart slots waits
+daemon follow
 daemon announce ears find holds migrator outbox plugin
 daemon job keeper/grave
 daemon worker/fetch/gate/host/run

@@ -205,6 +205,8 @@ START_TEST(urls)
         "redis://10.0.0.1:1/15",
         "redis://later@redis.example.org:65535/0",
         "redis://[::1]:6379/2",
+        "sentinel://a,b:7,[::1]:8/main",
+        "sentinel://later@a/main/2",
     };
     char text[200];
 
