@@ -180,9 +180,25 @@ static void name_queues(struct announce *announce)
     }
 }
 
+/* Whoever is first writes it; redis.c has compared what is there. */
+static void name_protocol(struct announce *announce)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+
+    later_key_protocol(key, announce->config->redis.prefix);
+    later_command_begin(&cmd, 4);
+    later_command_text(&cmd, "SET");
+    later_command_text(&cmd, key);
+    later_command_int(&cmd, LATER_PROTOCOL);
+    later_command_text(&cmd, "NX");
+    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+}
+
 void announce_link_up(struct announce *announce)
 {
     probe(announce);
+    name_protocol(announce);
     ask_info(announce, "memory", on_memory);
     ask_info(announce, "persistence", on_persistence);
     if (announce->sentinels)

@@ -1,6 +1,6 @@
 /*
  * announce.h: what this laterd and its Redis tell each other once they meet: who we are
- * (later:hosts, later:queues), and whether Redis is fit to keep jobs.
+ * (later:hosts, later:queues, later:protocol), and whether Redis is fit to keep jobs.
  */
 #ifndef LATERD_ANNOUNCE_H
 #define LATERD_ANNOUNCE_H

@@ -174,8 +174,9 @@ static void on_message(void *arg, const char *channel, const char *text)
 static struct later_redis *make_redis(struct link *link, const struct config *config,
                                       struct later_error *err)
 {
-    char url[512], password[LATER_PASSWORD_MAX] = "", name[64];
+    char url[512], password[LATER_PASSWORD_MAX] = "", name[64], protocol[LATER_KEY_MAX];
     struct later_redis_options options = { .name = name,
+                                           .protocol = protocol,
                                            .up = on_up,
                                            .down = on_down,
                                            .message = link->options.message ? on_message : NULL,
@@ -183,6 +184,7 @@ static struct later_redis *make_redis(struct link *link, const struct config *co
                                            .arg = link };
     struct later_redis *redis;
 
+    later_key_protocol(protocol, config->redis.prefix);
     snprintf(name, sizeof name, "laterd-%s-%ld", link->options.what, (long)getpid());
     link_url(config, url, sizeof url);
     if (later_address_parse(&options.address, url, err) < 0 ||

@@ -57,6 +57,7 @@ struct supervisor {
     struct config *next; /* being checked */
     bool again;          /* HUP came meanwhile: the file may have changed since it was read */
 
+    bool met; /* Redis, once, with a protocol that we know */
     bool paused, ready, reloading, stopping, ending;
     double end_by;
     int status;
@@ -436,6 +437,7 @@ static void on_link_up(void *arg)
 {
     struct supervisor *supervisor = arg;
 
+    supervisor->met = true;
     announce_link_up(supervisor->announce);
     keeper_link_up(supervisor->keeper);
     migrator_link_up(supervisor->migrator);
@@ -459,6 +461,18 @@ static void on_unsafe(void *arg, const char *why)
     log_line(LOG_ERROR, "%s", why);
     supervisor->status = LATER_E_CONFIG;
     on_stop(-1, 0, supervisor);
+}
+
+/* A Redis of a newer version: not ours at the start; later somebody works on it, and we wait. */
+static void on_link_down(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    if (!supervisor->met && !supervisor->stopping &&
+        later_redis_too_new(link_redis(supervisor->link)))
+        on_unsafe(supervisor,
+                  "redis: a newer version of laterd keeps its jobs there "
+                  "(later:protocol); install that version, or use another redis.prefix");
 }
 
 static void on_server_timer(evutil_socket_t fd, short what, void *arg)
@@ -580,7 +594,9 @@ static struct workers *make_workers(struct supervisor *supervisor)
 static int make_parts(struct supervisor *supervisor, struct later_error *err)
 {
     struct config *config = supervisor->generation->config;
-    const struct link_options link = { .what = "laterd", .up = on_link_up, .arg = supervisor };
+    const struct link_options link = {
+        .what = "laterd", .up = on_link_up, .down = on_link_down, .arg = supervisor
+    };
     const struct keeper_options keeper = {
         .host = supervisor->host, .expel = expel, .settled = page_settled, .arg = supervisor
     };

@@ -33,14 +33,16 @@ static struct later_redis *make_redis(struct later_client *client,
                                       const struct later_client_options *options,
                                       struct later_error *err)
 {
-    char password[LATER_PASSWORD_MAX] = "";
+    char password[LATER_PASSWORD_MAX] = "", protocol[LATER_KEY_MAX];
     struct later_redis_options how = { .password = options->password_file ? password : NULL,
                                        .name = options->name ? options->name : "later",
+                                       .protocol = protocol,
                                        .connect_timeout = client->timeout,
                                        .down = on_down,
                                        .arg = client };
     struct later_redis *redis = NULL;
 
+    later_key_protocol(protocol, client->prefix);
     if (later_address_parse(&how.address, client->url, err) < 0 ||
         (options->password_file &&
          later_password_read(options->password_file, password, LATER_E_USAGE, err) < 0))

@@ -2,6 +2,7 @@
 #include "key.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[LATER_KEY_COUNT] = {
@@ -119,6 +120,18 @@ size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix)
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:hosts", prefix);
+}
+
+size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:protocol", prefix);
+}
+
+bool later_protocol_newer(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+
+    return len > 0 && !text[len] && strtod(text, NULL) > LATER_PROTOCOL;
 }
 
 const char *later_key_name(enum later_key key)

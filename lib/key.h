@@ -79,6 +79,15 @@ size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *n
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
 
+/* `later:protocol`: the number of what is kept in Redis, and how. */
+size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix);
+
+/* Ours. It grows when an older version could not work beside a newer one any more. */
+#define LATER_PROTOCOL 1
+
+/* Is this the text of a number greater than ours? What is no number is nobody's protocol. */
+bool later_protocol_newer(const char *text);
+
 /* The name behind the last colon: "ready". Static. */
 const char *later_key_name(enum later_key key);
 

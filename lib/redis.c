@@ -2,6 +2,7 @@
 #include "redis.h"
 
 #include "clock.h"
+#include "key.h"
 #include "script.h"
 #include "sentinel.h"
 
@@ -38,6 +39,8 @@ struct later_redis {
     struct later_redis_options options;
     char *password;
     char name[64];
+    char protocol[LATER_PREFIX_MAX + 16]; /* the key */
+    bool too_new;
     enum state state;
     int fd;
     redisReader *reader;
@@ -73,6 +76,8 @@ struct later_redis *later_redis_new(const struct later_redis_options *options)
         redis->options.connect_timeout = 2;
     if (options->name)
         snprintf(redis->name, sizeof redis->name, "%s", options->name);
+    if (options->protocol)
+        snprintf(redis->protocol, sizeof redis->protocol, "%s", options->protocol);
     if (options->password && !(redis->password = strdup(options->password))) {
         free(redis);
         return NULL;
@@ -243,6 +248,11 @@ bool later_redis_down(const struct later_redis *redis)
     return redis->state == DOWN;
 }
 
+bool later_redis_too_new(const struct later_redis *redis)
+{
+    return redis->too_new;
+}
+
 int64_t later_redis_id(const struct later_redis *redis)
 {
     return redis->id;
@@ -283,7 +293,7 @@ int later_redis_send(struct later_redis *redis, struct later_command *cmd, int s
     return enqueue(redis, cmd, script, timeout, fn, arg);
 }
 
-/* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, PING --- */
+/* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, GET, PING --- */
 
 static void must_work(void *arg, struct later_answer *told)
 {
@@ -291,6 +301,21 @@ static void must_work(void *arg, struct later_answer *told)
 
     if (told->outcome == LATER_REFUSED && !redis->why[0])
         snprintf(redis->why, sizeof redis->why, "%s", told->text);
+}
+
+/* Of a newer version we must not touch anything. Where the ACL hides the number, it is taken for
+ * ours. */
+static void take_protocol(void *arg, struct later_answer *told)
+{
+    struct later_redis *redis = arg;
+
+    if (told->outcome != LATER_ANSWERED || redis->why[0] ||
+        !later_protocol_newer(later_reply_text(told->reply, NULL)))
+        return;
+    redis->too_new = true;
+    snprintf(redis->why, sizeof redis->why,
+             "a newer later keeps its jobs there (%s is %.20s, we know %d); install that version",
+             redis->protocol, later_reply_text(told->reply, NULL), LATER_PROTOCOL);
 }
 
 static void take_id(void *arg, struct later_answer *told)
@@ -358,6 +383,7 @@ static void shake_hands(struct later_redis *redis)
 
     snprintf(db, sizeof db, "%u", (unsigned)address->db);
     redis->why[0] = '\0';
+    redis->too_new = false;
     if (redis->password && address->user[0])
         ask(redis, must_work,
             (const char *const[]){ "AUTH", address->user, redis->password, NULL });
@@ -370,6 +396,8 @@ static void shake_hands(struct later_redis *redis)
     ask(redis, take_id, (const char *const[]){ "CLIENT", "ID", NULL });
     if (redis->turns.count)
         ask(redis, take_role, (const char *const[]){ "ROLE", NULL });
+    if (redis->protocol[0])
+        ask(redis, take_protocol, (const char *const[]){ "GET", redis->protocol, NULL });
     ask(redis, take_ping, (const char *const[]){ "PING", NULL });
 }
 

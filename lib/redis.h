@@ -52,6 +52,7 @@ struct later_redis_options {
     struct later_address address; /* copied */
     const char *password;         /* copied; NULL = none */
     const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
+    const char *protocol;         /* key of the protocol's number; copied; NULL = not looked at */
     double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */
     bool sentinel;                /* of a sentinel: address: stay at a Sentinel, do not go on */
     /* All may be NULL. None may call later_redis_free(). */
@@ -90,6 +91,10 @@ void later_redis_disconnect(struct later_redis *redis, const char *why);
 /* Are commands taken? Is a connection there or being made? */
 bool later_redis_up(const struct later_redis *redis);
 bool later_redis_down(const struct later_redis *redis);
+
+/* Was it refused last because a newer version of later keeps its jobs there (key.h,
+ * LATER_PROTOCOL)? `down` was told so in words. */
+bool later_redis_too_new(const struct later_redis *redis);
 
 /* Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 where the ACL hides it. */
 int64_t later_redis_id(const struct later_redis *redis);

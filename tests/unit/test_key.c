@@ -70,6 +70,20 @@ START_TEST(test_other_names)
     ck_assert_str_eq(out, "later:queues");
     ck_assert_uint_eq(later_key_hosts(out, "later"), 11);
     ck_assert_str_eq(out, "later:hosts");
+    ck_assert_uint_eq(later_key_protocol(out, "later"), 14);
+    ck_assert_str_eq(out, "later:protocol");
+}
+END_TEST
+
+START_TEST(test_protocol)
+{
+    static const char *const fine[] = { "", "0", "1", "01", "OK", "2x", "-2", "x", "1.9", " 2" };
+    static const char *const newer[] = { "2", "10", "99999999999999999999999999" };
+
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        ck_assert_msg(!later_protocol_newer(fine[i]), "newer: %s", fine[i]);
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
+        ck_assert_msg(later_protocol_newer(newer[i]), "not newer: %s", newer[i]);
 }
 END_TEST
 
@@ -200,6 +214,7 @@ static TCase *names(void)
 
     tcase_add_test(tc, test_names);
     tcase_add_test(tc, test_other_names);
+    tcase_add_test(tc, test_protocol);
     tcase_add_test(tc, test_one_slot);
     tcase_add_test(tc, test_longest_names_fit);
     return tc;
