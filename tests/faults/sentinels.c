@@ -283,6 +283,22 @@ int sentinels_await(struct sentinels *set, int old, double seconds)
     return -1;
 }
 
+int sentinels_clients(unsigned port, const char *name)
+{
+    redisReply *reply = ask(port, "CLIENT LIST");
+    char field[64];
+    int count = -1;
+
+    snprintf(field, sizeof field, " name=%s", name);
+    if (reply && reply->type == REDIS_REPLY_STRING) {
+        count = 0;
+        for (const char *at = reply->str; (at = strstr(at, field)); at++)
+            count++;
+    }
+    freeReplyObject(reply);
+    return count;
+}
+
 bool sentinels_cut(struct sentinels *set)
 {
     unsigned port = set->redis_port[0];

@@ -38,6 +38,9 @@ redisContext *sentinels_connect(unsigned port);
 /* A command there; is the answer no error? Says on stdout what else it is. */
 bool sentinels_do(unsigned port, const char *command);
 
+/* How many of the clients there have a name that begins with this; -1 where nobody answers. */
+int sentinels_clients(unsigned port, const char *name);
+
 /* The replicas may not copy any more from the master, which goes on as if nothing were wrong, until
  * it is gone. */
 bool sentinels_cut(struct sentinels *set);
