@@ -9,12 +9,14 @@
 #include <string.h>
 
 #define ASK_SECONDS 1 /* between PINGs, and for an answer */
+#define TELL_AGAIN  3 /* PINGs after a change: other Sentinels may have named the old one since */
 
 struct follow {
     struct link *link;
     struct event *timer;
     struct later_address address; /* of the Sentinels */
     char peer[LATER_PEER_SIZE];   /* the master; "" = not known yet */
+    unsigned again;               /* how often it is still to be told */
     void (*moved)(void *arg, const char *peer);
     void *arg;
 };
@@ -43,6 +45,7 @@ static void take_peer(struct follow *follow, const char *peer)
         log_line(LOG_WARN, "the master %s is at %s now, no longer at %s", follow->address.master,
                  peer, follow->peer);
     strcpy(follow->peer, peer);
+    follow->again = TELL_AGAIN;
     follow->moved(follow->arg, peer);
 }
 
@@ -63,8 +66,9 @@ static void on_message(void *arg, const char *channel, const char *text)
     struct follow *follow = arg;
     char peer[LATER_PEER_SIZE];
 
-    (void)channel;
-    if (later_sentinel_switched(text, follow->address.master, peer))
+    if (strcmp(channel, "+switch-master") == 0
+            ? later_sentinel_switched(text, follow->address.master, peer)
+            : later_sentinel_promoted(text, follow->address.master, peer))
         take_peer(follow, peer);
 }
 
@@ -88,6 +92,7 @@ static void on_up(void *arg)
     later_sentinel_ask(&cmd, follow->address.master);
     link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_named, follow);
     send_words(follow, "SUBSCRIBE", "+switch-master");
+    send_words(follow, "SUBSCRIBE", "+promoted-slave");
     link_flush(follow->link);
 }
 
@@ -97,6 +102,10 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    if (follow->again > 0) {
+        follow->again--;
+        follow->moved(follow->arg, follow->peer);
+    }
     if (!link_is_up(follow->link))
         return;
     send_words(follow, "PING", NULL);

@@ -3,8 +3,9 @@
  *
  * Connections that break find the new master by themselves (redis.h). A master that is cut off from
  * the others keeps its connections, and answers: those must be left when Sentinels have named
- * another one. So the supervisor stays connected to one Sentinel, subscribed to +switch-master,
- * asks it once a second whether it is there, and goes on to the next where it is not.
+ * another one. So the supervisor stays connected to one Sentinel, subscribed to +switch-master and
+ * +promoted-slave, asks it once a second whether it is there, and goes on to the next where it is
+ * not.
  */
 #ifndef LATERD_FOLLOW_H
 #define LATERD_FOLLOW_H
@@ -16,8 +17,9 @@ struct follow;
 /* Is the configuration's Redis one that Sentinels name? */
 bool follow_wanted(const struct config *config);
 
-/* moved is told "host:port" of the master when that is another than before. Its first word is what
- * the first Sentinel says, so that it also comes at the start. NULL with *err. */
+/* moved is told "host:port" of the master when that is another than before, and again in the three
+ * seconds after that. Its first word is what the first Sentinel says, so that it also comes at the
+ * start. NULL with *err. */
 struct follow *follow_new(struct event_base *base, const struct config *config,
                           void (*moved)(void *arg, const char *peer), void *arg,
                           struct later_error *err);

@@ -273,10 +273,11 @@ void link_moved(struct link *link, const char *peer)
 {
     const char *now = later_redis_peer(link->redis);
 
-    link->wait = FIRST_WAIT;
     if (*now && strcmp(now, peer) != 0) {
+        link->wait = FIRST_WAIT;
         later_redis_disconnect(link->redis, "Sentinels have named another master");
     } else if (link->retry_at > 0) { /* it waits for its next try, which would fail until now */
+        link->wait = FIRST_WAIT;
         link->retry_at = later_clock();
     }
     watch(link);

@@ -99,6 +99,17 @@ bool later_sentinel_switched(const char *text, const char *master, char peer[LAT
     return true;
 }
 
+bool later_sentinel_promoted(const char *text, const char *master, char peer[LATER_PEER_SIZE])
+{
+    char host[256], port[6], name[64];
+
+    if (sscanf(text, "slave %*s %255s %5s @ %63s", host, port, name) != 3 ||
+        strcmp(name, master) != 0 || !is_place(host, port))
+        return false;
+    snprintf(peer, LATER_PEER_SIZE, "%s:%s", host, port);
+    return true;
+}
+
 void later_sentinel_peer(const struct later_address *address, char peer[LATER_PEER_SIZE])
 {
     if (address->host[0])

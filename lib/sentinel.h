@@ -55,6 +55,10 @@ bool later_sentinel_is_master(const struct later_reply *reply);
  * peer. Returns false where it speaks of another master than `master`, or is none. */
 bool later_sentinel_switched(const char *text, const char *master, char peer[LATER_PEER_SIZE]);
 
+/* The same for +promoted-slave, `slave WORD HOST PORT @ NAME OLD-HOST OLD-PORT`: the Sentinel that
+ * leads a failover says so at once, and +switch-master only when the other replicas follow. */
+bool later_sentinel_promoted(const char *text, const char *master, char peer[LATER_PEER_SIZE]);
+
 /* "host:port" into peer; "" where there is no host. */
 void later_sentinel_peer(const struct later_address *address, char peer[LATER_PEER_SIZE]);
 

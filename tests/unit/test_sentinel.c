@@ -229,6 +229,27 @@ START_TEST(test_switched)
 }
 END_TEST
 
+START_TEST(test_promoted)
+{
+    static const char *const others[] = {
+        "",
+        "slave",
+        "slave 10.0.0.2:6380 10.0.0.2 6380 @",
+        "slave 10.0.0.2:6380 10.0.0.2 0 @ main 10.0.0.1 6379",
+        "slave 10.0.0.2:6380 10.0.0.2 6380 @ mainly 10.0.0.1 6379",
+        "sentinel 10.0.0.2:6380 10.0.0.2 6380 @ main 10.0.0.1 6379",
+    };
+    char peer[LATER_PEER_SIZE] = "";
+
+    ck_assert(later_sentinel_promoted("slave 10.0.0.2:6380 10.0.0.2 6380 @ main 10.0.0.1 6379",
+                                      "main", peer));
+    ck_assert_str_eq(peer, "10.0.0.2:6380");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(!later_sentinel_promoted(others[i], "main", peer), "taken: %s", others[i]);
+    ck_assert_str_eq(peer, "10.0.0.2:6380");
+}
+END_TEST
+
 /* ---- a connection: one listener plays a Sentinel first, then the Redis that it names */
 
 struct play {
@@ -388,6 +409,7 @@ static TCase *pure(void)
     tcase_add_test(tc, test_named);
     tcase_add_test(tc, test_role);
     tcase_add_test(tc, test_switched);
+    tcase_add_test(tc, test_promoted);
     return tc;
 }
 
