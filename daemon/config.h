@@ -72,7 +72,7 @@ struct config_leaf {
 
 struct config {
     struct {
-        char *url;           /* "embedded", "unix:/path", "redis://[user@]host:port/db" */
+        char *url; /* "embedded", "unix:/path", "redis://…", "sentinel://…": laterd.conf(5) */
         char *password_file; /* or NULL */
         char *prefix;        /* "later" */
     } redis;

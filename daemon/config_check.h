@@ -11,7 +11,7 @@
 
 #define CONFIG_PLUGIN_NAME_MAX 64
 
-/* "embedded", "unix:/path" or "redis://[user@]host[:port][/db]". */
+/* "embedded", "unix:/path", "redis://[user@]host[:port][/db]" or "sentinel://host,host/NAME". */
 const char *config_check_url(const char *url);
 
 /* A prefix or a queue name as key.h has it. */
