@@ -442,7 +442,6 @@ END_TEST
 START_TEST(test_place)
 {
     const char *const tokens[] = { "t1", "t2" };
-    struct later_keys keys;
 
     later_place_take(&cmd, "later", "type:a", "t1", 2, 30);
     CALL(PLACE_TAKE, "place_take", "1", "later:running:{type:a}", "t1", "2", "30.000000");
@@ -452,7 +451,6 @@ START_TEST(test_place)
     CALL(PLACE_FREE, "place_free", "1", "later:running:{type:a}", "t1");
     later_place_next(&cmd, "later", true, "a");
     CALL(WAIT_NEXT, "wait_next", "1", "later:lock:{a}:waiting");
-    later_keys_init(&keys, "later", "q");
     later_place_hasten(&cmd, &keys, 1700000000.5, "id");
     CALL(HASTEN, "hasten", "2", "later:{q}:delayed", "later:{q}:due", "1700000000.500000", "id");
     ck_assert_double_eq(later_place_wait(reply_of("$0\r\n\r\n")), 0);
@@ -525,7 +523,7 @@ static TCase *settle(void)
 
 static TCase *others(void)
 {
-    return ADD("others", test_migrate, test_ids, test_stock, test_limit, test_tokens);
+    return ADD("others", test_migrate, test_ids, test_stock, test_limit, test_place, test_tokens);
 }
 
 UNIT_MAIN("queue", push, reserve, settle, others)
