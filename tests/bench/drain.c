@@ -191,7 +191,7 @@ static struct speed drain_backlog(struct stage *stage, size_t backlog, size_t co
 
 void bench_backlog(void)
 {
-    size_t runs = quick ? 1 : 3, large = quick ? 100000 : 1000000, small = 10000;
+    size_t runs = quick ? 1 : 5, large = quick ? 100000 : 1000000, small = 10000;
     size_t count = quick ? 20000 : 200000;
     struct tally few = { .runs = 0 }, many = { .runs = 0 };
     double ratio;
