@@ -62,6 +62,14 @@ static bool give_back(struct later_client *client, const char *token)
     return ours;
 }
 
+/* Ends a child by another program: valgrind would look for leaks among its copies of all that the
+ * parent has. */
+_Noreturn static void leave(bool good)
+{
+    execlp(good ? "true" : "false", "leave", (char *)NULL);
+    _exit(2);
+}
+
 /* Runs act(arg) in a process of its own as soon as `count` clients are blocked. */
 static pid_t when_blocked(int count, void (*act)(const void *), const void *arg)
 {
@@ -90,7 +98,7 @@ static pid_t when_blocked(int count, void (*act)(const void *), const void *arg)
     }
     later_client_close(client);
     act(arg);
-    _exit(0);
+    leave(true);
 }
 
 static void joined(pid_t pid)
@@ -113,17 +121,17 @@ static void cut(const void *nothing)
         later_command_text(
             &cmd, (const char *const[]){ "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes" }[i]);
     later_reply_free(later_call(client, &cmd, LATER_NO_SCRIPT, 0, false, &err));
-    _exit(0);
+    leave(true);
 }
 
 static void let_go(const void *token)
 {
-    _exit(!give_back(open_client(), token));
+    leave(give_back(open_client(), token));
 }
 
 static void write_byte(const void *fd)
 {
-    _exit(write(*(const int *)fd, "x", 1) != 1);
+    leave(write(*(const int *)fd, "x", 1) == 1);
 }
 
 START_TEST(test_taken_and_busy)
