@@ -37,31 +37,35 @@ if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
 end
 
 -- In small steps: no more than the budget holds at the average size so far, and few in any case,
--- so that little is read in vain.
-local ids, scores, documents, orphans = {}, {}, {}, {}
+-- so that little is read in vain. Attempts and crashes are filled in behind, where there are any.
+local ids, orphans, n = {}, {}, 1
 local taken, size, step, full = 0, 0, 2, false
 repeat
     step = math.min(step, most - taken)
     local found = redis.call('ZRANGE', ready, taken, taken + step - 1, 'WITHSCORES')
-    local members = {}
-    for i = 1, #found / 2 do
-        members[i] = found[2 * i - 1]
+    local members, got = {}, 0
+    for i = 1, #found, 2 do
+        got = got + 1
+        members[got] = found[i]
     end
-    local known = #members > 0 and redis.call('HMGET', jobs, unpack(members))
-    for i = 1, #members do
-        local document = known[i] or members[i]
+    local known = got > 0 and redis.call('HMGET', jobs, unpack(members))
+    for i = 1, got do
+        local member, document = members[i], known[i] or members[i]
         if taken > 0 and size + #document > budget then
             full = true
             break
         end
         taken, size = taken + 1, size + #document
-        ids[taken], scores[taken], documents[taken] = members[i], found[2 * i], document
         if not known[i] then
             orphans[#orphans + 1] = taken
         end
+        ids[taken] = member
+        reply[n + 1], reply[n + 2] = member, found[2 * i]
+        reply[n + 3], reply[n + 4], reply[n + 5] = '', '', document
+        n = n + 5
     end
-    full = full or #members < step or taken == most
-    step = math.max(1, math.min(16, math.floor((budget - size) * taken / size)))
+    full = full or got < step or taken == most
+    step = math.max(1, math.min(32, math.floor((budget - size) * taken / size)))
 until full
 if taken == 0 then
     leave_wake()
@@ -74,24 +78,23 @@ if #orphans > 0 then
     guard(0, {}, { stats })
 end
 for _, i in ipairs(orphans) do
-    ids[i] = adopt(documents[i])
+    ids[i] = adopt(ids[i])
     adopted[#adopted + 1] = ids[i]
-    adopted[#adopted + 1] = documents[i]
+    adopted[#adopted + 1] = reply[5 * i + 1]
+    reply[5 * i - 3] = ids[i]
 end
 
-local tries, crashed = {}, {}
 if #beside > 0 then
-    tries = redis.call('HMGET', attempts, unpack(ids))
-    crashed = redis.call('HMGET', crashes, unpack(ids))
+    local tries = redis.call('HMGET', attempts, unpack(ids))
+    local crashed = redis.call('HMGET', crashes, unpack(ids))
+    for i = 1, taken do
+        reply[5 * i - 1], reply[5 * i] = tries[i] or '', crashed[i] or ''
+    end
 end
 
-local held, n = {}, 1
-local expiry = string.format('%.6f', now + seconds)
+local held, expiry, prefix = {}, string.format('%.6f', now + seconds), token .. ':'
 for i = 1, taken do
-    held[2 * i - 1], held[2 * i] = expiry, token .. ':' .. ids[i]
-    reply[n + 1], reply[n + 2] = ids[i], scores[i]
-    reply[n + 3], reply[n + 4], reply[n + 5] = tries[i] or '', crashed[i] or '', documents[i]
-    n = n + 5
+    held[2 * i - 1], held[2 * i] = expiry, prefix .. ids[i]
 end
 
 redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)

@@ -151,6 +151,39 @@ START_TEST(lost_ones_do_not_hinder_the_others)
 }
 END_TEST
 
+/* Letters are jobs that are held, a, b, c … in Redis's order; '!' is one that is not. */
+static const struct {
+    const char *order, *lost;
+    int settled;
+} orders[] = {
+    { "abcdefgh", "", 8 },  { "hgfedcba", "", 8 }, { "ab!cdb", "3", 4 }, { "!abc", "1", 3 },
+    { "abcd!", "5", 4 },    { "bcaa", "", 3 },     { "abca", "", 3 },    { "aabc", "", 3 },
+    { "fgh!!a", "4 5", 4 }, { "acegbdfh", "", 8 }, { "!!", "1 2", 0 },   { "gh!", "3", 2 },
+};
+
+START_TEST(any_order_will_do)
+{
+    for (size_t i = 0; i < SETTLERS * (sizeof orders / sizeof *orders); i++) {
+        size_t row = i % SETTLERS;
+        const char *order = orders[i / SETTLERS].order;
+
+        ask("FLUSHALL");
+        hold("abcdefgh");
+        if (settlers[row].first)
+            arg(settlers[row].first);
+        for (const char *c = order; *c; c++)
+            settle_argument(row, *c == '!' ? mine("x") : mine(text("%c", *c)));
+        ck_assert_str_eq(flat(run(settlers[row].verb, NULL)), orders[i / SETTLERS].lost);
+        if (settlers[row].counter) {
+            ck_assert_int_eq(stat_of(settlers[row].counter), orders[i / SETTLERS].settled);
+            ck_assert_int_eq(size_of("reserved"), 8 - orders[i / SETTLERS].settled);
+        }
+        check_sums();
+        harness_free();
+    }
+}
+END_TEST
+
 START_TEST(a_repeat_is_lost_and_changes_nothing)
 {
     for (size_t row = 0; row < SETTLERS; row++) {
@@ -347,6 +380,7 @@ int main(void)
         five_hundred_are_acked_at_once,
         another_token_is_lost_and_changes_nothing,
         lost_ones_do_not_hinder_the_others,
+        any_order_will_do,
         a_repeat_is_lost_and_changes_nothing,
         a_member_twice_in_one_call_counts_once,
         touch_extends_and_never_resurrects,
