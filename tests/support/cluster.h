@@ -1,0 +1,114 @@
+/*
+ * cluster.h: a Redis Cluster of a test's own: six redis-server processes on free ports of
+ * 127.0.0.1, three masters (0, 1, 2) with a third of the slots each, in order, and a replica of
+ * each (3, 4, 5), until a test changes that. All of it dies with the process that started it,
+ * however that ends.
+ *
+ *     struct cluster cluster;
+ *
+ *     if (cluster_start(&cluster, 0, NULL) < 0)
+ *         return 99;
+ *     int master = cluster_master_of_key(&cluster, "later:{default}:ready");
+ *     cluster_kill(&cluster, master);
+ *     int now = cluster_await_master(&cluster, cluster_slot("later:{default}:ready"), master, 15);
+ *     ...
+ *     cluster_stop(&cluster);
+ *
+ * A node is a number, 0 to 5. Calls that return bool say on stdout, as a TAP comment, why it is
+ * false.
+ */
+#ifndef TESTS_SUPPORT_CLUSTER_H
+#define TESTS_SUPPORT_CLUSTER_H
+
+#include "ports.h"
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define CLUSTER_MASTERS 3
+#define CLUSTER_NODES   (2 * CLUSTER_MASTERS)
+#define CLUSTER_SLOTS   16384
+
+struct cluster {
+    struct ports ports;          /* ports.port[n]: of node n */
+    pid_t pid[CLUSTER_NODES];    /* 0: not running */
+    bool stopped[CLUSTER_NODES]; /* by SIGSTOP */
+    char id[CLUSTER_NODES][41];
+    char folder[48]; /* with redis0/ to redis5/, and in each conf, log, nodes.conf */
+    char url[160];   /* cluster://127.0.0.1:PORT,… of all six */
+};
+
+/* Starts all and waits until each node says cluster_state:ok, knows the role of each other, and
+ * each replica copies: some 3 s. node_timeout: cluster-node-timeout in milliseconds, 0 = 1000.
+ * options: lines of the redis.conf of each, or NULL. Returns 0, or -1 with the reason on stdout and
+ * nothing left behind. */
+int cluster_start(struct cluster *cluster, unsigned node_timeout, const char *options);
+
+/* Ends what runs and removes its folder. */
+void cluster_stop(struct cluster *cluster);
+
+unsigned cluster_port(const struct cluster *cluster, int n);
+
+/* --- who is who */
+
+/* The slot of a key, by CLUSTER KEYSLOT of a node that runs; -1 where none answers. */
+int cluster_slot(const struct cluster *cluster, const char *key);
+
+/* The node that says of itself that it is master of this slot; of several (one was cut off) the one
+ * with the highest configuration epoch. Those that do not run are not asked. -1: nobody. */
+int cluster_master(const struct cluster *cluster, int slot);
+int cluster_master_of_key(const struct cluster *cluster, const char *key);
+
+/* A node that runs and says that it is a replica of `master`; -1: there is none. */
+int cluster_replica(const struct cluster *cluster, int master);
+
+/* Waits until the slot's master is another than `old` (-1: any) and all nodes that run agree in
+ * what cluster_settled() asks. Returns which it is, or -1 after `seconds`. */
+int cluster_await_master(const struct cluster *cluster, int slot, int old, double seconds);
+
+/* Waits until node n knows all six, by their names. False after `seconds`. */
+bool cluster_acquainted(const struct cluster *cluster, int n, double seconds);
+
+/* Waits until each node that runs says cluster_state:ok, knows the others that run by the role
+ * which they say they have, and copies if it is a replica. False after `seconds`. */
+bool cluster_settled(const struct cluster *cluster, double seconds);
+
+/* --- what may happen to a node */
+
+/* KILL, and waits for its end. */
+void cluster_kill(struct cluster *cluster, int n);
+/* Starts it again with its nodes.conf; a master that had no append-only file is empty. Waits until
+ * it answers PING. */
+bool cluster_restart(struct cluster *cluster, int n);
+/* SIGSTOP and SIGCONT. */
+void cluster_pause(struct cluster *cluster, int n);
+void cluster_resume(struct cluster *cluster, int n);
+
+/* CLUSTER FAILOVER: this replica becomes master, nothing is lost. Waits until it is and all agree.
+ */
+bool cluster_failover(struct cluster *cluster, int replica);
+
+/* Moves a slot with its keys, live, from the master that has it to the master `to`: all three steps
+ * that follow. */
+bool cluster_move(struct cluster *cluster, int slot, int to);
+
+/* SETSLOT IMPORTING and MIGRATING: from now on what the old master does not have is answered ASK
+ * (or TRYAGAIN, where it has some of the keys). */
+bool cluster_move_begin(struct cluster *cluster, int slot, int to);
+/* MIGRATE of at most `most` keys (0: of all). */
+bool cluster_move_keys(struct cluster *cluster, int slot, int to, unsigned most);
+/* SETSLOT NODE at the new master, then at the others, and waits until all agree. */
+bool cluster_move_end(struct cluster *cluster, int slot, int to);
+
+/* --- a command to a node */
+
+/* As redisCommand(), with its %s, %d and %b. The answer is the caller's; NULL where there was none
+ * within 2 s. */
+redisReply *cluster_ask(const struct cluster *cluster, int n, const char *format, ...);
+/* Is the answer no error? */
+bool cluster_do(const struct cluster *cluster, int n, const char *format, ...);
+/* A connection to it, which the caller frees by redisFree(). NULL where there is none. */
+redisContext *cluster_connect(const struct cluster *cluster, int n);
+
+#endif
