@@ -1,8 +1,9 @@
 /* test_sentinel.c: the master that Sentinels watch is killed, stopped, replaced, cut off, while
  * jobs are pushed and run. */
 #include "arena.h"
-#include "sentinels.h"
 #include "tap.h"
+#include "tests/support/node.h"
+#include "tests/support/sentinels.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool enter(struct arena *arena, struct sentinels *set, const char *option
     }
     if (arena_open(arena, NULL) == 0) {
         strcpy(arena->url, set->url);
-        arena->direct = sentinels_connect(set->redis_port[0]);
+        arena->direct = node_connect(set->redis_port[0]);
         if (arena->direct && arena_start(arena, 0, "workers = 4; lease = 5.0;") == 0)
             return true;
     }
@@ -42,7 +43,7 @@ static bool look_at(struct arena *arena, struct sentinels *set, int which)
 {
     if (arena->direct)
         redisFree(arena->direct);
-    arena->direct = which < 0 ? NULL : sentinels_connect(set->redis_port[which]);
+    arena->direct = which < 0 ? NULL : node_connect(set->redis_port[which]);
     return arena->direct != NULL;
 }
 
@@ -97,8 +98,8 @@ static bool stop_it(struct sentinels *set)
 /* As doc/operations.md has it: writes wait, then the Sentinels are told. */
 static bool replace_it(struct sentinels *set)
 {
-    return sentinels_do(set->redis_port[0], "CLIENT PAUSE 30000 WRITE") &&
-           sentinels_do(set->sentinel_port[0], "SENTINEL FAILOVER " SENTINELS_MASTER);
+    return node_do(set->redis_port[0], "CLIENT PAUSE 30000 WRITE") &&
+           node_do(set->sentinel_port[0], "SENTINEL FAILOVER " SENTINELS_MASTER);
 }
 
 static const struct {
@@ -118,7 +119,7 @@ static void check_left(const struct sentinels *set, const char *what)
     int stay;
 
     do {
-        stay = sentinels_clients(set->redis_port[0], "laterd");
+        stay = node_clients(set->redis_port[0], "laterd");
         arena_sleep(0.02);
     } while (stay != 0 && arena_now() < until);
     tap_ok(stay == 0, "%s: %d of laterd's connections stay at the old master", what, stay);

@@ -1,8 +1,6 @@
 /* cluster.c: six Redis servers become a Cluster; what happens to one of them. */
 #include "cluster.h"
 
-#include "node.h"
-
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +13,7 @@
 
 /* Where each looks for a place of its own nothing is to be rearranged but by the test: so no
  * replica goes to another master, and no master becomes a replica when its last slot is gone. */
-static int write_config(const struct cluster *cluster, int n, unsigned timeout, const char *options)
+static int write_config(const struct cluster *cluster, int n, const char *options)
 {
     char name[16];
     FILE *file;
@@ -29,7 +27,7 @@ static int write_config(const struct cluster *cluster, int n, unsigned timeout, 
             "cluster-allow-replica-migration no\nsave \"\"\nappendonly no\n"
             "repl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n"
             "maxmemory-policy noeviction\n%s",
-            timeout ? timeout : NODE_TIMEOUT, options ? options : "");
+            cluster->node_timeout, options ? options : "");
     return fclose(file);
 }
 
@@ -80,12 +78,19 @@ static int introduce(struct cluster *cluster, int n)
     return 0;
 }
 
-static int start_all(struct cluster *cluster, unsigned timeout, const char *options)
+static int start_servers(struct cluster *cluster, const char *options)
 {
     for (int n = 0; n < CLUSTER_NODES; n++) {
-        if (write_config(cluster, n, timeout, options) < 0 || start(cluster, n) < 0)
+        if (write_config(cluster, n, options) < 0 || start(cluster, n) < 0)
             return -1;
     }
+    return 0;
+}
+
+static int start_all(struct cluster *cluster, const char *options)
+{
+    if (start_servers(cluster, options) < 0)
+        return -1;
     for (int n = 0; n < CLUSTER_NODES; n++) {
         if (!node_await(answers, &cluster->ports.port[n], START_SECONDS) ||
             introduce(cluster, n) < 0)
@@ -113,19 +118,23 @@ static void write_url(struct cluster *cluster)
 int cluster_start(struct cluster *cluster, unsigned node_timeout, const char *options)
 {
     memset(cluster, 0, sizeof *cluster);
-    strcpy(cluster->folder, "/tmp/later-cluster-XXXXXX");
-    if (!mkdtemp(cluster->folder)) {
-        perror("# mkdtemp");
+    cluster->node_timeout = node_timeout ? node_timeout : NODE_TIMEOUT;
+    if (node_folder(cluster->folder, "later-cluster") < 0)
         return -1;
-    }
-    if (ports_take(&cluster->ports, CLUSTER_NODES) == 0 &&
-        start_all(cluster, node_timeout, options) == 0) {
+    if (ports_take(&cluster->ports, CLUSTER_NODES) == 0 && start_all(cluster, options) == 0) {
         write_url(cluster);
         return 0;
     }
     printf("# a Redis Cluster does not start\n");
     cluster_stop(cluster);
     return -1;
+}
+
+int cluster_again(struct cluster *cluster, const char *options)
+{
+    for (int n = 0; n < CLUSTER_NODES; n++)
+        node_end(&cluster->pid[n]);
+    return start_servers(cluster, options) == 0 && cluster_settled(cluster, START_SECONDS) ? 0 : -1;
 }
 
 void cluster_stop(struct cluster *cluster)

@@ -20,6 +20,7 @@
 #ifndef TESTS_SUPPORT_CLUSTER_H
 #define TESTS_SUPPORT_CLUSTER_H
 
+#include "node.h"
 #include "ports.h"
 
 #include <hiredis/hiredis.h>
@@ -35,8 +36,9 @@ struct cluster {
     pid_t pid[CLUSTER_NODES];    /* 0: not running */
     bool stopped[CLUSTER_NODES]; /* by SIGSTOP */
     char id[CLUSTER_NODES][41];
-    char folder[48]; /* with redis0/ to redis5/, and in each conf, log, nodes.conf */
-    char url[160];   /* cluster://127.0.0.1:PORT,… of all six */
+    char folder[NODE_FOLDER]; /* with redis0/ to redis5/, and in each conf, log, nodes.conf */
+    unsigned node_timeout;
+    char url[160]; /* cluster://127.0.0.1:PORT,… of all six */
 };
 
 /* Starts all and waits until each node says cluster_state:ok, knows the role of each other, and
@@ -44,6 +46,10 @@ struct cluster {
  * options: lines of the redis.conf of each, or NULL. Returns 0, or -1 with the reason on stdout and
  * nothing left behind. */
 int cluster_start(struct cluster *cluster, unsigned node_timeout, const char *options);
+
+/* Ends what runs and starts all six again with these options and what they have written. Returns 0,
+ * or -1 with the reason on stdout. */
+int cluster_again(struct cluster *cluster, const char *options);
 
 /* Ends what runs and removes its folder. */
 void cluster_stop(struct cluster *cluster);

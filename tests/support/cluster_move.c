@@ -1,6 +1,5 @@
 /* cluster_move.c: masters are replaced and slots moved in a test's Cluster, by plan. */
 #include "cluster.h"
-#include "node.h"
 
 #include <stdio.h>
 #include <string.h>

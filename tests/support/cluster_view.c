@@ -1,6 +1,5 @@
 /* cluster_view.c: who is who in a test's Cluster, by what its nodes say in CLUSTER NODES. */
 #include "cluster.h"
-#include "node.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "lib/clock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
@@ -15,13 +16,27 @@
 #include <time.h>
 #include <unistd.h>
 
+int node_folder(char folder[NODE_FOLDER], const char *name)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (!parent || strlen(parent) + strlen(name) + sizeof "/-XXXXXX" > NODE_FOLDER)
+        parent = "/tmp";
+    snprintf(folder, NODE_FOLDER, "%s/%s-XXXXXX", parent, name);
+    if (mkdtemp(folder))
+        return 0;
+    printf("# mkdtemp %s: %s\n", folder, strerror(errno));
+    *folder = '\0';
+    return -1;
+}
+
 FILE *node_config(const char *folder, const char *name, unsigned port)
 {
     char path[128];
     FILE *file;
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (mkdir(path, 0700) < 0)
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return NULL;
     snprintf(path, sizeof path, "%s/%s/conf", folder, name);
     file = fopen(path, "we");
@@ -35,12 +50,15 @@ pid_t node_start(const char *folder, const char *name, const char *option)
 {
     const char *program = getenv("REDIS_SERVER");
     pid_t parent = getpid(), pid = fork();
+    sigset_t none;
     char path[128];
     int null;
 
     if (pid)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     null = open("/dev/null", O_RDWR);
     if (getppid() != parent || null < 0 || chdir(path) < 0)

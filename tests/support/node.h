@@ -10,8 +10,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Makes folder/NAME with the file conf in it, which says the port so far; the caller adds to it and
- * closes it. NULL where that failed. */
+#define NODE_FOLDER 64
+
+/* Makes a folder for all of them, NAME-XXXXXX in $TMPDIR or /tmp. Returns 0, or -1 with the reason
+ * on stdout. */
+int node_folder(char folder[NODE_FOLDER], const char *name);
+
+/* Makes folder/NAME, if it is not there, with the file conf in it, which says the port so far; the
+ * caller adds to it and closes it. NULL where that failed. */
 FILE *node_config(const char *folder, const char *name, unsigned port);
 
 /* Starts $REDIS_SERVER or redis-server in folder/NAME with its conf and an option ("--sentinel"),
@@ -21,7 +27,7 @@ pid_t node_start(const char *folder, const char *name, const char *option);
 /* KILL, and waits for its end. *pid becomes 0; where it is not above 0, nothing is done. */
 void node_end(pid_t *pid);
 
-/* Removes a folder with all that is in it; *folder becomes "". */
+/* Removes the folder with all that is in it; *folder becomes "". */
 void node_remove(char *folder);
 
 /* A new connection, to be freed by the caller; each of its commands may take 2 s. NULL where there

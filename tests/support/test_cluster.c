@@ -2,7 +2,6 @@
  * happen to a node. */
 #include "cluster.h"
 #include "lib/clock.h"
-#include "node.h"
 #include "tests/faults/tap.h"
 
 #include <stdio.h>
@@ -130,7 +129,7 @@ static void test_two(struct cluster *cluster)
 {
     struct cluster second;
     struct stat status;
-    char folder[48];
+    char folder[NODE_FOLDER];
     double start = later_clock();
     bool other = true;
 
