@@ -19,11 +19,11 @@ is "$(later limit other --max 3 --per 60 --json)" '{"limit":"other","allowed":tr
 
 later limit soon --max 1 --per 0.5 >/dev/null
 begun=$(date +%s%N)
-calls=$(redis info commandstats | tr -d '\r' | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\).*/\1/p')
+calls=$(called evalsha)
 run later limit soon --max 1 --per 0.5 --wait 20
 took=$((($(date +%s%N) - begun) / 1000000))
 is "$status $out $((took >= 300 && took < 5000))" "0 0 1" "--wait: until it may"
-calls=$(($(redis info commandstats | tr -d '\r' | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\).*/\1/p') - calls))
+calls=$(($(called evalsha) - calls))
 is "$((calls <= 3))" 1 "without asking again and again"
 later limit late --max 1 --per 60 >/dev/null
 begun=$(date +%s%N)

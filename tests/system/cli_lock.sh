@@ -35,10 +35,6 @@ since()
 {
     echo $((($(date +%s%N) - $(cat "$1")) / 1000000))
 }
-waiting()
-{
-    test "$(redis info clients | tr -d '\r' | sed -n 's/^blocked_clients://p')" -eq "$1"
-}
 
 # ---- the program, and its status
 
@@ -110,11 +106,11 @@ locker a -- sleep 60
 wait_until 10 held a
 holder=$locker
 locker a --wait forever -- touch "$work/never"
-wait_until 10 waiting 1
+wait_until 10 blocks 1
 kill -TERM "$locker"
 ended
 is "$status $(cat "$work/words")" "143 " "TERM while it waits"
-wait_until 10 waiting 0
+wait_until 10 blocks 0
 is $? 0 "and nobody waits any more"
 held a
 is $? 0 "the lock is untouched"
@@ -122,7 +118,7 @@ is $? 0 "the lock is untouched"
 # ---- waiting
 
 locker a --wait forever -- date +%s%N
-wait_until 10 waiting 1
+wait_until 10 blocks 1
 date +%s%N >"$work/begun"
 kill -TERM "$holder"
 wait "$holder"
@@ -134,7 +130,7 @@ locker a --ttl 1 -- sleep 60
 wait_until 10 held a
 holder=$locker
 locker a --wait 20 -- sh -c 'date +%s%N'
-wait_until 10 waiting 1
+wait_until 10 blocks 1
 child=$(ps -o pid= --ppid "$holder" | tr -d ' ')
 date +%s%N >"$work/begun"
 kill -KILL "$holder"
@@ -185,24 +181,24 @@ locker a --ttl 1.2 -- sleep 60
 wait_until 10 held a
 child=$(ps -o pid= --ppid "$locker" | tr -d ' ')
 date +%s%N >"$work/begun"
-kill -STOP "$redis_pid"
+pause_redis
 ended
 is "$status $(($(since "$work/begun") <= 2500))" "69 1" "a Redis that hangs: ended when its ttl is over"
 like "$(cat "$work/words")" '^later lock: a: lost, since Redis was not reached for 1(\.[0-9]*)? seconds \(.*\); ending sleep$' \
     "and told"
 wait_until 5 gone "$child"
 is $? 0 "the program as well"
-kill -CONT "$redis_pid"
+resume_redis
 wait_until 5 free a # a renewal may have waited there
 
 locker a --ttl 20 -- sleep 60
 wait_until 10 held a
 holder=$locker
 locker a --wait 30 -- echo mine
-wait_until 10 waiting 1
+wait_until 10 blocks 1
 stop_redis KILL
 start_redis 'appendonly yes' 'appendfsync always'
-wait_until 10 waiting 1
+wait_until 10 blocks 1
 is $? 0 "who waits survives a restart of Redis"
 held a
 is $? 0 "and so does who has it"

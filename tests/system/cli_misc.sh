@@ -202,24 +202,4 @@ screen=$(on_terminal "cat $work/lines | $later_bin push -f - -q bar" | tr '\033'
 like "$screen" '^[^[]*[0-9.]+ [KM]iB  [0-9]+ jobs  [0-9]+/s' "of a pipe: without an end to see"
 run later push -f "$work/lines" -q bar
 is "$status $err" "0 " "no bar and no words elsewhere"
-
-# ---- a push of a file, and Redis is killed in the middle
-
-stop_redis
-start_redis 'appendonly yes' 'appendfsync always'
-awk 'BEGIN { for (i = 0; i < 100000; i++) printf "{\"type\":\"t\",\"payload\":%d}\n", i }' >"$work/lines"
-"$later_bin" push -f "$work/lines" -q crash >"$work/ids" 2>"$work/err" </dev/null &
-pusher=$!
-own "$pusher"
-for part in 10000 30000 60000; do
-    wait_until 20 sh -c "test \"\$(redis-cli -s $redis_socket ZCARD 'later:{crash}:ready')\" -ge $part"
-    stop_redis KILL
-    start_redis 'appendonly yes' 'appendfsync always'
-done
-wait "$pusher"
-is "$? $(cat "$work/err")" "0 " "it goes on when Redis is back"
-is "$(redis ZCARD 'later:{crash}:ready') $(sort -u "$work/ids" | wc -l)" "100000 100000" \
-    "100,000 pushed, 100,000 told"
-is "$(redis HVALS 'later:{crash}:jobs' | sort -u | wc -l)" 100000 "each line exactly once"
-is "$(later check crash | cut -f 3 | sort -u)" ok "check"
 finish

@@ -143,39 +143,35 @@ waiting()
     waiter=$!
     own "$waiter"
 }
-is_blocked()
-{
-    redis CLIENT LIST | grep -q 'cmd=blpop'
-}
 waiting first
-wait_until 5 is_blocked
+wait_until 5 blocks 1
 later push t -q w --id w1 >/dev/null
 wait "$waiter"
 is "$? $(cut -f 1 "$work/first")" "0 w1" "a push ends the waiting"
 is "$(redis LLEN 'later:{w}:wake')" 0 "no wake is left over"
 
 waiting plain
-wait_until 5 is_blocked
+wait_until 5 blocks 1
 redis ZADD 'later:{w}:ready' 1 '{"type":"plain"}' >/dev/null
 wait "$waiter"
 is "$? $(cut -f 4 "$work/plain")" '0 {"type":"plain"}' "a plain ZADD is found, without a laterd"
 
 waiting due
-wait_until 5 is_blocked
+wait_until 5 blocks 1
 later push t -q w --id due --in 0.3 >/dev/null
 wait "$waiter"
 is "$? $(cut -f 1 "$work/due")" '0 due' "a delayed one is found when it is due, without a laterd"
 
 later pause w
 waiting paused
-wait_until 5 is_blocked
+wait_until 5 blocks 1
 later push t -q w --id paused >/dev/null
 later resume w
 wait "$waiter"
 is "$? $(cut -f 1 "$work/paused")" "0 paused" "resume wakes"
 
 waiting left
-wait_until 5 is_blocked
+wait_until 5 blocks 1
 kill -TERM "$waiter"
 redis LPUSH 'later:{w}:wake' 1 >/dev/null
 redis ZADD 'later:{elsewhere}:ready' 1 x >/dev/null
@@ -185,7 +181,7 @@ is "$(cat "$work/left")" "" "without words"
 
 # A wake that came, and TERM before it could be followed: it is for the next.
 waiting stopped
-wait_until 5 is_blocked
+wait_until 5 blocks 1
 kill -STOP "$waiter"
 later push t -q w --id stopped >/dev/null
 is "$(redis LLEN 'later:{w}:wake')" 0 "the wake is eaten"
@@ -205,7 +201,7 @@ waiting one
 one=$waiter
 waiting two
 two=$waiter
-wait_until 5 sh -c "test \$(redis-cli -s $redis_socket CLIENT LIST | grep -c cmd=blpop) -eq 2"
+wait_until 5 blocks 2
 printf '{"type":"t"}\n{"type":"t"}\n' | later push -f - -q w >/dev/null
 wait "$one"
 first=$?

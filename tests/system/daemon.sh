@@ -32,7 +32,7 @@ configure()
         [ -e "$work/jobs/${plugin##*/}" ] || cp "$plugin" "$work/jobs"
     done
     {
-        echo "redis = { url = \"unix:$redis_socket\"; };"
+        echo "redis = { url = \"${LATER_REDIS_URL:-unix:$redis_socket}\"; };"
         echo "state_dir = \"$work/state\";"
         echo "plugins = { dir = \"$work/jobs\"; config = { check = { dir = \"$work\"; }; }; };"
         printf '%s\n' "$@"
@@ -63,8 +63,8 @@ start_laterd()
 # Call it after configure.
 start_embedded()
 {
-    sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
-    redis_socket=$work/state/redis.sock
+    sed -i 's|url = "[^"]*"|url = "embedded"|' "$work/laterd.conf"
+    use_socket "$work/state/redis.sock"
     LATER_REDIS_URL=unix:$redis_socket
     export LATER_REDIS_URL
     start_laterd

@@ -48,7 +48,7 @@ for round in 1 2; do
     wait_until 20 counts 'done' $((200000 + round * 2000))
     later purge default --state delayed --yes >/dev/null
     for i in 1 2 3 4 5; do
-        redis CLIENT KILL TYPE normal >/dev/null
+        redis_all CLIENT KILL TYPE normal >/dev/null
         push_job "again$round-$i" '"type":"null"'
         wait_until 10 unknown "again$round-$i"
     done

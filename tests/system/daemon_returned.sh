@@ -4,12 +4,6 @@
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
-# Calls of all scripts so far.
-calls()
-{
-    redis INFO commandstats | tr -d '\r' | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\),.*/\1/p'
-}
-
 # ---- a type that nobody has
 
 configure 'workers = 2;' 'queues = ( { name = "default"; } );'
@@ -18,7 +12,7 @@ start_laterd
 for i in 1 2 3 4 5; do
     push_do "unknown-$i" '"do":"done"'
 done
-before=$(calls)
+before=$(called evalsha)
 within 5 "jobs of an unknown type are returned" counts returned 5
 is "$(delayed)" 5 "with a delay"
 push_job known '"type":"null"'
@@ -26,7 +20,7 @@ within 5 "a job of a known type runs" unknown known
 within 10 "and are looked at again" counts returned 10
 is "$(attempts_of unknown-1) $(counted released) $(dead)" "0 0 0" "no attempt was counted"
 # Two looks at five jobs, one push, and migrations: every 0.8 s and when something is due.
-at_most "$(($(calls) - before))" 80 "calls of scripts in these 5 s"
+at_most "$(($(called evalsha) - before))" 80 "calls of scripts in these 5 s"
 contains "$(grep 'job=unknown-1 ' "$log" | head -n 1)" "no plugin has this type" "the log says why"
 configure 'workers = 2;'
 kill -HUP "$laterd_pid"
@@ -42,7 +36,7 @@ configure 'workers = 2;' 'limits = (
     { queue = "slow"; max = 4; per = 1.0; window = "fixed"; }
 );' 'queues = ( { name = "default"; }, { name = "slow"; } );'
 start_laterd
-before=$(calls)
+before=$(called evalsha)
 begin=$(present)
 push_many 20 note null limited-
 push_many 200 'do' null free-
@@ -64,8 +58,8 @@ at_least "$(sum "$(grep '^slow-' "$work/begun" | cut -d' ' -f4 | sort -n | tail 
 is "$(cut -d' ' -f2 "$work/begun" | sort -u)" 1 "all ran at their first attempt"
 is "$(counted released) $(counted released slow)" "0 0" "none was released"
 elapsed=$(sum "$(present) - $begin")
-echo "# $(($(calls) - before)) calls, $(counted returned) and $(counted returned slow) returns in $elapsed s"
-at_most "$(sum "($(calls) - $before) / $elapsed")" 100 "calls of scripts a second"
+echo "# $(($(called evalsha) - before)) calls, $(counted returned) and $(counted returned slow) returns in $elapsed s"
+at_most "$(sum "($(called evalsha) - $before) / $elapsed")" 100 "calls of scripts a second"
 
 end_well
 finish

@@ -85,7 +85,7 @@ end_well
 
 rm -f "$work/begun" "$work/ended"
 configure 'workers = 2;' 'drain = 20.0;'
-sed -i 's|url = "unix:[^"]*"|url = "embedded"|' "$work/laterd.conf"
+sed -i 's|url = "[^"]*"|url = "embedded"|' "$work/laterd.conf"
 mkfifo "$work/keyboard"
 : >"$log"
 script -qefc "exec '$laterd_bin' -c '$work/laterd.conf' 2>>'$log'" /dev/null \
@@ -96,7 +96,7 @@ exec 3>"$work/keyboard"
 wait_until 20 logged ' ready: '
 laterd_pid=$(sed -n 's/.* starts, pid \([0-9]*\)$/\1/p' "$log")
 own "$laterd_pid"
-redis_socket=$work/state/redis.sock
+use_socket "$work/state/redis.sock"
 LATER_REDIS_URL=unix:$redis_socket
 export LATER_REDIS_URL
 wait_until 20 redis_answers

@@ -28,8 +28,8 @@ like "$out" "[^0-9]$own.alive" "and ours"
 # ---- a greater one while it runs: it waits
 
 redis set later:protocol 2 >/dev/null
-redis client kill type normal >/dev/null
-within 10 "a greater number: laterd waits" logged 'redis is away: a newer later keeps its jobs there'
+redis_all client kill type normal >/dev/null
+within 10 "a greater number: laterd waits" logged 'a newer later keeps its jobs there'
 push_script two '{"type":"note"}' >/dev/null
 sleep 1.5 # as long as the longest wait between two tries
 is "$(ready)" 1 "and takes nothing"

@@ -8,6 +8,10 @@
 #     wait_until 5 test -e "$work/done"
 #     finish
 #
+# $LATER_TEST_REDIS says what start_redis starts: `single` (if nothing is said), `cluster`, six
+# servers, or `sentinel`, three servers and three Sentinels. tests/system/left_out.txt has the tests
+# for which only one server will do, with the reason.
+#
 # Each script has a folder of its own, $work, which goes with it; what it started goes, too: start
 # it with `spawn`, or note its process by `own PID`. Nothing is ever killed by name.
 
@@ -15,24 +19,56 @@
 
 LC_ALL=C
 export LC_ALL
-unset LATER_REDIS_PASSWORD_FILE NO_COLOR
+unset LATER_REDIS_PASSWORD_FILE LATER_REDIS_URL NO_COLOR
 later_bin=$(cd "$top_builddir" && pwd)/cli/later
 laterd_bin=$(cd "$top_builddir" && pwd)/daemon/laterd
 export later_bin laterd_bin
 work=$(mktemp -d "${TMPDIR:-/tmp}/later-test-XXXXXX") || exit 99
 owned=
-redis_pid=
-redis_socket=$work/redis.sock
+redis_kind=${LATER_TEST_REDIS:-single}
+redis_pids='' set_pid=''
 
+# use_socket PATH: redis, redis_all and redis_answers are about a server there.
+use_socket()
+{
+    redis_socket=$1
+    redis_cli="redis-cli -s $1"
+    redis_masters=
+}
+use_socket "$work/redis.sock"
+
+# The processes of a set die with the one that started them, which also removes their files.
 clean_up()
 {
-    for pid in $owned $redis_pid; do
-        kill -KILL "$pid" 2>/dev/null
-    done
+    # shellcheck disable=SC2086 # words
+    kill -KILL $owned $redis_pids 2>/dev/null
+    if [ -n "$set_pid" ]; then
+        kill "$set_pid" && wait "$set_pid"
+    fi
     rm -rf "$work"
 }
 trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
+
+# shellcheck disable=SC2120 # tests call it with an argument
+# applies [PART]: is this test, or this part of it, for the Redis that start_redis starts? Where it is
+# not, left_out.txt has a line `KIND TEST[:PART] REASON`, which is printed.
+applies()
+{
+    reason=$(awk -v kind="$redis_kind" -v test="${0##*/}${1:+:$1}" '
+        ($1 == kind || $1 == "set" && kind != "single") && $2 == test {
+            sub(/^[^ ]+ +[^ ]+ +/, "")
+            print
+        }' "$top_srcdir/tests/system/left_out.txt")
+    [ -n "$reason" ] || return 0
+    echo "# left out on a $redis_kind${1:+: $1}: $reason"
+    return 1
+}
+# shellcheck disable=SC2119
+if ! applies; then
+    echo "1..0 # SKIP $reason"
+    exit 0
+fi
 
 # own PID: to be killed at the end.
 own()
@@ -70,20 +106,20 @@ gone()
     esac
 }
 
-# start_redis [LINE...]: a redis-server of our own on $redis_socket, with these lines of
-# configuration more; later and laterd find it by $LATER_REDIS_URL. Again after stop_redis, it has
-# what it had written.
+# start_redis [LINE...]: Redis of our own, with these lines of configuration more; later and laterd
+# find it by $LATER_REDIS_URL. Again after stop_redis, it has what it had written. One redis-server is
+# on $redis_socket.
 start_redis()
 {
     needs redis-server redis-cli
-    {
-        printf '%s\n' 'port 0' "unixsocket $redis_socket" 'unixsocketperm 600' 'save ""' \
-            "dir $work" "logfile $work/redis.log" 'maxmemory-policy noeviction'
-        [ $# -eq 0 ] || printf '%s\n' "$@"
-    } >"$work/redis.conf"
-    redis-server "$work/redis.conf" >/dev/null 2>&1 </dev/null &
-    redis_pid=$!
-    LATER_REDIS_URL=unix:$redis_socket
+    case $redis_kind in
+    single) start_one "$@" ;;
+    cluster | sentinel) start_set "$@" ;;
+    *)
+        echo "Bail out! LATER_TEST_REDIS=$redis_kind: single, cluster or sentinel"
+        exit 99
+        ;;
+    esac
     export LATER_REDIS_URL
     if ! wait_until 20 redis_answers; then
         echo "Bail out! redis-server does not start: $(tail -n 3 "$work/redis.log")"
@@ -91,10 +127,46 @@ start_redis()
     fi
 }
 
+start_one()
+{
+    {
+        printf '%s\n' 'port 0' "unixsocket $redis_socket" 'unixsocketperm 600' 'save ""' \
+            "dir $work" "logfile $work/redis.log" 'maxmemory-policy noeviction'
+        [ $# -eq 0 ] || printf '%s\n' "$@"
+    } >"$work/redis.conf"
+    redis-server "$work/redis.conf" >/dev/null 2>&1 </dev/null &
+    redis_pids=$!
+    LATER_REDIS_URL=unix:$redis_socket
+}
+
+# redis_set.c starts the servers, says in $work/redis.set where they are, and at HUP starts them
+# again. Sentinels' masters want a replica for each write, as doc/operations.md recommends.
+start_set()
+{
+    {
+        [ $# -eq 0 ] || printf '%s\n' "$@"
+        [ "$redis_kind" = cluster ] || printf '%s\n' 'min-replicas-to-write 1'
+    } >"$work/redis.options"
+    rm -f "$work/redis.set"
+    if [ -n "$set_pid" ]; then
+        kill -HUP "$set_pid"
+    else
+        TMPDIR=$work "$top_builddir/tests/support/redis_set" "$redis_kind" "$work" \
+            >"$work/redis.log" 2>&1 </dev/null &
+        set_pid=$!
+    fi
+    wait_until 60 test -e "$work/redis.set" || return 0
+    LATER_REDIS_URL=$(sed -n 's/^url //p' "$work/redis.set")
+    redis_pids=$(sed -n 's/^[a-z]* [0-9]* //p' "$work/redis.set")
+    redis_masters=$(sed -n 's/^master \([0-9]*\) .*/\1/p' "$work/redis.set")
+    redis_cli="redis-cli -p ${redis_masters%%[!0-9]*}"
+    [ "$redis_kind" = sentinel ] || redis_cli="$redis_cli -c"
+}
+
 # Any answer will do, also that a password is wanted; but not that it is still loading.
 redis_answers()
 {
-    case $(redis-cli -s "$redis_socket" PING 2>&1) in
+    case $(redis PING 2>&1) in
     PONG | *NOAUTH*) return 0 ;;
     *) return 1 ;;
     esac
@@ -103,16 +175,68 @@ redis_answers()
 # stop_redis [SIGNAL]: TERM if none is said. Its files stay.
 stop_redis()
 {
-    kill -"${1:-TERM}" "$redis_pid"
-    wait "$redis_pid" 2>/dev/null
-    redis_pid=
+    # shellcheck disable=SC2086 # words
+    kill -"${1:-TERM}" $redis_pids
+    for pid in $redis_pids; do
+        if [ -n "$set_pid" ]; then
+            wait_until 20 gone "$pid"
+        else
+            wait "$pid" 2>/dev/null
+        fi
+    done
+    redis_pids=
     rm -f "$redis_socket"
 }
 
-# redis COMMAND...: redis-cli on our server, plain output.
+# Redis hangs; goes on.
+pause_redis()
+{
+    # shellcheck disable=SC2086 # words
+    kill -STOP $redis_pids
+}
+
+resume_redis()
+{
+    # shellcheck disable=SC2086 # words
+    kill -CONT $redis_pids
+}
+
+# redis COMMAND...: redis-cli on our Redis, plain output; in `sh -c` it is $redis_cli. A command with
+# a key goes where the key is.
 redis()
 {
-    redis-cli -s "$redis_socket" "$@"
+    # shellcheck disable=SC2086 # words
+    $redis_cli "$@"
+}
+
+# redis_all COMMAND...: one without a key (INFO, CONFIG, FLUSHALL …), on every master.
+redis_all()
+{
+    if [ -z "$redis_masters" ]; then
+        redis "$@"
+        return
+    fi
+    for port in $redis_masters; do
+        redis-cli -p "$port" "$@"
+    done
+}
+
+# blocked: how many clients wait for a list. blocks N: are there that many?
+blocked()
+{
+    redis_all CLIENT LIST | grep -c 'cmd=blpop'
+}
+
+blocks()
+{
+    [ "$(blocked)" -eq "$1" ]
+}
+
+# called NAME: how often a command was called; the sum of all masters.
+called()
+{
+    redis_all INFO commandstats | tr -d '\r' | tr ':,=' '   ' |
+        awk -v name="cmdstat_$1" '$1 == name { sum += $3 } END { print sum + 0 }'
 }
 
 later()
