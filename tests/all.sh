@@ -21,14 +21,15 @@ count()
         true
 }
 
-# tests TEXT FOLDER ARGUMENT...: `make check` there. If it fails and no test did, it counts as one.
+# tests TEXT FOLDER TARGET ARGUMENT...: `make TARGET` there, which is check or one like it. If it fails
+# and no test did, it counts as one.
 tests()
 {
     text=$1 folder=$2
     shift 2
     before=$failed
     find "$folder/tests" -name '*.trs' -exec rm -f {} +
-    if try "$text" make -C "$folder" -k check "$@"; then
+    if try "$text" make -C "$folder" -k "$@"; then
         count "$folder/tests"
     else
         count "$folder/tests"
@@ -86,13 +87,13 @@ fuzz()
 check_others()
 {
     if other sanitizers --enable-sanitizers CFLAGS='-O1 -g'; then
-        tests 'tests with ASan and UBSan' build/sanitizers -j "$(nproc)" \
+        tests 'tests with ASan and UBSan' build/sanitizers check -j "$(nproc)" \
             TESTS='$(unit_tests) $(script_tests)' CK_TIMEOUT_MULTIPLIER=5
     fi
     if ! command -v valgrind >/dev/null; then
         skip 'tests under valgrind' valgrind
     elif other valgrind "--enable-werror=$strict" --disable-hardening CFLAGS='-O2 -g'; then
-        tests 'tests under valgrind' build/valgrind -j "$(nproc)" \
+        tests 'tests under valgrind' build/valgrind check -j "$(nproc)" \
             TESTS='$(unit_tests)' CK_TIMEOUT_MULTIPLIER=20 \
             LOG_COMPILER='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
     fi
@@ -107,7 +108,8 @@ check()
 {
     strict=$1
     if try 'building the tests' make -j "$(nproc)" check TESTS=; then
-        tests 'tests' .
+        tests 'tests' . check
+        tests 'tests on a Sentinel set' . check-sentinel -j "$(nproc)" set_tests='$(set_quick)'
     else
         lost
     fi
