@@ -7,7 +7,10 @@
  *
  * A queue is `live` from when a wake names it until a reserve comes back short. With several
  * queues a worker asks the live ones; those that are not are looked at every 20 ms while it is
- * busy, since it waits for no wake then. With nothing live and nothing to run it waits in BLPOP.
+ * busy, since it waits for no wake then. With nothing live and nothing to run it waits (wake.c).
+ *
+ * On a Redis Cluster one queue's node may be away while the others' are not. There a reserve that
+ * has no answer for a while holds nobody up: its queue is left aside until the answer comes.
  */
 #include "find.h"
 #include "worker.h"
@@ -15,17 +18,15 @@
 #include "clock.h"
 #include "log.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #define BATCH_SECONDS   0.010
 #define LOOK_SECONDS    0.020 /* between looks at queues that had nothing */
-#define WAIT_SECONDS    5.0   /* one BLPOP, at most */
 #define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
-#define UNTIL_SLACK     0.2   /* that reserve takes nothing so long after the BLPOP's end */
 #define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
+#define SILENT_SECONDS  0.05  /* without an answer: the other queues go on */
 
 /* A reserve under way. */
 struct asking {
@@ -164,10 +165,19 @@ static void on_answered(struct asking *asking, struct later_answer *answer)
         worker_busy(worker);
 }
 
+/* Nothing is asked of this queue for a while; where all are on one server, of none. */
+static void rest(struct worker *worker, struct worker_queue *queue)
+{
+    const struct timeval wait = { 0, (suseconds_t)(REFUSED_SECONDS * 1e6) };
+
+    queue->resting = true;
+    if (!evtimer_pending(worker->again, NULL))
+        evtimer_add(worker->again, &wait);
+}
+
 static void on_refused(struct asking *asking, const char *text)
 {
     struct worker *worker = asking->worker;
-    const struct timeval wait = { 0, (suseconds_t)(REFUSED_SECONDS * 1e6) };
 
     /* A script that was refused has taken nothing. */
     atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
@@ -175,7 +185,15 @@ static void on_refused(struct asking *asking, const char *text)
     if (!evtimer_pending(worker->again, NULL))
         log_line(LOG_WARN, "redis refuses to reserve from queue %s: %s; trying again",
                  asking->queue->keys.queue, text);
-    evtimer_add(worker->again, &wait);
+    rest(worker, asking->queue);
+}
+
+/* Where the link is up all the same, it is this queue's node that is away. */
+static void on_cut_off(struct asking *asking, uint32_t state)
+{
+    atomic_store_explicit(&asking->call->asked, state, memory_order_release);
+    if (link_is_up(asking->worker->main))
+        rest(asking->worker, asking->queue);
 }
 
 static void on_reserved(void *arg, struct later_answer *answer)
@@ -184,8 +202,9 @@ static void on_reserved(void *arg, struct later_answer *answer)
     struct worker *worker = asking->worker;
 
     asking->queue->asked = false;
-    if (!asking->behind_wake)
+    if (!asking->behind_wake && !asking->queue->silent)
         worker->asked--;
+    asking->queue->silent = false;
     switch (answer->outcome) {
     case LATER_ANSWERED:
         on_answered(asking, answer);
@@ -194,10 +213,10 @@ static void on_reserved(void *arg, struct later_answer *answer)
         on_refused(asking, answer->text);
         break;
     case LATER_UNSENT:
-        atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
+        on_cut_off(asking, SLOT_CALL_NONE);
         break;
     case LATER_UNKNOWN: /* fetch_recover() looks for the token; so does the keeper if we die */
-        atomic_store_explicit(&asking->call->asked, SLOT_CALL_LOST, memory_order_release);
+        on_cut_off(asking, SLOT_CALL_LOST);
         break;
     }
     free(asking);
@@ -208,6 +227,7 @@ static void on_reserved(void *arg, struct later_answer *answer)
 
 struct looking {
     struct worker *worker;
+    struct worker_queue *queue;
     struct slot_call *call;
 };
 
@@ -216,11 +236,11 @@ static void on_found(void *arg, bool ok)
     struct looking *looking = arg;
 
     looking->worker->finding--;
+    looking->queue->finding--;
     if (ok)
         atomic_store_explicit(&looking->call->asked, 0, memory_order_release);
     else /* refused, or cut off: on_again() looks once more */
-        evtimer_add(looking->worker->again,
-                    (&(struct timeval){ 0, (suseconds_t)(REFUSED_SECONDS * 1e6) }));
+        rest(looking->worker, looking->queue);
     worker_kick(looking->worker);
     free(looking);
 }
@@ -232,23 +252,28 @@ static void look_for(struct worker *worker, struct worker_queue *queue, struct s
 
     if (!looking)
         return;
-    *looking = (struct looking){ worker, call };
-    if (find_and_return(worker->main, &queue->keys, call->token, on_found, looking) < 0)
+    *looking = (struct looking){ worker, queue, call };
+    if (find_and_return(worker->main, &queue->keys, call->token, on_found, looking) < 0) {
         free(looking);
-    else
+    } else {
         worker->finding++;
+        queue->finding++;
+    }
 }
 
 void fetch_recover(struct worker *worker)
 {
     struct slots_page *page = worker->slots->page;
+    bool busy[SLOTS_QUEUES] = { false };
 
-    if (!link_is_up(worker->main) || worker->finding)
-        return;
-    for (uint32_t i = 0; i < SLOTS_CALLS; i++) {
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        worker->queues[i].resting = false;
+        busy[i] = worker->queues[i].finding > 0;
+    }
+    for (uint32_t i = 0; i < SLOTS_CALLS && link_is_up(worker->main); i++) {
         struct slot_call *call = &page->calls[i];
 
-        if (atomic_load(&call->asked) == SLOT_CALL_LOST)
+        if (atomic_load(&call->asked) == SLOT_CALL_LOST && !busy[call->queue])
             look_for(worker, &worker->queues[call->queue], call);
     }
 }
@@ -312,11 +337,32 @@ static size_t batch_size(const struct worker *worker, const struct worker_queue 
     return worker->in_flight && size > places ? places : size;
 }
 
+void fetch_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout)
+{
+    size_t few = batch_size(worker, queue);
+
+    if (few && !queue->asked)
+        ask(worker, queue, worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until, timeout);
+}
+
 static bool may_fetch(const struct worker *worker)
 {
     return !worker->draining && !worker->paused && !worker->alone && worker->asked == 0 &&
-           link_is_up(worker->main) && !evtimer_pending(worker->again, NULL);
+           link_is_up(worker->main) && (!worker->wake || !evtimer_pending(worker->again, NULL));
 }
+
+/* May it be asked now? It holds up nobody if not. */
+static bool is_open(const struct worker_queue *queue)
+{
+    return !queue->resting && !queue->silent;
+}
+
+static bool is_ready(const struct worker_queue *queue)
+{
+    return queue->live && is_open(queue);
+}
+
+static const struct timeval silence = { 0, (suseconds_t)(SILENT_SECONDS * 1e6) };
 
 static bool look_at(struct worker *worker, struct worker_queue *queue)
 {
@@ -325,7 +371,27 @@ static bool look_at(struct worker *worker, struct worker_queue *queue)
     if (queue->asked || limit == 0 || ask(worker, queue, worker->main, limit, 0, LINK_TIMEOUT) < 0)
         return false;
     worker->asked++;
+    queue->sent = later_clock();
+    if (worker->late && !evtimer_pending(worker->late, NULL))
+        evtimer_add(worker->late, &silence);
     return true;
+}
+
+void fetch_late(struct worker *worker)
+{
+    double now = later_clock();
+
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        struct worker_queue *queue = &worker->queues[i];
+
+        if (!queue->asked || queue->silent || now - queue->sent < SILENT_SECONDS)
+            continue;
+        queue->silent = true;
+        worker->asked--;
+    }
+    if (worker->asked)
+        evtimer_add(worker->late, &silence);
+    worker_kick(worker);
 }
 
 /* One live queue by weight: the chance of each is its share of the live ones' weights. */
@@ -334,13 +400,13 @@ static struct worker_queue *choose(struct worker *worker)
     uint32_t sum = 0, random = 0;
 
     for (uint32_t i = 0; i < worker->queue_count; i++)
-        sum += worker->queues[i].live ? worker->queues[i].weight : 0;
+        sum += is_ready(&worker->queues[i]) ? worker->queues[i].weight : 0;
     if (!sum)
         return NULL;
     (void)!getrandom(&random, sizeof random, 0);
     random %= sum;
     for (uint32_t i = 0; i < worker->queue_count; i++) {
-        uint32_t weight = worker->queues[i].live ? worker->queues[i].weight : 0;
+        uint32_t weight = is_ready(&worker->queues[i]) ? worker->queues[i].weight : 0;
 
         if (random < weight)
             return &worker->queues[i];
@@ -359,7 +425,7 @@ static void ask_all(struct worker *worker)
     for (uint32_t i = 0; i < worker->queue_count; i++) {
         struct worker_queue *queue = &worker->queues[i];
 
-        if (queue->live && worker->weighted && queue != chosen)
+        if (!is_open(queue) || (queue->live && worker->weighted && queue != chosen))
             continue;
         if (queue->live || now - queue->checked >= LOOK_SECONDS)
             look_at(worker, queue);
@@ -371,7 +437,7 @@ static void ask_all(struct worker *worker)
 static bool any_live(const struct worker *worker)
 {
     for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (worker->queues[i].live)
+        if (is_ready(&worker->queues[i]))
             return true;
     }
     return false;
@@ -382,7 +448,7 @@ void fetch_ahead(struct worker *worker)
     double average = 0;
 
     for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (worker->queues[i].live && worker->queues[i].average > average)
+        if (is_ready(&worker->queues[i]) && worker->queues[i].average > average)
             average = worker->queues[i].average;
     }
     /* What runs now may take as long as the batch: one slow job is not worth hoarding behind. */
@@ -394,109 +460,13 @@ void fetch_ahead(struct worker *worker)
         worker_flush(worker);
 }
 
-/* --- waiting for a wake --- */
-
-/* Who eats a wake and will not reserve puts it back, for another worker. */
-static void put_wake_back(struct worker *worker, const struct worker_queue *queue)
-{
-    struct later_command cmd = { 0 };
-
-    later_script_begin(&cmd, LATER_SCRIPT_WAKE, &queue->keys, NULL, 0);
-    link_send(worker->main, &cmd, LATER_SCRIPT_WAKE, LINK_TIMEOUT, NULL, NULL);
-    link_flush(worker->main);
-}
-
-static void on_wake(void *arg, struct later_answer *answer)
-{
-    struct worker *worker = arg;
-    const char *key = later_reply_text(later_reply_at(answer->reply, 0), NULL);
-
-    worker->waiting = worker->unblocking = false;
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        struct worker_queue *queue = &worker->queues[i];
-
-        if (strcmp(key, queue->keys.name[LATER_KEY_WAKE]) != 0)
-            continue;
-        /* With one queue the reserve behind this BLPOP takes the first jobs already. */
-        queue->live = !queue->asked;
-        if (worker->draining || worker->paused || worker->alone)
-            put_wake_back(worker, queue);
-    }
-    if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
-        link_break(worker->wake, answer->text);
-    worker_kick(worker);
-}
-
-/* A reserve behind a BLPOP counts its lease from when it was sent: it must not wait for long
- * beside a short lease, or what it takes is over before it begins. */
-static double longest_wait(const struct worker *worker)
-{
-    return fmin(WAIT_SECONDS, worker->config->lease / 3);
-}
-
-static void wait_for_wake(struct worker *worker)
-{
-    struct later_command cmd = { 0 };
-    uint32_t count = worker->queue_count;
-    double wait = longest_wait(worker);
-
-    if (worker->waiting || !link_is_up(worker->wake))
-        return;
-    later_command_begin(&cmd, count + 2);
-    later_command_text(&cmd, "BLPOP");
-    for (uint32_t i = 0; i < count; i++)
-        later_command_text(&cmd, worker->queues[i].keys.name[LATER_KEY_WAKE]);
-    later_command_seconds(&cmd, wait);
-    if (link_send(worker->wake, &cmd, LATER_NO_SCRIPT, wait + LINK_TIMEOUT, on_wake, worker) < 0)
-        return;
-    worker->waiting = true;
-    if (count == 1 && worker->redis_offset && !worker->queues[0].asked) {
-        size_t few = batch_size(worker, &worker->queues[0]);
-        double until = later_clock() + worker->redis_offset + wait + UNTIL_SLACK;
-
-        if (few)
-            ask(worker, &worker->queues[0], worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until,
-                wait + LINK_TIMEOUT);
-    }
-    link_flush(worker->wake);
-}
-
-/* 0: nobody was blocked. The BLPOP, on its way by another connection, may not have come there yet.
- */
-static void on_unblocked(void *arg, struct later_answer *answer)
-{
-    struct worker *worker = arg;
-
-    if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) != 0)
-        return;
-    worker->unblocking = false;
-    fetch_unblock(worker);
-}
-
-void fetch_unblock(struct worker *worker)
-{
-    struct later_command cmd = { 0 };
-    int64_t id = later_redis_id(link_redis(worker->wake));
-
-    if (!worker->waiting || worker->unblocking || !id)
-        return;
-    later_command_begin(&cmd, 3);
-    later_command_text(&cmd, "CLIENT");
-    later_command_text(&cmd, "UNBLOCK");
-    later_command_int(&cmd, id);
-    worker->unblocking =
-        link_send(worker->main, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_unblocked, worker) == 0;
-    link_flush(worker->main);
-}
-
 void fetch(struct worker *worker)
 {
-    if (!may_fetch(worker) || worker->held_count)
-        return;
-    if (any_live(worker))
+    bool may = may_fetch(worker) && !worker->held_count;
+
+    if (may && any_live(worker))
         ask_all(worker);
-    if (worker->asked)
+    if (may && worker->asked)
         worker_flush(worker);
-    else if (worker->in_flight < worker->config->events)
-        wait_for_wake(worker);
+    wake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events);
 }

@@ -70,8 +70,8 @@ static void keep_descriptors(int control, int status)
     fcntl(STATUS_FD, F_SETFL, O_NONBLOCK);
 }
 
-static void run_child(const struct process *process, const char *host, pid_t parent, int control,
-                      int status)
+static void run_child(const struct process *process, const char *host, bool bells, pid_t parent,
+                      int control, int status)
 {
     const struct config *config = process->generation->config;
     struct worker_start start = { .config = config,
@@ -80,7 +80,8 @@ static void run_child(const struct process *process, const char *host, pid_t par
                                   .number = process->number,
                                   .control_fd = CONTROL_FD,
                                   .status_fd = STATUS_FD,
-                                  .host = host };
+                                  .host = host,
+                                  .bells = bells };
     char name[32];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -131,7 +132,8 @@ static int watch_status(struct process *process, struct event_base *base, struct
 }
 
 /* Signals are blocked around the fork, so that the child never runs a handler of ours. */
-static pid_t fork_worker(struct process *process, const char *host, int control, int status)
+static pid_t fork_worker(struct process *process, const char *host, bool bells, int control,
+                         int status)
 {
     pid_t parent = getpid(), pid;
     sigset_t all, before;
@@ -140,14 +142,14 @@ static pid_t fork_worker(struct process *process, const char *host, int control,
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
-        run_child(process, host, parent, control, status);
+        run_child(process, host, bells, parent, control, status);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
 
 struct process *process_start(struct event_base *base, struct generation *generation,
                               const struct config_pool *pool, int number, const char *page,
-                              const char *host,
+                              const char *host, bool bells,
                               void (*on_report)(void *arg, struct process *process, char report),
                               void *arg, struct later_error *err)
 {
@@ -165,11 +167,13 @@ struct process *process_start(struct event_base *base, struct generation *genera
     };
     /* Room for all event jobs, two batches of every size, and settlements under way. */
     process->slots = slots_create(page, generation->config->events + 4 * LATER_BATCH_MAX, err);
+    if (process->slots)
+        atomic_store(&process->slots->page->awaited, bells);
     if (!process->slots || make_pipes(control, status, err) < 0)
         goto failed;
     process->control_fd = control[1];
     process->status_fd = status[0];
-    process->pid = fork_worker(process, host, control[0], status[1]);
+    process->pid = fork_worker(process, host, bells, control[0], status[1]);
     close(control[0]);
     close(status[1]);
     if (process->pid < 0 || watch_status(process, base, reports) < 0) {
@@ -204,6 +208,22 @@ void process_moved(struct process *process, const char *peer)
     int len = snprintf(order, sizeof order, "%c%s\n", WORKER_MOVED, peer);
 
     (void)!write(process->control_fd, order, (size_t)len);
+}
+
+bool process_look(struct process *process, const char *queue)
+{
+    char order[LATER_QUEUE_MAX + 3];
+    int len = snprintf(order, sizeof order, "%c%s\n", WORKER_LOOK, queue);
+
+    if (!slots_move_idle(process->slots, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED))
+        return false;
+    if (write(process->control_fd, order, (size_t)len) != len) { /* it dies, or reads no more */
+        slots_move_idle(process->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
+        return false;
+    }
+    snprintf(process->called, sizeof process->called, "%s", queue);
+    process->called_at = later_clock();
+    return true;
 }
 
 void process_drain(struct process *process, double drain, double grace)

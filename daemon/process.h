@@ -32,14 +32,17 @@ struct process {
     double term_at, kill_at; /* when it gets TERM, KILL, unless it has ended; 0 = not */
     enum keeper_cause cause; /* why it will have ended, if it was us */
     char why[128];
+    char called[LATER_QUEUE_MAX + 1]; /* the queue that it was told to look at last */
+    double called_at;
     struct process *next;
 };
 
-/* Forks a worker for a pool, with a page at `page`. on_report is called with what it writes on its
+/* Forks a worker for a pool, with a page at `page`. bells: it does not wait for wakes itself
+ * (bell.h). on_report is called with what it writes on its
  * status pipe. Returns NULL with *err (no process, no descriptors, no memory). */
 struct process *process_start(struct event_base *base, struct generation *generation,
                               const struct config_pool *pool, int number, const char *page,
-                              const char *host,
+                              const char *host, bool bells,
                               void (*on_report)(void *arg, struct process *process, char report),
                               void *arg, struct later_error *err);
 
@@ -48,6 +51,9 @@ void process_order(struct process *process, enum worker_order order);
 
 /* Tells it where the master is now ("host:port"). */
 void process_moved(struct process *process, const char *peer);
+
+/* Tells it to look at this queue, if it is idle. false: it is not, or cannot be told. */
+bool process_look(struct process *process, const char *queue);
 
 /* Tells it to drain; TERM after `drain` seconds, KILL of its group `grace` seconds later. */
 void process_drain(struct process *process, double drain, double grace);

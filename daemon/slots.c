@@ -186,6 +186,34 @@ bool slots_busy(struct slots *slots)
     return false;
 }
 
+/* --- who may be called --- */
+
+bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle to)
+{
+    uint32_t expected = (uint32_t)from;
+
+    return atomic_compare_exchange_strong(&slots->page->idle, &expected, (uint32_t)to);
+}
+
+/* Each of the two writes its own word before it reads the other's: one of them sees both. */
+bool slots_set_idle(struct slots *slots, bool idle)
+{
+    if (!idle) {
+        slots_move_idle(slots, SLOTS_IDLE_FREE, SLOTS_IDLE_OFF);
+        return false;
+    }
+    return slots_move_idle(slots, SLOTS_IDLE_OFF, SLOTS_IDLE_FREE) &&
+           atomic_exchange(&slots->page->awaited, 0);
+}
+
+bool slots_is_idle(struct slots *slots)
+{
+    if (atomic_load(&slots->page->idle) == SLOTS_IDLE_FREE)
+        return true;
+    atomic_store(&slots->page->awaited, 1);
+    return atomic_load(&slots->page->idle) == SLOTS_IDLE_FREE;
+}
+
 /* --- what a handler may have written over --- */
 
 uint32_t slots_used(const struct slots *slots)

@@ -103,11 +103,21 @@ struct slot_hold {
     char token[LATER_TOKEN_LEN + 1];
 };
 
+/* Where the supervisor waits for the wakes (bell.h): may a worker be called?
+ *
+ *     OFF ──► FREE ──► CALLED ──► OFF    to FREE and back by the worker, to CALLED by the
+ * supervisor └─◄─────┘
+ *
+ * CALLED is left when the order has been read. A worker that died in it has not looked. */
+enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED };
+
 struct slots_page {
     char magic[8];
     uint32_t slot_size, capacity;
     _Atomic uint32_t used;      /* slots from here on are FREE: no need to look */
     _Atomic uint32_t busy;      /* worker: I hold something; keeper: I am watching */
+    _Atomic uint32_t idle;      /* enum slots_idle */
+    _Atomic uint32_t awaited;   /* supervisor: tell me when you are idle */
     _Atomic uint32_t running;   /* jobs that run now */
     _Atomic uint32_t holds;     /* those from here on are NONE */
     _Atomic uint64_t performed; /* attempts that ended */
@@ -160,6 +170,13 @@ void slot_logv(struct slot *slot, const char *format, va_list args)
 
 /* Is any slot not FREE, or any hold not NONE? */
 bool slots_busy(struct slots *slots);
+
+/* Of the worker: it is idle, or not any more. Returns whether the supervisor is to be told. */
+bool slots_set_idle(struct slots *slots, bool idle);
+/* Of the supervisor: is it idle? If not it will tell when it is. */
+bool slots_is_idle(struct slots *slots);
+/* Moves `idle` from one state to another if it is still there. */
+bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle to);
 
 /* How many slots to look at, how many queues there are: never more than the mapping holds. */
 uint32_t slots_used(const struct slots *slots);

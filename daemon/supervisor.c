@@ -2,19 +2,18 @@
 #include "supervisor.h"
 
 #include "announce.h"
+#include "bell.h"
 #include "checker.h"
 #include "clock.h"
-#include "ears.h"
 #include "embedded.h"
 #include "follow.h"
 #include "health.h"
 #include "log.h"
-#include "migrator.h"
 #include "notify.h"
+#include "pages.h"
 #include "restart.h"
-#include "workers.h"
+#include "tend.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +21,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,8 +39,7 @@ struct supervisor {
     struct link *link;
     struct follow *follow; /* NULL: no Sentinels */
     struct keeper *keeper;
-    struct migrator *migrator;
-    struct ears *ears;
+    struct tend *tend; /* NULL: at the start, and at the end */
     struct announce *announce;
     struct health *health;
     struct workers *workers;
@@ -114,6 +111,20 @@ static void on_ready(void *arg)
     after(supervisor->tick, 0);
 }
 
+static void on_idle(void *arg)
+{
+    const struct supervisor *supervisor = arg;
+
+    tend_idle(supervisor->tend);
+}
+
+static void on_uncalled(void *arg, const char *queue)
+{
+    const struct supervisor *supervisor = arg;
+
+    tend_uncalled(supervisor->tend, queue);
+}
+
 static void on_gone(void *arg)
 {
     struct supervisor *supervisor = arg;
@@ -150,51 +161,27 @@ static void use_log(const struct supervisor *supervisor)
     log_limit(config->log.rate);
 }
 
-/* --- what Redis tells --- */
+/* --- generations --- */
 
-static void on_due(void *arg, const char *queue, double at)
-{
-    struct supervisor *supervisor = arg;
-
-    migrator_told(supervisor->migrator, queue, at);
-}
-
-static void on_cancelled(void *arg, const char *member)
-{
-    struct supervisor *supervisor = arg;
-
-    keeper_cancelled(supervisor->keeper, member);
-}
-
-static struct ears *make_ears(struct supervisor *supervisor, const struct config *config,
+static struct tend *make_tend(const struct supervisor *supervisor, const struct config *config,
                               struct later_error *err)
 {
-    const struct ears_options options = { .due = on_due,
-                                          .cancelled = on_cancelled,
-                                          .arg = supervisor };
-
-    return ears_new(supervisor->base, config, &options, err);
+    return tend_new(supervisor->base, config, supervisor->link, supervisor->host,
+                    supervisor->keeper, supervisor->workers, err);
 }
-
-/* --- generations --- */
 
 /* The checked configuration comes into force: new workers first; when all are ready, the old ones
  * drain. */
 static void use_next(struct supervisor *supervisor)
 {
     struct generation *generation = generation_new(supervisor->next);
-    struct migrator *migrator = NULL;
-    struct ears *ears = NULL;
+    struct tend *tend = NULL;
     struct later_error err = { .text = "no memory" };
 
     if (generation)
-        migrator = migrator_new(supervisor->base, supervisor->next, supervisor->link,
-                                supervisor->host, &err);
-    if (migrator)
-        ears = make_ears(supervisor, supervisor->next, &err);
-    if (!ears) {
+        tend = make_tend(supervisor, supervisor->next, &err);
+    if (!tend) {
         log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
-        migrator_free(migrator);
         free(generation);
         config_free(supervisor->next);
         supervisor->next = NULL;
@@ -203,17 +190,15 @@ static void use_next(struct supervisor *supervisor)
     supervisor->next = NULL;
     supervisor->reloading = true;
     workers_replace(supervisor->workers);
-    migrator_free(supervisor->migrator);
-    supervisor->migrator = migrator;
-    ears_free(supervisor->ears);
-    supervisor->ears = ears;
+    tend_free(supervisor->tend);
+    supervisor->tend = tend;
     keeper_configure(supervisor->keeper, generation->config);
     announce_configure(supervisor->announce, generation->config);
     generation_release(supervisor->generation);
     supervisor->generation = generation;
     use_log(supervisor);
     if (link_is_up(supervisor->link))
-        migrator_link_up(migrator);
+        tend_link_up(tend);
     workers_start(supervisor->workers, supervisor->generation);
 }
 
@@ -421,7 +406,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
     struct supervisor *supervisor = arg;
-    struct announce_state state = { .redis_now = migrator_redis_now(supervisor->migrator) };
+    struct announce_state state = { .redis_now = tend_redis_now(supervisor->tend) };
 
     (void)fd;
     (void)what;
@@ -440,7 +425,7 @@ static void on_link_up(void *arg)
     supervisor->met = true;
     announce_link_up(supervisor->announce);
     keeper_link_up(supervisor->keeper);
-    migrator_link_up(supervisor->migrator);
+    tend_link_up(supervisor->tend);
     tell_health(supervisor, &(struct announce_state){ 0 });
 }
 
@@ -450,7 +435,7 @@ static void on_moved(void *arg, const char *peer)
     struct supervisor *supervisor = arg;
 
     link_moved(supervisor->link, peer);
-    ears_moved(supervisor->ears, peer);
+    tend_moved(supervisor->tend, peer);
     workers_moved(supervisor->workers, peer);
 }
 
@@ -491,50 +476,6 @@ static void on_server_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 /* --- making and unmaking --- */
-
-/* What a laterd that was killed with all its workers left: settled at once. */
-static void adopt_pages(struct supervisor *supervisor)
-{
-    DIR *dir = opendir(supervisor->slots_dir);
-    struct dirent *entry;
-    size_t count = 0;
-
-    while (dir && (entry = readdir(dir))) {
-        struct later_error err;
-        struct slots *slots;
-        char path[800];
-
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "%s/%s", supervisor->slots_dir, entry->d_name);
-        slots = slots_open(path, &err);
-        if (!slots) {
-            log_line(LOG_WARN, "%s; removed", err.text);
-            unlink(path);
-            continue;
-        }
-        count++;
-        keeper_died(supervisor->keeper, slots, KEEPER_LEFT, "laterd was killed");
-    }
-    if (dir)
-        closedir(dir);
-    if (count)
-        log_line(LOG_INFO, "an earlier laterd was killed: settling what its %zu workers held",
-                 count);
-}
-
-static int make_dirs(struct supervisor *supervisor, struct later_error *err)
-{
-    const char *state_dir = supervisor->generation->config->state_dir;
-
-    snprintf(supervisor->slots_dir, sizeof supervisor->slots_dir, "%s/slots", state_dir);
-    if ((mkdir(state_dir, 0750) < 0 && errno != EEXIST) ||
-        (mkdir(supervisor->slots_dir, 0700) < 0 && errno != EEXIST))
-        return later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; make it, owned by laterd's user",
-                          state_dir, strerror(errno));
-    supervisor->health = health_open(state_dir, err);
-    return supervisor->health ? 0 : -1;
-}
 
 static int watch_pausing(struct supervisor *supervisor)
 {
@@ -586,6 +527,9 @@ static struct workers *make_workers(struct supervisor *supervisor)
                                              .keeper = supervisor->keeper,
                                              .ready = on_ready,
                                              .gone = on_gone,
+                                             .bells = bells_wanted(supervisor->generation->config),
+                                             .idle = on_idle,
+                                             .uncalled = on_uncalled,
                                              .arg = supervisor };
 
     return workers_new(supervisor->base, &options);
@@ -615,24 +559,21 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
         supervisor->workers = make_workers(supervisor);
     if (!supervisor->keeper || !supervisor->announce || !supervisor->workers)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    supervisor->migrator =
-        migrator_new(supervisor->base, config, supervisor->link, supervisor->host, err);
-    supervisor->ears = supervisor->migrator ? make_ears(supervisor, config, err) : NULL;
-    if (!supervisor->ears)
+    supervisor->tend = make_tend(supervisor, config, err);
+    if (!supervisor->tend)
         return -1;
     if (follow_wanted(config) &&
         !(supervisor->follow = follow_new(supervisor->base, config, on_moved, supervisor, err)))
         return -1;
-    adopt_pages(supervisor);
+    pages_adopt(supervisor->slots_dir, supervisor->keeper);
     supervisor->checker = checker_start(supervisor->base, config, on_checked, supervisor, err);
     return supervisor->checker ? 0 : -1;
 }
 
 static void tear_down(struct supervisor *supervisor)
 {
-    ears_free(supervisor->ears);
+    tend_free(supervisor->tend);
     follow_free(supervisor->follow);
-    migrator_free(supervisor->migrator);
     link_free(supervisor->link);
     announce_free(supervisor->announce);
     workers_free(supervisor->workers);
@@ -671,8 +612,10 @@ int supervisor_run(struct config *config, const char *path, bool verbose)
     gethostname(supervisor.host, sizeof supervisor.host - 1);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (make_dirs(&supervisor, &err) < 0 || make_loop(&supervisor, &err) < 0 ||
-        make_parts(&supervisor, &err) < 0) {
+    if (pages_make_folder(config->state_dir, supervisor.slots_dir, sizeof supervisor.slots_dir,
+                          &err) < 0 ||
+        !(supervisor.health = health_open(config->state_dir, &err)) ||
+        make_loop(&supervisor, &err) < 0 || make_parts(&supervisor, &err) < 0) {
         log_line(LOG_ERROR, "%s", err.text);
         supervisor.status = (int)err.code;
         if (supervisor.server)

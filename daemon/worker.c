@@ -16,15 +16,17 @@
 #define WEIGH_SECONDS 0.002 /* between looks at our memory */
 #define TURN_SECONDS  0.002 /* of running jobs, then sockets get their turn */
 
-static void report(struct worker *worker, char what)
+void worker_report(struct worker *worker, enum worker_report what)
 {
-    (void)!write(worker->start->status_fd, &what, 1); /* full: the supervisor is told enough */
+    char byte = (char)what;
+
+    (void)!write(worker->start->status_fd, &byte, 1); /* full: the supervisor is told enough */
 }
 
 void worker_busy(struct worker *worker)
 {
     if (!atomic_exchange(&worker->slots->page->busy, 1))
-        report(worker, WORKER_BUSY);
+        worker_report(worker, WORKER_BUSY);
 }
 
 void worker_flush(struct worker *worker)
@@ -86,7 +88,7 @@ static void drain(struct worker *worker)
         return;
     worker->draining = true;
     run_return_held(worker);
-    fetch_unblock(worker);
+    wake_unblock(worker);
     worker_kick(worker);
 }
 
@@ -145,6 +147,13 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
     worker_kick(arg);
 }
 
+static void on_late(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    fetch_late(arg);
+}
+
 /* Four times a second while event jobs are in flight: shows the keeper that the loop turns, and
  * tells handlers of withdrawn jobs. */
 static void on_watch(evutil_socket_t fd, short what, void *arg)
@@ -177,7 +186,8 @@ static void moved(struct worker *worker)
 
     read_line(worker->start->control_fd, peer, sizeof peer);
     link_moved(worker->main, peer);
-    link_moved(worker->wake, peer);
+    if (worker->wake)
+        link_moved(worker->wake, peer);
     if (*later_redis_peer(plain) && strcmp(later_redis_peer(plain), peer) != 0)
         later_call_abort(worker->client);
 }
@@ -198,11 +208,16 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     } else if (order == WORKER_PAUSE) {
         worker->paused = true;
         run_return_held(worker);
-        fetch_unblock(worker);
+        wake_unblock(worker);
     } else if (order == WORKER_RESUME) {
         worker->paused = false;
     } else if (order == WORKER_MOVED) {
         moved(worker);
+    } else if (order == WORKER_LOOK) {
+        char queue[LATER_QUEUE_MAX + 2];
+
+        read_line(worker->start->control_fd, queue, sizeof queue);
+        wake_called(worker, queue);
     }
     worker_kick(worker);
 }
@@ -281,8 +296,12 @@ static int make_links(struct worker *worker, struct later_error *err)
     wake.what = "wake";
     link_url(worker->config, url, sizeof url);
     worker->main = link_new(worker->base, worker->config, &main, err);
-    worker->wake = worker->main ? link_new(worker->base, worker->config, &wake, err) : NULL;
-    worker->client = worker->wake ? later_client_open_with(&client, err) : NULL;
+    if (!worker->main)
+        return -1;
+    if (!worker->start->bells &&
+        !(worker->wake = link_new(worker->base, worker->config, &wake, err)))
+        return -1;
+    worker->client = later_client_open_with(&client, err);
     return worker->client ? 0 : -1;
 }
 
@@ -291,9 +310,11 @@ static int make_events(struct worker *worker)
     worker->pump = event_new(worker->base, -1, 0, on_pump, worker);
     worker->again = evtimer_new(worker->base, on_again, worker);
     worker->watch = evtimer_new(worker->base, on_watch, worker);
+    worker->late = worker->start->bells ? evtimer_new(worker->base, on_late, worker) : NULL;
     worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
                                 on_control, worker);
-    if (!worker->pump || !worker->again || !worker->watch || !worker->control)
+    if (!worker->pump || !worker->again || !worker->watch || !worker->control ||
+        (worker->start->bells && !worker->late))
         return -1;
     return event_add(worker->control, NULL);
 }
@@ -337,6 +358,8 @@ static void tear_down(struct worker *worker)
                                                     worker->control, NULL };
          *event; event++)
         event_free(*event);
+    if (worker->late)
+        event_free(worker->late);
     if (worker->base)
         event_base_free(worker->base);
     for (size_t i = 0; i < WORKER_TOMBS; i++)
@@ -365,7 +388,7 @@ int worker_main(const struct worker_start *start)
         log_line(LOG_ERROR, "%s", err.text);
         status = (int)err.code;
     } else {
-        report(worker, WORKER_READY);
+        worker_report(worker, WORKER_READY);
         worker_kick(worker);
         event_base_dispatch(worker->base);
     }

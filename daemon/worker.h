@@ -2,15 +2,17 @@
  * worker.h: a worker process: reserve → run → settle.
  *
  *     worker.c    the process: loop, control pipe, drain, recycling
- *     fetch.c     what to reserve, and when; waiting for a wake
+ *     fetch.c     what to reserve, and when
+ *     wake.c      waiting for a wake
  *     run.c       one job: its handler, its result, its settlement
  *     gate.c      what a job needs before it may run: locks, places, limits (gate.h)
  *     host.c      the functions that plugins call
  *
  * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
- * else, since what is written behind a blocked BLPOP waits for it.
+ * else, since what is written behind a blocked BLPOP waits for it. On a Redis Cluster it has no
+ * `wake`: it says in its slot page that it is idle, and the supervisor calls it (bell.h).
  *
- * This header is what the five files share; outside of them only worker_main() counts.
+ * This header is what the six files share; outside of them only worker_main() counts.
  */
 #ifndef LATERD_WORKER_H
 #define LATERD_WORKER_H
@@ -31,16 +33,19 @@ struct waits;
 struct worker_need;
 
 /* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
- * Behind WORKER_MOVED, in the same write, the new master's "host:port" and a newline. */
+ * Behind two of them stands more, in the same write, up to a newline: the new master's "host:port";
+ * the name of the queue to look at. */
 enum worker_order {
     WORKER_DRAIN = 'd',
     WORKER_PAUSE = 'p',
     WORKER_RESUME = 'r',
-    WORKER_MOVED = 'm'
+    WORKER_MOVED = 'm',
+    WORKER_LOOK = 'l'
 };
 
-/* What a worker says on its status pipe: its plugins are loaded; it holds something again. */
-enum worker_report { WORKER_READY = 'R', WORKER_BUSY = 'B' };
+/* What a worker says on its status pipe: its plugins are loaded; it holds something again; it is
+ * idle, which was awaited (slots.h). */
+enum worker_report { WORKER_READY = 'R', WORKER_BUSY = 'B', WORKER_IDLE = 'I' };
 
 /* What a worker process is started with. All borrowed, for its life. */
 struct worker_start {
@@ -51,13 +56,14 @@ struct worker_start {
     int control_fd;   /* to read orders from */
     int status_fd;    /* to write reports to */
     const char *host; /* for error records */
+    bool bells;       /* the supervisor waits for wakes (bell.h) */
 };
 
 /* Runs a worker until it is told to stop. Returns the process's exit status: 0, or 78 where a
  * plugin refuses. */
 int worker_main(const struct worker_start *start);
 
-/* --- shared by worker.c, fetch.c, run.c, gate.c, host.c --- */
+/* --- shared by worker.c, fetch.c, wake.c, run.c, gate.c, host.c --- */
 
 /* The answer of a reserve, kept while any of its jobs needs its documents. */
 struct batch {
@@ -82,6 +88,10 @@ struct worker_queue {
     double checked; /* when that was */
     double average; /* seconds a job takes: moving average */
     bool asked;     /* a reserve is under way */
+    double sent;    /* when, on main */
+    bool silent;    /* it has had no answer for a while */
+    bool resting;   /* refused, or cut off: until the timer `again` comes */
+    size_t finding; /* lost reserves being looked for */
 };
 
 /* How long a type takes; types that may be slow get earlier acks sent first. */
@@ -97,11 +107,13 @@ struct worker {
     const struct config *config;
     struct slots *slots;
     struct event_base *base;
-    struct link *main, *wake;
+    struct link *main;
+    struct link *wake; /* NULL: the supervisor waits for wakes (bell.h) */
     struct outbox *outbox;
     struct plugin_set *plugins;
     struct later_client *client; /* for the calls of plugins; made when first used */
     struct event *pump, *again, *control, *watch;
+    struct event *late; /* NULL: all queues are on one server */
 
     struct worker_queue queues[SLOTS_QUEUES];
     uint32_t queue_count;
@@ -142,10 +154,21 @@ struct worker {
 void fetch(struct worker *worker);
 /* The next batch, while this one runs. */
 void fetch_ahead(struct worker *worker);
-/* The links came up: looks for reserves whose answer was lost. */
+/* The links came up, or a while has passed: looks for reserves whose answer was lost. */
 void fetch_recover(struct worker *worker);
+/* Reserves that have no answer yet hold up the other queues no longer. */
+void fetch_late(struct worker *worker);
+/* A few jobs of the only queue, by a reserve right behind a BLPOP on `wake`, which takes nothing
+ * after `until` (seconds by Redis's clock). */
+void fetch_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout);
+
+/* wake.c: there is nothing to do, so wait; or there is something, so that nobody shall call. */
+void wake_wait(struct worker *worker, bool idle);
 /* Makes a waiting BLPOP come back. */
-void fetch_unblock(struct worker *worker);
+void wake_unblock(struct worker *worker);
+/* The supervisor has called: there is work in this queue. */
+void wake_called(struct worker *worker, const char *queue);
+
 /* Forgets one job that was held. */
 void batch_release(struct batch *batch);
 
@@ -163,6 +186,8 @@ uint64_t run_random(void);
 
 /* worker.c: something has changed: settle, run, fetch at the loop's next turn. */
 void worker_kick(struct worker *worker);
+/* Writes to the status pipe. */
+void worker_report(struct worker *worker, enum worker_report what);
 /* Tells the keeper that this page is worth looking at. */
 void worker_busy(struct worker *worker);
 /* Sends what is settled. */

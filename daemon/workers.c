@@ -40,7 +40,8 @@ struct workers *workers_new(struct event_base *base, const struct workers_option
     return workers;
 }
 
-static void each(struct workers *workers, void (*fn)(struct process *process, void *arg), void *arg)
+void workers_each(const struct workers *workers, void (*fn)(struct process *process, void *arg),
+                  void *arg)
 {
     struct process *next;
 
@@ -80,6 +81,8 @@ static void on_report(void *arg, struct process *process, char report)
 
     if (report == WORKER_BUSY)
         keeper_busy(workers->options.keeper);
+    if (report == WORKER_IDLE)
+        workers->options.idle(workers->options.arg);
     if (report != WORKER_READY)
         return;
     process->ready = true;
@@ -107,8 +110,9 @@ static void start_worker(struct seat *seat)
      * where it is 1 each time. */
     snprintf(page, sizeof page, "%s/%d.%d.%" PRId64, workers->options.slots_dir, (int)getpid(),
              ++workers->started, (int64_t)(later_clock() * 1e6));
-    seat->process = process_start(workers->base, seat->generation, seat->pool, workers->started,
-                                  page, workers->options.host, on_report, workers, &err);
+    seat->process =
+        process_start(workers->base, seat->generation, seat->pool, workers->started, page,
+                      workers->options.host, workers->options.bells, on_report, workers, &err);
     if (!seat->process) { /* no process, descriptor or memory: it may pass */
         log_line(LOG_ERROR, "%s; trying again", err.text);
         after(seat->timer, 1);
@@ -201,7 +205,7 @@ static void pause_one(struct process *process, void *arg)
 void workers_pause(struct workers *workers, bool paused)
 {
     workers->paused = paused;
-    each(workers, pause_one, workers);
+    workers_each(workers, pause_one, workers);
 }
 
 static void move_one(struct process *process, void *arg)
@@ -214,7 +218,7 @@ void workers_moved(struct workers *workers, const char *peer)
     char copy[LATER_PEER_SIZE];
 
     snprintf(copy, sizeof copy, "%s", peer);
-    each(workers, move_one, copy);
+    workers_each(workers, move_one, copy);
 }
 
 struct expulsion {
@@ -234,7 +238,7 @@ static void expel_one(struct process *process, void *arg)
 void workers_expel(struct workers *workers, const struct slots *slots, const char *why,
                    double grace)
 {
-    each(workers, expel_one, &(struct expulsion){ slots, why, grace });
+    workers_each(workers, expel_one, &(struct expulsion){ slots, why, grace });
     workers_tick(workers);
 }
 
@@ -246,7 +250,7 @@ static void tick_one(struct process *process, void *arg)
 
 void workers_tick(struct workers *workers)
 {
-    each(workers, tick_one, NULL);
+    workers_each(workers, tick_one, NULL);
 }
 
 /* --- ending --- */
@@ -310,6 +314,8 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
     process_describe(process, status, text, sizeof text);
     if (crash || !WIFEXITED(status))
         log_line(LOG_WARN, "worker %d (pid %d): %s", process->number, (int)pid, text);
+    if (atomic_load(&process->slots->page->idle) == SLOTS_IDLE_CALLED)
+        workers->options.uncalled(workers->options.arg, process->called);
     keeper_died(workers->options.keeper, process->slots, cause, text);
     if (seat)
         fill_seat(seat, crash, later_clock() - process->started);
@@ -342,7 +348,7 @@ size_t workers_count(const struct workers *workers)
 {
     size_t count = 0;
 
-    each((struct workers *)workers, count_one, &count);
+    workers_each(workers, count_one, &count);
     return count;
 }
 
@@ -365,7 +371,7 @@ static void sum_one(struct process *process, void *arg)
 
 void workers_sum(const struct workers *workers, struct announce_state *state)
 {
-    each((struct workers *)workers, sum_one, state);
+    workers_each(workers, sum_one, state);
 }
 
 void workers_free(struct workers *workers)

@@ -17,8 +17,12 @@ struct workers_options {
     const char *host;         /* for error records; borrowed */
     const char *slots_dir;    /* where pages are made; borrowed */
     struct keeper *keeper;    /* watches the pages; borrowed */
+    bool bells;               /* workers do not wait for wakes themselves (bell.h) */
     void (*ready)(void *arg); /* every seat's worker has loaded its plugins */
     void (*gone)(void *arg);  /* one has ended while they were leaving */
+    /* With bells: one is idle that was not; one has ended that had not looked at this queue. */
+    void (*idle)(void *arg);
+    void (*uncalled)(void *arg, const char *queue);
     void *arg;
 };
 
@@ -57,6 +61,10 @@ bool workers_has(const struct workers *workers, pid_t pid);
 
 /* Sends the TERMs and KILLs that are due. */
 void workers_tick(struct workers *workers);
+
+/* Calls fn for every process alive. */
+void workers_each(const struct workers *workers, void (*fn)(struct process *process, void *arg),
+                  void *arg);
 
 /* Processes alive; on seats; and what they do, added to *state. */
 size_t workers_count(const struct workers *workers);

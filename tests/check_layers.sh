@@ -24,11 +24,14 @@ lib    bulk call client lock_wait push
 daemon config health log notify signals
 daemon embedded link restart slots waits
 daemon follow
-daemon announce ears find holds migrator outbox plugin
+daemon announce bell ears find holds migrator outbox plugin
 daemon job keeper/grave
-daemon worker/fetch/gate/host/run
-daemon checker perform process
-daemon supervisor workers
+daemon worker/fetch/gate/host/run/wake
+daemon checker pages perform process
+daemon workers
+daemon ring
+daemon tend
+daemon supervisor
 daemon main'
 
 # ask PROGRAM: what the awk program says about the includes, into $out.

@@ -106,6 +106,7 @@ push_do meanwhile '"do":"done"'
 within 5 "the old workers perform jobs" unknown meanwhile
 is "$(workers | grep -xF "$pids")" "$pids" "and stay"
 rm "$work/refuse"
+within 20 "the new ones have started" logged 'reloaded: '
 within 20 "they go when the new ones have started" has_workers 2
 is "$(how_often 'reloaded: ')" 1 "told once"
 
