@@ -99,6 +99,7 @@ four_workers()
 configure 'workers = 2;'
 within 10 "four workers" four_workers
 pids=$(workers)
+: >"$log"
 : >"$work/refuse"
 kill -HUP "$laterd_pid"
 within 10 "a plugin's start refuses: told" logged 'told to refuse'
