@@ -57,7 +57,8 @@ kill -HUP "$laterd_pid"
 sleep 0.2
 configure 'workers = 4;' "$options"
 kill -HUP "$laterd_pid"
-within 10 "a change while another is being tried is not lost" has_workers 4
+within 10 "a change while another is being tried is not lost" logged 'reloaded: 4 new workers'
+within 10 "all that were before have gone" has_workers 4
 
 # ---- what is bad changes nothing
 
@@ -99,7 +100,7 @@ four_workers()
 configure 'workers = 2;'
 within 10 "four workers" four_workers
 pids=$(workers)
-: >"$log"
+: >"$log" # the reload before may have been told in it
 : >"$work/refuse"
 kill -HUP "$laterd_pid"
 within 10 "a plugin's start refuses: told" logged 'told to refuse'
