@@ -37,6 +37,7 @@ struct slot_hold *gate_hold_enter(const struct later_job *job, enum hold_kind ki
     later_token(hold->token);
     atomic_fetch_add_explicit(&hold->serial, 1, memory_order_relaxed);
     atomic_store(&hold->touched, (int64_t)(later_clock() * 1e6));
+    atomic_store(&hold->again, 0);
     if (i >= atomic_load(&page->holds))
         atomic_store(&page->holds, i + 1);
     atomic_store_explicit(&hold->state, HOLD_ASKED, memory_order_release);

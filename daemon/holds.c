@@ -18,8 +18,6 @@ struct holds {
     struct link *link;
     bool (*watched)(const void *arg, const struct slots *slots);
     const void *arg;
-    size_t asked; /* without an answer: nothing more is sent until they are there */
-    double again; /* later_clock(): not before */
     char prefix[LATER_PREFIX_MAX + 1];
 };
 
@@ -66,7 +64,6 @@ bool hold_free_command(const struct slot_hold *hold, const char *prefix, struct 
 struct item {
     struct slot_hold *hold;
     uint32_t serial;
-    int64_t before; /* when it was touched before */
 };
 
 struct call {
@@ -87,24 +84,22 @@ static struct call *call_new(struct holds *holds, struct slots *slots, bool lock
     return call;
 }
 
-/* It counts as touched from now on, so that no second call of the same look asks for it again;
- * where no answer comes, as before. */
+/* No other call asks for it until this one is answered. On a Redis Cluster that may take a while,
+ * and the others go on. */
 static void add(struct call *call, struct slot_hold *hold)
 {
-    int64_t now = (int64_t)(later_clock() * 1e6);
-
-    call->items[call->count++] =
-        (struct item){ hold, atomic_load(&hold->serial), atomic_exchange(&hold->touched, now) };
+    call->items[call->count++] = (struct item){ hold, atomic_load(&hold->serial) };
+    atomic_store(&hold->again, INT64_MAX);
 }
 
-/* Redis has not answered: its age is the one of before. */
-static void put_back(const struct call *call)
+/* From then on they may be asked for again. */
+static void let_go(const struct call *call, double when)
 {
     for (size_t i = 0; i < call->count; i++) {
         struct slot_hold *hold = call->items[i].hold;
 
         if (atomic_load(&hold->serial) == call->items[i].serial)
-            atomic_store(&hold->touched, call->items[i].before);
+            atomic_store(&hold->again, (int64_t)(when * 1e6));
     }
 }
 
@@ -113,10 +108,8 @@ static void ask(struct holds *holds, struct later_command *cmd, int script, late
 {
     call->sent = later_clock();
     if (link_send(holds->link, cmd, script, LINK_TIMEOUT, fn, call) < 0) {
-        put_back(call);
+        let_go(call, 0);
         free(call);
-    } else {
-        holds->asked++;
     }
 }
 
@@ -126,13 +119,10 @@ static bool answered(struct call *call, const struct later_answer *answer, const
     struct holds *holds = call->holds;
     bool mapped = holds->watched(holds->arg, call->slots);
 
-    holds->asked--;
     if (answer->outcome == LATER_REFUSED)
         log_line(LOG_WARN, "redis refuses to %s: %s", what, answer->text);
-    if (answer->outcome != LATER_ANSWERED)
-        holds->again = later_clock() + AGAIN_SECONDS;
-    if (answer->outcome != LATER_ANSWERED && mapped)
-        put_back(call);
+    if (mapped)
+        let_go(call, answer->outcome == LATER_ANSWERED ? 0 : later_clock() + AGAIN_SECONDS);
     return answer->outcome == LATER_ANSWERED && mapped;
 }
 
@@ -206,7 +196,7 @@ static void renew_places(struct holds *holds, struct slots *slots, uint32_t firs
         struct clean other;
 
         if (state_of(hold) != HOLD_TAKEN || !clean(hold, &other) || other.lock ||
-            strcmp(other.name, copy->name) != 0)
+            strcmp(other.name, copy->name) != 0 || atomic_load(&hold->again) == INT64_MAX)
             continue;
         memcpy(tokens[call->count], other.token, sizeof other.token);
         list[call->count] = tokens[call->count];
@@ -258,6 +248,8 @@ static void look_at(struct holds *holds, struct slots *slots, uint32_t i, double
     enum hold_state state = state_of(hold);
     struct clean copy;
 
+    may_send = may_send && (double)atomic_load(&hold->again) <= now * 1e6;
+
     if (state == HOLD_LEFT && may_send)
         free_left(holds, slots, hold);
     if (state != HOLD_TAKEN || !clean(hold, &copy))
@@ -273,7 +265,7 @@ static void look_at(struct holds *holds, struct slots *slots, uint32_t i, double
 void holds_renew(struct holds *holds, struct slots *slots, double now)
 {
     uint32_t used = slots_holds(slots);
-    bool may_send = !holds->asked && now >= holds->again && link_is_up(holds->link);
+    bool may_send = link_is_up(holds->link);
 
     for (uint32_t i = 0; i < used; i++)
         look_at(holds, slots, i, now, may_send);

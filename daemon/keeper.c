@@ -9,6 +9,7 @@
 #include "outbox.h"
 
 #include <event2/event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,15 @@
 #define SCAN_SECONDS   0.050 /* between looks at the pages while a worker is busy */
 #define BEHIND_SECONDS 0.050 /* a job that runs for longer lets nobody wait behind it */
 #define AGAIN_SECONDS  0.5   /* before leases are renewed again where Redis refused */
+
+/* A queue whose jobs workers hold. On a Redis Cluster one may be away while the others are not:
+ * each is renewed by itself. */
+struct known {
+    struct later_keys keys;
+    size_t touching; /* calls without an answer */
+    double again;    /* when to renew its leases before the next round; INFINITY = not */
+    bool now;        /* to be renewed in this round */
+};
 
 struct keeper {
     struct keeper_options options;
@@ -27,36 +37,42 @@ struct keeper {
     struct event *scan;
     struct slots **pages;
     size_t page_count;
-    struct later_keys **keys; /* of all queues seen in pages; never forgotten */
-    size_t keys_count;
-    double touched; /* when leases were last renewed */
-    size_t touching;
+    struct known **known; /* all queues seen in pages; never forgotten */
+    size_t known_count;
+    double touched; /* the last round: when all leases were renewed */
 };
 
 /* --- keys --- */
 
-static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32_t queue)
 {
-    struct keeper *keeper = arg;
     const char *name = slots->page->queues[queue % SLOTS_QUEUES];
-    struct later_keys **list, *keys;
+    struct known **list, *known;
 
     if (queue >= slots_queues(slots) || !later_key_queue_valid(name))
         return NULL;
-    for (size_t i = 0; i < keeper->keys_count; i++) {
-        if (strcmp(keeper->keys[i]->queue, name) == 0)
-            return keeper->keys[i];
+    for (size_t i = 0; i < keeper->known_count; i++) {
+        if (strcmp(keeper->known[i]->keys.queue, name) == 0)
+            return keeper->known[i];
     }
-    list = realloc(keeper->keys, (keeper->keys_count + 1) * sizeof *list);
+    list = realloc(keeper->known, (keeper->known_count + 1) * sizeof *list);
     if (!list)
         return NULL;
-    keeper->keys = list;
-    keys = malloc(sizeof *keys);
-    if (!keys)
+    keeper->known = list;
+    known = malloc(sizeof *known);
+    if (!known)
         return NULL;
-    later_keys_init(keys, keeper->config->redis.prefix, name);
-    list[keeper->keys_count++] = keys;
-    return keys;
+    *known = (struct known){ .again = INFINITY, .now = true };
+    later_keys_init(&known->keys, keeper->config->redis.prefix, name);
+    list[keeper->known_count++] = known;
+    return known;
+}
+
+static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+{
+    const struct known *known = known_of(arg, slots, queue);
+
+    return known ? &known->keys : NULL;
 }
 
 /* --- renewing --- */
@@ -70,6 +86,7 @@ struct touched {
 /* One touch without an answer. */
 struct touching {
     struct keeper *keeper;
+    struct known *known;
     double lease_end;
     size_t count;
     struct touched items[LATER_BATCH_MAX];
@@ -92,7 +109,7 @@ static void on_touched(void *arg, struct later_answer *answer)
     struct keeper *keeper = touching->keeper;
     size_t cursor = 0;
 
-    keeper->touching--;
+    touching->known->touching--;
     for (size_t i = 0; i < touching->count && answer->outcome == LATER_ANSWERED; i++) {
         struct touched *item = &touching->items[i];
         bool lost = later_queue_lost(answer->reply, i, &cursor);
@@ -108,11 +125,11 @@ static void on_touched(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_REFUSED)
         log_line(LOG_WARN, "redis refuses to renew leases: %s", answer->text);
     if (answer->outcome != LATER_ANSWERED)
-        keeper->touched = later_clock() - keeper->config->lease / 3 + AGAIN_SECONDS;
+        touching->known->again = later_clock() + AGAIN_SECONDS;
     free(touching);
 }
 
-static void send_touch(struct touching *touching, const struct later_keys *keys)
+static void send_touch(struct touching *touching)
 {
     struct keeper *keeper = touching->keeper;
     struct later_settlement jobs[LATER_BATCH_MAX];
@@ -124,22 +141,23 @@ static void send_touch(struct touching *touching, const struct later_keys *keys)
         jobs[i] = (struct later_settlement){ .token = slot->token, .id = slot->id };
     }
     touching->lease_end = later_clock() + keeper->config->lease;
-    later_queue_settle(&cmd, keys, LATER_VERB_TOUCH, keeper->config->lease, jobs, touching->count);
+    later_queue_settle(&cmd, &touching->known->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
+                       touching->count);
     if (link_send(keeper->link, &cmd, LATER_SCRIPT_TOUCH, LINK_TIMEOUT, on_touched, touching) < 0)
         free(touching);
     else
-        keeper->touching++;
+        touching->known->touching++;
 }
 
 /* Everything of one queue in one page, up to 500 a call. */
 static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t queue)
 {
-    const struct later_keys *keys = keys_of(keeper, slots, queue);
+    struct known *known = known_of(keeper, slots, queue);
     struct slots_page *page = slots->page;
     uint32_t used = slots_used(slots);
     struct touching *touching = NULL;
 
-    for (uint32_t i = 0; keys && i < used; i++) {
+    for (uint32_t i = 0; known && known->now && i < used; i++) {
         struct slot *slot = &page->slots[i];
         enum slot_state state = slot_state(slot);
 
@@ -149,22 +167,45 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
         if (!touching && !(touching = calloc(1, sizeof *touching)))
             return; /* no memory: a third of a lease later again */
         touching->keeper = keeper;
+        touching->known = known;
         touching->items[touching->count++] =
             (struct touched){ slots, slot, atomic_load(&slot->serial) };
         if (touching->count == LATER_BATCH_MAX) {
-            send_touch(touching, keys);
+            send_touch(touching);
             touching = NULL;
         }
     }
     if (touching)
-        send_touch(touching, keys);
+        send_touch(touching);
 }
 
-static void touch_all(struct keeper *keeper)
+/* Which queues are in this round: all, or those that were refused in the last one; none whose
+ * answers are not there yet. Returns whether there are any. */
+static bool choose(struct keeper *keeper, bool all, double now)
 {
-    if (!link_is_up(keeper->link) || keeper->touching)
+    bool any = all;
+
+    for (size_t i = 0; i < keeper->known_count; i++) {
+        struct known *known = keeper->known[i];
+
+        if (all)
+            known->again = 0;
+        known->now = !known->touching && known->again <= now;
+        if (known->now)
+            known->again = INFINITY;
+        any = any || known->now;
+    }
+    return any;
+}
+
+static void touch(struct keeper *keeper, bool all)
+{
+    double now = later_clock();
+
+    if (!link_is_up(keeper->link) || !choose(keeper, all, now))
         return;
-    keeper->touched = later_clock();
+    if (all)
+        keeper->touched = now;
     for (size_t i = 0; i < keeper->page_count; i++) {
         struct slots *slots = keeper->pages[i];
 
@@ -265,7 +306,9 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
         busy = busy || atomic_load(&slots->page->busy);
     }
     if (busy && now - keeper->touched >= keeper->config->lease / 3)
-        touch_all(keeper);
+        touch(keeper, true);
+    else if (busy)
+        touch(keeper, false);
     outbox_flush(keeper->outbox);
     link_flush(keeper->link);
     if (busy)
@@ -286,7 +329,7 @@ void keeper_busy(struct keeper *keeper)
 
 void keeper_link_up(struct keeper *keeper)
 {
-    touch_all(keeper);
+    touch(keeper, true);
     outbox_flush(keeper->outbox);
     graves_link_up(keeper->graves);
     link_flush(keeper->link);
@@ -369,9 +412,9 @@ void keeper_free(struct keeper *keeper)
     outbox_free(keeper->outbox);
     if (keeper->scan)
         event_free(keeper->scan);
-    for (size_t i = 0; i < keeper->keys_count; i++)
-        free(keeper->keys[i]);
-    free(keeper->keys);
+    for (size_t i = 0; i < keeper->known_count; i++)
+        free(keeper->known[i]);
+    free(keeper->known);
     free(keeper->pages);
     free(keeper);
 }
