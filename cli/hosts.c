@@ -37,10 +37,14 @@ static bool is_gone(const json_t *host, double now)
     return now - real_of(host, "seen") > GONE_AFTER;
 }
 
+/* Attempts per second: of the last minute; over all its time where it is of an older version. */
 static double rate_of(const json_t *host)
 {
+    const json_t *rate = json_object_get(host, "rate");
     double up = real_of(host, "seen") - real_of(host, "started");
 
+    if (json_is_number(rate))
+        return json_number_value(rate);
     return up > 0 ? real_of(host, "performed") / up : 0;
 }
 
@@ -60,7 +64,24 @@ static void add_queues(struct table *table, const json_t *host)
     table_text(table, PLAIN, names);
 }
 
-static void add_row(struct table *table, const json_t *host, double now)
+/* "q:3,r:1": of which queues jobs run there now. */
+static void add_runs(struct table *table, json_t *host)
+{
+    char text[512] = "";
+    const char *queue;
+    json_t *count;
+
+    json_object_foreach(json_object_get(host, "runs"), queue, count)
+    {
+        size_t len = strlen(text);
+
+        snprintf(text + len, sizeof text - len, "%s%s:%.0f", len ? "," : "", queue,
+                 json_number_value(count));
+    }
+    table_text(table, PLAIN, text);
+}
+
+static void add_row(struct table *table, json_t *host, double now)
 {
     bool gone = is_gone(host, now);
     enum colour colour = gone ? DIM : PLAIN;
@@ -79,6 +100,7 @@ static void add_row(struct table *table, const json_t *host, double now)
     snprintf(rate, sizeof rate, "%.1f", rate_of(host));
     table_text(table, colour, rate);
     add_queues(table, host);
+    add_runs(table, host);
 }
 
 static void print_json(json_t *host, const char *id, double now)
@@ -113,7 +135,7 @@ static int print_all(struct cli *cli, const struct later_reply *reply, double no
     static const char *const headings[] = { "HOST",       ">PID",    "VERSION",     "STATE",
                                             ">UP",        ">SEEN",   ">WORKERS",    ">RUNNING",
                                             ">PERFORMED", ">FAILED", ">PER SECOND", "QUEUES",
-                                            NULL };
+                                            "RUNS",       NULL };
     struct table table;
     int count = 0;
 

@@ -1,8 +1,10 @@
-/* announce.c: who we are; is this Redis fit? */
+/* announce.c: who we are. */
 #include "announce.h"
 
+#include "fit.h"
 #include "follow.h"
 #include "log.h"
+#include "look.h"
 #include "queue.h"
 
 #include <inttypes.h>
@@ -11,20 +13,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVERY       5              /* seconds */
-#define PROBE_QUEUE "laterd.probe" /* a name that stays empty */
+#define EVERY          5              /* seconds */
+#define SAMPLES        12             /* of them: the rate is that of the last minute */
+#define FORGET_EVERY   720            /* beats between looks for daemons that are long gone */
+#define FORGET_SECONDS 86400.0        /* since they were seen */
+#define PROBE_QUEUE    "laterd.probe" /* a name that stays empty */
+
+struct sample {
+    double at;
+    uint64_t performed;
+};
 
 struct announce {
     const struct config *config;
     struct link *link;
     const char *host;
     char field[320];
-    void (*unsafe)(void *arg, const char *why);
-    void *arg;
+    struct fit *fit;
     unsigned beats;
-    double since;
-    bool warned;
-    bool sentinels; /* they may make another Redis the master */
+    double since, now;
+    struct sample samples[SAMPLES]; /* a ring */
+    unsigned sampled;
 };
 
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
@@ -34,129 +43,27 @@ struct announce *announce_new(const struct config *config, struct link *link, co
 
     if (!announce)
         return NULL;
-    *announce = (struct announce){
-        .config = config, .link = link, .host = host, .unsafe = unsafe, .arg = arg
-    };
-    announce->sentinels = follow_wanted(config);
+    *announce = (struct announce){ .config = config, .link = link, .host = host };
+    announce->fit = fit_new(config->redis.prefix, follow_wanted(config), unsafe, arg);
+    if (!announce->fit) {
+        free(announce);
+        return NULL;
+    }
     snprintf(announce->field, sizeof announce->field, "%s:%ld", host, (long)getpid());
     return announce;
 }
 
 void announce_free(struct announce *announce)
 {
+    if (!announce)
+        return;
+    fit_free(announce->fit);
     free(announce);
 }
 
 void announce_configure(struct announce *announce, const struct config *config)
 {
     announce->config = config;
-}
-
-/* --- is it fit? --- */
-
-/* The value of a line `name:value` of INFO's answer. */
-static bool info_value(const char *info, const char *name, char *value, size_t room)
-{
-    size_t len = strlen(name);
-
-    for (const char *line = info; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, len) == 0 && line[len] == ':') {
-            snprintf(value, room, "%.*s", (int)strcspn(line + len + 1, "\r\n"), line + len + 1);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void on_memory(void *arg, struct later_answer *answer)
-{
-    struct announce *announce = arg;
-    const char *info = later_reply_text(answer->reply, NULL);
-    char max[32], policy[32], why[256];
-
-    if (answer->outcome != LATER_ANSWERED || !info_value(info, "maxmemory", max, sizeof max) ||
-        !info_value(info, "maxmemory_policy", policy, sizeof policy))
-        return;
-    if (strcmp(policy, "noeviction") == 0 || strcmp(max, "0") == 0)
-        return;
-    snprintf(why, sizeof why,
-             "this Redis would throw jobs away when it is full (maxmemory-policy %s); set it to "
-             "noeviction",
-             policy);
-    announce->unsafe(announce->arg, why);
-}
-
-static void on_persistence(void *arg, struct later_answer *answer)
-{
-    struct announce *announce = arg;
-    char aof[8];
-
-    if (answer->outcome != LATER_ANSWERED || announce->warned ||
-        !info_value(later_reply_text(answer->reply, NULL), "aof_enabled", aof, sizeof aof) ||
-        strcmp(aof, "1") == 0)
-        return;
-    announce->warned = true;
-    log_line(LOG_WARN, "this Redis keeps no append-only file: a crash of it loses jobs that were "
-                       "pushed since its last snapshot; set appendonly yes");
-}
-
-/* INFO shows min_slaves_good_slaves where min-replicas-to-write is more than 0 (Redis's server.c,
- * genRedisInfoString). */
-static void on_replication(void *arg, struct later_answer *answer)
-{
-    char good[16];
-
-    (void)arg;
-    if (answer->outcome == LATER_ANSWERED &&
-        !info_value(later_reply_text(answer->reply, NULL), "min_slaves_good_slaves", good,
-                    sizeof good))
-        log_line(LOG_WARN, "min-replicas-to-write is 0 on this Redis: jobs that it took while it "
-                           "had no replica are lost when Sentinels name another master, and what "
-                           "it finished runs again; set min-replicas-to-write 1");
-}
-
-static void ask_info(struct announce *announce, const char *section, later_answer_fn *fn)
-{
-    struct later_command cmd = { 0 };
-
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "INFO");
-    later_command_text(&cmd, section);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
-}
-
-/* The commands that Redis's ACL denies to our scripts: one of them missing would stop a script
- * between two writes, so that we rather do nothing at all. */
-static void on_probed(void *arg, struct later_answer *answer)
-{
-    struct announce *announce = arg;
-    char why[512];
-
-    if (answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOPERM", 6) == 0)
-        snprintf(why, sizeof why,
-                 "this Redis denies us what we need: %s; doc/protocol.md has the "
-                 "least ACL",
-                 answer->text);
-    else if (later_reply_count(answer->reply) > 0)
-        snprintf(why, sizeof why,
-                 "this Redis denies our scripts %zu commands, first %s; doc/protocol.md has the "
-                 "least ACL",
-                 later_reply_count(answer->reply),
-                 later_reply_text(later_reply_at(answer->reply, 0), NULL));
-    else
-        return;
-    announce->unsafe(announce->arg, why);
-}
-
-static void probe(struct announce *announce)
-{
-    struct later_command cmd = { 0 };
-    struct later_keys keys;
-
-    later_keys_init(&keys, announce->config->redis.prefix, PROBE_QUEUE);
-    later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
-    link_send(announce->link, &cmd, LATER_SCRIPT_PROBE, LINK_TIMEOUT, on_probed, announce);
 }
 
 /* --- who we are --- */
@@ -197,15 +104,28 @@ static void name_protocol(struct announce *announce)
 
 void announce_link_up(struct announce *announce)
 {
-    probe(announce);
+    fit_ask(announce->fit, announce->link, PROBE_QUEUE);
     name_protocol(announce);
-    ask_info(announce, "memory", on_memory);
-    ask_info(announce, "persistence", on_persistence);
-    if (announce->sentinels)
-        ask_info(announce, "replication", on_replication);
     name_queues(announce);
     announce->beats = 0;
     link_flush(announce->link);
+}
+
+/* --- every few seconds --- */
+
+void announce_count(struct announce_state *state, const char *queue)
+{
+    uint32_t i = 0;
+
+    while (i < state->queue_count && strcmp(state->queues[i].name, queue) != 0)
+        i++;
+    if (i == ANNOUNCE_QUEUES)
+        return;
+    if (i == state->queue_count) {
+        snprintf(state->queues[i].name, sizeof state->queues[i].name, "%s", queue);
+        state->queues[state->queue_count++].running = 0;
+    }
+    state->queues[i].running++;
 }
 
 /* `["a","b"]`; names need no escapes. */
@@ -220,34 +140,30 @@ static void add_queues(const struct config *config, char *text, size_t room)
     }
 }
 
-void announce_tell(struct announce *announce, const struct announce_state *state)
+/* `{"a":3,"b":1}`: the jobs that run, by queue. */
+static void add_running(const struct announce_state *state, char *text, size_t room)
 {
-    struct later_command cmd = { 0 };
-    char key[LATER_KEY_MAX], queues[4096] = "", text[5120];
+    size_t len = 0;
 
-    if (state->redis_now <= 0 || announce->beats++ % EVERY)
-        return;
-    if (announce->since <= 0)
-        announce->since = state->redis_now;
-    add_queues(announce->config, queues, sizeof queues);
-    snprintf(text, sizeof text,
-             "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
-             "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
-             ",\"failed\":%" PRIu64 ",\"queues\":[%s]}",
-             announce->host, (long)getpid(), announce->since, state->redis_now,
-             (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
-             queues);
-    later_key_hosts(key, announce->config->redis.prefix);
-    later_command_begin(&cmd, 4);
-    later_command_text(&cmd, "HSET");
-    later_command_text(&cmd, key);
-    later_command_text(&cmd, announce->field);
-    later_command_text(&cmd, text);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
-    link_flush(announce->link);
+    for (uint32_t i = 0; i < state->queue_count && len + 90 < room; i++)
+        len += (size_t)snprintf(text + len, room - len, "%s\"%s\":%u", len ? "," : "",
+                                state->queues[i].name, (unsigned)state->queues[i].running);
 }
 
-void announce_withdraw(struct announce *announce)
+/* Attempts per second, over the last minute. */
+static double rate(struct announce *announce, const struct announce_state *state)
+{
+    unsigned count = announce->sampled < SAMPLES ? announce->sampled : SAMPLES;
+    struct sample *oldest = &announce->samples[(announce->sampled - count) % SAMPLES];
+    struct sample now = { state->redis_now, state->performed }, before = count ? *oldest : now;
+
+    announce->samples[announce->sampled++ % SAMPLES] = now;
+    return now.at > before.at && now.performed > before.performed
+               ? (double)(now.performed - before.performed) / (now.at - before.at)
+               : 0;
+}
+
+static void forget(struct announce *announce, const char *field)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX];
@@ -256,7 +172,74 @@ void announce_withdraw(struct announce *announce)
     later_command_begin(&cmd, 3);
     later_command_text(&cmd, "HDEL");
     later_command_text(&cmd, key);
-    later_command_text(&cmd, announce->field);
+    later_command_text(&cmd, field);
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+}
+
+/* One that comes back after all says so within seconds. */
+static void on_hosts(void *arg, struct later_answer *answer)
+{
+    static const char member[] = "\"seen\":";
+    struct announce *announce = arg;
+
+    for (size_t i = 0; i + 1 < later_reply_count(answer->reply); i += 2) {
+        const char *field = later_reply_text(later_reply_at(answer->reply, i), NULL);
+        const char *seen =
+            strstr(later_reply_text(later_reply_at(answer->reply, i + 1), NULL), member);
+
+        if (!seen || announce->now - strtod(seen + sizeof member - 1, NULL) < FORGET_SECONDS)
+            continue;
+        log_line(LOG_INFO, "laterd %s was not seen for a day: forgotten", field);
+        forget(announce, field);
+    }
+    link_flush(announce->link);
+}
+
+static void look_for_gone(struct announce *announce)
+{
+    struct later_command cmd = { 0 };
+
+    later_look_hosts(&cmd, announce->config->redis.prefix);
+    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, announce);
+}
+
+void announce_tell(struct announce *announce, const struct announce_state *state)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX], queues[5120] = "", running[6144] = "", text[12288];
+    unsigned beat = announce->beats;
+
+    if (state->redis_now <= 0)
+        return;
+    announce->beats++;
+    if (beat % EVERY)
+        return;
+    announce->now = state->redis_now;
+    if (announce->since <= 0)
+        announce->since = state->redis_now;
+    add_queues(announce->config, queues, sizeof queues);
+    add_running(state, running, sizeof running);
+    snprintf(text, sizeof text,
+             "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
+             "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
+             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s}}",
+             announce->host, (long)getpid(), announce->since, state->redis_now,
+             (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
+             rate(announce, state), queues, running);
+    later_key_hosts(key, announce->config->redis.prefix);
+    later_command_begin(&cmd, 4);
+    later_command_text(&cmd, "HSET");
+    later_command_text(&cmd, key);
+    later_command_text(&cmd, announce->field);
+    later_command_text(&cmd, text);
+    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    if (beat % FORGET_EVERY == 0)
+        look_for_gone(announce);
+    link_flush(announce->link);
+}
+
+void announce_withdraw(struct announce *announce)
+{
+    forget(announce, announce->field);
     link_flush(announce->link);
 }

@@ -1,6 +1,7 @@
 /*
  * announce.h: what this laterd and its Redis tell each other once they meet: who we are
- * (later:hosts, later:queues, later:protocol), and whether Redis is fit to keep jobs.
+ * (later:hosts, later:queues, later:protocol), and whether Redis is fit to keep jobs (fit.h).
+ * Daemons that were not seen for a day are forgotten here.
  */
 #ifndef LATERD_ANNOUNCE_H
 #define LATERD_ANNOUNCE_H
@@ -9,11 +10,21 @@
 
 struct announce;
 
+#define ANNOUNCE_QUEUES 64
+
 struct announce_state {
     uint32_t workers, busy, running; /* processes; of them with a job; jobs */
-    uint64_t performed, failed;      /* attempts, by the workers alive */
+    uint64_t performed, failed;      /* attempts */
     double redis_now;                /* 0 = not known */
+    struct announce_queue {
+        char name[LATER_QUEUE_MAX + 1];
+        uint32_t running;
+    } queues[ANNOUNCE_QUEUES]; /* those of which jobs run */
+    uint32_t queue_count;
 };
+
+/* Counts a job that runs in this queue. */
+void announce_count(struct announce_state *state, const char *queue);
 
 /* unsafe is told, in one sentence, when Redis would throw jobs away. config, link, host are
  * borrowed. NULL: no memory. */

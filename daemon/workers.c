@@ -26,8 +26,9 @@ struct workers {
     struct workers_options options;
     struct seat *seats;
     size_t seat_count;
-    struct process *leaving; /* no seat any more */
-    int started;             /* ever: their numbers */
+    struct process *leaving;    /* no seat any more */
+    int started;                /* ever: their numbers */
+    uint64_t performed, failed; /* attempts of those that have ended */
     bool paused;
 };
 
@@ -314,6 +315,8 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
     process_describe(process, status, text, sizeof text);
     if (crash || !WIFEXITED(status))
         log_line(LOG_WARN, "worker %d (pid %d): %s", process->number, (int)pid, text);
+    workers->performed += atomic_load(&process->slots->page->performed);
+    workers->failed += atomic_load(&process->slots->page->failed);
     if (atomic_load(&process->slots->page->idle) == SLOTS_IDLE_CALLED)
         workers->options.uncalled(workers->options.arg, process->called);
     keeper_died(workers->options.keeper, process->slots, cause, text);
@@ -367,11 +370,19 @@ static void sum_one(struct process *process, void *arg)
     state->busy += atomic_load(&page->running) > 0;
     state->performed += atomic_load(&page->performed);
     state->failed += atomic_load(&page->failed);
+    for (uint32_t i = 0; i < slots_used(process->slots); i++) {
+        struct slot *slot = &page->slots[i];
+
+        if (slot_state(slot) == SLOT_RUNNING && slot->queue < process->pool->queue_count)
+            announce_count(state, process->pool->queues[slot->queue].name);
+    }
 }
 
 void workers_sum(const struct workers *workers, struct announce_state *state)
 {
     workers_each(workers, sum_one, state);
+    state->performed += workers->performed;
+    state->failed += workers->failed;
 }
 
 void workers_free(struct workers *workers)

@@ -23,7 +23,7 @@ lib    limit lock look place queue stock
 lib    bulk call client lock_wait push
 daemon config health log notify signals
 daemon embedded link restart slots waits
-daemon follow
+daemon fit follow
 daemon announce bell ears find holds migrator outbox plugin
 daemon job keeper/grave
 daemon worker/fetch/gate/host/run/wake

@@ -114,13 +114,13 @@ export LATER_REDIS_URL
 
 # ---- status
 
-redis HSET later:hosts a:1 "{\"host\":\"alpha\",\"pid\":1,\"version\":\"0.1\",\"started\":$(($(redis TIME | head -n 1) - 100)),\"seen\":$(redis TIME | head -n 1).5,\"workers\":4,\"running\":2,\"performed\":500,\"failed\":3,\"queues\":[\"q\",\"r\"]}" \
+redis HSET later:hosts a:1 "{\"host\":\"alpha\",\"pid\":1,\"version\":\"0.1\",\"started\":$(($(redis TIME | head -n 1) - 100)),\"seen\":$(redis TIME | head -n 1).5,\"workers\":4,\"running\":2,\"performed\":500,\"failed\":3,\"queues\":[\"q\",\"r\"],\"runs\":{\"q\":2}}" \
     b:2 '{"host":"beta","pid":2,"version":"0.1","started":1000,"seen":2000,"workers":1,"running":0,"performed":0,"failed":0,"queues":[]}' \
     c:3 nonsense >/dev/null
 run later status
 is "$status" 0 "status"
-is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "alpha" { print $2, $4, $7, $8, $9, $10, $12 }')" \
-    "1 alive 4 2 500 3 q,r" "a daemon"
+is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "alpha" { print $2, $4, $7, $8, $9, $10, $12, $13 }')" \
+    "1 alive 4 2 500 3 q,r q:2" "a daemon"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "beta" { print $4 }')" gone "one that was not seen for long"
 like "$err" 'c:3' "an entry that is none is told"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "default" { print $2 }')" 3 "the queues"

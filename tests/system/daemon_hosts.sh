@@ -1,0 +1,34 @@
+#!/bin/sh
+# What laterd tells of itself in later:hosts, and what it does about those that are gone.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs redis-server redis-cli
+
+# entry ID SEEN: one daemon, as it has announced itself.
+entry()
+{
+    redis hset later:hosts "$1" "{\"host\":\"$1\",\"pid\":1,\"version\":\"0.1\",\"started\":1,\
+\"seen\":$2,\"workers\":1,\"running\":0,\"performed\":0,\"failed\":0,\"queues\":[]}" >/dev/null
+}
+# hosts: their names; ours TEXT: is it in our line of `later status`?
+hosts() { redis hkeys later:hosts | sed "s/^$(hostname):.*/ours/" | sort | tr '\n' ' '; }
+are() { [ "$(hosts)" = "$1" ]; }
+ours() { later status | awk -F '\t' -v host="$(hostname)" '$1 == host' | grep -q "$1"; }
+
+start_redis
+now=$(date +%s)
+entry yesterday $((now - 90000))
+entry today $((now - 3600))
+redis hset later:hosts broken nonsense >/dev/null
+configure 'workers = 2;'
+start_laterd
+within 10 "who was not seen for a day is forgotten, nobody else" are 'broken ours today '
+
+push_do one '"do":"sleep","for":8'
+wait_until 5 begun one
+within 8 "later status tells what runs" ours 'default:1$'
+push_many 1000 'do' '{"do":"done"}' many-
+within 12 "and how many a second" ours '[1-9][0-9]*\.[0-9].default'
+redis client kill type normal >/dev/null
+end_well
+is "$(hosts)" "broken today " "who stops takes its leave"
+finish
