@@ -118,43 +118,51 @@ static int parse_tcp(struct later_address *address, const char *text, struct lat
     return parse_db(address, db, err);
 }
 
-unsigned later_address_sentinels(const struct later_address *address)
+unsigned later_address_hosts(const struct later_address *address)
 {
-    unsigned count = address->sentinels[0] != '\0';
+    unsigned count = address->hosts[0] != '\0';
 
-    for (const char *c = address->sentinels; *c; c++)
+    for (const char *c = address->hosts; *c; c++)
         count += *c == ',';
     return count;
 }
 
-/* The one that begins at text, up to a comma or the end. */
-static int parse_sentinel(struct later_address *one, const char *text)
+unsigned later_address_sentinels(const struct later_address *address)
 {
-    memset(one, 0, sizeof *one);
-    return parse_host(one, text, strcspn(text, ","), 26379);
+    return address->cluster ? 0 : later_address_hosts(address);
 }
 
-void later_address_sentinel(const struct later_address *address, unsigned which,
-                            struct later_address *one)
+/* The one that begins at text, up to a comma or the end. */
+static int parse_one(const struct later_address *address, struct later_address *one,
+                     const char *text)
 {
-    const char *text = address->sentinels;
+    memset(one, 0, sizeof *one);
+    return parse_host(one, text, strcspn(text, ","), address->cluster ? 6379 : 26379);
+}
+
+void later_address_host(const struct later_address *address, unsigned which,
+                        struct later_address *one)
+{
+    const char *text = address->hosts;
 
     for (; which > 0 && strchr(text, ','); which--)
         text = strchr(text, ',') + 1;
-    (void)parse_sentinel(one, text); /* it was good when the URL was parsed */
+    (void)parse_one(address, one, text); /* it was good when the URL was parsed */
 }
 
-/* Each Sentinel, tried once so that later_address_sentinel() cannot fail. */
-static int check_sentinels(const struct later_address *address, struct later_error *err)
+/* Takes the list; each is tried once so that later_address_host() cannot fail. */
+static int parse_hosts(struct later_address *address, const char *text, size_t len,
+                       struct later_error *err)
 {
-    const char *text = address->sentinels;
     struct later_address one;
 
-    if (later_address_sentinels(address) > LATER_SENTINELS_MAX)
-        return refuse(err, "more than 8 Sentinels");
-    for (;; text++) {
-        if (parse_sentinel(&one, text) < 0)
-            return refuse(err, "a Sentinel's host or port is wrong");
+    if (copy(address->hosts, sizeof address->hosts, text, len) < 0)
+        return refuse(err, "the hosts are none or longer than 255 bytes");
+    if (later_address_hosts(address) > LATER_HOSTS_MAX)
+        return refuse(err, "more than 8 hosts");
+    for (text = address->hosts;; text++) {
+        if (parse_one(address, &one, text) < 0)
+            return refuse(err, "a host or port is wrong");
         text += strcspn(text, ",");
         if (!*text)
             return 0;
@@ -168,14 +176,24 @@ static int parse_sentinels(struct later_address *address, const char *text, stru
 
     if (parse_user(address, &text, &len, err) < 0)
         return -1;
-    if (copy(address->sentinels, sizeof address->sentinels, text, len) < 0)
-        return refuse(err, "the Sentinels are none or longer than 255 bytes");
-    if (check_sentinels(address, err) < 0)
+    if (parse_hosts(address, text, len, err) < 0)
         return -1;
     name_len = strcspn(name, "/");
     if (copy(address->master, sizeof address->master, name, name_len) < 0)
         return refuse(err, "the master's name is missing or longer than 63 bytes");
     return parse_db(address, name[name_len] ? name + name_len + 1 : "", err);
+}
+
+static int parse_cluster(struct later_address *address, const char *text, struct later_error *err)
+{
+    size_t len = strcspn(text, "/");
+
+    address->cluster = true;
+    if (parse_user(address, &text, &len, err) < 0)
+        return -1;
+    if (strchr(text, '/') && strcmp(strchr(text, '/'), "/") != 0)
+        return refuse(err, "a Cluster has no databases");
+    return parse_hosts(address, text, len, err);
 }
 
 int later_address_parse(struct later_address *address, const char *url, struct later_error *err)
@@ -187,6 +205,8 @@ int later_address_parse(struct later_address *address, const char *url, struct l
         return parse_tcp(address, url + 8, err);
     if (strncmp(url, "sentinel://", 11) == 0)
         return parse_sentinels(address, url + 11, err);
+    if (strncmp(url, "cluster://", 10) == 0)
+        return parse_cluster(address, url + 10, err);
     if (strncmp(url, "rediss://", 9) == 0)
         return refuse(err, "no TLS here: let stunnel make it and name its socket "
                            "(doc/operations.md, TLS)");

@@ -6,6 +6,8 @@
  *     sentinel://[user@]h1[:port],h2[:port]/NAME[/db]
  *                                          the master NAME that Sentinels know (sentinel.h); their
  *                                          port 26379 unless said; user and db are the Redis's
+ *     cluster://[user@]h1[:port],h2[:port] a Redis Cluster, of which these are some nodes
+ * (cluster.h); their port 6379 unless said
  *
  * Never a password: it would be seen in ps and in logs. It comes from a file or an environment
  * variable of the caller's choice.
@@ -15,10 +17,11 @@
 
 #include "later/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define LATER_SENTINELS_MAX 8 /* in one URL */
+#define LATER_HOSTS_MAX 8 /* in one URL: Sentinels, or nodes of a Cluster */
 
 struct later_address {
     char path[108]; /* unix socket; "" = TCP */
@@ -26,18 +29,21 @@ struct later_address {
     char port[6];
     char user[128]; /* "" = the default user */
     uint32_t db;
-    char sentinels[256]; /* "h1:port,h2": host and port are not known yet; "" = no Sentinel */
-    char master[64];     /* the name that they know it by */
+    char hosts[256]; /* "h1:port,h2": Sentinels or nodes; host and port are not known yet. "": none
+                      */
+    char master[64]; /* the name that the Sentinels know it by */
+    bool cluster;    /* they are nodes of a Cluster */
 };
 
 /* Parses url. Returns 0, or -1 with *err (LATER_E_USAGE; the text repeats no password). */
 int later_address_parse(struct later_address *address, const char *url, struct later_error *err);
 
-/* How many Sentinels it names, 0 where it is not of that kind; and the host and port of number
- * `which` of them into *one, all else in it empty. */
+/* How many hosts it lists, 0 where it names one server; how many of them are Sentinels, all or
+ * none; and the host and port of number `which` of them into *one, all else in it empty. */
+unsigned later_address_hosts(const struct later_address *address);
 unsigned later_address_sentinels(const struct later_address *address);
-void later_address_sentinel(const struct later_address *address, unsigned which,
-                            struct later_address *one);
+void later_address_host(const struct later_address *address, unsigned which,
+                        struct later_address *one);
 
 /* Begins a non-blocking connection to number `which` of the host's addresses (`localhost` may be
  * ::1 and 127.0.0.1; where there are fewer it begins again at the first), CLOEXEC, with keepalive

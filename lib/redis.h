@@ -1,13 +1,11 @@
 /*
- * redis.h: one connection to Redis, and one answer to each command, always.
+ * redis.h: the Redis that a URL leads to, and one answer to each command, always: over one
+ * connection (conn.h) where the URL names a server or Sentinels, over one for each node (cluster.h)
+ * where it names a Cluster.
  *
- * The connection does no waiting of its own: whoever owns it polls later_redis_fd(), calls
+ * It does no waiting of its own: whoever owns it polls later_redis_fd(), calls
  * later_redis_handle() when something is ready and later_redis_tick() when later_redis_deadline()
  * has come. client.c does so with poll(2), the daemon with libevent; both see the same answers.
- *
- * hiredis parses the replies, and only that. Its own connections lack what a daemon needs
- * (deadlines, CLOEXEC, writes without SIGPIPE, "sent or not?" when a connection dies: hiredis
- * 0.14.1), so sockets and queues are ours.
  *
  * Every command has a deadline, also one behind another that takes longer, since answers come in
  * order. When it passes, or the connection breaks, the connection is closed
@@ -15,58 +13,22 @@
  * has happened), UNKNOWN where it may have run. A connection that is down stays down until
  * later_redis_connect() is called again; when to do so is the owner's policy.
  *
- * With an address of Sentinels, connecting begins with asking them (sentinel.h), each for at most
- * LATER_SENTINEL_SECONDS; the Redis that is named must answer ROLE with master before commands are
- * taken. One that answers READONLY is left as soon as nothing else is outstanding there.
+ * Of a Cluster a node may be away while the others are not: then commands for its slots are
+ * answered UNSENT or UNKNOWN, and others go on. `up` is called once when its slots are known, and
+ * again whenever a node is back or slots have moved: what was refused may work now, what was lost
+ * may be looked for. It is down when no node answers.
  */
 #ifndef LATER_REDIS_H
 #define LATER_REDIS_H
 
-#include "address.h"
-#include "command.h"
-#include "later/error.h"
-#include "reply.h"
-
-#include <stdbool.h>
-
-#define LATER_NO_SCRIPT (-1)
+#include "conn.h"
 
 struct later_redis;
 
-enum later_outcome {
-    LATER_ANSWERED, /* reply is there and no error */
-    LATER_REFUSED,  /* Redis answered with an error; remedy says what to do */
-    LATER_UNSENT,   /* the connection broke before: nothing has happened */
-    LATER_UNKNOWN   /* the connection broke after: it may have run, or may still run */
-};
-
-struct later_answer {
-    enum later_outcome outcome;
-    enum later_remedy remedy;  /* where REFUSED */
-    struct later_reply *reply; /* borrowed; to keep it, set this to NULL and free it later */
-    const char *text;          /* Redis's error, or why the connection broke; "" where ANSWERED */
-};
-typedef void later_answer_fn(void *arg, struct later_answer *answer);
-
-struct later_redis_options {
-    struct later_address address; /* copied */
-    const char *password;         /* copied; NULL = none */
-    const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
-    const char *protocol;         /* key of the protocol's number; copied; NULL = not looked at */
-    double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */
-    bool sentinel;                /* of a sentinel: address: stay at a Sentinel, do not go on */
-    /* All may be NULL. None may call later_redis_free(). */
-    void (*up)(void *arg);                    /* the handshake is done: commands are taken */
-    void (*down)(void *arg, const char *why); /* it broke, or could not be made */
-    void (*message)(void *arg, const char *channel, const char *text); /* after SUBSCRIBE */
-    void *arg;
-};
-
-/* A new connection, down. NULL without memory. */
+/* A new one, down. NULL without memory. */
 struct later_redis *later_redis_new(const struct later_redis_options *options);
 
-/* Another connection to the same server as the same user, down, without functions. NULL without
- * memory. */
+/* Another to the same address as the same user, down, without functions. NULL without memory. */
 struct later_redis *later_redis_twin(const struct later_redis *redis);
 
 /* Answers what is outstanding (UNSENT, UNKNOWN), closes and frees. NULL is fine. */
@@ -96,7 +58,8 @@ bool later_redis_down(const struct later_redis *redis);
  * LATER_PROTOCOL)? `down` was told so in words. */
 bool later_redis_too_new(const struct later_redis *redis);
 
-/* Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 where the ACL hides it. */
+/* Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 where the ACL hides it, and
+ * for a Cluster. */
 int64_t later_redis_id(const struct later_redis *redis);
 
 /* Takes *cmd (emptied) to be sent by the next later_redis_flush() or later_redis_handle(), and

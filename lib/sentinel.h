@@ -21,11 +21,11 @@
 
 /* Whose turn it is. Plain data. */
 struct later_turns {
-    uint8_t order[LATER_SENTINELS_MAX]; /* numbers for later_address_sentinel() */
+    uint8_t order[LATER_HOSTS_MAX]; /* numbers for later_address_host() */
     uint8_t count, at;
 };
 
-/* `count` Sentinels (at most LATER_SENTINELS_MAX), in the URL's order. */
+/* `count` Sentinels (at most LATER_HOSTS_MAX), in the URL's order. */
 void later_turns_init(struct later_turns *turns, unsigned count);
 
 /* Begins at the front. */

@@ -17,8 +17,10 @@ cat "$out" >>"$includes"
 # lib's stand above daemon's.
 layers='lib    error clock
 lib    address backoff command digest key password reply
-lib    document script sentinel
-lib    redis cluster
+lib    document script sentinel slot
+lib    conn nodes
+lib    cluster
+lib    redis
 lib    limit lock look place queue stock
 lib    bulk call client lock_wait push
 daemon config health log notify signals
@@ -102,7 +104,7 @@ judge "lib knows no daemon, the command line only its configuration and health, 
     }'
 
 judge "each library has one door" '
-    $2 ~ /^<hiredis/ && $1 !~ /^lib\/(redis|reply)\.[ch]$/ { bad("only lib/redis and lib/reply may") }
+    $2 ~ /^<hiredis/ && $1 !~ /^lib\/(conn|reply)\.[ch]$/ { bad("only lib/conn and lib/reply may") }
     $2 ~ /^<jansson/ && $1 !~ /^(lib\/document[a-z_]*\.c|lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
         bad("only lib/document*.c, later/job_json.h and cli/ may")
     }

@@ -43,7 +43,7 @@ START_TEST(test_urls)
         for (unsigned s = 0; s < rows[i].count; s++) {
             struct later_address one;
 
-            later_address_sentinel(&address, s, &one);
+            later_address_host(&address, s, &one);
             ck_assert_str_eq(one.host, rows[i].hosts[s]);
             ck_assert_str_eq(one.port, rows[i].ports[s]);
             ck_assert_str_eq(one.user, "");
