@@ -121,8 +121,12 @@ void bells_uncalled(struct bells *bells, const char *queue)
 
 bool bells_wanted(const struct config *config)
 {
-    (void)config;
-    return false;
+    struct later_address address;
+    struct later_error ignored;
+    char url[512];
+
+    link_url(config, url, sizeof url);
+    return later_address_parse(&address, url, &ignored) == 0 && address.cluster;
 }
 
 static int add(struct bells *bells, struct event_base *base, const struct config *config,

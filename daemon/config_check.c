@@ -56,9 +56,10 @@ static const char *check_socket(const char *url)
                : "not right; unix:/path[?db=N] with an absolute path of at most 107 bytes";
 }
 
-static const char *check_sentinels(const char *url)
+/* rest: behind the scheme of a list of hosts. */
+static const char *check_hosts(const char *url, const char *rest, const char *why)
 {
-    const char *rest = url + strlen("sentinel://"), *at = strrchr(rest, '@');
+    const char *at = strrchr(rest, '@');
     struct later_address address;
     struct later_error ignored;
 
@@ -68,34 +69,30 @@ static const char *check_sentinels(const char *url)
     if (made_of(rest, strlen(rest), 480, DIGITS LETTERS "._-@:/[]%,") &&
         later_address_parse(&address, url, &ignored) == 0)
         return NULL;
-    return "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db], at most 8 hosts";
+    return why;
 }
 
 const char *config_check_url(const char *url)
 {
-    static const struct {
-        const char *scheme, *why;
-    } not_yet[] = {
-        { "rediss://",
-          "laterd speaks no TLS (rediss://); let stunnel do it, on this host, and name "
-          "its socket: doc/operations.md, TLS" },
-        { "cluster://", "Redis Cluster (cluster://) is not supported yet; redis:// or unix:" },
-    };
-
     if (strcmp(url, "embedded") == 0)
         return NULL;
-    for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++) {
-        if (strncmp(url, not_yet[i].scheme, strlen(not_yet[i].scheme)) == 0)
-            return not_yet[i].why;
-    }
+    if (strncmp(url, "rediss://", strlen("rediss://")) == 0)
+        return "laterd speaks no TLS (rediss://); let stunnel do it, on this host, and name its "
+               "socket: doc/operations.md, TLS";
     if (strncmp(url, "redis://", strlen("redis://")) == 0)
         return check_server(url);
     if (strncmp(url, "sentinel://", strlen("sentinel://")) == 0)
-        return check_sentinels(url);
+        return check_hosts(url, url + strlen("sentinel://"),
+                           "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db], at "
+                           "most 8 hosts");
+    if (strncmp(url, "cluster://", strlen("cluster://")) == 0)
+        return check_hosts(url, url + strlen("cluster://"),
+                           "not right; cluster://[user@]host[:port],host[:port], at most 8 hosts");
     if (strncmp(url, "unix:", strlen("unix:")) == 0)
         return check_socket(url);
     return "not an address of Redis; \"embedded\", \"unix:/path\", "
-           "\"redis://[user@]host[:port][/db]\" or \"sentinel://host,host/NAME\"";
+           "\"redis://[user@]host[:port][/db]\", \"sentinel://host,host/NAME\" or "
+           "\"cluster://host,host\"";
 }
 
 const char *config_check_prefix(const char *prefix)
