@@ -311,14 +311,15 @@ static struct later_client *client_of(struct arena *arena)
 
 /* Only what was refused is tried again: where nobody knows, a second call might push what is done
  * by then once more. */
-int arena_push_job(struct arena *arena, const struct later_new_job *job, double due)
+int arena_push_in(struct arena *arena, const char *queue, const struct later_new_job *job,
+                  double due)
 {
     double until = arena_now() + 10;
     struct later_error err;
     bool refused;
 
     do {
-        if (later_push(client_of(arena), "default", job, NULL, NULL, &err) == 0) {
+        if (later_push(client_of(arena), queue, job, NULL, NULL, &err) == 0) {
             append(arena->pushed, "ok %s %.6f\n", job->id, due);
             return 0;
         }
@@ -328,6 +329,11 @@ int arena_push_job(struct arena *arena, const struct later_new_job *job, double 
     } while (refused && err.code == LATER_E_REDIS && arena_now() < until);
     append(arena->pushed, "%s %s %.6f\n", refused ? "no" : "maybe", job->id, due);
     return -1;
+}
+
+int arena_push_job(struct arena *arena, const struct later_new_job *job, double due)
+{
+    return arena_push_in(arena, "default", job, due);
 }
 
 int arena_push(struct arena *arena, const char *id, const char *type, const char *payload)
@@ -375,7 +381,15 @@ static void push_one(struct arena *arena, const struct produce *what, unsigned n
         strcpy(payload, "\"fail\"");
     if (arena_random(100) < what->junk)
         push_junk(arena, id);
-    arena_push_job(arena, &job, due);
+    arena_push_in(arena, what->queue ? what->queue : "default", &job, due);
+}
+
+static volatile sig_atomic_t enough;
+
+static void on_enough(int number)
+{
+    (void)number;
+    enough = 1;
 }
 
 pid_t arena_produce(struct arena *arena, const struct produce *what)
@@ -392,7 +406,8 @@ pid_t arena_produce(struct arena *arena, const struct produce *what)
     srandom(what->seed);
     arena->client = NULL; /* the parent's connections are the parent's */
     arena->direct = NULL;
-    while (arena_now() < start + what->seconds) {
+    signal(SIGTERM, on_enough);
+    while (!enough && arena_now() < start + what->seconds) {
         for (unsigned i = 0; i < what->burst; i++)
             push_one(arena, what, number++);
         arena_sleep(start + number / what->rate - arena_now());
@@ -504,7 +519,7 @@ int arena_tally(struct arena *arena, struct tally *tally)
     static const char *const queues[] = { "default", NULL };
     redisContext *redis = arena_redis(arena);
 
-    if (!redis || tally_take(tally, arena->pushed, arena->trace, arena->faults, redis, queues) < 0)
+    if (!redis || tally_take(tally, arena->pushed, arena->trace, arena->faults, &redis, queues) < 0)
         return -1;
     tally_print(tally);
     return 0;

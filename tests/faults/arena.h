@@ -56,6 +56,8 @@ size_t arena_workers(const struct arena *arena, int n, pid_t *pids, size_t most)
  * knows. */
 int arena_push(struct arena *arena, const char *id, const char *type, const char *payload);
 int arena_push_job(struct arena *arena, const struct later_new_job *job, double due);
+int arena_push_in(struct arena *arena, const char *queue, const struct later_new_job *job,
+                  double due);
 
 /* Notes a fault that lasted from `start` until now. */
 void arena_fault(struct arena *arena, double start, const char *what);
@@ -92,11 +94,13 @@ unsigned arena_random(unsigned n);
 /* Pushes in a process of its own, from `seed`, `burst` jobs at a time, `rate` a second, for
  * `seconds`. Percentages say what else than "sleep 0…slow_ms" they are. */
 struct produce {
+    const char *queue;  /* NULL: default */
     const char *prefix; /* of their ids */
     unsigned seed, burst, slow_ms;
     double rate, seconds;
     unsigned delayed, fail, crash, hang, junk; /* percent; of crash and hang: tenths */
 };
+/* TERM ends it early: behind a push whose outcome is noted. */
 pid_t arena_produce(struct arena *arena, const struct produce *what);
 /* Waits for its end. */
 void arena_produced(pid_t pid);

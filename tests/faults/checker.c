@@ -4,11 +4,13 @@
 
 #include <stdio.h>
 
+#define QUEUES 64
+
 int main(int argc, char **argv)
 {
     static const char *const standard[] = { "default", NULL };
     struct tally tally;
-    redisContext *redis;
+    redisContext *redis, *all[QUEUES];
     bool good;
 
     if (argc < 5) {
@@ -20,7 +22,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[4], redis ? redis->errstr : "no memory");
         return 69;
     }
-    if (tally_take(&tally, argv[1], argv[2], argv[3], redis,
+    for (size_t i = 0; i < QUEUES; i++)
+        all[i] = redis;
+    if (tally_take(&tally, argv[1], argv[2], argv[3], all,
                    argc > 5 ? (const char *const *)argv + 5 : standard) < 0)
         return 66;
     tally_print(&tally);

@@ -251,16 +251,16 @@ static long long ask(redisContext *redis, const char *command, const char *queue
     return number;
 }
 
-static bool in_redis(redisContext *redis, const char *const *queues, const char *id)
+static bool in_redis(redisContext *const *redis, const char *const *queues, const char *id)
 {
     for (; *queues; queues++) {
-        if (ask(redis, "HEXISTS", *queues, "jobs", id) == 1)
+        if (ask(*redis++, "HEXISTS", *queues, "jobs", id) == 1)
             return true;
     }
     return false;
 }
 
-static void judge_pushes(struct tally *tally, redisContext *redis, const char *const *queues)
+static void judge_pushes(struct tally *tally, redisContext *const *redis, const char *const *queues)
 {
     for (size_t i = 0; i < tally->push_count; i++) {
         const struct push *push = &tally->pushes[i];
@@ -300,7 +300,7 @@ static bool add_up(struct tally *tally, redisContext *redis, const char *queue)
 }
 
 int tally_take(struct tally *tally, const char *pushed, const char *trace, const char *faults,
-               redisContext *redis, const char *const *queues)
+               redisContext *const *redis, const char *const *queues)
 {
     memset(tally, 0, sizeof *tally);
     if (read_lines(tally, pushed, read_push) < 0 || read_lines(tally, trace, read_run) < 0 ||
@@ -313,7 +313,7 @@ int tally_take(struct tally *tally, const char *pushed, const char *trace, const
     judge_pushes(tally, redis, queues);
     tally->conserved = true;
     for (size_t i = 0; queues[i]; i++)
-        tally->conserved = add_up(tally, redis, queues[i]) && tally->conserved;
+        tally->conserved = add_up(tally, redis[i], queues[i]) && tally->conserved;
     return 0;
 }
 

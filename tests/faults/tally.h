@@ -54,10 +54,10 @@ struct tally {
     bool conserved;     /* the counters of Redis add up, each job is in one set */
 };
 
-/* Reads the logs and counts. faults may be NULL. queues: names, NULL-terminated. Returns 0, or -1
- * with the reason on stderr. */
+/* Reads the logs and counts. faults may be NULL. queues: names, NULL-terminated; redis: of each the
+ * one that has it. Returns 0, or -1 with the reason on stderr. */
 int tally_take(struct tally *tally, const char *pushed, const char *trace, const char *faults,
-               redisContext *redis, const char *const *queues);
+               redisContext *const *redis, const char *const *queues);
 void tally_free(struct tally *tally);
 
 /* As TAP comments: the numbers, and the first offenders. */

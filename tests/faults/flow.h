@@ -1,0 +1,25 @@
+/*
+ * flow.h: how steadily the jobs of one producer end, from the trace (trace_plugin.c): the ids of a
+ * producer begin with its prefix and `-`.
+ */
+#ifndef FAULTS_FLOW_H
+#define FAULTS_FLOW_H
+
+#include <stddef.h>
+
+struct flow {
+    double *ends; /* when its jobs ended well: CLOCK_MONOTONIC, in order */
+    size_t count;
+};
+
+/* Reads the trace. Without memory, or a trace, the test ends. */
+void flow_read(struct flow *flow, const char *trace, const char *prefix);
+void flow_free(struct flow *flow);
+
+/* Jobs a second between two times. */
+double flow_rate(const struct flow *flow, double from, double to);
+
+/* The longest time between two times in which none ended. */
+double flow_gap(const struct flow *flow, double from, double to);
+
+#endif
