@@ -12,6 +12,7 @@
 #define RESERVED_MAX 100000 /* reservations compared with each other */
 #define SETS         4
 
+/* In the order of *locate*. */
 static const enum later_key sets[SETS] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
                                            LATER_KEY_RESERVED };
 
@@ -49,54 +50,21 @@ static void fault(struct walk *walk, const char *id, const char *what)
 
 /* --- what looks wrong, at one moment --- */
 
-static void add_score(struct later_command *cmd, const struct later_keys *keys, enum later_key set,
-                      const char *member)
-{
-    later_look_scores(cmd, keys, set, 1);
-    later_command_text(cmd, member);
-}
-
-/* MULTI, where it is in each set, whether it has a document, EXEC: in one write. The replies are
- * those of EXEC. */
-static struct later_reply *ask_at_once(struct walk *walk, const char *id, const char *member)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-
-    later_command_begin(&cmd, 1);
-    later_command_text(&cmd, "MULTI");
-    reply = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
-    if (!reply)
-        return NULL;
-    for (int i = 0; i <= SETS; i++) {
-        later_reply_free(reply);
-        if (i < SETS)
-            add_score(&cmd, walk->keys, sets[i], sets[i] == LATER_KEY_RESERVED ? member : id);
-        else
-            later_look_exists(&cmd, walk->keys, id, strlen(id));
-        reply = cli_call_once(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
-        if (!reply)
-            return NULL;
-    }
-    later_reply_free(reply);
-    later_command_begin(&cmd, 1);
-    later_command_text(&cmd, "EXEC");
-    return cli_call_once(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
-}
-
 static int look_again(struct walk *walk, const char *member)
 {
     const char *id = id_of(walk, member);
-    struct later_reply *reply =
-        ask_at_once(walk, id, walk->set == LATER_KEY_RESERVED ? member : "");
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
     char what[100] = "is in";
     int count = 0;
     bool in_own = false;
 
+    later_look_locate(&cmd, walk->keys, id, walk->set == LATER_KEY_RESERVED ? member : "");
+    reply = cli_call(walk->cli, &cmd, LATER_SCRIPT_LOCATE, walk->err);
     if (!reply)
         return -1;
     for (size_t i = 0; i < SETS; i++) {
-        if (later_reply_is_nil(later_reply_at(later_reply_at(reply, i), 0)))
+        if (!later_reply_int(later_reply_at(reply, i)))
             continue;
         count++;
         in_own |= sets[i] == walk->set;

@@ -193,6 +193,14 @@ void later_look_exists(struct later_command *cmd, const struct later_keys *keys,
     later_command_bytes(cmd, id, len);
 }
 
+void later_look_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                       const char *member)
+{
+    later_script_begin(cmd, LATER_SCRIPT_LOCATE, keys, NULL, 0);
+    later_command_text(cmd, id);
+    later_command_text(cmd, member);
+}
+
 void later_look_wait(struct later_command *cmd, const struct later_keys *const *queues,
                      size_t count, double seconds)
 {

@@ -101,6 +101,11 @@ void later_look_scores(struct later_command *cmd, const struct later_keys *keys,
 void later_look_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
                        size_t len);
 
+/* In which of ready, delayed, dead, reserved, jobs an id is: the reply has 1 or 0 for each. member:
+ * what is looked for in reserved (TOKEN:id, or ""). LATER_SCRIPT_LOCATE. */
+void later_look_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                       const char *member);
+
 /* BLPOP on the wake keys of some queues, for at most `seconds`. The reply is nil when none came;
  * else its element 0 is the key. */
 void later_look_wait(struct later_command *cmd, const struct later_keys *const *queues,

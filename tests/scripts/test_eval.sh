@@ -117,6 +117,10 @@ is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 
 is "$(run probe)" '' 'probe: nothing is denied'
 
+redis zadd 'later:{demo}:delayed' 1 z >/dev/null
+is "$(run locate z '')" '0 1 0 0 0' 'locate'
+redis del 'later:{demo}:delayed' >/dev/null
+
 is "$(run place_take $t1 1 30)" '' 'place_take'
 contains "$(run place_take $t2 1 30)" '29.' 'place_take: none is free'
 is "$(run place_touch 30 $t1 $t2)" 2 'place_touch'

@@ -89,6 +89,23 @@ START_TEST(show_tells_of_each_state)
 }
 END_TEST
 
+START_TEST(locate_tells_every_set)
+{
+    uint64_t before;
+
+    one_in_each_state();
+    ask("ZADD %s 1 %s", key("dead"), "ready"); /* a foreign hand's */
+    before = digest();
+    ck_assert_str_eq(flat(run("locate", "ready", "", NULL)), "1 0 1 0 1");
+    ck_assert_str_eq(flat(run("locate", "delayed", "", NULL)), "0 1 0 0 1");
+    ck_assert_str_eq(flat(run("locate", "dead", "", NULL)), "0 0 1 0 1");
+    ck_assert_str_eq(flat(run("locate", "reserved", "", NULL)), "0 0 0 0 1");
+    ck_assert_str_eq(flat(run("locate", "reserved", member('r', "reserved"), NULL)), "0 0 0 1 1");
+    ck_assert_str_eq(flat(run("locate", "none", member('t', "none"), NULL)), "0 0 0 0 0");
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
 START_TEST(refused_questions)
 {
     static const char *const wrong[][3] = {
@@ -176,11 +193,17 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        peek_shows_each_state,         peek_pages_in_order,
-        peek_is_bounded_in_bytes,      peek_shows_plain_members,
-        show_tells_of_each_state,      refused_questions,
-        size_counts_all_of_one_moment, the_oldest_ready_job_is_found_in_any_priority,
-        before_everything_has_no_age,  NULL,
+        peek_shows_each_state,
+        peek_pages_in_order,
+        peek_is_bounded_in_bytes,
+        peek_shows_plain_members,
+        show_tells_of_each_state,
+        locate_tells_every_set,
+        refused_questions,
+        size_counts_all_of_one_moment,
+        the_oldest_ready_job_is_found_in_any_priority,
+        before_everything_has_no_age,
+        NULL,
     };
 
     return harness_main("look", tests);

@@ -14,6 +14,7 @@ static const char *const calls[][28] = {
     { "push", "60", "replace", "n1", "",   "5",  "{}", "n2", "+9", "0", "{}", "a1",
       "",     "3",  "{}",      "l1", "+5", "-7", "{}", "r1", "",   "0", "{}" },
     { "show", "a1", "l1", "r1", "d1", "none" },
+    { "locate", "r1", "tttttttttttttttt:r1" },
     { "peek", "ready", "0", "10" },
     { "size" },
     { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
@@ -58,7 +59,8 @@ const char *const tour_scripts[] = {
     "cancel",      "pause",       "resume",        "reserve",    "trim",        "purge",
     "stock_set",   "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
     "lock_touch",  "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "place_take",
-    "place_touch", "place_free",  "wait_next",     "hasten",     "wake",        NULL
+    "place_touch", "place_free",  "wait_next",     "hasten",     "locate",      "wake",
+    NULL
 };
 
 void tour_crowd(void)

@@ -2,6 +2,7 @@
  * The words are written down from the heads of scripts/VERB.lua. */
 #include "queue.h"
 
+#include "look.h"
 #include "place.h"
 #include "stock.h"
 #include "tests/support/comma.h"
@@ -396,6 +397,9 @@ START_TEST(test_ids)
     later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
     CALL(SHOW, "show", "7", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":priorities",
          ":errors", "a", "b");
+    later_look_locate(&cmd, &keys, "a", TOKEN ":a");
+    CALL(LOCATE, "locate", "5", ":ready", ":delayed", ":dead", ":reserved", ":jobs", "a",
+         TOKEN ":a");
     later_queue_cancel(&cmd, &keys, (const char *const[]){ "a", "b" },
                        (const char *const[]){ NULL, TOKEN ":b" }, 2);
     CALL(CANCEL, "cancel", "13", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":attempts",
