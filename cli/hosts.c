@@ -81,6 +81,42 @@ static void add_runs(struct table *table, json_t *host)
     table_text(table, PLAIN, text);
 }
 
+/* Adds its connections to those of the others, by node of a Cluster. */
+static void add_connections(json_t *nodes, json_t *host, double now)
+{
+    const char *node;
+    json_t *count;
+
+    if (is_gone(host, now))
+        return;
+    json_object_foreach(json_object_get(host, "nodes"), node, count)
+    {
+        double sum = real_of(nodes, node) + json_number_value(count);
+
+        json_object_set_new(nodes, node, json_real(sum));
+    }
+}
+
+static void print_connections(struct cli *cli, json_t *nodes)
+{
+    static const char *const headings[] = { "NODE", ">CONNECTIONS", NULL };
+    struct table table;
+    const char *node;
+    json_t *count;
+
+    if (cli->json || json_object_size(nodes) == 0)
+        return;
+    if (cli->out_terminal)
+        putchar('\n');
+    cli_table(cli, &table, headings);
+    json_object_foreach(nodes, node, count)
+    {
+        table_text(&table, PLAIN, node);
+        table_number(&table, PLAIN, (uint64_t)json_number_value(count));
+    }
+    table_end(&table);
+}
+
 static void add_row(struct table *table, json_t *host, double now)
 {
     bool gone = is_gone(host, now);
@@ -136,6 +172,7 @@ static int print_all(struct cli *cli, const struct later_reply *reply, double no
                                             ">UP",        ">SEEN",   ">WORKERS",    ">RUNNING",
                                             ">PERFORMED", ">FAILED", ">PER SECOND", "QUEUES",
                                             "RUNS",       NULL };
+    json_t *nodes = json_object();
     struct table table;
     int count = 0;
 
@@ -153,10 +190,13 @@ static int print_all(struct cli *cli, const struct later_reply *reply, double no
             print_json(host, id, now);
         else
             add_row(&table, host, now);
+        add_connections(nodes, host, now);
         count += json_is_object(host);
         json_decref(host);
     }
     table_end(&table);
+    print_connections(cli, nodes);
+    json_decref(nodes);
     return count;
 }
 

@@ -13,11 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVERY          5              /* seconds */
-#define SAMPLES        12             /* of them: the rate is that of the last minute */
-#define FORGET_EVERY   720            /* beats between looks for daemons that are long gone */
-#define FORGET_SECONDS 86400.0        /* since they were seen */
-#define PROBE_QUEUE    "laterd.probe" /* a name that stays empty */
+#define EVERY          5       /* seconds */
+#define SAMPLES        12      /* of them: the rate is that of the last minute */
+#define FORGET_EVERY   720     /* beats between looks for daemons that are long gone */
+#define FORGET_SECONDS 86400.0 /* since they were seen */
 
 struct sample {
     double at;
@@ -104,7 +103,7 @@ static void name_protocol(struct announce *announce)
 
 void announce_link_up(struct announce *announce)
 {
-    fit_ask(announce->fit, announce->link, PROBE_QUEUE);
+    fit_ask(announce->fit, announce->link);
     name_protocol(announce);
     name_queues(announce);
     announce->beats = 0;
@@ -148,6 +147,18 @@ static void add_running(const struct announce_state *state, char *text, size_t r
     for (uint32_t i = 0; i < state->queue_count && len + 90 < room; i++)
         len += (size_t)snprintf(text + len, room - len, "%s\"%s\":%u", len ? "," : "",
                                 state->queues[i].name, (unsigned)state->queues[i].running);
+}
+
+/* `"127.0.0.1:7000":12`. */
+static void add_nodes(const struct announce_state *state, char *text, size_t room)
+{
+    const struct connections *connections = &state->connections;
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < connections->count && len + 100 < room; i++)
+        len += (size_t)snprintf(text + len, room - len, "%s\"%s\":%u", len ? "," : "",
+                                connections->nodes[i].node,
+                                (unsigned)connections->nodes[i].connections);
 }
 
 /* Attempts per second, over the last minute. */
@@ -206,7 +217,8 @@ static void look_for_gone(struct announce *announce)
 void announce_tell(struct announce *announce, const struct announce_state *state)
 {
     struct later_command cmd = { 0 };
-    char key[LATER_KEY_MAX], queues[5120] = "", running[6144] = "", text[12288];
+    char key[LATER_KEY_MAX], queues[5120] = "", running[6144] = "";
+    char nodes[12288] = "", text[24576];
     unsigned beat = announce->beats;
 
     if (state->redis_now <= 0)
@@ -219,13 +231,14 @@ void announce_tell(struct announce *announce, const struct announce_state *state
         announce->since = state->redis_now;
     add_queues(announce->config, queues, sizeof queues);
     add_running(state, running, sizeof running);
+    add_nodes(state, nodes, sizeof nodes);
     snprintf(text, sizeof text,
              "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
              "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
-             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s}}",
+             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}}",
              announce->host, (long)getpid(), announce->since, state->redis_now,
              (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
-             rate(announce, state), queues, running);
+             rate(announce, state), queues, running, nodes);
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_begin(&cmd, 4);
     later_command_text(&cmd, "HSET");

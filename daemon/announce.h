@@ -6,6 +6,7 @@
 #ifndef LATERD_ANNOUNCE_H
 #define LATERD_ANNOUNCE_H
 
+#include "connections.h"
 #include "link.h"
 
 struct announce;
@@ -21,6 +22,7 @@ struct announce_state {
         uint32_t running;
     } queues[ANNOUNCE_QUEUES]; /* those of which jobs run */
     uint32_t queue_count;
+    struct connections connections;
 };
 
 /* Counts a job that runs in this queue. */

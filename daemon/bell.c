@@ -117,6 +117,12 @@ void bells_uncalled(struct bells *bells, const char *queue)
         put_back(bell);
 }
 
+void bells_count(const struct bells *bells, struct connections *connections)
+{
+    for (size_t i = 0; bells && i < bells->count; i++)
+        connections_add(connections, link_redis(bells->list[i].link));
+}
+
 /* --- making and unmaking --- */
 
 bool bells_wanted(const struct config *config)

@@ -14,6 +14,7 @@
 #define LATERD_BELL_H
 
 #include "config.h"
+#include "connections.h"
 
 struct bells;
 struct event_base;
@@ -37,6 +38,9 @@ void bells_free(struct bells *bells);
 
 /* A worker is idle that was not: waits for the wakes of its queues. NULL is fine. */
 void bells_idle(struct bells *bells);
+
+/* Adds the connections to each node. NULL is fine. */
+void bells_count(const struct bells *bells, struct connections *connections);
 
 /* A worker that was called has ended without having looked: the queue's wake is put back. NULL, and
  * a queue without a bell, are fine. */

@@ -100,3 +100,8 @@ void ears_moved(struct ears *ears, const char *peer)
 {
     link_moved(ears->link, peer);
 }
+
+void ears_count(const struct ears *ears, struct connections *connections)
+{
+    connections_add(connections, link_redis(ears->link));
+}

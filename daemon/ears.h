@@ -9,6 +9,7 @@
 #define LATERD_EARS_H
 
 #include "config.h"
+#include "connections.h"
 
 struct ears;
 struct event_base;
@@ -26,6 +27,9 @@ struct ears *ears_new(struct event_base *base, const struct config *config,
                       const struct ears_options *options, struct later_error *err);
 /* NULL is fine. */
 void ears_free(struct ears *ears);
+
+/* Adds the connections to each node. */
+void ears_count(const struct ears *ears, struct connections *connections);
 
 /* The master is at `peer` ("host:port") now: the subscription is made anew there. */
 void ears_moved(struct ears *ears, const char *peer);

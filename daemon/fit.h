@@ -19,8 +19,8 @@ struct fit *fit_new(const char *prefix, bool failover, void (*unsafe)(void *arg,
 /* Its links must be freed before. NULL is fine. */
 void fit_free(struct fit *fit);
 
-/* Asks the Redis at the other end of the link, which is up. `queue` is a name that stays empty,
- * whose keys are that Redis's. The caller flushes. */
-void fit_ask(struct fit *fit, struct link *link, const char *queue);
+/* Asks the Redis at the other end of the link, which is up; of a Cluster, each master. The caller
+ * flushes. */
+void fit_ask(struct fit *fit, struct link *link);
 
 #endif

@@ -24,6 +24,7 @@
 #ifndef LATERD_SLOTS_H
 #define LATERD_SLOTS_H
 
+#include "connections.h"
 #include "document.h"
 #include "later/error.h"
 #include "queue.h"
@@ -129,6 +130,7 @@ struct slots_page {
     char prefix[LATER_PREFIX_MAX + 1];
     uint32_t queue_count;
     char queues[SLOTS_QUEUES][LATER_QUEUE_MAX + 1];
+    struct connections connections; /* of the worker, to each node of a Cluster */
     struct slot_call calls[SLOTS_CALLS];
     struct slot_hold held[SLOTS_HOLDS];
     struct slot slots[];

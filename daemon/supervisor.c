@@ -412,6 +412,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
     (void)what;
     workers_tick(supervisor->workers);
     tell_health(supervisor, &state);
+    connections_add(&state.connections, link_redis(supervisor->link));
+    tend_count(supervisor->tend, &state.connections);
     notify_alive();
     announce_tell(supervisor->announce, &state);
 }

@@ -101,6 +101,12 @@ void tend_uncalled(struct tend *tend, const char *queue)
     bells_uncalled(tend->bells, queue);
 }
 
+void tend_count(const struct tend *tend, struct connections *connections)
+{
+    ears_count(tend->ears, connections);
+    bells_count(tend->bells, connections);
+}
+
 double tend_redis_now(const struct tend *tend)
 {
     return migrator_redis_now(tend->migrator);

@@ -25,6 +25,9 @@ void tend_moved(struct tend *tend, const char *peer);
 void tend_idle(struct tend *tend);
 void tend_uncalled(struct tend *tend, const char *queue);
 
+/* Adds the connections to each node of a Cluster. */
+void tend_count(const struct tend *tend, struct connections *connections);
+
 /* Redis's clock; 0 = not known yet. */
 double tend_redis_now(const struct tend *tend);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define WEIGH_SECONDS 0.002 /* between looks at our memory */
+#define COUNT_SECONDS 2     /* between looks at our connections */
 #define TURN_SECONDS  0.002 /* of running jobs, then sockets get their turn */
 
 void worker_report(struct worker *worker, enum worker_report what)
@@ -145,6 +146,19 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
     (void)what;
     fetch_recover(arg);
     worker_kick(arg);
+}
+
+/* Every few seconds, on a Cluster. */
+static void on_count(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    struct connections *connections = &worker->slots->page->connections;
+
+    (void)fd;
+    (void)what;
+    connections->count = 0;
+    connections_add(connections, link_redis(worker->main));
+    connections_add(connections, later_call_redis(worker->client));
 }
 
 static void on_late(evutil_socket_t fd, short what, void *arg)
@@ -311,11 +325,14 @@ static int make_events(struct worker *worker)
     worker->again = evtimer_new(worker->base, on_again, worker);
     worker->watch = evtimer_new(worker->base, on_watch, worker);
     worker->late = worker->start->bells ? evtimer_new(worker->base, on_late, worker) : NULL;
+    worker->count = event_new(worker->base, -1, EV_PERSIST, on_count, worker);
     worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
                                 on_control, worker);
-    if (!worker->pump || !worker->again || !worker->watch || !worker->control ||
+    if (!worker->pump || !worker->again || !worker->watch || !worker->control || !worker->count ||
         (worker->start->bells && !worker->late))
         return -1;
+    if (worker->start->bells)
+        event_add(worker->count, &(struct timeval){ COUNT_SECONDS, 0 });
     return event_add(worker->control, NULL);
 }
 
@@ -355,7 +372,7 @@ static void tear_down(struct worker *worker)
     plugin_set_free(worker->plugins);
     later_client_close(worker->client);
     for (struct event **event = (struct event *[]){ worker->pump, worker->again, worker->watch,
-                                                    worker->control, NULL };
+                                                    worker->control, worker->count, NULL };
          *event; event++)
         event_free(*event);
     if (worker->late)

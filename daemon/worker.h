@@ -113,6 +113,7 @@ struct worker {
     struct plugin_set *plugins;
     struct later_client *client; /* for the calls of plugins; made when first used */
     struct event *pump, *again, *control, *watch;
+    struct event *count;
     struct event *late; /* NULL: all queues are on one server */
 
     struct worker_queue queues[SLOTS_QUEUES];

@@ -370,6 +370,7 @@ static void sum_one(struct process *process, void *arg)
     state->busy += atomic_load(&page->running) > 0;
     state->performed += atomic_load(&page->performed);
     state->failed += atomic_load(&page->failed);
+    connections_add_all(&state->connections, &page->connections);
     for (uint32_t i = 0; i < slots_used(process->slots); i++) {
         struct slot *slot = &page->slots[i];
 

@@ -675,15 +675,58 @@ size_t later_cluster_masters(const struct later_cluster *cluster)
     return count;
 }
 
-int later_cluster_send_to(struct later_cluster *cluster, size_t which, struct later_command *cmd,
-                          double timeout, later_answer_fn *fn, void *arg)
+/* The node that is number `which` of the masters; LATER_NO_NODE where there are not so many. */
+static int master(const struct later_cluster *cluster, size_t which)
 {
-    struct call *call = NULL;
     int node = 0;
 
     while (node < cluster->nodes.count && (!cluster->nodes.list[node].master || which-- > 0))
         node++;
-    if (cluster->state == UP && node < cluster->nodes.count)
+    return node < cluster->nodes.count ? node : LATER_NO_NODE;
+}
+
+bool later_cluster_has(const struct later_cluster *cluster, size_t which, int slot)
+{
+    int node = master(cluster, which);
+
+    return node != LATER_NO_NODE && later_nodes_of(&cluster->nodes, slot) == node;
+}
+
+static void name_node(const struct later_cluster *cluster, int node, char name[LATER_NODE_SIZE])
+{
+    snprintf(name, LATER_NODE_SIZE, "%s:%s", cluster->nodes.list[node].host,
+             cluster->nodes.list[node].port);
+}
+
+void later_cluster_master(const struct later_cluster *cluster, size_t which,
+                          char name[LATER_NODE_SIZE])
+{
+    int node = master(cluster, which);
+
+    name[0] = '\0';
+    if (node != LATER_NO_NODE)
+        name_node(cluster, node, name);
+}
+
+void later_cluster_connections(const struct later_cluster *cluster, later_node_fn *fn, void *arg)
+{
+    char name[LATER_NODE_SIZE];
+
+    for (int i = 0; i < cluster->nodes.count; i++) {
+        if (!cluster->node[i].conn || !later_conn_up(cluster->node[i].conn))
+            continue;
+        name_node(cluster, i, name);
+        fn(arg, name);
+    }
+}
+
+int later_cluster_send_to(struct later_cluster *cluster, size_t which, struct later_command *cmd,
+                          double timeout, later_answer_fn *fn, void *arg)
+{
+    struct call *call = NULL;
+    int node = master(cluster, which);
+
+    if (cluster->state == UP && node != LATER_NO_NODE)
         call = enter(cluster, cmd, LATER_NO_SCRIPT, timeout, fn, arg);
     else
         later_command_free(cmd);

@@ -45,5 +45,9 @@ void later_cluster_tick(struct later_cluster *cluster);
 size_t later_cluster_masters(const struct later_cluster *cluster);
 int later_cluster_send_to(struct later_cluster *cluster, size_t which, struct later_command *cmd,
                           double timeout, later_answer_fn *fn, void *arg);
+bool later_cluster_has(const struct later_cluster *cluster, size_t which, int slot);
+void later_cluster_master(const struct later_cluster *cluster, size_t which,
+                          char name[LATER_NODE_SIZE]);
+void later_cluster_connections(const struct later_cluster *cluster, later_node_fn *fn, void *arg);
 
 #endif

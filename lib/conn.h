@@ -40,6 +40,9 @@ struct later_answer {
 };
 typedef void later_answer_fn(void *arg, struct later_answer *answer);
 
+#define LATER_NODE_SIZE 264 /* "host:port" of a Cluster's node */
+typedef void later_node_fn(void *arg, const char *node);
+
 struct later_redis_options {
     struct later_address address; /* copied */
     const char *password;         /* copied; NULL = none */

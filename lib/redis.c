@@ -100,6 +100,38 @@ int later_redis_send(struct later_redis *redis, struct later_command *cmd, int s
                           : later_conn_send(redis->conn, cmd, script, timeout, fn, arg);
 }
 
+size_t later_redis_masters(const struct later_redis *redis)
+{
+    return redis->cluster ? later_cluster_masters(redis->cluster) : 0;
+}
+
+int later_redis_send_to(struct later_redis *redis, size_t which, struct later_command *cmd,
+                        double timeout, later_answer_fn *fn, void *arg)
+{
+    if (redis->cluster)
+        return later_cluster_send_to(redis->cluster, which, cmd, timeout, fn, arg);
+    later_command_free(cmd);
+    return -1;
+}
+
+bool later_redis_has(const struct later_redis *redis, size_t which, int slot)
+{
+    return redis->cluster && later_cluster_has(redis->cluster, which, slot);
+}
+
+void later_redis_master(const struct later_redis *redis, size_t which, char name[LATER_NODE_SIZE])
+{
+    name[0] = '\0';
+    if (redis->cluster)
+        later_cluster_master(redis->cluster, which, name);
+}
+
+void later_redis_connections(const struct later_redis *redis, later_node_fn *fn, void *arg)
+{
+    if (redis->cluster)
+        later_cluster_connections(redis->cluster, fn, arg);
+}
+
 size_t later_redis_pending(const struct later_redis *redis)
 {
     return redis->cluster ? later_cluster_pending(redis->cluster) : later_conn_pending(redis->conn);

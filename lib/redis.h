@@ -69,6 +69,19 @@ int64_t later_redis_id(const struct later_redis *redis);
 int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
                      double timeout, later_answer_fn *fn, void *arg);
 
+/* Of a Cluster: how many masters it has, as far as is known (0 otherwise); a command for number
+ * `which` of them, whatever its key, for what is asked of each server (INFO); whether that one has
+ * this slot (slot.h). */
+size_t later_redis_masters(const struct later_redis *redis);
+int later_redis_send_to(struct later_redis *redis, size_t which, struct later_command *cmd,
+                        double timeout, later_answer_fn *fn, void *arg);
+bool later_redis_has(const struct later_redis *redis, size_t which, int slot);
+/* "host:port" of that one; "" where there are not so many. */
+void later_redis_master(const struct later_redis *redis, size_t which, char name[LATER_NODE_SIZE]);
+
+/* Of a Cluster: calls fn with "host:port" of each node that there is a connection to. */
+void later_redis_connections(const struct later_redis *redis, later_node_fn *fn, void *arg);
+
 /* Commands sent or to be sent and not answered yet. */
 size_t later_redis_pending(const struct later_redis *redis);
 

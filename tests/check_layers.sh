@@ -23,7 +23,7 @@ lib    cluster
 lib    redis
 lib    limit lock look place queue stock
 lib    bulk call client lock_wait push
-daemon config health log notify signals
+daemon config connections health log notify signals
 daemon embedded link restart slots waits
 daemon fit follow
 daemon announce bell ears find holds migrator outbox plugin

@@ -325,6 +325,42 @@ static void test_unplanned(double pause)
     end_segment("not planned", false);
 }
 
+/* Each laterd tells how many connections it has, to each master. */
+static void check_status(void)
+{
+    const char *top = getenv("top_builddir");
+    char command[PATH_MAX];
+    double until = arena_now() + 15;
+    bool all = false;
+
+    for (int i = 0; i < CLUSTER_MASTERS; i++) {
+        int node = master_of(i + 1);
+
+        snprintf(command, sizeof command,
+                 "%s/cli/later --redis %s status | grep -q '^127.0.0.1:%u\t[1-9]'", top ? top : ".",
+                 cluster.url, cluster_port(&cluster, node));
+        while (!(all = system(command) == 0) && arena_now() < until)
+            arena_sleep(0.5);
+        tap_ok(all, "later status counts the connections to master %d", node);
+    }
+}
+
+/* One master that would throw jobs away is enough. */
+static void test_unfit(void)
+{
+    int node = master_of(3);
+    char words[60];
+
+    snprintf(words, sizeof words, "(127.0.0.1:%u) would throw jobs away",
+             cluster_port(&cluster, node));
+    cluster_do(&cluster, node, "CONFIG SET maxmemory 100mb maxmemory-policy allkeys-lru");
+    arena_again(&arena, 0);
+    for (int i = 0; i < 1000 && arena_alive(&arena, 0); i++)
+        arena_sleep(0.01);
+    tap_ok(!arena.hosts[0].pid && arena_logged(&arena, 0, words) == 1,
+           "laterd ends where one master evicts, and names it");
+}
+
 static void check_all(void)
 {
     const char *top = getenv("top_builddir");
@@ -350,9 +386,11 @@ int main(void)
         test_planned(tap_long() ? 25 : 0);
         test_unplanned(tap_long() ? 25 : 0);
     } while (arena_now() < until);
+    check_status();
     check_all();
     for (int n = 0; n < ARENA_HOSTS; n++)
         tap_ok(arena_stop(&arena, n) == 0, "laterd %d stops", n);
+    test_unfit();
     arena_close(&arena);
     cluster_stop(&cluster);
     return tap_end();
