@@ -24,7 +24,7 @@ struct fit {
 /* A question without an answer. */
 struct asked {
     struct fit *fit;
-    char who[LATER_NODE_SIZE + 20]; /* "this Redis", "this Redis (127.0.0.1:7000)" */
+    char node[LATER_NODE_SIZE + 3]; /* " (127.0.0.1:7000)"; "" where there is one server only */
     bool cluster;
 };
 
@@ -70,8 +70,9 @@ static void judge_memory(const struct asked *asked, const char *info)
     if (strcmp(policy, "noeviction") == 0 || strcmp(max, "0") == 0)
         return;
     snprintf(why, sizeof why,
-             "%s would throw jobs away when it is full (maxmemory-policy %s); set it to noeviction",
-             asked->who, policy);
+             "this Redis%s would throw jobs away when it is full (maxmemory-policy %s); set it to "
+             "noeviction",
+             asked->node, policy);
     asked->fit->unsafe(asked->fit->arg, why);
 }
 
@@ -84,9 +85,10 @@ static void judge_persistence(const struct asked *asked, const char *info)
         return;
     asked->fit->warned_file = true;
     log_line(LOG_WARN,
-             "%s keeps no append-only file: a crash of it loses jobs that were pushed since its "
+             "this Redis%s keeps no append-only file: a crash of it loses jobs that were pushed "
+             "since its "
              "last snapshot; set appendonly yes",
-             asked->who);
+             asked->node);
 }
 
 /* INFO shows min_slaves_good_slaves where min-replicas-to-write is more than 0 (Redis's server.c,
@@ -101,9 +103,10 @@ static void judge_replication(const struct asked *asked, const char *info)
         return;
     fit->warned_replicas = true;
     log_line(LOG_WARN,
-             "min-replicas-to-write is 0 on %s: jobs that it took while it had no replica are lost "
+             "min-replicas-to-write is 0 on this Redis%s: jobs that it took while it had no "
+             "replica are lost "
              "when %s, and what it finished runs again; set min-replicas-to-write 1",
-             asked->who,
+             asked->node,
              asked->cluster ? "another becomes the master" : "Sentinels name another master");
 }
 
@@ -131,12 +134,13 @@ static void on_probed(void *arg, struct later_answer *answer)
 
     if (answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOPERM", 6) == 0)
         snprintf(why, sizeof why,
-                 "%s denies us what we need: %s; doc/protocol.md has the least ACL", asked->who,
-                 answer->text);
+                 "this Redis%s denies us what we need: %s; doc/protocol.md has the least ACL",
+                 asked->node, answer->text);
     else if (denied > 0)
         snprintf(why, sizeof why,
-                 "%s denies our scripts %zu commands, first %s; doc/protocol.md has the least ACL",
-                 asked->who, denied, later_reply_text(later_reply_at(answer->reply, 0), NULL));
+                 "this Redis%s denies our scripts %zu commands, first %s; doc/protocol.md has the "
+                 "least ACL",
+                 asked->node, denied, later_reply_text(later_reply_at(answer->reply, 0), NULL));
     if (why[0])
         asked->fit->unsafe(asked->fit->arg, why);
     free(asked);
@@ -151,7 +155,8 @@ static struct asked *make_asked(struct fit *fit, const char *node)
     if (!asked)
         return NULL;
     *asked = (struct asked){ .fit = fit, .cluster = node[0] != '\0' };
-    snprintf(asked->who, sizeof asked->who, node[0] ? "this Redis (%s)" : "this Redis%s", node);
+    if (node[0])
+        snprintf(asked->node, sizeof asked->node, " (%s)", node);
     return asked;
 }
 
