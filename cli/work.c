@@ -38,9 +38,10 @@ static int read_options(struct work *work, struct later_error *err)
     return taker_begin(&work->taker, cli, lease, err);
 }
 
-static int open_waker(struct work *work, struct later_error *err)
+static int open_waker(struct work *work, size_t first, size_t count, struct later_error *err)
 {
     const struct where *where = &work->cli->where;
+    struct work_waker *waker = &work->wakers[work->waker_count];
     struct later_client_options options = {
         .url = where->url,
         .password_file = where->password_file[0] ? where->password_file : NULL,
@@ -49,8 +50,26 @@ static int open_waker(struct work *work, struct later_error *err)
         .timeout = WAKE_TIMEOUT,
     };
 
-    work->waker = later_client_open_with(&options, err);
-    return work->waker ? 0 : -1;
+    *waker = (struct work_waker){ .work = work, .first = first, .count = count };
+    waker->client = later_client_open_with(&options, err);
+    if (!waker->client)
+        return -1;
+    work->waker_count++;
+    return 0;
+}
+
+/* One for all; on a Cluster one for each queue. */
+static int open_wakers(struct work *work, struct later_error *err)
+{
+    if (!cli_client(work->cli, err))
+        return -1;
+    if (!later_redis_is_cluster(later_call_redis(work->cli->client)))
+        return open_waker(work, 0, work->queue_count, err);
+    for (size_t i = 0; i < work->queue_count; i++) {
+        if (open_waker(work, i, 1, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* Everything that must be there before the first job is taken; Redis too. */
@@ -63,7 +82,7 @@ static int prepare(struct work *work, struct later_error *err)
     work->seats = calloc(work->seat_count, sizeof *work->seats);
     if (!work->seats)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    if (open_waker(work, err) < 0 || work_catch_signals(work, err) < 0 ||
+    if (open_wakers(work, err) < 0 || work_catch_signals(work, err) < 0 ||
         work_promote(work, err) < 0)
         return -1;
     for (size_t i = 0; i < work->queue_count; i++)
@@ -94,7 +113,7 @@ static int run(struct cli *cli, struct later_error *err)
     if (!work)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     work->cli = cli;
-    work->signals = work->woken = -1;
+    work->signals = -1;
     work->more = true;
     work->seating.cli = cli;
     work->seating.taker = &work->taker;
@@ -104,7 +123,8 @@ static int run(struct cli *cli, struct later_error *err)
     }
     if (work->signals >= 0)
         close(work->signals);
-    later_client_close(work->waker);
+    for (size_t i = 0; i < work->waker_count; i++)
+        later_client_close(work->wakers[i].client);
     taker_end(&work->taker);
     free(work->seats);
     free(work);

@@ -3,7 +3,8 @@
  * waiting for them), work_loop.c (signals, seats, the loop).
  *
  * Two connections: one waits for a wake (BLPOP), the other does all else, in calls that take no
- * time to speak of. So the loop is poll(2) on signals and the first connection.
+ * time to speak of. So the loop is poll(2) on signals and the first connection. (On a Cluster there
+ * is one for each queue, since a BLPOP takes keys of one slot.)
  */
 #ifndef LATER_CLI_WORK_H
 #define LATER_CLI_WORK_H
@@ -11,6 +12,15 @@
 #include "seat.h"
 
 #define WORK_QUEUES_MAX 64
+
+/* Waits for the wakes of some queues, which lie behind one another. */
+struct work_waker {
+    struct work *work;
+    struct later_client *client;
+    size_t first, count; /* of work->queues */
+    bool waiting;        /* a BLPOP is out */
+    double not_before;   /* later_clock(): after one that was refused; looks go on meanwhile */
+};
 
 struct work {
     struct cli *cli;
@@ -32,9 +42,9 @@ struct work {
     double retry_at;   /* Redis is away: nothing before then; 0 = it is there */
     double give_up_at; /* stopping, and Redis is away: then we leave */
 
-    struct later_client *waker;
-    bool waiting; /* a BLPOP is out */
-    int woken;    /* the queue whose wake we hold; -1 = none */
+    struct work_waker wakers[WORK_QUEUES_MAX];
+    size_t waker_count;
+    uint64_t woken; /* bits: the queues whose wakes we hold */
 };
 
 /* How many jobs may be begun now; how many seats are in a state. */
@@ -54,10 +64,11 @@ void work_take(struct work *work);
 /* Sends a BLPOP where seats are free and none is out. Its answer comes to the loop. */
 void work_wait_for_wake(struct work *work);
 
-/* A wake that we hold and do not follow is somebody else's. */
-void work_put_wake_back(struct work *work);
+/* Wakes that we hold and do not follow are somebody else's. */
+void work_put_wakes_back(struct work *work);
 
-/* Ends the BLPOP that is out; its answer is read, since it may be a wake. */
+/* Ends the BLPOP that is out; its answer is read, since it may be a wake. On a Cluster, where that
+ * would take until its end, it is cut off: a wake that it had is made up for within a second. */
 void work_stop_waiting(struct work *work);
 
 /* From now on signals come to the loop. Returns 0, or -1 with *err. */

@@ -149,8 +149,7 @@ static int take_round(struct work *work, struct later_error *err)
 
         if (count < 0)
             return -1;
-        if (work->woken == (int)i)
-            work->woken = -1; /* reserve leaves the wake that is due */
+        work->woken &= ~((uint64_t)1 << i); /* reserve leaves the wake that is due */
         sum += count;
     }
     return sum;
@@ -181,56 +180,78 @@ void work_take(struct work *work)
 
 static void take_wake(void *arg, struct later_answer *answer)
 {
-    struct work *work = arg;
+    struct work_waker *waker = arg;
+    struct work *work = waker->work;
     const char *key = later_reply_text(later_reply_at(answer->reply, 0), NULL);
 
-    work->waiting = false;
+    waker->waiting = false;
+    if (answer->outcome == LATER_REFUSED)
+        waker->not_before = later_clock() + WAKE_WAIT;
     if (answer->outcome != LATER_ANSWERED || later_reply_count(answer->reply) == 0)
         return;
-    for (size_t i = 0; i < work->queue_count; i++) {
+    for (size_t i = waker->first; i < waker->first + waker->count; i++) {
         if (strcmp(work->queues[i].name[LATER_KEY_WAKE], key) == 0)
-            work->woken = (int)i;
+            work->woken |= (uint64_t)1 << i;
     }
 }
 
-void work_wait_for_wake(struct work *work)
+static void wait_for_wake(struct work_waker *waker)
 {
     const struct later_keys *queues[WORK_QUEUES_MAX];
     struct later_command cmd = { 0 };
     struct later_error ignored; /* the other connection tells that Redis is away */
 
-    if (work->waiting || work_wanted(work) == 0 || work_redis_is_away(work))
+    for (size_t i = 0; i < waker->count; i++)
+        queues[i] = &waker->work->queues[waker->first + i];
+    later_look_wait(&cmd, queues, waker->count, WAKE_WAIT);
+    waker->waiting =
+        later_call_begin(waker->client, &cmd, LATER_NO_SCRIPT, take_wake, waker, &ignored) == 0;
+}
+
+void work_wait_for_wake(struct work *work)
+{
+    if (work_wanted(work) == 0 || work_redis_is_away(work))
         return;
-    for (size_t i = 0; i < work->queue_count; i++)
-        queues[i] = &work->queues[i];
-    later_look_wait(&cmd, queues, work->queue_count, WAKE_WAIT);
-    work->waiting =
-        later_call_begin(work->waker, &cmd, LATER_NO_SCRIPT, take_wake, work, &ignored) == 0;
+    for (size_t i = 0; i < work->waker_count; i++) {
+        if (!work->wakers[i].waiting && later_clock() >= work->wakers[i].not_before)
+            wait_for_wake(&work->wakers[i]);
+    }
 }
 
-/* A wake that we hold and do not follow is somebody else's. */
-void work_put_wake_back(struct work *work)
+void work_put_wakes_back(struct work *work)
 {
-    if (work->woken >= 0)
-        take_wake_back(work->cli, &work->queues[work->woken]);
-    work->woken = -1;
+    for (size_t i = 0; i < work->queue_count; i++) {
+        if (work->woken >> i & 1)
+            take_wake_back(work->cli, &work->queues[i]);
+    }
+    work->woken = 0;
 }
 
-/* Ends the BLPOP that is out; its answer is read, since it may be a wake. */
-void work_stop_waiting(struct work *work)
+static void stop_waiting(struct work_waker *waker)
 {
-    const struct later_redis *redis = later_call_redis(work->waker);
+    const struct later_redis *redis = later_call_redis(waker->client);
     struct later_command cmd = { 0 };
     struct later_error ignored;
 
-    if (work->waiting && later_redis_id(redis) > 0) {
+    if (later_redis_is_cluster(redis)) {
+        later_call_abort(waker->client);
+        return;
+    }
+    if (later_redis_id(redis) > 0) {
         later_command_begin(&cmd, 3);
         later_command_text(&cmd, "CLIENT");
         later_command_text(&cmd, "UNBLOCK");
         later_command_int(&cmd, later_redis_id(redis));
-        later_reply_free(cli_call(work->cli, &cmd, LATER_NO_SCRIPT, &ignored));
+        later_reply_free(cli_call(waker->work->cli, &cmd, LATER_NO_SCRIPT, &ignored));
     }
-    if (work->waiting)
-        (void)later_call_drain(work->waker, 0, &ignored);
-    work_put_wake_back(work);
+    (void)later_call_drain(waker->client, 0, &ignored);
+}
+
+void work_stop_waiting(struct work *work)
+{
+    for (size_t i = 0; i < work->waker_count; i++) {
+        if (work->wakers[i].waiting)
+            stop_waiting(&work->wakers[i]);
+    }
+    work_put_wakes_back(work);
 }

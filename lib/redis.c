@@ -100,6 +100,11 @@ int later_redis_send(struct later_redis *redis, struct later_command *cmd, int s
                           : later_conn_send(redis->conn, cmd, script, timeout, fn, arg);
 }
 
+bool later_redis_is_cluster(const struct later_redis *redis)
+{
+    return redis->cluster != NULL;
+}
+
 size_t later_redis_masters(const struct later_redis *redis)
 {
     return redis->cluster ? later_cluster_masters(redis->cluster) : 0;

@@ -69,6 +69,9 @@ int64_t later_redis_id(const struct later_redis *redis);
 int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
                      double timeout, later_answer_fn *fn, void *arg);
 
+/* Does its address name a Cluster? Known from the beginning. */
+bool later_redis_is_cluster(const struct later_redis *redis);
+
 /* Of a Cluster: how many masters it has, as far as is known (0 otherwise); a command for number
  * `which` of them, whatever its key, for what is asked of each server (INFO); whether that one has
  * this slot (slot.h). */
