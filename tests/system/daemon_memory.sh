@@ -30,6 +30,12 @@ at_most "$worker_memory" 6144 "KiB of a worker's own"
 worker_before=$worker_memory laterd_before=$laterd_memory
 open_before="$worker_descriptors $laterd_descriptors"
 
+# as_before OPEN BEFORE: the same number? On a Cluster a node may have been needed for the first time.
+as_before()
+{
+    [ "$1" = "$2" ] || { [ "$redis_kind" = cluster ] && [ "$1" -le $(($2 + 5)) ]; }
+}
+
 push_many 100000 null null second-
 within 60 "100,000 more are done" counts 'done' 200000
 look 'after 200,000 jobs'
@@ -62,7 +68,8 @@ at_most "$((laterd_memory - laterd_before))" 256 "KiB that laterd has grown in t
 # (A connection may just be on its way up again.)
 same_descriptors()
 {
-    [ "$(descriptors "${pids##*[!0-9]}") $(descriptors "$laterd_pid")" = "$open_before" ]
+    as_before "$(descriptors "${pids##*[!0-9]}")" "${open_before% *}" &&
+        as_before "$(descriptors "$laterd_pid")" "${open_before#* }"
 }
 within 10 "descriptors are the same" same_descriptors
 
@@ -100,7 +107,7 @@ for i in 1 2 3 4 5 6; do
 done
 sleep 0.3 # the old workers' pages are settled
 at_most "$(($(private_memory "$laterd_pid") - before))" 256 "KiB that laterd has grown in four reloads"
-is "$(descriptors "$laterd_pid")" "${open_before#* }" "descriptors are the same"
+runs "descriptors are the same" as_before "$(descriptors "$laterd_pid")" "${open_before#* }"
 is "$(find "$work/state/slots" -type f | wc -l)" 2 "slot pages of former workers are gone"
 
 end_well
