@@ -29,19 +29,12 @@ void taker_end(struct taker *taker)
     free(taker->lapse);
 }
 
-/* Has this connection been there for a third of a lease? */
-static bool may_lapse(struct taker *taker)
+/* Has Redis been there for a third of a lease? */
+static bool may_lapse(const struct taker *taker)
 {
     const struct later_redis *redis = later_call_redis(taker->cli->client);
-    int64_t id =
-        later_redis_up(redis) ? later_redis_id(redis) : 0; /* 0 too where the ACL hides it */
 
-    if (id <= 0 || id != taker->connected) {
-        taker->connected = id;
-        taker->since = later_clock();
-        return false;
-    }
-    return later_clock() - taker->since > taker->lease / 3;
+    return later_redis_up(redis) && later_clock() - later_redis_since(redis) > taker->lease / 3;
 }
 
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,

@@ -20,10 +20,8 @@
  * made, so that their holders touch first. */
 struct taker {
     struct cli *cli;
-    double lease;      /* seconds */
-    int64_t connected; /* Redis's number of the connection */
-    double since;      /* later_clock() */
-    char *lapse;       /* the error of a lapsed lease; owned */
+    double lease; /* seconds */
+    char *lapse;  /* the error of a lapsed lease; owned */
 };
 
 /* Returns 0, or -1 with *err without memory. */

@@ -1,6 +1,7 @@
 /* announce.c: who we are. */
 #include "announce.h"
 
+#include "clock.h"
 #include "fit.h"
 #include "follow.h"
 #include "log.h"
@@ -17,6 +18,7 @@
 #define SAMPLES        12      /* of them: the rate is that of the last minute */
 #define FORGET_EVERY   720     /* beats between looks for daemons that are long gone */
 #define FORGET_SECONDS 86400.0 /* since they were seen */
+#define LEAVE_SECONDS  1.0
 
 struct sample {
     double at;
@@ -33,6 +35,7 @@ struct announce {
     double since, now;
     struct sample samples[SAMPLES]; /* a ring */
     unsigned sampled;
+    double leaving_until; /* 0: not leaving, or that has been answered */
 };
 
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
@@ -174,7 +177,7 @@ static double rate(struct announce *announce, const struct announce_state *state
                : 0;
 }
 
-static void forget(struct announce *announce, const char *field)
+static int forget(struct announce *announce, const char *field, later_answer_fn *fn)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX];
@@ -184,7 +187,7 @@ static void forget(struct announce *announce, const char *field)
     later_command_text(&cmd, "HDEL");
     later_command_text(&cmd, key);
     later_command_text(&cmd, field);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    return link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
 }
 
 /* One that comes back after all says so within seconds. */
@@ -201,7 +204,7 @@ static void on_hosts(void *arg, struct later_answer *answer)
         if (!seen || announce->now - strtod(seen + sizeof member - 1, NULL) < FORGET_SECONDS)
             continue;
         log_line(LOG_INFO, "laterd %s was not seen for a day: forgotten", field);
-        forget(announce, field);
+        (void)forget(announce, field, NULL);
     }
     link_flush(announce->link);
 }
@@ -251,8 +254,22 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     link_flush(announce->link);
 }
 
+static void on_left(void *arg, struct later_answer *answer)
+{
+    struct announce *announce = arg;
+
+    (void)answer;
+    announce->leaving_until = 0;
+}
+
 void announce_withdraw(struct announce *announce)
 {
-    forget(announce, announce->field);
+    if (forget(announce, announce->field, on_left) == 0)
+        announce->leaving_until = later_clock() + LEAVE_SECONDS;
     link_flush(announce->link);
+}
+
+bool announce_leaving(const struct announce *announce)
+{
+    return later_clock() < announce->leaving_until;
 }

@@ -44,4 +44,8 @@ void announce_tell(struct announce *announce, const struct announce_state *state
 /* Says that we are gone. */
 void announce_withdraw(struct announce *announce);
 
+/* Is that still on its way? (On a Cluster the node may have to be connected first.) For a second at
+ * most. */
+bool announce_leaving(const struct announce *announce);
+
 #endif

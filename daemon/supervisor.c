@@ -381,7 +381,7 @@ static bool wind_up(struct supervisor *supervisor)
     }
     if (supervisor->server && now > supervisor->end_by)
         kill(supervisor->server, SIGKILL);
-    return supervisor->server == 0;
+    return supervisor->server == 0 && !announce_leaving(supervisor->announce);
 }
 
 /* Ten times a second while somebody is leaving. */

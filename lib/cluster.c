@@ -66,6 +66,7 @@ struct later_cluster {
     bool news;          /* `up` is to be called again */
     bool troubled;      /* … as soon as the slots are known, since a node was lost */
     bool turning;
+    double since;  /* `up` was called */
     char why[256]; /* a node's last failure */
 };
 
@@ -142,6 +143,11 @@ bool later_cluster_down(const struct later_cluster *cluster)
 bool later_cluster_too_new(const struct later_cluster *cluster)
 {
     return cluster->too_new;
+}
+
+double later_cluster_since(const struct later_cluster *cluster)
+{
+    return cluster->since;
 }
 
 size_t later_cluster_pending(const struct later_cluster *cluster)
@@ -833,6 +839,7 @@ static void turn(struct later_cluster *cluster)
     cluster->turning = false;
     if (cluster->state == UP && cluster->news) {
         cluster->news = false;
+        cluster->since = later_clock();
         if (cluster->options.up)
             cluster->options.up(cluster->options.arg);
     }

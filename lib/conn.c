@@ -57,6 +57,7 @@ struct later_conn {
     unsigned which, tried, addresses; /* of the host: where to begin, how many now, of how many */
     int broken;                       /* errno of a write; what had come before is read first */
     int64_t id;
+    double since;       /* `up` was called */
     char why[256];      /* a handshake that was refused */
     char load_why[256]; /* a SCRIPT LOAD that was refused */
 };
@@ -257,6 +258,11 @@ bool later_conn_too_new(const struct later_conn *redis)
 int64_t later_conn_id(const struct later_conn *redis)
 {
     return redis->id;
+}
+
+double later_conn_since(const struct later_conn *redis)
+{
+    return redis->since;
 }
 
 size_t later_conn_pending(const struct later_conn *redis)
@@ -711,6 +717,7 @@ static void ask_again(struct later_conn *redis)
 
 static void announce_up(struct later_conn *redis)
 {
+    redis->since = later_clock();
     redis->which += redis->tried - 1; /* this address is the one to begin with next time */
     redis->tried = 0;
     if (redis->turns.count)

@@ -70,6 +70,7 @@ bool later_conn_up(const struct later_conn *conn);
 bool later_conn_down(const struct later_conn *conn);
 bool later_conn_too_new(const struct later_conn *conn);
 int64_t later_conn_id(const struct later_conn *conn);
+double later_conn_since(const struct later_conn *conn);
 int later_conn_send(struct later_conn *conn, struct later_command *cmd, int script, double timeout,
                     later_answer_fn *fn, void *arg);
 size_t later_conn_pending(const struct later_conn *conn);

@@ -93,6 +93,11 @@ int64_t later_redis_id(const struct later_redis *redis)
     return redis->cluster ? 0 : later_conn_id(redis->conn);
 }
 
+double later_redis_since(const struct later_redis *redis)
+{
+    return redis->cluster ? later_cluster_since(redis->cluster) : later_conn_since(redis->conn);
+}
+
 int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
                      double timeout, later_answer_fn *fn, void *arg)
 {

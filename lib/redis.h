@@ -62,6 +62,10 @@ bool later_redis_too_new(const struct later_redis *redis);
  * for a Cluster. */
 int64_t later_redis_id(const struct later_redis *redis);
 
+/* When (later_clock()) it was up, or up again, last: whoever could not be reached before that has
+ * had time since then. 0: never. */
+double later_redis_since(const struct later_redis *redis);
+
 /* Takes *cmd (emptied) to be sent by the next later_redis_flush() or later_redis_handle(), and
  * answered within `timeout` seconds after that. `script` is the enum later_script it calls, or
  * LATER_NO_SCRIPT. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not called, where the

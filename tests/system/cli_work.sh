@@ -148,6 +148,11 @@ is "$(awk "BEGIN { print ($(redis ZRANGE 'later:{lease}:reserved' 0 -1 WITHSCORE
 wait "$worker"
 is "$? $(redis HGET 'later:{lease}:stats' 'done')" "0 1" "and the job ends well"
 
+later push t -q lapsed --id lapsed >/dev/null
+later reserve lapsed --lease 1 >/dev/null
+later work lapsed -n 1 --lease 1 -- true
+is "$? $(redis HGET 'later:{lapsed}:stats' lapsed)" "0 1" "one that ran out is returned, without a laterd"
+
 later push t -q lost --id lost >/dev/null
 worker lost -n 1 --lease 1 --json -- sh -c 'echo started; trap "echo stopped; exit 3" TERM; sleep 20 & wait'
 wait_until 5 grep -q started "$work/worked"
