@@ -181,7 +181,7 @@ static void on_protocol(void *arg, struct later_answer *told)
     struct later_cluster *cluster = arg;
     char why[200];
 
-    if (cluster->state != GREETING)
+    if (cluster->state != GREETING && cluster->state != UP)
         return;
     if (told->outcome == LATER_ANSWERED &&
         later_protocol_newer(later_reply_text(told->reply, NULL))) {
@@ -193,24 +193,41 @@ static void on_protocol(void *arg, struct later_answer *told)
         later_cluster_disconnect(cluster, why);
         return;
     }
+    cluster->news |= cluster->state == GREETING;
     cluster->state = UP;
-    cluster->news = true;
+}
+
+static struct call *ask_protocol(struct later_cluster *cluster)
+{
+    struct later_command cmd = { 0 };
+
+    later_command_begin(&cmd, 2);
+    later_command_text(&cmd, "GET");
+    later_command_text(&cmd, cluster->protocol);
+    return later_cluster_enter(cluster, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_protocol, cluster);
+}
+
+/* Nodes were away, and others may have upgraded meanwhile. Nobody waits for the answer: its node
+ * may be the one that is away, and the others go on. */
+static void greet_again(struct later_cluster *cluster)
+{
+    struct call *call = cluster->protocol[0] ? ask_protocol(cluster) : NULL;
+
+    if (call)
+        (void)later_cluster_pass_or_wait(cluster, call);
 }
 
 static void greet(struct later_cluster *cluster)
 {
-    struct later_command cmd = { 0 };
     struct call *call;
 
     cluster->too_new = false;
+    cluster->greeted = true;
     cluster->state = UP;
     cluster->news = true;
     if (!cluster->protocol[0])
         return;
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "GET");
-    later_command_text(&cmd, cluster->protocol);
-    call = later_cluster_enter(cluster, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_protocol, cluster);
+    call = ask_protocol(cluster);
     if (!call)
         return;
     cluster->state = GREETING;
@@ -269,6 +286,9 @@ static void turn(struct later_cluster *cluster)
     if (cluster->state == UP && cluster->news) {
         cluster->news = false;
         cluster->since = later_clock();
+        if (!cluster->greeted)
+            greet_again(cluster);
+        cluster->greeted = false;
         if (cluster->options.up)
             cluster->options.up(cluster->options.arg);
     }

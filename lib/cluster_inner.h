@@ -62,6 +62,7 @@ struct later_cluster {
     double wanted_at;   /* … not before */
     bool news;          /* `up` is to be called again */
     bool troubled;      /* … as soon as the slots are known, since a node was lost */
+    bool greeted;       /* the protocol has just been asked for */
     bool turning;
     double since;  /* `up` was called */
     char why[256]; /* a node's last failure */
