@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct later_reply; /* hiredis's redisReply, seen only by reply.c and redis.c */
+struct later_reply; /* hiredis's redisReply, seen only by reply.c and conn*.c */
 
 /* What to do about an error reply. */
 enum later_remedy {

@@ -2,7 +2,7 @@
  * script.h: the Lua scripts, embedded at build from scripts/ (their heads checked), and the calls
  * to them.
  *
- * A call is EVALSHA; redis.c answers NOSCRIPT by SCRIPT LOAD and the same call again, since
+ * A call is EVALSHA; conn.c answers NOSCRIPT by SCRIPT LOAD and the same call again, since
  * NOSCRIPT means that nothing has run.
  */
 #ifndef LATER_SCRIPT_H

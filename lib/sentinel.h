@@ -1,7 +1,7 @@
 /*
  * sentinel.h: asking Redis Sentinels who is master: the words, and whose turn it is.
  *
- * Pure: redis.c sends and reads. As https://redis.io/docs/reference/sentinel-clients/ asks for it:
+ * Pure: conn_dial.c sends and reads. As https://redis.io/docs/reference/sentinel-clients/ asks for it:
  * one Sentinel after another, each with a short deadline; the one that answered goes to the front;
  * the Redis it names must say itself that it is the master (ROLE), else that Sentinel was behind
  * the times and goes to the end.
