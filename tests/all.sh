@@ -109,6 +109,7 @@ check()
     strict=$1
     if try 'building the tests' make -j "$(nproc)" check TESTS=; then
         tests 'tests' . check
+        tests 'tests on a Cluster' . check-cluster -j "$(nproc)" set_tests='$(set_quick)'
         tests 'tests on a Sentinel set' . check-sentinel -j "$(nproc)" set_tests='$(set_quick)'
     else
         lost
