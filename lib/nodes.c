@@ -47,16 +47,19 @@ static int enter_reply(struct later_nodes *nodes, const struct later_reply *repl
     return *host ? later_nodes_enter(nodes, host, port) : LATER_NO_NODE;
 }
 
-/* First slot, last slot, master, replica … into `of`. */
+/* First slot, last slot, master, replica … into `of`. *left: so many slots are there to be named.
+ */
 static bool take_range(struct later_nodes *nodes, const struct later_reply *range, int from,
-                       uint8_t of[LATER_SLOTS])
+                       uint8_t of[LATER_SLOTS], int64_t *left)
 {
     int64_t first = later_reply_int(later_reply_at(range, 0));
     int64_t last = later_reply_int(later_reply_at(range, 1));
     int node = enter_reply(nodes, later_reply_at(range, 2), from);
 
-    if (node == LATER_NO_NODE || first < 0 || last < first || last >= LATER_SLOTS)
+    if (node == LATER_NO_NODE || first < 0 || last < first || last >= LATER_SLOTS ||
+        last - first >= *left)
         return false;
+    *left -= last - first + 1;
     for (int64_t slot = first; slot <= last; slot++)
         of[slot] = (uint8_t)(node + 1);
     for (size_t i = 3; i < later_reply_count(range); i++)
@@ -67,11 +70,12 @@ static bool take_range(struct later_nodes *nodes, const struct later_reply *rang
 int later_nodes_take(struct later_nodes *nodes, const struct later_reply *reply, int from)
 {
     uint8_t of[LATER_SLOTS] = { 0 };
+    int64_t left = LATER_SLOTS;
     bool any = false;
     int moved;
 
-    for (size_t i = 0; i < later_reply_count(reply); i++)
-        any |= take_range(nodes, later_reply_at(reply, i), from, of);
+    for (size_t i = 0; i < later_reply_count(reply) && left > 0; i++)
+        any |= take_range(nodes, later_reply_at(reply, i), from, of, &left);
     if (!any)
         return -1;
     moved = memcmp(nodes->of, of, sizeof of) != 0;

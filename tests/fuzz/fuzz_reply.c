@@ -8,6 +8,7 @@
 #include "fuzz.h"
 
 #include "look.h"
+#include "nodes.h"
 #include "queue.h"
 #include "redis.h"
 #include "stock.h"
@@ -94,6 +95,24 @@ static void decode_look(const struct later_reply *reply, size_t most)
     must(isfinite(later_look_timed(reply)), "a time is finite");
 }
 
+/* As CLUSTER SLOTS' answer, and a redirection. */
+static void decode_nodes(const struct later_reply *reply)
+{
+    static struct later_nodes nodes;
+    int slot = 0, node;
+
+    nodes.count = 0;
+    memset(nodes.of, 0, sizeof nodes.of);
+    must(later_nodes_enter(&nodes, "seed", "1") == 0, "a seed is entered");
+    (void)later_nodes_take(&nodes, reply, 0);
+    must(nodes.count >= 1 && nodes.count <= LATER_NODES_MAX, "nodes are bounded");
+    for (int i = 0; i < LATER_SLOTS; i += 61)
+        must(later_nodes_of(&nodes, i) < nodes.count, "a slot's node is one of them");
+    node = later_nodes_redirected(&nodes, later_reply_text(reply, NULL), 0, &slot);
+    must(node < nodes.count && (node == LATER_NO_NODE || (slot >= 0 && slot < LATER_SLOTS)),
+         "a redirection names a node and a slot");
+}
+
 static void decode(const struct later_reply *reply, int depth)
 {
     size_t count = later_reply_count(reply), most = count < 40 ? count + 2 : 40, len;
@@ -107,6 +126,8 @@ static void decode(const struct later_reply *reply, int depth)
     must(later_reply_at(reply, count) == NULL, "nothing beyond the end");
     decode_queue(reply, most);
     decode_look(reply, most);
+    if (depth == 0)
+        decode_nodes(reply);
     for (size_t i = 0; i < count && i < most && depth < 9; i++)
         decode(later_reply_at(reply, i), depth + 1);
 }

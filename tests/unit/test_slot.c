@@ -156,6 +156,7 @@ START_TEST(test_no_slots)
         "*1\r\n*3\r\n:0\r\n:9223372036854775807\r\n" NODE(1, "a", 1),
         "*1\r\n*3\r\n:0\r\n:5\r\n" NODE(0, "", 1), /* from nobody */
         "*1\r\n*3\r\n:0\r\n:5\r\n" NODE(1, "a", 1234567),
+        "*1\r\n*3\r\n:-9223372036854775807\r\n:16383\r\n" NODE(1, "a", 1),
     };
 
     clear();
