@@ -161,8 +161,10 @@ static void on_answered(struct asking *asking, struct later_answer *answer)
     } else {
         atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
     }
-    if (count)
+    if (count) {
         worker_busy(worker);
+        wake_wait(worker, false); /* it may be idle: the answer came late */
+    }
 }
 
 /* Nothing is asked of this queue for a while; where all are on one server, of none. */

@@ -21,6 +21,6 @@ end
 if left <= 0 then
     count, left = 0, math.ceil(span * 1000)
 end
-redis.call('DEL', limit)
+redis.call('PEXPIRE', limit, left) -- first: a full Redis accepts a script that begins with it
 redis.call('SET', limit, count + 1, 'PX', left)
 return ''

@@ -32,9 +32,10 @@ local kept = held[3] and held[3] ~= pass and redis.call('EXISTS', lock_wake) == 
 if held[1] or kept then
     return { 0, string.format('%.3f', math.max(redis.call('PTTL', lock), 0) / 1000) }
 end
-redis.call('DEL', lock, lock_wake)
+redis.call('DEL', lock_wake)
 redis.call('SET', fence, string.format('%.0f', last + 1))
 redis.call('HSET', lock, 'token', token, 'owner', owner, 'since', string.format('%.6f', now),
     'ttl', ttl, 'fence', string.format('%.0f', last + 1))
+redis.call('HDEL', lock, 'pass')
 redis.call('PEXPIRE', lock, ms)
 return { 1, last + 1 }

@@ -24,7 +24,7 @@ if not redis.call('ZSCORE', running, token)
         'WITHSCORES', 'LIMIT', 0, 1)
     return string.format('%.6f', math.max(tonumber(first[2] or now) - now, 0.001))
 end
-redis.call('ZREM', running, token) -- first: a full Redis accepts a script that begins with it
+redis.call('ZREM', running, '') -- first: a full Redis accepts a script that begins with it
 redis.call('ZADD', running, string.format('%.6f', now + life), token)
 -- Whoever holds the longest renews the key's life with its own.
 if redis.call('PTTL', running) < life * 1000 then

@@ -20,8 +20,8 @@ for i = 2, #ARGV do
     end
 end
 if #kept > 0 then
-    -- ZREM first: a full Redis accepts a script that begins with it.
-    redis.call('ZREM', running, kept[2])
+    -- ZREM first: a full Redis accepts a script that begins with it. Of no member: see touch.
+    redis.call('ZREM', running, '')
     redis.call('ZADD', running, unpack(kept))
     if redis.call('PTTL', running) < life * 1000 then
         redis.call('PEXPIRE', running, math.ceil(life * 1000))

@@ -5,7 +5,9 @@
 --
 -- lease  seconds from now, 0.001 to 10^9
 --
--- The first write is a ZREM, which a full Redis accepts; the ZADD behind it is then accepted too.
+-- The first write is a ZREM, which a full Redis accepts; the ZADD behind it is then accepted too. It
+-- names no member, so that the key is never gone in between: while its slot moves to another node of
+-- a Cluster, it could not be made again here.
 
 -- @include now
 -- @include number
@@ -24,7 +26,7 @@ if #held > 0 then
     for i = 1, #held do
         renewed[2 * i - 1], renewed[2 * i] = expiry, held[i]
     end
-    redis.call('ZREM', reserved, held[1])
+    redis.call('ZREM', reserved, '')
     redis.call('ZADD', reserved, unpack(renewed))
 end
 return lost

@@ -30,7 +30,7 @@
 #define ROUNDS       3
 
 static const char options[] =
-    "workers = 3; lease = 5.0;\n"
+    "workers = 3; lease = 5.0; retry = { base = 0.2; max = 1.0; };\n"
     "queues = ( { name = \"%s\"; weight = 1; }, { name = \"%s\"; weight = 1; },\n"
     "           { name = \"%s\"; weight = 1; }, { name = \"%s\"; weight = 1; } );\n";
 
@@ -100,7 +100,9 @@ static void begin_segment(void)
                                       .burst = 1,
                                       .slow_ms = 5,
                                       .rate = RATE,
-                                      .seconds = 1e6 };
+                                      .seconds = 1e6,
+                                      .delayed = 3,
+                                      .fail = 2 };
 
         snprintf(prefixes[i], sizeof prefixes[i], "%s.%u", names[i], segment);
         producers[i] = arena_produce(&arena, &load);
