@@ -8,6 +8,7 @@
 
 #include "child.h"
 #include "clock.h"
+#include "lock_next.h"
 #include "lock_wait.h"
 #include "queue.h"
 #include "script.h"
@@ -258,7 +259,9 @@ static bool give_back(struct hold *hold)
     reply = cli_call_once(hold->cli, &cmd, LATER_SCRIPT_LOCK_FREE, &err);
     if (reply)
         ours = later_lock_still(reply);
-    else
+    if (reply && ours)
+        lock_call_next(hold->cli, hold->order->name);
+    if (!reply)
         cli_say(hold->cli, "%s: not given back; it ends by itself within %g seconds: %s",
                 hold->order->name, hold->order->ttl, err.text);
     later_reply_free(reply);

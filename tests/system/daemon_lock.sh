@@ -71,6 +71,25 @@ redis DEL 'later:lock:{print}' >/dev/null
 within 5 "it runs when the lock is free" unknown waits
 is "$(grep -c '^waits 1 ' "$work/begun")" 1 "at its first attempt"
 
+# ---- given back by `later lock`: the job that waits longest is due at once, not at its next look
+
+"$later_bin" lock shell -- sh -c "until [ -e '$work/go' ]; do sleep 0.05; done" &
+holder=$!
+own "$holder"
+within 5 "a shell has the lock" held shell
+push_do called '"do":"done"' '"lock":"shell"'
+# Seconds until it looks again; nothing where it is due, or has begun
+next_look()
+{
+    redis ZSCORE "$(key delayed)" called | awk -v now="$(date +%s.%N)" '$1 > now { print $1 - now }'
+}
+looks_late() { next_look | awk '$1 > 0.5 { late = 1 } END { exit !late }'; }
+within 10 "a job waits for it, and looks again in more than half a second" looks_late
+touch "$work/go"
+wait "$holder"
+is "$(next_look)" '' "it is due when the lock has been given back"
+within 5 "it runs" unknown called
+
 # ---- a lock that is lost ends its job
 
 push_do loses '"do":"sleep","for":30,"upto":1' '"lock":"brief","timeout":60'
