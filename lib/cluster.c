@@ -24,7 +24,7 @@ struct later_cluster *later_cluster_new(const struct later_redis_options *option
         return NULL;
     cluster->options = *options;
     cluster->fd = -1;
-    cluster->asked = cluster->any = LATER_NO_NODE;
+    cluster->asked = cluster->any = cluster->last_asked = LATER_NO_NODE;
     cluster->last = &cluster->waiting;
     if (cluster->options.connect_timeout <= 0)
         cluster->options.connect_timeout = 2;
@@ -122,6 +122,7 @@ void later_cluster_disconnect(struct later_cluster *cluster, const char *why)
     close(cluster->fd);
     cluster->fd = -1;
     cluster->asked = cluster->any = LATER_NO_NODE;
+    cluster->news = cluster->troubled = false;
     later_cluster_give_up(cluster, text);
     if (cluster->options.down && !cluster->closing)
         cluster->options.down(cluster->options.arg, text);
@@ -239,9 +240,12 @@ static int enter_seeds(struct later_cluster *cluster)
 {
     for (unsigned i = 0; i < later_address_hosts(&cluster->options.address); i++) {
         struct later_address seed;
+        int number;
 
         later_address_host(&cluster->options.address, i, &seed);
-        (void)later_nodes_enter(&cluster->nodes, seed.host, seed.port);
+        number = later_nodes_enter(&cluster->nodes, seed.host, seed.port);
+        if (number != LATER_NO_NODE)
+            cluster->nodes.list[number].seed = true;
     }
     return cluster->nodes.count;
 }
@@ -278,8 +282,9 @@ static void turn(struct later_cluster *cluster)
     later_cluster_seek(cluster);
     if (cluster->state == FOUND)
         greet(cluster);
-    if (cluster->waiting)
-        later_cluster_pump(cluster);
+    later_cluster_pump(cluster);
+    later_cluster_look(cluster);
+    later_cluster_forget(cluster);
     for (int i = 0; i < cluster->nodes.count; i++)
         later_cluster_watch(cluster, i);
     cluster->turning = false;
@@ -343,8 +348,12 @@ double later_cluster_deadline(const struct later_cluster *cluster)
     if (cluster->state == DOWN)
         return INFINITY;
     for (int i = 0; i < cluster->nodes.count; i++) {
-        if (cluster->node[i].conn)
-            deadline = fmin(deadline, later_conn_deadline(cluster->node[i].conn));
+        const struct node *node = &cluster->node[i];
+
+        if (node->conn)
+            deadline = fmin(deadline, later_conn_deadline(node->conn));
+        if (node->conn && node->lost && later_conn_down(node->conn))
+            deadline = fmin(deadline, node->retry_at);
     }
     deadline = fmin(deadline, later_cluster_next_try((struct later_cluster *)cluster));
     if (cluster->asked != LATER_NO_NODE)

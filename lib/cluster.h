@@ -6,7 +6,7 @@
  * long as that one answers. Where a node answers
  *   MOVED      it goes where it says, and CLUSTER SLOTS is asked for behind it,
  *   ASK        it goes there once, behind ASKING,
- *   TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN, or cannot be reached
+ *   TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN, READONLY, UNBLOCKED, or cannot be reached
  *              it waits, and is tried again with what the other nodes say by then,
  * until its own timeout is over. A command whose bytes may have arrived is never repeated: it is
  * UNKNOWN. (Redis Cluster specification, "Redirection and resharding".) Commands of one slot keep

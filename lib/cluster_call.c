@@ -4,10 +4,13 @@
 #include "clock.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REDIRECTS_MAX 16
+#define LEAST_LEFT    0.3 /* for an answer, since a connection that gives none in time is closed */
+#define QUICK         4   /* redirections in a row that are followed at once */
+#define REDIRECTS_MAX 16  /* … at all */
 
 /* --- answers --- */
 
@@ -52,15 +55,13 @@ void later_cluster_give_up(struct later_cluster *cluster, const char *why)
     }
 }
 
-/* May it be tried again, after this pause? Then it waits. */
+/* Keeps it to be tried again after this pause, if its time allows that. */
 static bool wait_a_while(struct call *call, struct later_answer *told, double pause)
 {
     struct later_cluster *cluster = call->cluster;
 
-    if (cluster->state == DOWN || call->redirects >= REDIRECTS_MAX ||
-        later_clock() + pause >= call->deadline)
+    if (cluster->state == DOWN || later_clock() + pause >= call->deadline)
         return false;
-    call->redirects += call->fixed || pause == 0;
     call->again = later_clock() + pause;
     call->cmd = *told->cmd;
     *told->cmd = (struct later_command){ 0 };
@@ -73,31 +74,56 @@ static bool begins(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Of an error that speaks of the Cluster. */
+/* Two nodes may send it to each other while a slot changes hands, for a moment. */
+static bool follow(struct call *call, struct later_answer *told)
+{
+    if (++call->redirects > REDIRECTS_MAX)
+        return false;
+    return wait_a_while(call, told,
+                        call->redirects <= QUICK
+                            ? 0
+                            : fmin(FIRST_PAUSE * (call->redirects - QUICK), LONGEST_PAUSE));
+}
+
 static bool redirected(struct call *call, struct later_answer *told)
 {
     struct later_cluster *cluster = call->cluster;
-    bool asked = begins(told->text, "ASK ");
+    bool once = begins(told->text, "ASK ");
     int slot, node;
 
-    if (asked || begins(told->text, "MOVED ")) {
-        node = later_nodes_redirected(&cluster->nodes, told->text, call->node, &slot);
-        if (node == LATER_NO_NODE)
-            return false;
-        call->fixed = call->asking = asked;
-        call->node = node;
-        if (!asked) {
-            later_nodes_move(&cluster->nodes, slot, node);
-            later_cluster_want(cluster);
-        }
-        return wait_a_while(call, told, 0);
-    }
-    if (!begins(told->text, "TRYAGAIN") && !begins(told->text, "CLUSTERDOWN") &&
-        !begins(told->text, "LOADING") && !begins(told->text, "MASTERDOWN"))
+    if (!once && !begins(told->text, "MOVED "))
         return false;
-    call->fixed = call->asking = false;
-    if (!begins(told->text, "TRYAGAIN"))
+    node = later_nodes_redirected(&cluster->nodes, told->text, call->node, &slot);
+    if (node == LATER_NO_NODE)
+        return false;
+    call->fixed = call->asking = once;
+    call->node = node;
+    if (!once) {
+        later_nodes_move(&cluster->nodes, slot, node);
         later_cluster_want(cluster);
+    }
+    return follow(call, told);
+}
+
+/* Of an error that says that nothing was done and that it may work soon, here or at another node.
+ * UNBLOCKED: a BLPOP whose master is none any more. */
+static bool put_off(struct call *call, struct later_answer *told)
+{
+    static const char *const words[] = { "TRYAGAIN",   "CLUSTERDOWN", "LOADING",
+                                         "MASTERDOWN", "READONLY",    "UNBLOCKED" };
+    struct later_cluster *cluster = call->cluster;
+    size_t i = 0;
+
+    while (i < sizeof words / sizeof *words && !begins(told->text, words[i]))
+        i++;
+    if (i == sizeof words / sizeof *words)
+        return false;
+    if (i > 0) { /* a slot that moves is where the map has it */
+        cluster->doubt = true;
+        later_cluster_want(cluster);
+    }
+    call->fixed = call->asking = false;
+    call->redirects = 0;
     return wait_a_while(call, told, LONGEST_PAUSE / 4);
 }
 
@@ -106,7 +132,8 @@ static void on_answer(void *arg, struct later_answer *told)
     struct call *call = arg;
     struct later_cluster *cluster = call->cluster;
 
-    if (told->outcome == LATER_REFUSED && call->slot != LATER_NO_SLOT && redirected(call, told))
+    if (told->outcome == LATER_REFUSED && call->slot != LATER_NO_SLOT &&
+        (redirected(call, told) || put_off(call, told)))
         return;
     if (told->outcome == LATER_UNSENT && !(call->fixed && !call->asking)) {
         call->fixed = call->asking = false;
@@ -149,7 +176,7 @@ static enum passed pass(struct later_cluster *cluster, struct call *call)
 {
     int number = node_for(cluster, call);
     struct later_command asking = { 0 };
-    double left = call->deadline - later_clock();
+    double left = fmin(call->timeout, fmax(call->deadline - later_clock(), LEAST_LEFT));
     struct later_conn *conn;
 
     if (number == LATER_NO_NODE || !later_cluster_reach(cluster, number))
@@ -176,39 +203,62 @@ static bool is_stuck(struct later_cluster *cluster, const struct call *call)
            later_clock() - call->since > LONGEST_PAUSE;
 }
 
-/* Passes on what waits, in its order. An answer may send more meanwhile: that comes behind. */
+/* Nobody took it in time. Its node is looked for from now on, so that `up` tells when it is back.
+ */
+static void expire(struct later_cluster *cluster, struct call *call)
+{
+    int number = cluster->state == DOWN ? LATER_NO_NODE : node_for(cluster, call);
+    char why[300];
+
+    snprintf(why, sizeof why,
+             "no node of the Cluster took it in time; the last that failed: %.200s", cluster->why);
+    if (number != LATER_NO_NODE && cluster->node[number].conn &&
+        !later_conn_up(cluster->node[number].conn))
+        cluster->node[number].lost = true;
+    cluster->doubt = true;
+    answer_unsent(call, why);
+}
+
+/* One that waited: returns false where it waits on. */
+static bool pump_one(struct later_cluster *cluster, struct call *call)
+{
+    double now = later_clock();
+    enum passed passed;
+
+    if (cluster->state == DOWN || now >= call->deadline) {
+        expire(cluster, call);
+        return true;
+    }
+    if (now < call->again)
+        return false;
+    passed = pass(cluster, call);
+    if (passed == STAYS && is_stuck(cluster, call))
+        later_cluster_want(cluster);
+    if (passed == FAILED)
+        answer_unsent(call, "no memory");
+    return passed != STAYS;
+}
+
+/* Passes on what waits, in its order. An answer may send more meanwhile: that comes behind, and is
+ * looked at likewise. */
 void later_cluster_pump(struct later_cluster *cluster)
 {
-    struct call *call = take_waiting(cluster), *next, *kept = NULL, **kept_last = &kept;
+    struct call *kept = NULL, **kept_last = &kept;
 
-    for (; call; call = next) {
-        double now = later_clock();
-        enum passed passed = STAYS;
-
-        next = call->next;
-        if (cluster->state == DOWN || now >= call->deadline) {
-            answer_unsent(call, cluster->state == DOWN ? "closed" : "no node took it in time");
-            continue;
+    while (cluster->waiting) {
+        for (struct call *next, *call = take_waiting(cluster); call; call = next) {
+            next = call->next;
+            if (pump_one(cluster, call))
+                continue;
+            call->next = NULL;
+            *kept_last = call;
+            kept_last = &call->next;
         }
-        if (now >= call->again) {
-            passed = pass(cluster, call);
-            if (passed == STAYS && is_stuck(cluster, call))
-                later_cluster_want(cluster);
-        }
-        if (passed == FAILED)
-            answer_unsent(call, "no memory");
-        if (passed != STAYS)
-            continue;
-        call->next = NULL;
-        *kept_last = call;
-        kept_last = &call->next;
     }
     if (!kept)
         return;
-    *kept_last = cluster->waiting;
-    if (!cluster->waiting)
-        cluster->last = kept_last;
     cluster->waiting = kept;
+    cluster->last = kept_last;
 }
 
 struct call *later_cluster_enter(struct later_cluster *cluster, struct later_command *cmd,
@@ -227,6 +277,7 @@ struct call *later_cluster_enter(struct later_cluster *cluster, struct later_com
                            .node = LATER_NO_NODE,
                            .since = later_clock(),
                            .deadline = later_clock() + timeout,
+                           .timeout = timeout,
                            .fn = fn,
                            .arg = arg };
     *cmd = (struct later_command){ 0 };
@@ -234,9 +285,19 @@ struct call *later_cluster_enter(struct later_cluster *cluster, struct later_com
     return call;
 }
 
+/* What waits for the same slot came before. */
+static bool is_behind(const struct later_cluster *cluster, const struct call *call)
+{
+    const struct call *other = cluster->waiting;
+
+    while (other && other->slot != call->slot)
+        other = other->next;
+    return other != NULL;
+}
+
 int later_cluster_pass_or_wait(struct later_cluster *cluster, struct call *call)
 {
-    enum passed passed = cluster->waiting || cluster->turning ? STAYS : pass(cluster, call);
+    enum passed passed = cluster->turning || is_behind(cluster, call) ? STAYS : pass(cluster, call);
 
     if (passed == STAYS)
         later_cluster_append(cluster, call);

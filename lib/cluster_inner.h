@@ -26,7 +26,8 @@ struct call {
     bool fixed;                    /* only there: ASK, later_cluster_send_to() */
     bool asking;                   /* behind ASKING */
     double since, again, deadline; /* it came; it is not tried before; nobody waits any more */
-    unsigned redirects;
+    double timeout;
+    unsigned redirects; /* in a row */
     later_answer_fn *fn;
     void *arg;
 };
@@ -36,7 +37,7 @@ struct node {
     struct later_conn *conn; /* NULL: never needed */
     int fd;                  /* in the epoll set; -1: none */
     bool writing;            /* watched for writing, too */
-    bool was_up, lost;       /* a connection that was up has broken, and is not back */
+    bool was_up, lost;       /* it was needed, is away, and is not back: `up` is owed */
     bool asked;              /* in this round of questions */
     double retry_at, pause;
 };
@@ -60,6 +61,8 @@ struct later_cluster {
     double asked_until; /* then the next one is asked */
     bool wanted;        /* the slots are to be asked for … */
     double wanted_at;   /* … not before */
+    int last_asked;     /* who was asked last … */
+    bool doubt;         /* … and did not help: the next one is asked, connected or not */
     bool news;          /* `up` is to be called again */
     bool troubled;      /* … as soon as the slots are known, since a node was lost */
     bool greeted;       /* the protocol has just been asked for */
@@ -74,8 +77,8 @@ struct later_cluster {
 struct call *later_cluster_enter(struct later_cluster *cluster, struct later_command *cmd,
                                  int script, double timeout, later_answer_fn *fn, void *arg);
 
-/* It waits, behind the others, until the next turn; or is sent at once, if nobody waits. The latter
- * returns 0, or -1 without memory: then the call is gone. */
+/* It waits, behind the others, until the next turn; or is sent at once, if none of its slot waits.
+ * The latter returns 0, or -1 without memory: then the call is gone. */
 void later_cluster_append(struct later_cluster *cluster, struct call *call);
 int later_cluster_pass_or_wait(struct later_cluster *cluster, struct call *call);
 
@@ -96,6 +99,10 @@ bool later_cluster_reach(struct later_cluster *cluster, int number);
 
 /* The node that is number `which` of the masters; LATER_NO_NODE where there are not so many. */
 int later_cluster_master_number(const struct later_cluster *cluster, size_t which);
+
+/* Connects to masters that were lost; lets go of nodes that are gone. */
+void later_cluster_look(struct later_cluster *cluster);
+void later_cluster_forget(struct later_cluster *cluster);
 
 /* Enters its socket into the set, as it wants to be watched now. */
 void later_cluster_watch(struct later_cluster *cluster, int number);

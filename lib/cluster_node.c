@@ -83,9 +83,8 @@ void later_cluster_watch(struct later_cluster *cluster, int number)
         return;
     if (writing)
         event.events |= EPOLLOUT;
-    if (fd == node->fd)
-        epoll_ctl(cluster->fd, EPOLL_CTL_MOD, fd, &event);
-    else
+    /* Its number may be that of one that was closed, and so left the set, meanwhile. */
+    if (epoll_ctl(cluster->fd, EPOLL_CTL_MOD, fd, &event) < 0)
         epoll_ctl(cluster->fd, EPOLL_CTL_ADD, fd, &event);
     node->fd = fd;
     node->writing = writing;
@@ -104,6 +103,35 @@ bool later_cluster_reach(struct later_cluster *cluster, int number)
         later_conn_connect(conn, &err) < 0)
         on_node_down(node, err.text);
     return later_conn_up(conn);
+}
+
+/* A master that was needed is connected to again, also where nothing waits for it: those whose
+ * commands it lost wait for `up`. */
+void later_cluster_look(struct later_cluster *cluster)
+{
+    for (int i = 0; i < cluster->nodes.count && cluster->state == UP; i++) {
+        if (!cluster->node[i].lost)
+            continue;
+        if (cluster->nodes.list[i].master)
+            (void)later_cluster_reach(cluster, i);
+        else
+            cluster->node[i].lost = false;
+    }
+}
+
+/* Lets go of nodes that belong to the Cluster no more, while no command is bound for one. */
+void later_cluster_forget(struct later_cluster *cluster)
+{
+    for (int i = 0; i < cluster->nodes.count && !cluster->waiting; i++) {
+        struct node *node = &cluster->node[i];
+
+        if (i == cluster->asked || i == cluster->any || !later_nodes_is_gone(&cluster->nodes, i) ||
+            (node->conn && later_conn_pending(node->conn) > 0))
+            continue;
+        later_conn_free(node->conn); /* calls no `down` */
+        *node = (struct node){ .fd = -1 };
+        later_nodes_forget(&cluster->nodes, i);
+    }
 }
 
 /* Asks for the slots soon. */
@@ -139,23 +167,27 @@ static void on_slots(void *arg, struct later_answer *told)
     cluster->wanted_at = later_clock() + ASK_AGAIN;
     cluster->news |= moved || cluster->troubled;
     cluster->troubled = false;
+    cluster->doubt = cluster->doubt && !moved;
     for (int i = 0; i < cluster->nodes.count; i++)
         cluster->node[i].asked = false;
     if (cluster->state == SEEKING)
         cluster->state = FOUND;
 }
 
-/* Who is asked next: one that is connected, else one that may be tried, in this round. */
+/* Who is asked next, of those that were not in this round: one that is connected, else the one that
+ * may be tried first. Where the last answer did not help, the next in turn: the one that we are
+ * connected to may be cut off from the others. */
 static int whom_to_ask(struct later_cluster *cluster)
 {
-    int other = LATER_NO_NODE;
+    int count = cluster->nodes.count, other = LATER_NO_NODE;
 
-    for (int i = 0; i < cluster->nodes.count; i++) {
+    for (int step = 1; step <= count; step++) {
+        int i = (cluster->last_asked + step + count) % count;
         struct node *node = &cluster->node[i];
 
-        if (node->asked)
+        if (node->asked || !cluster->nodes.list[i].host[0])
             continue;
-        if (node->conn && later_conn_up(node->conn))
+        if (cluster->doubt || (node->conn && later_conn_up(node->conn)))
             return i;
         if (other == LATER_NO_NODE || node->retry_at < cluster->node[other].retry_at)
             other = i;
@@ -192,6 +224,7 @@ static void ask_next(struct later_cluster *cluster)
     cluster->asking = false;
     cluster->asked = whom_to_ask(cluster);
     if (cluster->asked != LATER_NO_NODE) {
+        cluster->last_asked = cluster->asked;
         cluster->node[cluster->asked].asked = true;
         cluster->node[cluster->asked].retry_at = 0;
         cluster->asked_until = later_clock() + ASK_SECONDS;

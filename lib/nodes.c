@@ -5,20 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As the specification has it, a host "?" is one that the node does not know either. */
+static bool is_address(const char *host, const char *port)
+{
+    size_t digits = strspn(port, "0123456789");
+
+    return *host && strcmp(host, "?") != 0 &&
+           strlen(host) < sizeof((struct later_nodes *)0)->list[0].host && digits > 0 &&
+           digits < 6 && !port[digits] && atoi(port) > 0 && atoi(port) <= 65535;
+}
+
 int later_nodes_enter(struct later_nodes *nodes, const char *host, const char *port)
 {
-    if (strlen(host) >= sizeof nodes->list[0].host || strlen(port) >= sizeof nodes->list[0].port)
+    int free = nodes->count;
+
+    if (!is_address(host, port))
         return LATER_NO_NODE;
-    for (int i = 0; i < nodes->count; i++) {
-        if (strcmp(nodes->list[i].host, host) == 0 && strcmp(nodes->list[i].port, port) == 0)
+    for (int i = nodes->count - 1; i >= 0; i--) {
+        if (strcmp(nodes->list[i].host, host) == 0 && strcmp(nodes->list[i].port, port) == 0) {
+            nodes->list[i].named = true;
             return i;
+        }
+        if (!nodes->list[i].host[0])
+            free = i;
     }
-    if (nodes->count == LATER_NODES_MAX)
+    if (free == LATER_NODES_MAX)
         return LATER_NO_NODE;
-    strcpy(nodes->list[nodes->count].host, host);
-    strcpy(nodes->list[nodes->count].port, port);
-    nodes->list[nodes->count].master = false;
-    return nodes->count++;
+    memset(&nodes->list[free], 0, sizeof nodes->list[free]);
+    strcpy(nodes->list[free].host, host);
+    strcpy(nodes->list[free].port, port);
+    nodes->list[free].named = true;
+    if (free == nodes->count)
+        nodes->count++;
+    return free;
 }
 
 int later_nodes_of(const struct later_nodes *nodes, int slot)
@@ -44,7 +63,7 @@ static int enter_reply(struct later_nodes *nodes, const struct later_reply *repl
     if (!*host && from != LATER_NO_NODE)
         host = nodes->list[from].host;
     snprintf(port, sizeof port, "%lld", (long long)later_reply_int(later_reply_at(reply, 1)));
-    return *host ? later_nodes_enter(nodes, host, port) : LATER_NO_NODE;
+    return later_nodes_enter(nodes, host, port);
 }
 
 /* First slot, last slot, master, replica … into `of`. *left: so many slots are there to be named.
@@ -71,13 +90,20 @@ int later_nodes_take(struct later_nodes *nodes, const struct later_reply *reply,
 {
     uint8_t of[LATER_SLOTS] = { 0 };
     int64_t left = LATER_SLOTS;
-    bool any = false;
+    bool any = false, named[LATER_NODES_MAX];
     int moved;
 
+    for (int i = 0; i < LATER_NODES_MAX; i++) {
+        named[i] = nodes->list[i].named;
+        nodes->list[i].named = false;
+    }
     for (size_t i = 0; i < later_reply_count(reply) && left > 0; i++)
         any |= take_range(nodes, later_reply_at(reply, i), from, of, &left);
-    if (!any)
+    if (!any) {
+        for (int i = 0; i < LATER_NODES_MAX; i++)
+            nodes->list[i].named |= named[i];
         return -1;
+    }
     moved = memcmp(nodes->of, of, sizeof of) != 0;
     memcpy(nodes->of, of, sizeof of);
     for (int i = 0; i < nodes->count; i++)
@@ -89,15 +115,28 @@ int later_nodes_take(struct later_nodes *nodes, const struct later_reply *reply,
     return moved;
 }
 
+bool later_nodes_is_gone(const struct later_nodes *nodes, int node)
+{
+    return nodes->list[node].host[0] && !nodes->list[node].named && !nodes->list[node].seed &&
+           !nodes->list[node].master;
+}
+
+void later_nodes_forget(struct later_nodes *nodes, int node)
+{
+    memset(&nodes->list[node], 0, sizeof nodes->list[node]);
+}
+
 int later_nodes_redirected(struct later_nodes *nodes, const char *text, int from, int *slot)
 {
     char host[256], *end, *colon;
+    long number;
 
     text += strcspn(text, " ");
-    *slot = (int)strtol(text, &end, 10);
-    if (end == text || *end != ' ' || *slot < 0 || *slot >= LATER_SLOTS ||
+    number = strtol(text, &end, 10);
+    if (end == text || *end != ' ' || number < 0 || number >= LATER_SLOTS ||
         strlen(end + 1) >= sizeof host)
         return LATER_NO_NODE;
+    *slot = (int)number;
     strcpy(host, end + 1);
     colon = strrchr(host, ':'); /* an IPv6 address has more of them */
     if (!colon)

@@ -2,7 +2,10 @@
  * 1, 4 and 5, until a test says otherwise. */
 #include "cluster.h"
 #include "redis_rig.h"
+#include "script.h"
+#include "slot.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@ struct play {
     const char *protocol; /* of later:protocol; NULL: not set */
     atomic_uint at;
     atomic_uint asking; /* ASKINGs right before a command */
+    atomic_uint asked;  /* CLUSTER SLOTS */
     char slots[300];    /* what it says to CLUSTER SLOTS; under the lock */
 };
 
@@ -41,8 +45,12 @@ static bool perform(struct fake_redis *fake, struct play *play)
     unsigned at = atomic_load(&play->at);
     char number[40];
 
-    if (strcmp(name, "CLUSTER") == 0)
+    if (strcmp(name, "CLUSTER") == 0) {
+        atomic_fetch_add(&play->asked, 1);
         return say_slots(fake, play);
+    }
+    if (strcmp(name, "SCRIPT") == 0)
+        return fake_say(fake, "+sha\r\n");
     if (strcmp(name, "GET") == 0)
         return fake_say(fake, play->protocol ? play->protocol : "$-1\r\n");
     if (strcmp(name, "ASKING") == 0) {
@@ -73,8 +81,8 @@ static void play_node(struct fake_redis *fake, void *arg)
     }
 }
 
-/* Both say from now on that A has the slots up to `last`, and B all others. */
-static void share(int last)
+/* Both say from now on that `first` has the slots up to `last`, and `second` all others. */
+static void share_between(int last, unsigned first, unsigned second)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < 2; i++) {
@@ -83,9 +91,14 @@ static void share(int last)
         snprintf(slots, sizeof a.slots,
                  "*2\r\n*3\r\n:0\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%u\r\n"
                  "*3\r\n:%d\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%u\r\n",
-                 last, fake_port(rig.fake), last + 1, fake_port(node_b));
+                 last, first, last + 1, second);
     }
     pthread_mutex_unlock(&lock);
+}
+
+static void share(int last)
+{
+    share_between(last, fake_port(rig.fake), fake_port(node_b));
 }
 
 static void begin(void)
@@ -362,6 +375,309 @@ START_TEST(test_given_up)
 }
 END_TEST
 
+/* ---- the same, more exactly */
+
+static void echo(int number)
+{
+    rig_send(number, "ECHO", LATER_NO_SCRIPT, 5);
+}
+
+static int before[2]; /* the last number answered by A, and by B */
+
+static void in_order(int number)
+{
+    char key[12];
+    int len = snprintf(key, sizeof key, "%d", number);
+    int *last = &before[later_slot_of_key(key, (size_t)len) > 8191];
+
+    ck_assert_int_gt(number, *last);
+    *last = number;
+}
+
+/* Also those that were sent before the node was connected. */
+START_TEST(test_order)
+{
+    up();
+    rig.then = in_order;
+    for (int i = 100; i < 400; i++)
+        echo(i);
+    RIG_UNTIL(rig.answers == 300);
+    for (int i = 100; i < 400; i++)
+        rig_answered(i, i);
+    ck_assert_uint_gt(fake_called(rig.fake, "ECHO"), 50);
+    ck_assert_uint_gt(fake_called(node_b, "ECHO"), 50);
+}
+END_TEST
+
+static void echo_more(int number)
+{
+    if (number < 50)
+        echo(number + 10);
+}
+
+START_TEST(test_from_inside_answers)
+{
+    up();
+    rig.then = echo_more;
+    for (int i = 10; i < 20; i++)
+        echo(i);
+    RIG_UNTIL(rig.answers == 50);
+    for (int i = 10; i < 60; i++)
+        rig_answered(i, i);
+}
+END_TEST
+
+/* Who has nothing to do sleeps. */
+START_TEST(test_idle)
+{
+    up();
+    echo(1);
+    echo(2);
+    RIG_UNTIL(rig.answers == 2);
+    RIG_UNTIL(isinf(later_redis_deadline(rig.redis)));
+}
+END_TEST
+
+/* Two nodes learn of a move one after the other. */
+START_TEST(test_round_a_while)
+{
+    for (int i = 0; i < 5; i++) {
+        a.answers[i] = moved_to_b;
+        b.answers[i] = moved_to_a;
+    }
+    up();
+    echo(2);
+    RIG_UNTIL(ANSWERED(2));
+    rig_answered(2, 2);
+}
+END_TEST
+
+/* While its keys move, what is nowhere yet goes to and fro for as long as its time allows. */
+START_TEST(test_ask_and_try_again)
+{
+    for (int i = 0; i < 20; i++) {
+        a.answers[i] = ask_b;
+        b.answers[i] = "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
+    }
+    up();
+    echo(2);
+    RIG_UNTIL(ANSWERED(2));
+    rig_answered(2, 2);
+    ck_assert_uint_eq(atomic_load(&b.asking), 20);
+    ck_assert_uint_eq(fake_called(rig.fake, "ECHO"), 21);
+}
+END_TEST
+
+START_TEST(test_tried_again_in_time)
+{
+    double start;
+
+    for (int i = 0; i < ANSWERS; i++)
+        a.answers[i] = "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
+    up();
+    start = later_clock();
+    rig_send(2, "ECHO", LATER_NO_SCRIPT, 0.5);
+    RIG_UNTIL(ANSWERED(2));
+    rig_refused(2, LATER_REMEDY_RETRY, "TRYAGAIN Multiple keys request during rehashing of slot");
+    ck_assert(rig.told[2].at - start > 0.4);
+    ck_assert(rig.told[2].at - start < 0.5 + 0.3 * rig_slowness());
+    ck_assert_int_eq(rig.downs, 0);
+}
+END_TEST
+
+/* A master that became a replica. */
+START_TEST(test_no_master_any_more)
+{
+    for (int i = 3; i < ANSWERS; i++)
+        a.answers[i] = "-READONLY You can't write against a read only replica.\r\n";
+    a.answers[0] = "-READONLY You can't write against a read only replica.\r\n";
+    a.answers[1] = "-UNBLOCKED force unblock from blocking operation, instance state changed\r\n";
+    a.answers[2] = "-MASTERDOWN Link with MASTER is down\r\n";
+    up();
+    share(0);
+    echo(2);
+    RIG_UNTIL(ANSWERED(2));
+    rig_answered(2, 2);
+    ck_assert_uint_eq(fake_called(node_b, "ECHO"), 1);
+}
+END_TEST
+
+/* The new master does not have the script yet. */
+START_TEST(test_no_script)
+{
+    a.answers[0] = moved_to_b;
+    b.answers[0] = "-NOSCRIPT No matching script. Please use EVAL.\r\n";
+    up();
+    rig_send(2, "ECHO", LATER_SCRIPT_ACK, 5);
+    RIG_UNTIL(ANSWERED(2));
+    rig_answered(2, 2);
+    ck_assert_uint_eq(fake_called(rig.fake, "SCRIPT"), 0);
+    ck_assert_uint_eq(fake_called(node_b, "SCRIPT"), 1);
+    ck_assert_uint_eq(fake_called(node_b, "ECHO"), 2);
+}
+END_TEST
+
+/* Its last try is close to its deadline: that is not the end of the connection, on which others
+ * wait. */
+START_TEST(test_late_try)
+{
+    a.answers[0] = a.answers[1] = a.answers[2] =
+        "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
+    up();
+    rig_send(2, "ECHO", LATER_NO_SCRIPT, 0.16); /* the fourth try begins at 0.15 */
+    RIG_UNTIL(ANSWERED(2));
+    echo(3);
+    RIG_UNTIL(ANSWERED(3));
+    rig_answered(3, 3);
+    ck_assert_int_eq(rig.ups, 1);
+    ck_assert_uint_eq(fake_accepted(rig.fake), 1);
+}
+END_TEST
+
+/* Nobody waits for it with a command; `up` tells those who lost one. */
+START_TEST(test_a_node_is_looked_for)
+{
+    b.answers[0] = "cut";
+    up();
+    echo(1);
+    RIG_UNTIL(ANSWERED(1));
+    ck_assert_int_eq(rig.told[1].outcome, LATER_UNKNOWN);
+    RIG_UNTIL(fake_accepted(node_b) == 2);
+    RIG_UNTIL(rig.ups >= 2);
+    echo(4);
+    RIG_UNTIL(ANSWERED(4));
+    rig_answered(4, 4);
+    ck_assert_int_eq(rig.told[1].times, 1);
+    ck_assert_uint_eq(fake_called(node_b, "ECHO"), 2);
+}
+END_TEST
+
+/* One that was never reached. It is tried, and the others asked, until one has its slots. */
+START_TEST(test_never_there)
+{
+    share_between(8191, fake_port(rig.fake), 1);
+    up();
+    echo(1);
+    echo(2);
+    RIG_UNTIL(ANSWERED(2));
+    RIG_UNTIL(atomic_load(&a.asked) >= 3);
+    ck_assert_int_eq(rig.told[1].times, 0);
+    share(8191);
+    RIG_UNTIL(ANSWERED(1));
+    rig_answered(1, 1);
+    ck_assert_int_eq(rig.ups, 2);
+    ck_assert_int_eq(rig.downs, 0);
+}
+END_TEST
+
+START_TEST(test_never_there_in_time)
+{
+    double start;
+
+    share_between(8191, fake_port(rig.fake), 1);
+    up();
+    start = later_clock();
+    rig_send(1, "ECHO", LATER_NO_SCRIPT, 0.4);
+    RIG_UNTIL(ANSWERED(1));
+    ck_assert_int_eq(rig.told[1].outcome, LATER_UNSENT);
+    ck_assert_ptr_nonnull(strstr(rig.told[1].text, "no node of the Cluster took it in time"));
+    ck_assert_ptr_nonnull(strstr(rig.told[1].text, "127.0.0.1:1: "));
+    ck_assert(rig.told[1].at - start >= 0.4);
+    ck_assert(rig.told[1].at - start < 0.4 + 0.3 * rig_slowness());
+    share(8191); /* though nothing waits any more: */
+    echo(4);
+    RIG_UNTIL(rig.ups == 2);
+    ck_assert_int_eq(rig.downs, 0);
+}
+END_TEST
+
+/* Who waits for one node holds up nobody else: fifty answers, one after another, in the time that
+ * the pauses between the tries of the first would take a few. */
+START_TEST(test_holds_up_nobody)
+{
+    double start;
+
+    share_between(8191, fake_port(rig.fake), 1);
+    up();
+    echo(1);
+    later_redis_wait(rig.redis, later_clock() + 0.3);
+    start = later_clock();
+    for (int i = 0; i < 50; i++) {
+        rig.told[2].times = 0;
+        echo(2);
+        while (!rig.told[2].times && later_clock() < start + 20)
+            later_redis_wait(rig.redis, later_clock() + 1);
+    }
+    ck_assert_int_eq(rig.answers, 50);
+    ck_assert(later_clock() - start < 1 * rig_slowness());
+}
+END_TEST
+
+/* The one that we are connected to is cut off from the others: they are asked, too. */
+START_TEST(test_doubt)
+{
+    char url[100];
+    struct later_error err;
+
+    for (int i = 0; i < ANSWERS; i++)
+        a.answers[i] = "-CLUSTERDOWN The cluster is down\r\n";
+    later_redis_free(rig.redis);
+    snprintf(url, sizeof url, "cluster://127.0.0.1:%u,127.0.0.1:%u", fake_port(rig.fake),
+             fake_port(node_b));
+    ck_assert_int_eq(later_address_parse(&rig.options.address, url, &err), 0);
+    rig_begin_redis();
+    up();
+    ck_assert_uint_eq(fake_accepted(node_b), 0);
+    pthread_mutex_lock(&lock); /* only B knows better */
+    snprintf(b.slots, sizeof b.slots,
+             "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%u\r\n", fake_port(node_b));
+    pthread_mutex_unlock(&lock);
+    echo(2);
+    RIG_UNTIL(ANSWERED(2));
+    rig_answered(2, 2);
+    ck_assert_uint_eq(fake_called(node_b, "ECHO"), 1);
+}
+END_TEST
+
+/* What was subscribed to at a node that is gone is to be subscribed to anew: `up` says so. */
+START_TEST(test_subscriber)
+{
+    a.answers[0] = "*3\r\n$9\r\nsubscribe\r\n$1\r\n7\r\n:1\r\n";
+    a.answers[1] = "cut";
+    up();
+    rig_send(7, "SUBSCRIBE", LATER_NO_SCRIPT, 5);
+    RIG_UNTIL(ANSWERED(7));
+    echo(2);
+    RIG_UNTIL(ANSWERED(2));
+    ck_assert_int_eq(rig.told[2].outcome, LATER_UNKNOWN);
+    RIG_UNTIL(rig.ups >= 2);
+    ck_assert_int_eq(rig.downs, 0);
+}
+END_TEST
+
+static TCase *exactly(void)
+{
+    TCase *tc = tcase_create("exactly");
+
+    tcase_add_checked_fixture(tc, begin, finish);
+    tcase_add_test(tc, test_order);
+    tcase_add_test(tc, test_from_inside_answers);
+    tcase_add_test(tc, test_idle);
+    tcase_add_test(tc, test_round_a_while);
+    tcase_add_test(tc, test_ask_and_try_again);
+    tcase_add_test(tc, test_tried_again_in_time);
+    tcase_add_test(tc, test_no_master_any_more);
+    tcase_add_test(tc, test_no_script);
+    tcase_add_test(tc, test_late_try);
+    tcase_add_test(tc, test_a_node_is_looked_for);
+    tcase_add_test(tc, test_never_there);
+    tcase_add_test(tc, test_never_there_in_time);
+    tcase_add_test(tc, test_holds_up_nobody);
+    tcase_add_test(tc, test_doubt);
+    tcase_add_test(tc, test_subscriber);
+    return tc;
+}
+
 static TCase *cluster(void)
 {
     TCase *tc = tcase_create("cluster");
@@ -385,4 +701,4 @@ static TCase *cluster(void)
     return tc;
 }
 
-UNIT_MAIN("cluster", cluster)
+UNIT_MAIN("cluster", cluster, exactly)

@@ -1,5 +1,7 @@
 /* test_slot.c: hash slots, and who has them. */
+#include "key.h"
 #include "nodes.h"
+#include "script.h"
 #include "slot.h"
 
 #include "unit.h"
@@ -38,6 +40,15 @@ START_TEST(test_keys)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_msg(later_slot_of_key(rows[i].key, strlen(rows[i].key)) == rows[i].slot, "%s: %d",
                       rows[i].key, later_slot_of_key(rows[i].key, strlen(rows[i].key)));
+}
+END_TEST
+
+/* Bytes behind the end are not the key's. */
+START_TEST(test_bytes)
+{
+    ck_assert_int_eq(later_slot_of_key("foo}", 3), 12182);
+    ck_assert_int_eq(later_slot_of_key("{foo}", 4), later_slot_crc16("{foo", 4) % LATER_SLOTS);
+    ck_assert_int_eq(later_slot_of_key("a{b\0c}", 6), later_slot_crc16("b\0c", 3) % LATER_SLOTS);
 }
 END_TEST
 
@@ -81,6 +92,29 @@ START_TEST(test_commands)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_msg(slot_of(rows[i].words) == rows[i].slot, "row %zu: %d", i,
                       slot_of(rows[i].words));
+}
+END_TEST
+
+/* All of a script's keys are one queue's, and so in its slot. */
+START_TEST(test_scripts)
+{
+    static const char other[] = "later:{default}:other";
+    const char *const others[16] = { other, other, other, other, other, other, other, other,
+                                     other, other, other, other, other, other, other, other };
+    struct later_keys keys;
+
+    later_keys_init(&keys, "later", "default");
+    for (int script = 0; script < LATER_SCRIPT_COUNT; script++) {
+        struct later_command cmd = { 0 };
+        int slot =
+            later_script_texts[script].key_count ? later_slot_of_key("default", 7) : LATER_NO_SLOT;
+
+        later_script_begin(&cmd, (enum later_script)script, &keys, others, 0);
+        while (cmd.missing)
+            later_command_text(&cmd, "0");
+        ck_assert_msg(later_slot_of_command(&cmd) == slot, "%s", later_script_texts[script].name);
+        later_command_free(&cmd);
+    }
 }
 END_TEST
 
@@ -157,6 +191,9 @@ START_TEST(test_no_slots)
         "*1\r\n*3\r\n:0\r\n:5\r\n" NODE(0, "", 1), /* from nobody */
         "*1\r\n*3\r\n:0\r\n:5\r\n" NODE(1, "a", 1234567),
         "*1\r\n*3\r\n:-9223372036854775807\r\n:16383\r\n" NODE(1, "a", 1),
+        "*1\r\n*3\r\n:0\r\n:5\r\n" NODE(1, "a", 0),
+        "*1\r\n*3\r\n:0\r\n:5\r\n" NODE(1, "a", -1),
+        "*1\r\n*3\r\n:0\r\n:5\r\n" NODE(1, "?", 1), /* a host name that it does not know */
     };
 
     clear();
@@ -183,6 +220,12 @@ START_TEST(test_redirections)
         { "MOVED 1", NULL, NULL, 0 },
         { "MOVED 1 a", NULL, NULL, 0 },
         { "MOVED 1 a:1234567", NULL, NULL, 0 },
+        { "MOVED 1 a:", NULL, NULL, 0 },
+        { "MOVED 1 a:x", NULL, NULL, 0 },
+        { "MOVED 1 a:0", NULL, NULL, 0 },
+        { "MOVED 1 a:65536", NULL, NULL, 0 },
+        { "MOVED 1 ?:1", NULL, NULL, 0 },
+        { "MOVED 4294967297 a:1", NULL, NULL, 0 },
         { "MOVED", NULL, NULL, 0 },
         { "MOVED ", NULL, NULL, 0 },
     };
@@ -220,6 +263,33 @@ START_TEST(test_too_many)
 }
 END_TEST
 
+/* Nodes that no answer names any more make room; those of the URL stay. */
+START_TEST(test_forgotten)
+{
+    int seed, old, replica;
+
+    clear();
+    seed = later_nodes_enter(&nodes, "seed", "1");
+    nodes.list[seed].seed = true;
+    ck_assert_int_eq(take("*1\r\n*4\r\n:0\r\n:16383\r\n" NODE(1, "a", 1) NODE(1, "b", 1), seed), 1);
+    old = later_nodes_enter(&nodes, "a", "1");
+    replica = later_nodes_enter(&nodes, "b", "1");
+    ck_assert_int_eq(nodes.count, 3);
+    ck_assert(!later_nodes_is_gone(&nodes, seed) && !later_nodes_is_gone(&nodes, old) &&
+              !later_nodes_is_gone(&nodes, replica));
+    ck_assert_int_eq(take("*0\r\n", seed), -1); /* says nothing about them */
+    ck_assert(!later_nodes_is_gone(&nodes, old) && !later_nodes_is_gone(&nodes, replica));
+    ck_assert_int_eq(take("*1\r\n*3\r\n:0\r\n:16383\r\n" NODE(1, "b", 1), seed), 1);
+    ck_assert(!later_nodes_is_gone(&nodes, seed) && later_nodes_is_gone(&nodes, old) &&
+              !later_nodes_is_gone(&nodes, replica));
+    later_nodes_forget(&nodes, old);
+    ck_assert(!later_nodes_is_gone(&nodes, old));
+    ck_assert_int_eq(later_nodes_enter(&nodes, "c", "1"), old);
+    ck_assert_int_eq(nodes.count, 3);
+    ck_assert_int_eq(later_nodes_of(&nodes, 5), replica);
+}
+END_TEST
+
 static TCase *pure(void)
 {
     TCase *tc = tcase_create("pure");
@@ -231,6 +301,9 @@ static TCase *pure(void)
     tcase_add_test(tc, test_no_slots);
     tcase_add_test(tc, test_redirections);
     tcase_add_test(tc, test_too_many);
+    tcase_add_test(tc, test_forgotten);
+    tcase_add_test(tc, test_bytes);
+    tcase_add_test(tc, test_scripts);
     return tc;
 }
 
