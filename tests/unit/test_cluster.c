@@ -655,6 +655,82 @@ START_TEST(test_subscriber)
 }
 END_TEST
 
+/* ---- the URL */
+
+START_TEST(test_urls)
+{
+    static const struct {
+        const char *url, *user, *hosts[3], *ports[3];
+        unsigned count;
+    } rows[] = {
+        { "cluster://h", "", { "h" }, { "6379" }, 1 },
+        { "cluster://h:7000", "", { "h" }, { "7000" }, 1 },
+        { "cluster://a:1,b,c:3", "", { "a", "b", "c" }, { "1", "6379", "3" }, 3 },
+        { "cluster://me@10.0.0.1:7000,[::1]:7001",
+          "me",
+          { "10.0.0.1", "::1" },
+          { "7000", "7001" },
+          2 },
+        { "cluster://a,b,c,d,e,f,g,h", "", { "a", "b", "c" }, { "6379", "6379", "6379" }, 8 },
+    };
+    struct later_address address, one;
+    struct later_error err;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_msg(later_address_parse(&address, rows[i].url, &err) == 0, "%s: %s", rows[i].url,
+                      err.text);
+        ck_assert(address.cluster);
+        ck_assert_str_eq(address.user, rows[i].user);
+        ck_assert_uint_eq(later_address_hosts(&address), rows[i].count);
+        ck_assert_uint_eq(later_address_sentinels(&address), 0);
+        for (unsigned h = 0; h < rows[i].count && h < 3; h++) {
+            later_address_host(&address, h, &one);
+            ck_assert_str_eq(one.host, rows[i].hosts[h]);
+            ck_assert_str_eq(one.port, rows[i].ports[h]);
+        }
+    }
+    ck_assert_int_eq(later_address_parse(&address, "redis://h", &err), 0);
+    ck_assert(!address.cluster);
+    ck_assert_uint_eq(later_address_hosts(&address), 0);
+}
+END_TEST
+
+START_TEST(test_bad_urls)
+{
+    static const char *const urls[] = {
+        "cluster://",
+        "cluster://@h",
+        "cluster://h,",
+        "cluster://,h",
+        "cluster://h:0",
+        "cluster://h:65536",
+        "cluster://h:x",
+        "cluster://u:p@h",
+        "cluster://h/1",
+        "cluster://a,b/0",
+        "cluster://a,b,c,d,e,f,g,h,i",
+        "cluster://a,,b",
+        "cluster:h",
+    };
+    struct later_address address;
+    struct later_error err;
+
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        ck_assert_msg(later_address_parse(&address, urls[i], &err) < 0, "%s is taken", urls[i]);
+        ck_assert_int_eq(err.code, LATER_E_USAGE);
+    }
+}
+END_TEST
+
+static TCase *urls(void)
+{
+    TCase *tc = tcase_create("urls");
+
+    tcase_add_test(tc, test_urls);
+    tcase_add_test(tc, test_bad_urls);
+    return tc;
+}
+
 static TCase *exactly(void)
 {
     TCase *tc = tcase_create("exactly");
@@ -701,4 +777,4 @@ static TCase *cluster(void)
     return tc;
 }
 
-UNIT_MAIN("cluster", cluster, exactly)
+UNIT_MAIN("cluster", urls, cluster, exactly)
