@@ -39,6 +39,46 @@ awk -v to="$box" -v list="$work/list" '
     /^```/ { out = name = ""; next }
     out != "" { print >out }' "$source/doc/push.md"
 runs "of every program it is said how it is run" test ! -e "$work/list.bad"
+
+# What the document says of a Cluster: the line that connects. Programs without such a word are left
+# out, but for the one by liblater.
+on_cluster()
+{
+    awk -v port="${redis_masters%%[!0-9]*}" '
+        FNR == 1 { file++ }
+        file == 1 && /^[|] push/ {
+            split($0, part, "`")
+            gsub(/node1/, "127.0.0.1", part[4])
+            gsub(/6379/, port, part[4])
+            from[$2] = part[2]
+            to[$2] = part[4]
+        }
+        file > 1 {
+            name = FILENAME
+            sub(/.*\//, "", name)
+            if (FNR == 1) printf "" >(FILENAME ".new")
+            at = index($0, from[name])
+            if (from[name] != "" && at)
+                $0 = substr($0, 1, at - 1) to[name] substr($0, at + length(from[name]))
+            print >(FILENAME ".new")
+        }' "$source/doc/push.md" "$@"
+}
+list=$work/list
+if [ "$redis_kind" = cluster ]; then
+    list=$work/list.cluster
+    : >"$list"
+    while read -r file command; do
+        if grep -q "^| $file |" "$source/doc/push.md" || [ "$file" = push-later.c ]; then
+            echo "$file $command" >>"$list"
+        fi
+    done <"$work/list"
+    on_cluster "$box"/*
+    for file in "$box"/*.new; do
+        mv "$file" "${file%.new}"
+    done
+    sed -i 's/import { createClient }/import { createCluster }/' "$box/push-redis.mjs"
+    sed -i '/redis->connect/d' "$box/push.php"
+fi
 sed -i -e "s|$install_path|$scripts|g" -e "s|/var/lib/laterd/redis.sock|$redis_socket|g" \
     -e 's/mail\.send/exec.mail/g' "$box"/*
 
@@ -104,7 +144,7 @@ arrived()
 # once FILE COMMAND: what it prints, on a Redis that knows no script.
 once()
 {
-    redis script flush >/dev/null
+    redis_all script flush >/dev/null
     (cd "$box" && GOPATH=/usr/share/gocode GO111MODULE=off GOCACHE=$work/go GOFLAGS=-p=2 \
         sh -c "$2" 2>"$work/words") </dev/null >"$work/said"
 }
@@ -158,7 +198,7 @@ while read -r file command; do
     else
         try_program "$file" "$command" "$name"
     fi
-done <"$work/list"
+done <"$list"
 
 is "$(wc -l <"$work/list")" 10 "ten programs"
 run later check
