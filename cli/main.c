@@ -18,7 +18,7 @@ const struct command *const commands[] = {
 const size_t command_count = sizeof commands / sizeof *commands;
 
 const struct args_option global_options[] = {
-    { "redis", 0, "URL", "unix:/path or redis://[user@]host[:port][/db]" },
+    { "redis", 0, "URL", "unix:/path, redis://[user@]host[:port][/db], sentinel://…, cluster://…" },
     { "prefix", 0, "PREFIX", "what the names of all keys begin with (later)" },
     { "config", 'c', "FILE", "read where Redis is from this configuration" },
     { "daemon-config", 'C', "FILE", "the daemon's configuration is not in its usual place" },

@@ -12,10 +12,10 @@
  *
  *     cc mailer.c $(pkg-config --cflags --libs later)
  *
- * A client is one connection. It blocks, at most its timeout a call, or twice that where an answer
- * was lost and is asked for again; it connects when it is first used, and again after it broke. It
- * writes without raising SIGPIPE, starts no thread, prints nothing, and may be used by one thread
- * at a time.
+ * A client is one connection, or on a Cluster one to each node that it needs. It blocks, at most
+ * its timeout a call, or twice that where an answer was lost and is asked for again; it connects
+ * when it is first used, and again after it broke. It writes without raising SIGPIPE, starts no
+ * thread, prints nothing, and may be used by one thread at a time.
  */
 #ifndef LATER_CLIENT_H
 #define LATER_CLIENT_H
