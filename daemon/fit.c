@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBE_QUEUE                                                                                \
-    "laterd.probe" /* a name that stays empty; on a Cluster with a number behind                   \
-                    */
+/* A name that stays empty; on a Cluster with a number behind. */
+#define PROBE_QUEUE "laterd.probe"
 
 struct fit {
     const char *prefix;
@@ -86,8 +85,7 @@ static void judge_persistence(const struct asked *asked, const char *info)
     asked->fit->warned_file = true;
     log_line(LOG_WARN,
              "this Redis%s keeps no append-only file: a crash of it loses jobs that were pushed "
-             "since its "
-             "last snapshot; set appendonly yes",
+             "since its last snapshot; set appendonly yes",
              asked->node);
 }
 
@@ -104,8 +102,8 @@ static void judge_replication(const struct asked *asked, const char *info)
     fit->warned_replicas = true;
     log_line(LOG_WARN,
              "min-replicas-to-write is 0 on this Redis%s: jobs that it took while it had no "
-             "replica are lost "
-             "when %s, and what it finished runs again; set min-replicas-to-write 1",
+             "replica are lost when %s, and what it finished runs again; set "
+             "min-replicas-to-write 1",
              asked->node,
              asked->cluster ? "another becomes the master" : "Sentinels name another master");
 }
