@@ -1,18 +1,14 @@
-/* supervisor.c: keeps workers alive; reloads, stops. */
+/* supervisor.c: keeps workers alive. */
 #include "supervisor.h"
 
-#include "announce.h"
+#include "supervisor_inner.h"
+
 #include "bell.h"
-#include "checker.h"
-#include "clock.h"
 #include "embedded.h"
 #include "follow.h"
-#include "health.h"
 #include "log.h"
 #include "notify.h"
 #include "pages.h"
-#include "restart.h"
-#include "tend.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,62 +17,23 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define BEAT_SECONDS   1
-#define SETTLE_SECONDS 5.0  /* at the end, for what the keeper still has to settle */
-#define SERVER_SECONDS 20.0 /* for the embedded server to write its file and go */
-
-struct supervisor {
-    struct event_base *base;
-    struct generation *generation;
-    const char *path;
-    bool verbose;
-    char host[256];
-    char slots_dir[512];
-
-    struct link *link;
-    struct follow *follow; /* NULL: no Sentinels */
-    struct keeper *keeper;
-    struct tend *tend; /* NULL: at the start, and at the end */
-    struct announce *announce;
-    struct health *health;
-    struct workers *workers;
-    struct event *beat, *tick, *signals[4], *pausing;
-    int pausing_fd; /* where TSTP and CONT are read */
-
-    pid_t server; /* the embedded one; 0 = none */
-    struct restart server_restart;
-    struct event *server_timer;
-
-    struct checker *checker;
-    struct config *next; /* being checked */
-    bool again;          /* HUP came meanwhile: the file may have changed since it was read */
-
-    bool met; /* Redis, once, with a protocol that we know */
-    bool paused, ready, reloading, stopping, ending;
-    double end_by;
-    int status;
-};
+#define BEAT_SECONDS 1
 
 /* --- signals: which, and what they do; a row each --- */
-
-static void on_stop(evutil_socket_t fd, short what, void *arg);
-static void on_reload(evutil_socket_t fd, short what, void *arg);
-static void on_child(evutil_socket_t fd, short what, void *arg);
 
 static const struct {
     int number;
     event_callback_fn fn;
 } signal_table[] = {
-    { SIGTERM, on_stop },
-    { SIGINT, on_stop },
-    { SIGHUP, on_reload },
-    { SIGCHLD, on_child },
+    { SIGTERM, supervisor_on_stop },
+    { SIGINT, supervisor_on_stop },
+    { SIGHUP, supervisor_on_reload },
+    { SIGCHLD, supervisor_on_child },
 };
 
-static void after(struct event *timer, double seconds)
+void supervisor_after(struct event *timer, double seconds)
 {
     struct timeval tv = { (time_t)seconds,
                           (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
@@ -108,7 +65,7 @@ static void on_ready(void *arg)
         log_line(LOG_INFO, "reloaded: %zu new workers", workers_seats(supervisor->workers));
     supervisor->ready = true;
     supervisor->reloading = false;
-    after(supervisor->tick, 0);
+    supervisor_after(supervisor->tick, 0);
 }
 
 static void on_idle(void *arg)
@@ -129,13 +86,7 @@ static void on_gone(void *arg)
 {
     struct supervisor *supervisor = arg;
 
-    after(supervisor->tick, 0);
-}
-
-static void retire_workers(struct supervisor *supervisor)
-{
-    workers_retire(supervisor->workers);
-    after(supervisor->tick, 0);
+    supervisor_after(supervisor->tick, 0);
 }
 
 static void expel(void *arg, struct slots *slots, const char *why)
@@ -149,256 +100,6 @@ static void page_settled(void *arg, struct slots *slots)
 {
     (void)arg;
     slots_close(slots, true);
-}
-
-static void use_log(const struct supervisor *supervisor)
-{
-    struct config *config = supervisor->generation->config;
-
-    if (supervisor->verbose)
-        config->log.level = CONFIG_LOG_DEBUG;
-    log_open((enum log_level)config->log.level, config->log.json, NULL);
-    log_limit(config->log.rate);
-}
-
-/* --- generations --- */
-
-static struct tend *make_tend(const struct supervisor *supervisor, const struct config *config,
-                              struct later_error *err)
-{
-    return tend_new(supervisor->base, config, supervisor->link, supervisor->host,
-                    supervisor->keeper, supervisor->workers, err);
-}
-
-/* The checked configuration comes into force: new workers first; when all are ready, the old ones
- * drain. */
-static void use_next(struct supervisor *supervisor)
-{
-    struct generation *generation = generation_new(supervisor->next);
-    struct tend *tend = NULL;
-    struct later_error err = { .text = "no memory" };
-
-    if (generation)
-        tend = make_tend(supervisor, supervisor->next, &err);
-    if (!tend) {
-        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
-        free(generation);
-        config_free(supervisor->next);
-        supervisor->next = NULL;
-        return;
-    }
-    supervisor->next = NULL;
-    supervisor->reloading = true;
-    workers_replace(supervisor->workers);
-    tend_free(supervisor->tend);
-    supervisor->tend = tend;
-    keeper_configure(supervisor->keeper, generation->config);
-    announce_configure(supervisor->announce, generation->config);
-    generation_release(supervisor->generation);
-    supervisor->generation = generation;
-    use_log(supervisor);
-    if (link_is_up(supervisor->link))
-        tend_link_up(tend);
-    workers_start(supervisor->workers, supervisor->generation);
-}
-
-static void reload(struct supervisor *supervisor);
-
-static void on_checked(void *arg, bool good)
-{
-    struct supervisor *supervisor = arg;
-    bool again = supervisor->again;
-
-    supervisor->checker = NULL;
-    supervisor->again = false;
-    if (!supervisor->next) { /* the first: workers wait for it */
-        if (good && !supervisor->stopping) {
-            workers_start(supervisor->workers, supervisor->generation);
-        } else if (!supervisor->stopping) {
-            supervisor->status = LATER_E_CONFIG;
-            on_stop(-1, 0, supervisor);
-        }
-    } else if (good && !supervisor->stopping) {
-        use_next(supervisor);
-    } else {
-        config_free(supervisor->next);
-        supervisor->next = NULL;
-        log_line(LOG_ERROR, "reload: the new configuration is bad; nothing was changed");
-        notify_ready();
-    }
-    if (again && !supervisor->stopping)
-        reload(supervisor);
-}
-
-static void reload(struct supervisor *supervisor)
-{
-    const char *fixed;
-    struct later_error err;
-
-    notify_reloading();
-    supervisor->next = config_load(supervisor->path, &err);
-    if (!supervisor->next) {
-        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
-    } else if ((fixed =
-                    config_fixed_difference(supervisor->generation->config, supervisor->next))) {
-        log_line(LOG_ERROR,
-                 "reload: %s cannot change while running; restart laterd. Nothing was "
-                 "changed",
-                 fixed);
-    } else if ((supervisor->checker = checker_start(supervisor->base, supervisor->next, on_checked,
-                                                    supervisor, &err))) {
-        return;
-    } else {
-        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
-    }
-    config_free(supervisor->next);
-    supervisor->next = NULL;
-    notify_ready();
-}
-
-static void on_reload(evutil_socket_t fd, short what, void *arg)
-{
-    struct supervisor *supervisor = arg;
-
-    (void)fd;
-    (void)what;
-    if (supervisor->checker)
-        supervisor->again = true;
-    else if (!supervisor->stopping)
-        reload(supervisor);
-}
-
-/* --- reaping --- */
-
-static bool is_ours(void *arg, pid_t pid)
-{
-    const struct supervisor *supervisor = arg;
-
-    return pid == supervisor->server ||
-           (supervisor->checker && pid == checker_pid(supervisor->checker)) ||
-           workers_has(supervisor->workers, pid);
-}
-
-static void server_ended(struct supervisor *supervisor, int status)
-{
-    supervisor->server = 0;
-    if (supervisor->ending) {
-        after(supervisor->tick, 0);
-        return;
-    }
-    log_line(LOG_ERROR, "the embedded redis-server ended (%s %d): starting it again",
-             WIFSIGNALED(status) ? "signal" : "status",
-             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    after(supervisor->server_timer, restart_after(&supervisor->server_restart, true, 0));
-}
-
-static void on_child(evutil_socket_t fd, short what, void *arg)
-{
-    struct supervisor *supervisor = arg;
-    bool strays = false;
-    int status;
-    pid_t pid;
-
-    (void)fd;
-    (void)what;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == supervisor->server) {
-            server_ended(supervisor, status);
-        } else if (supervisor->checker && pid == checker_pid(supervisor->checker)) {
-            checker_ended(supervisor->checker, status);
-        } else { /* a worker, or what one has left: its own children are ours now */
-            workers_ended(supervisor->workers, pid, status);
-            strays = true;
-        }
-    }
-    if (strays)
-        process_kill_strays(is_ours, supervisor);
-}
-
-/* --- pausing, stopping --- */
-
-static void pause_workers(struct supervisor *supervisor)
-{
-    supervisor->paused = true;
-    log_line(LOG_INFO, "paused: nothing more is reserved until CONT");
-    workers_pause(supervisor->workers, true);
-}
-
-static void resume_workers(struct supervisor *supervisor)
-{
-    if (!supervisor->paused)
-        return;
-    supervisor->paused = false;
-    log_line(LOG_INFO, "going on");
-    workers_pause(supervisor->workers, false);
-}
-
-/* TSTP and CONT. The kernel drops the one that waits when the other comes, so the last one sent is
- * the last one read here; libevent's signals have no order. */
-static void on_pausing(evutil_socket_t fd, short what, void *arg)
-{
-    struct signalfd_siginfo signal;
-
-    (void)what;
-    if (read(fd, &signal, sizeof signal) != (ssize_t)sizeof signal)
-        return;
-    if (signal.ssi_signo == SIGTSTP)
-        pause_workers(arg);
-    else
-        resume_workers(arg);
-}
-
-static void on_stop(evutil_socket_t fd, short what, void *arg)
-{
-    struct supervisor *supervisor = arg;
-
-    (void)fd;
-    (void)what;
-    if (supervisor->stopping)
-        return;
-    supervisor->stopping = true;
-    notify_stopping();
-    log_line(LOG_INFO, "stopping: %zu workers finish their jobs, at most %.0f s",
-             workers_count(supervisor->workers), supervisor->generation->config->drain);
-    retire_workers(supervisor);
-}
-
-/* The workers are gone. What they held is settled; then the server goes; then we. */
-static bool wind_up(struct supervisor *supervisor)
-{
-    double now = later_clock();
-
-    if (!supervisor->end_by)
-        supervisor->end_by = now + SETTLE_SECONDS;
-    if (!supervisor->ending) {
-        if (now < supervisor->end_by && keeper_open(supervisor->keeper))
-            return false;
-        announce_withdraw(supervisor->announce);
-        supervisor->ending = true;
-        supervisor->end_by = now + SERVER_SECONDS;
-        if (supervisor->server)
-            kill(supervisor->server, SIGTERM);
-    }
-    if (supervisor->server && now > supervisor->end_by)
-        kill(supervisor->server, SIGKILL);
-    return supervisor->server == 0 && !announce_leaving(supervisor->announce);
-}
-
-/* Ten times a second while somebody is leaving. */
-static void on_tick(evutil_socket_t fd, short what, void *arg)
-{
-    struct supervisor *supervisor = arg;
-
-    (void)fd;
-    (void)what;
-    workers_tick(supervisor->workers);
-    if (supervisor->stopping && workers_count(supervisor->workers) == 0 && wind_up(supervisor)) {
-        event_base_loopbreak(supervisor->base);
-        return;
-    }
-    if (workers_count(supervisor->workers) > workers_seats(supervisor->workers) ||
-        supervisor->stopping)
-        after(supervisor->tick, 0.1);
 }
 
 /* --- every second --- */
@@ -447,7 +148,7 @@ static void on_unsafe(void *arg, const char *why)
 
     log_line(LOG_ERROR, "%s", why);
     supervisor->status = LATER_E_CONFIG;
-    on_stop(-1, 0, supervisor);
+    supervisor_on_stop(-1, 0, supervisor);
 }
 
 /* A Redis of a newer version: not ours at the start; later somebody works on it, and we wait. */
@@ -473,7 +174,7 @@ static void on_server_timer(evutil_socket_t fd, short what, void *arg)
     if (supervisor->server < 0) {
         supervisor->server = 0;
         log_line(LOG_ERROR, "%s; trying again", err.text);
-        after(supervisor->server_timer, 1);
+        supervisor_after(supervisor->server_timer, 1);
     }
 }
 
@@ -491,7 +192,7 @@ static int watch_pausing(struct supervisor *supervisor)
     if (supervisor->pausing_fd < 0)
         return -1;
     supervisor->pausing = event_new(supervisor->base, supervisor->pausing_fd, EV_READ | EV_PERSIST,
-                                    on_pausing, supervisor);
+                                    supervisor_on_pausing, supervisor);
     return supervisor->pausing ? event_add(supervisor->pausing, NULL) : -1;
 }
 
@@ -505,7 +206,7 @@ static int make_loop(struct supervisor *supervisor, struct later_error *err)
         event_config_free(precise);
     if (!supervisor->base)
         return later_fail(err, LATER_E_SYSTEM, "no event loop");
-    supervisor->tick = evtimer_new(supervisor->base, on_tick, supervisor);
+    supervisor->tick = evtimer_new(supervisor->base, supervisor_on_tick, supervisor);
     supervisor->server_timer = evtimer_new(supervisor->base, on_server_timer, supervisor);
     supervisor->beat = event_new(supervisor->base, -1, EV_PERSIST, on_beat, supervisor);
     if (!supervisor->tick || !supervisor->server_timer || !supervisor->beat)
@@ -561,14 +262,15 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
         supervisor->workers = make_workers(supervisor);
     if (!supervisor->keeper || !supervisor->announce || !supervisor->workers)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    supervisor->tend = make_tend(supervisor, config, err);
+    supervisor->tend = supervisor_make_tend(supervisor, config, err);
     if (!supervisor->tend)
         return -1;
     if (follow_wanted(config) &&
         !(supervisor->follow = follow_new(supervisor->base, config, on_moved, supervisor, err)))
         return -1;
     pages_adopt(supervisor->slots_dir, supervisor->keeper);
-    supervisor->checker = checker_start(supervisor->base, config, on_checked, supervisor, err);
+    supervisor->checker =
+        checker_start(supervisor->base, config, supervisor_on_checked, supervisor, err);
     return supervisor->checker ? 0 : -1;
 }
 
@@ -610,7 +312,7 @@ int supervisor_run(struct config *config, const char *path, bool verbose)
     supervisor.generation = generation_new(config);
     if (!supervisor.generation)
         return LATER_E_SYSTEM;
-    use_log(&supervisor);
+    supervisor_use_log(&supervisor);
     gethostname(supervisor.host, sizeof supervisor.host - 1);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
