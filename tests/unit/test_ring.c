@@ -19,7 +19,7 @@
 static struct keeper *keeper;
 static struct workers *workers;
 static struct bells *bells;
-static struct config *config; /* of the bells */
+static struct generation *generation; /* owns the configuration of the bells */
 static struct event *reaping;
 static int generations, uncalled, ready, gone;
 static struct later_error err;
@@ -110,8 +110,9 @@ static void load(const char *options)
     bells = bells_new(live_base, next, &bell_options, &err);
     ck_assert_msg(bells != NULL, "%s", err.text);
     bells_free(before);
-    workers_start(workers, generation_new(next));
-    config = next;
+    generation_release(generation);
+    generation = generation_new(next);
+    workers_start(workers, generation);
     LIVE_UNTIL(ready);
 }
 
@@ -133,6 +134,7 @@ static void set_up(void)
     live_begin();
     live_loop(NULL);
     bells = NULL;
+    generation = NULL;
     generations = uncalled = gone = 0;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     keeper = keeper_new(live_base, &live_config, live_link, &keeping);
@@ -151,6 +153,7 @@ static void tear_down(void)
     live_unlink();
     event_free(reaping);
     workers_free(workers);
+    generation_release(generation);
     keeper_free(keeper);
     live_unloop();
     live_end();
