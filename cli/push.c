@@ -4,7 +4,7 @@
 #include "commands.h"
 #include "document.h"
 #include "jsonl.h"
-#include "queue.h"
+#include "route.h"
 #include "text.h"
 
 #include <errno.h>
@@ -154,30 +154,18 @@ static int push(struct cli *cli, const struct making *making, struct later_error
     static const char *const results[] = { [LATER_PUSHED] = "pushed",
                                            [LATER_PUSH_EXISTS] = "exists",
                                            [LATER_PUSH_REPLACED] = "replaced" };
-    struct later_command cmd = { 0 };
     struct later_error ignored;
-    struct later_reply *reply;
-    struct later_keys keys;
-    enum later_pushed how;
-    const char *state;
-    char call[37];
+    struct later_routed routed;
 
-    if (cli_keys(cli, cli_queue(cli), &keys, err) < 0)
+    if (later_route_push(cli->client, cli_queue(cli), args_flag(&cli->args, "replace"),
+                         &making->item, &routed, err) < 0)
         return -1;
-    later_document_uuid(call);
-    later_queue_push(&cmd, &keys, call, args_flag(&cli->args, "replace"), &making->item, 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_PUSH, err);
-    if (!reply)
-        return -1;
-    how = later_queue_pushed(reply, 0, &state);
-    later_call_announce(cli->client, &keys);
     if (cli->json)
-        push_print_json(keys.queue, making->id, results[how], state, 0);
+        push_print_json(cli_queue(cli), making->id, results[routed.how], routed.state, 0);
     else
         puts(making->id);
-    if (how == LATER_PUSH_EXISTS)
-        cli_say(cli, "exists (%s)", state);
-    later_reply_free(reply);
+    if (routed.how == LATER_PUSH_EXISTS)
+        cli_say(cli, "exists (%s)", routed.state);
     (void)later_call_drain(cli->client, 0, &ignored); /* of the announcement; the job is pushed */
     return LATER_OK;
 }

@@ -31,7 +31,7 @@ static int find_all(struct cli *cli, struct queue_list *list, struct later_error
     for (size_t i = 0; i < count; i++) {
         const char *name = later_reply_text(later_reply_at(list->reply, i), NULL);
 
-        if (later_key_queue_valid(name)) /* else somebody else's words are in our set */
+        if (later_key_shard_valid(name)) /* else somebody else's words are in our set */
             list->names[list->count++] = name;
     }
     qsort(list->names, list->count, sizeof *list->names, by_name);

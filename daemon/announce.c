@@ -136,9 +136,12 @@ static void add_queues(const struct config *config, char *text, size_t room)
     size_t len = 0;
 
     for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count && len + 80 < room; q++)
-            len += (size_t)snprintf(text + len, room - len, "%s\"%s\"", len ? "," : "",
-                                    config->pools[p].queues[q].name);
+        for (uint32_t q = 0; q < config->pools[p].queue_count && len + 80 < room; q++) {
+            const char *name = config->pools[p].queues[q].name;
+
+            if (!strchr(name, '/')) /* a shard goes without saying */
+                len += (size_t)snprintf(text + len, room - len, "%s\"%s\"", len ? "," : "", name);
+        }
     }
 }
 

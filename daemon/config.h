@@ -7,7 +7,7 @@
  * an error that names file and line. What includes config_read.h knows libconfig, nothing else
  * does.
  *
- * A struct config owns everything in it and never changes once loaded.
+ * A struct config owns everything in it and never changes once it is in force.
  */
 #ifndef LATERD_CONFIG_H
 #define LATERD_CONFIG_H
@@ -15,6 +15,7 @@
 #include "backoff.h"
 #include "key.h"
 #include "later/error.h"
+#include "shards.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,11 +26,15 @@
 #endif
 #define CONFIG_FILE LATER_CONF_DIR "/laterd.conf" /* read if there; -c elsewhere */
 
+#define CONFIG_QUEUES_MAX 64 /* queues and shards in one pool */
+
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARN, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
+/* A queue, or behind it one of its shards, `mail/3`, with the same options. */
 struct config_queue {
     char name[LATER_QUEUE_MAX + 1];
     uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
+    uint32_t shards;      /* that it shall have; 0 = as many as it has in Redis */
     uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
 };
 
@@ -134,6 +139,15 @@ void config_print(const struct config *config, FILE *out);
 
 /* The row of `types` for a job type, or NULL: exact name first, then the longest pattern. */
 const struct config_type *config_type_find(const struct config *config, const char *type);
+
+/* Is there, in a pool, a queue of this name? With its shards: how many are served here; 0 = it has
+ * none. */
+bool config_serves(const struct config *config, const char *queue, uint32_t *shards);
+
+/* Adds the shards of a queue up to `shards` wherever it is served, behind it; before the
+ * configuration is in force. Returns 0, or -1 with *err where a pool has no room. */
+int config_add_shards(struct config *config, const char *queue, uint32_t shards,
+                      struct later_error *err);
 
 /* Does "video.*", or "video.encode", mean this type? */
 bool config_type_matches(const char *pattern, const char *type);

@@ -56,6 +56,21 @@ static int make_pool(struct config_draft *draft)
     return 0;
 }
 
+/* The shards that the file asks for. Queues of one name ask for the same. */
+static int add_shards(struct config *config, struct later_error *err)
+{
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            const struct config_queue queue = config->pools[p].queues[q];
+
+            if (queue.shards > 1 && !strchr(queue.name, '/') &&
+                config_add_shards(config, queue.name, queue.shards, err) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
 /* What a row of `types` does not set is the global value. */
 static void inherit(const struct config *config, struct config_type *type)
 {
@@ -138,6 +153,8 @@ int config_finish(struct config_draft *draft, struct later_error *err)
         return -1;
     if (make_pool(draft) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
+    if (add_shards(config, err) < 0)
+        return -1;
     for (uint32_t i = 0; i < config->pool_count; i++) {
         if (config->pools[i].workers == 0)
             config->pools[i].workers = cores();

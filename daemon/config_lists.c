@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUEUES_MAX 64 /* in one pool */
 #define POOLS_MAX  16
 #define TYPES_MAX  1000
 #define LIMITS_MAX 1000
@@ -76,7 +75,26 @@ static int check_queue(struct config_reader *in, const config_setting_t *list, i
     if ((queues[i].weight == 0) != (queues[0].weight == 0))
         return fault(in, element, "queues.weight",
                      "some queues have a weight and some have none; give it to all or to none");
+    if (queues[i].shards > 1 && strlen(queues[i].name) > LATER_SHARDED_MAX)
+        return fault(in, element, "queues.shards",
+                     "its name is too long; one with shards has at most 61 characters");
     return 0;
+}
+
+/* With its shards each queue has to fit. */
+static int check_room(struct config_reader *in, const config_setting_t *list,
+                      const struct config_queue *queues, int count)
+{
+    struct config_place place = config_read_place(in, list);
+    uint32_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += 1 + (queues[i].shards > 1 ? queues[i].shards : 0);
+    if (sum <= CONFIG_QUEUES_MAX)
+        return 0;
+    return config_text_fault(&place, "queues", in->err,
+                             "%u with all shards; at most %d queues and shards in a pool",
+                             (unsigned)sum, CONFIG_QUEUES_MAX);
 }
 
 /* queues, and a pool's queues: a new list in place of *queues. */
@@ -86,7 +104,7 @@ static int read_queues(struct config_reader *in, config_setting_t *list,
     struct config_queue *read;
     int length = config_setting_is_aggregate(list) ? config_setting_length(list) : 0;
 
-    if (config_lists_check(in, list, "queues", 1, QUEUES_MAX, false) < 0)
+    if (config_lists_check(in, list, "queues", 1, CONFIG_QUEUES_MAX, false) < 0)
         return -1;
     read = calloc((size_t)length, sizeof *read);
     if (!read)
@@ -97,6 +115,10 @@ static int read_queues(struct config_reader *in, config_setting_t *list,
             free(read);
             return -1;
         }
+    }
+    if (check_room(in, list, read, length) < 0) {
+        free(read);
+        return -1;
     }
     free(*queues);
     *queues = read;
@@ -129,6 +151,21 @@ void config_lists_free_pools(struct config_pool *pools, uint32_t count)
     free(pools);
 }
 
+/* A queue has as many shards in one pool as in the others. */
+static int check_shards(struct config_reader *in, const config_setting_t *element,
+                        const struct config_pool *pool, const struct config_pool *other)
+{
+    for (uint32_t i = 0; i < pool->queue_count; i++) {
+        for (uint32_t k = 0; k < other->queue_count; k++) {
+            if (strcmp(pool->queues[i].name, other->queues[k].name) == 0 &&
+                pool->queues[i].shards != other->queues[k].shards)
+                return fault(in, element, "queues.shards",
+                             "another pool has this queue with another number; give both the same");
+        }
+    }
+    return 0;
+}
+
 static int read_pool(struct config_reader *in, config_setting_t *list, int i,
                      struct config_pool *pools)
 {
@@ -139,6 +176,8 @@ static int read_pool(struct config_reader *in, config_setting_t *list, int i,
         if (strcmp(pools[k].name, pools[i].name) == 0)
             return fault(in, config_setting_get_elem(list, (unsigned)i), "pools.name",
                          "another pool has this name; each needs its own");
+        if (check_shards(in, config_setting_get_elem(list, (unsigned)i), &pools[i], &pools[k]) < 0)
+            return -1;
     }
     return 0;
 }

@@ -117,8 +117,12 @@ static void print_list(const char *name, enum config_scope scope, const void *ro
 {
     fprintf(out, "%s = (", name);
     for (uint32_t i = 0; i < count; i++) {
+        const void *row = (const char *)rows + i * size;
+
+        if (scope == CONFIG_IN_QUEUE && strchr(((const struct config_queue *)row)->name, '/'))
+            continue; /* a shard: its queue says how many there are */
         fputs(i > 0 ? ",\n" : "\n", out);
-        print_element(scope, (const char *)rows + i * size, depth + 1, out);
+        print_element(scope, row, depth + 1, out);
     }
     if (count > 0) {
         fputc('\n', out);

@@ -396,23 +396,55 @@ void fetch_late(struct worker *worker)
     worker_kick(worker);
 }
 
-/* One live queue by weight: the chance of each is its share of the live ones' weights. */
+/* The n-th entry to look at: queues in their order, the shards of one (and the plain one) in turn.
+ */
+static struct worker_queue *in_turn(struct worker *worker, uint32_t n)
+{
+    const struct worker_queue *first = &worker->queues[worker->queues[n].first];
+
+    return &worker->queues[first->index + (n - first->index + first->turn) % first->count];
+}
+
+/* The next of the whole comes first from now on. */
+static void turn(struct worker *worker, const struct worker_queue *queue)
+{
+    struct worker_queue *first = &worker->queues[queue->first];
+
+    first->turn = (queue->index + 1 - first->index) % first->count;
+}
+
+/* The first in turn of a whole that is ready; NULL if none is. */
+static struct worker_queue *ready_of(struct worker *worker, const struct worker_queue *first)
+{
+    for (uint32_t i = 0; i < first->count; i++) {
+        struct worker_queue *queue = in_turn(worker, first->index + i);
+
+        if (is_ready(queue))
+            return queue;
+    }
+    return NULL;
+}
+
+/* One live queue by weight: the chance of each is its share of the live ones' weights, that of one
+ * with shards as great as if it had none. */
 static struct worker_queue *choose(struct worker *worker)
 {
-    uint32_t sum = 0, random = 0;
+    struct worker_queue *ready[SLOTS_QUEUES];
+    uint32_t count = 0, sum = 0, random = 0;
 
-    for (uint32_t i = 0; i < worker->queue_count; i++)
-        sum += is_ready(&worker->queues[i]) ? worker->queues[i].weight : 0;
+    for (uint32_t i = 0; i < worker->queue_count; i += worker->queues[i].count) {
+        ready[count] = ready_of(worker, &worker->queues[i]);
+        if (ready[count])
+            sum += ready[count++]->weight;
+    }
     if (!sum)
         return NULL;
     (void)!getrandom(&random, sizeof random, 0);
     random %= sum;
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        uint32_t weight = is_ready(&worker->queues[i]) ? worker->queues[i].weight : 0;
-
-        if (random < weight)
-            return &worker->queues[i];
-        random -= weight;
+    for (uint32_t i = 0; i < count; i++) {
+        if (random < ready[i]->weight)
+            return ready[i];
+        random -= ready[i]->weight;
     }
     return NULL;
 }
@@ -421,19 +453,23 @@ static struct worker_queue *choose(struct worker *worker)
  * that had nothing are looked at again when LOOK_SECONDS are over. */
 static void ask_all(struct worker *worker)
 {
-    struct worker_queue *chosen = worker->weighted ? choose(worker) : NULL;
+    struct worker_queue *chosen = worker->weighted ? choose(worker) : NULL, *asked = NULL;
     double now = later_clock();
 
     for (uint32_t i = 0; i < worker->queue_count; i++) {
-        struct worker_queue *queue = &worker->queues[i];
+        struct worker_queue *queue = in_turn(worker, i);
 
         if (!is_open(queue) || (queue->live && worker->weighted && queue != chosen))
             continue;
         if (queue->live || now - queue->checked >= LOOK_SECONDS)
             look_at(worker, queue);
+        if (queue->live)
+            asked = queue;
         if (queue->live && !worker->weighted)
             break;
     }
+    if (asked)
+        turn(worker, asked);
 }
 
 static bool any_live(const struct worker *worker)

@@ -22,7 +22,7 @@ void gate_note_waiting(const struct later_job *job, enum gate_kind kind, const c
     if (!worker->redis_offset)
         return;
     later_key_waiting(key, worker->config->redis.prefix, kind == GATE_LOCK, name);
-    snprintf(member, sizeof member, "%s %s", job->queue, job->id);
+    snprintf(member, sizeof member, "%s %s", worker->queues[job->slot->queue].keys.queue, job->id);
     later_command_begin(&cmd, 4);
     later_command_text(&cmd, "ZADD");
     later_command_text(&cmd, key);

@@ -49,7 +49,7 @@ static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32
     const char *name = slots->page->queues[queue % SLOTS_QUEUES];
     struct known **list, *known;
 
-    if (queue >= slots_queues(slots) || !later_key_queue_valid(name))
+    if (queue >= slots_queues(slots) || !later_key_shard_valid(name))
         return NULL;
     for (size_t i = 0; i < keeper->known_count; i++) {
         if (strcmp(keeper->known[i]->keys.queue, name) == 0)

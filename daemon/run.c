@@ -394,7 +394,7 @@ static struct later_job *job_new(struct worker *worker, const struct held *held)
     job->document_len = held->document_len;
     job->id = held->slot->id;
     job->token = held->slot->token;
-    job->queue = worker->queues[held->slot->queue].keys.queue;
+    job->queue = worker->queues[held->slot->queue].whole;
     job->attempt = held->attempts + 1;
     job->began = later_clock();
     job->retry_in = -1;

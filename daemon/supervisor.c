@@ -129,6 +129,7 @@ static void on_link_up(void *arg)
     announce_link_up(supervisor->announce);
     keeper_link_up(supervisor->keeper);
     tend_link_up(supervisor->tend);
+    reshard_link_up(supervisor->reshard);
     tell_health(supervisor, &(struct announce_state){ 0 });
 }
 
@@ -223,6 +224,12 @@ static int make_loop(struct supervisor *supervisor, struct later_error *err)
     return 0;
 }
 
+/* A queue has more shards than are served: the same file, with them. */
+static void on_grown(void *arg)
+{
+    supervisor_on_reload(-1, 0, arg);
+}
+
 static struct workers *make_workers(struct supervisor *supervisor)
 {
     const struct workers_options options = { .host = supervisor->host,
@@ -260,7 +267,10 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
         announce_new(config, supervisor->link, supervisor->host, on_unsafe, supervisor);
     if (supervisor->keeper)
         supervisor->workers = make_workers(supervisor);
-    if (!supervisor->keeper || !supervisor->announce || !supervisor->workers)
+    supervisor->reshard =
+        reshard_new(supervisor->base, config, supervisor->link, on_grown, supervisor);
+    if (!supervisor->keeper || !supervisor->announce || !supervisor->workers ||
+        !supervisor->reshard)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     supervisor->tend = supervisor_make_tend(supervisor, config, err);
     if (!supervisor->tend)
@@ -280,6 +290,7 @@ static void tear_down(struct supervisor *supervisor)
     follow_free(supervisor->follow);
     link_free(supervisor->link);
     announce_free(supervisor->announce);
+    reshard_free(supervisor->reshard);
     workers_free(supervisor->workers);
     keeper_free(supervisor->keeper);
     health_close(supervisor->health);

@@ -8,6 +8,7 @@
 #include "announce.h"
 #include "checker.h"
 #include "health.h"
+#include "reshard.h"
 #include "restart.h"
 #include "tend.h"
 
@@ -26,6 +27,7 @@ struct supervisor {
     struct keeper *keeper;
     struct tend *tend; /* NULL: at the start, and at the end */
     struct announce *announce;
+    struct reshard *reshard;
     struct health *health;
     struct workers *workers;
     struct event *beat, *tick, *signals[4], *pausing;

@@ -49,6 +49,7 @@ static void use_next(struct supervisor *supervisor)
     supervisor->tend = tend;
     keeper_configure(supervisor->keeper, generation->config);
     announce_configure(supervisor->announce, generation->config);
+    reshard_configure(supervisor->reshard, generation->config);
     generation_release(supervisor->generation);
     supervisor->generation = generation;
     supervisor_use_log(supervisor);
@@ -100,6 +101,8 @@ static void reload(struct supervisor *supervisor)
                  "reload: %s cannot change while running; restart laterd. Nothing was "
                  "changed",
                  fixed);
+    } else if (reshard_widen(supervisor->reshard, supervisor->next, &err) < 0) {
+        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
     } else if ((supervisor->checker = checker_start(supervisor->base, supervisor->next,
                                                     supervisor_on_checked, supervisor, &err))) {
         return;

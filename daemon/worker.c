@@ -283,7 +283,12 @@ static void name_queues(struct worker *worker)
         struct worker_queue *queue = &worker->queues[i];
 
         later_keys_init(&queue->keys, worker->config->redis.prefix, pool->queues[i].name);
+        later_shard_whole(queue->whole, pool->queues[i].name);
         queue->index = i;
+        queue->first = i > 0 && strcmp(queue->whole, worker->queues[i - 1].whole) == 0
+                           ? worker->queues[i - 1].first
+                           : i;
+        worker->queues[queue->first].count = i + 1 - queue->first;
         queue->weight = pool->queues[i].weight;
         queue->live = true;
         queue->average = 0.001;

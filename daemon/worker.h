@@ -82,7 +82,10 @@ struct held {
 
 struct worker_queue {
     struct later_keys keys;
-    uint32_t index; /* in the slot page */
+    later_queue_name whole; /* the queue's name; the keys may be a shard's */
+    uint32_t index;         /* in the slot page */
+    uint32_t first, count;  /* the entries of the whole: it and its shards */
+    uint32_t turn;          /* of the first entry: which of them is looked at first */
     uint32_t weight;
     bool live;      /* there was work when we looked last */
     double checked; /* when that was */

@@ -364,6 +364,7 @@ static void sum_one(struct process *process, void *arg)
 {
     struct slots_page *page = process->slots->page;
     struct announce_state *state = arg;
+    later_queue_name whole;
 
     state->workers++;
     state->running += atomic_load(&page->running);
@@ -374,8 +375,10 @@ static void sum_one(struct process *process, void *arg)
     for (uint32_t i = 0; i < slots_used(process->slots); i++) {
         struct slot *slot = &page->slots[i];
 
-        if (slot_state(slot) == SLOT_RUNNING && slot->queue < process->pool->queue_count)
-            announce_count(state, process->pool->queues[slot->queue].name);
+        if (slot_state(slot) == SLOT_RUNNING && slot->queue < process->pool->queue_count) {
+            later_shard_whole(whole, process->pool->queues[slot->queue].name);
+            announce_count(state, whole);
+        }
     }
 }
 

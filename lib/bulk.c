@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "document.h"
+#include "route.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,18 @@ struct slot {
     size_t id, document, document_len; /* offsets into bytes */
     struct later_push_item item;
     uint64_t mark;
+    unsigned step;  /* on its way (later_plan_route()) */
+    unsigned tries; /* plans that were stale */
+    bool told;
 };
 
-/* One call in the making or under way. */
+/* One call in the making or under way: for one place, by one plan. */
 struct batch {
     struct later_bulk *bulk;
+    later_queue_name queue; /* that the caller named; the keys are of the place */
     struct later_keys keys;
+    uint64_t epoch;
+    bool seeks;
     char call[37];
     struct slot *slots;
     size_t count;
@@ -42,10 +49,12 @@ struct later_bulk {
     double patience; /* seconds */
     later_bulk_fn *fn;
     void *arg;
-    struct batch *open[QUEUES_MAX]; /* being filled, one a queue */
+    struct batch *open[QUEUES_MAX]; /* being filled, one a place */
     size_t open_count, open_bytes;
     struct batch *sent; /* under way, or lost; the oldest first, to be sent again in this order */
     size_t sent_count;
+    struct batch *returned; /* answered, with jobs that have to go on to another place */
+    bool rerouting;
 };
 
 struct later_bulk *later_bulk_new(struct later_client *client, bool replace, later_bulk_fn *fn,
@@ -70,6 +79,14 @@ static void batch_free(struct batch *batch)
     free(batch->slots);
     free(batch->bytes);
     free(batch);
+}
+
+static void batches_free(struct batch *list)
+{
+    for (struct batch *batch = list, *next; batch; batch = next) {
+        next = batch->next;
+        batch_free(batch);
+    }
 }
 
 static struct batch *batch_new(struct later_bulk *bulk, const struct later_keys *keys)
@@ -130,39 +147,73 @@ static void unlink_sent(struct later_bulk *bulk, struct batch *batch)
     bulk->sent_count--;
 }
 
-static void report(struct batch *batch, const struct later_reply *reply,
+static void tell(struct batch *batch, struct slot *slot, enum later_pushed how, const char *state,
+                 const struct later_error *err)
+{
+    const struct later_bulk *bulk = batch->bulk;
+    const struct later_bulk_told told = { .mark = slot->mark,
+                                          .queue = batch->queue,
+                                          .id = batch->bytes + slot->id,
+                                          .how = how,
+                                          .state = state,
+                                          .err = err };
+
+    slot->told = true;
+    if (bulk->fn)
+        bulk->fn(bulk->arg, &told);
+}
+
+/* Tells of each job, but of one that was only looked for in vain. Returns whether all are told. */
+static bool report(struct batch *batch, const struct later_reply *reply,
                    const struct later_error *err)
 {
-    struct later_bulk *bulk = batch->bulk;
+    bool all = true;
 
-    for (size_t i = 0; bulk->fn && i < batch->count; i++) {
-        struct later_bulk_told told = { .mark = batch->slots[i].mark,
-                                        .queue = batch->keys.queue,
-                                        .id = batch->bytes + batch->slots[i].id,
-                                        .state = "",
-                                        .err = err };
+    for (size_t i = 0; i < batch->count; i++) {
+        const char *state = "";
+        enum later_pushed how = err ? LATER_PUSHED : later_queue_pushed(reply, i, &state);
 
-        if (!err)
-            told.how = later_queue_pushed(reply, i, &told.state);
-        bulk->fn(bulk->arg, &told);
+        if (how != LATER_PUSH_ABSENT)
+            tell(batch, &batch->slots[i], how, state, err);
+        all = all && how != LATER_PUSH_ABSENT;
     }
+    return all;
+}
+
+/* The plan was another: from the start, all of them. */
+static void begin_again(struct batch *batch, const char *words)
+{
+    later_call_learn(batch->bulk->client, batch->queue, batch->keys.queue, words);
+    batch->epoch = UINT64_MAX; /* of no plan */
+    for (size_t i = 0; i < batch->count; i++)
+        batch->slots[i].tries++;
 }
 
 static void take_answer(void *arg, struct later_answer *answer)
 {
     struct batch *batch = arg;
+    struct later_bulk *bulk = batch->bulk;
     struct later_error err;
+    const char *words;
+    bool told = false;
 
     if (answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN) {
         batch->lost = true; /* later_bulk sends it again, under the same call id */
         return;
     }
-    unlink_sent(batch->bulk, batch);
-    if (later_call_check(answer, LATER_SCRIPT_PUSH, &err) < 0)
-        report(batch, NULL, &err);
+    unlink_sent(bulk, batch);
+    if (answer->outcome == LATER_REFUSED && later_shards_stale(answer->text, &words))
+        begin_again(batch, words);
+    else if (later_call_check(answer, LATER_SCRIPT_PUSH, &err) < 0)
+        told = report(batch, NULL, &err);
     else
-        report(batch, answer->reply, NULL);
-    batch_free(batch);
+        told = report(batch, answer->reply, NULL);
+    if (told) {
+        batch_free(batch);
+    } else { /* reroute() goes on, outside of the callback */
+        batch->next = bulk->returned;
+        bulk->returned = batch;
+    }
 }
 
 static int send_batch(struct batch *batch, struct later_error *err)
@@ -176,9 +227,13 @@ static int send_batch(struct batch *batch, struct later_error *err)
         items[i].id = batch->bytes + batch->slots[i].id;
         items[i].document = batch->bytes + batch->slots[i].document;
     }
-    later_queue_push(&cmd, &batch->keys, batch->call, bulk->replace, items, batch->count);
+    later_queue_push(&cmd, &batch->keys, batch->call,
+                     (bulk->replace ? LATER_PUSH_REPLACE : 0) |
+                         (batch->seeks ? LATER_PUSH_SEEK : 0),
+                     batch->epoch, items, batch->count);
     batch->lost = false;
-    later_call_announce(bulk->client, &batch->keys);
+    if (!batch->seeks)
+        later_call_announce(bulk->client, &batch->keys);
     if (later_call_begin(bulk->client, &cmd, LATER_SCRIPT_PUSH, take_answer, batch, err) < 0) {
         batch->lost = true;
         return -1;
@@ -209,12 +264,14 @@ static int resend_lost(struct later_bulk *bulk, struct later_error *err)
             return later_fail(err, LATER_E_REDIS,
                               "Redis went away %d times; some jobs of queue %s "
                               "may not be pushed",
-                              TRIES, batch->keys.queue);
+                              TRIES, batch->queue);
         if (batch->lost && send_patiently(batch, err) < 0)
             return -1;
     }
     return 0;
 }
+
+static int reroute(struct later_bulk *bulk, struct later_error *err);
 
 /* Waits until at most `most` batches are without an answer. */
 static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
@@ -223,7 +280,7 @@ static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
 
     while (bulk->sent_count > most) {
         (void)later_call_drain(bulk->client, most, &broke);
-        if (resend_lost(bulk, err) < 0)
+        if (resend_lost(bulk, err) < 0 || reroute(bulk, err) < 0)
             return -1;
     }
     return 0;
@@ -231,7 +288,8 @@ static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
 
 static int flush(struct later_bulk *bulk, struct batch *batch, struct later_error *err)
 {
-    if (settle(bulk, UNDER_WAY - 1, err) < 0) {
+    /* What comes back replaces what was under way: it need not wait. */
+    if (!bulk->rerouting && settle(bulk, UNDER_WAY - 1, err) < 0) {
         batch_free(batch);
         return -1;
     }
@@ -262,40 +320,57 @@ static int flush_fullest(struct later_bulk *bulk, struct later_error *err)
     return flush_open(bulk, fullest, err);
 }
 
-/* The place of the queue's open batch, made where there is none; -1 with *err. */
-static int find_open(struct later_bulk *bulk, const char *queue, struct later_error *err)
+static bool is_for(const struct batch *batch, const char *place, bool seeks, uint64_t epoch)
+{
+    return batch->seeks == seeks && batch->epoch == epoch && strcmp(batch->keys.queue, place) == 0;
+}
+
+/* Where the open batch for a place is, made where there is none; -1 with *err. */
+static int find_open(struct later_bulk *bulk, const char *queue, const char *place, bool seeks,
+                     uint64_t epoch, struct later_error *err)
 {
     struct later_keys keys;
+    struct batch *batch;
 
     for (size_t i = 0; i < bulk->open_count; i++) {
-        if (strcmp(bulk->open[i]->keys.queue, queue) == 0)
+        if (is_for(bulk->open[i], place, seeks, epoch))
             return (int)i;
     }
-    if (later_call_keys(bulk->client, queue, &keys, err) < 0 ||
+    if (later_call_keys(bulk->client, place, &keys, err) < 0 ||
         (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0))
         return -1;
-    bulk->open[bulk->open_count] = batch_new(bulk, &keys);
-    if (!bulk->open[bulk->open_count])
+    batch = batch_new(bulk, &keys);
+    if (!batch)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
+    strcpy(batch->queue, queue);
+    batch->seeks = seeks;
+    batch->epoch = epoch;
+    bulk->open[bulk->open_count] = batch;
     return (int)bulk->open_count++;
 }
 
-int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct later_push_item *item,
-                   uint64_t mark, struct later_error *err)
+/* Adds a job to the batch for the next place on its way, by the plan known now. Where that is not
+ * the plan that it began with, it begins again. */
+static int add(struct later_bulk *bulk, const char *queue, const struct slot *from, uint64_t epoch,
+               struct later_error *err)
 {
-    int at = find_open(bulk, queue, err);
+    struct later_plan plan = later_call_plan(bulk->client, queue);
+    unsigned step = plan.epoch == epoch ? from->step : 0;
+    later_queue_name route[LATER_COUNTS_MAX];
+    size_t last = later_plan_route(&plan, queue, from->item.id, route) - 1, before;
+    int at = find_open(bulk, queue, route[step < last ? step : last], step < last, plan.epoch, err);
     struct batch *batch;
     struct slot *slot;
-    size_t before;
 
     if (at < 0)
         return -1;
     batch = bulk->open[at];
     before = batch->len;
     slot = &batch->slots[batch->count];
-    *slot = (struct slot){ .item = *item, .mark = mark };
-    slot->id = batch_put(batch, item->id, strlen(item->id));
-    slot->document = batch_put(batch, item->document, item->document_len);
+    *slot = *from;
+    slot->step = step;
+    slot->id = batch_put(batch, from->item.id, strlen(from->item.id));
+    slot->document = batch_put(batch, from->item.document, from->item.document_len);
     if (slot->id == SIZE_MAX || slot->document == SIZE_MAX)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     batch->count++;
@@ -305,28 +380,78 @@ int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct late
     return bulk->open_bytes > OPEN_BYTES ? flush_fullest(bulk, err) : 0;
 }
 
-int later_bulk_finish(struct later_bulk *bulk, struct later_error *err)
+/* One batch whose jobs go on, or begin again by another plan. */
+static int reroute_batch(struct batch *batch, struct later_error *err)
 {
-    while (bulk->open_count) {
-        if (flush_open(bulk, 0, err) < 0)
+    unsigned tries = batch->count ? batch->slots[0].tries : 0;
+    struct later_error enough;
+    bool given_up = later_route_again(batch->queue, tries, &enough) < 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        struct slot *slot = &batch->slots[i];
+
+        if (slot->told)
+            continue;
+        if (given_up) {
+            tell(batch, slot, LATER_PUSHED, "", &enough);
+            continue;
+        }
+        slot->item.id = batch->bytes + slot->id;
+        slot->item.document = batch->bytes + slot->document;
+        slot->step++;
+        if (add(batch->bulk, batch->queue, slot, batch->epoch, err) < 0)
             return -1;
     }
-    return settle(bulk, 0, err);
+    return 0;
+}
+
+static int reroute(struct later_bulk *bulk, struct later_error *err)
+{
+    bool inner = bulk->rerouting;
+    int ok = 0;
+
+    bulk->rerouting = true;
+    while (ok == 0 && bulk->returned && !inner) {
+        struct batch *batch = bulk->returned;
+
+        bulk->returned = batch->next;
+        ok = reroute_batch(batch, err);
+        batch_free(batch);
+    }
+    bulk->rerouting = inner;
+    return ok;
+}
+
+int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct later_push_item *item,
+                   uint64_t mark, struct later_error *err)
+{
+    const struct slot slot = { .item = *item, .mark = mark };
+
+    return later_call_whole(queue, err) < 0 ? -1 : add(bulk, queue, &slot, UINT64_MAX, err);
+}
+
+int later_bulk_finish(struct later_bulk *bulk, struct later_error *err)
+{
+    while (bulk->open_count || bulk->sent_count || bulk->returned) {
+        while (bulk->open_count) {
+            if (flush_open(bulk, 0, err) < 0)
+                return -1;
+        }
+        if (settle(bulk, 0, err) < 0 || reroute(bulk, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 void later_bulk_free(struct later_bulk *bulk)
 {
-    struct batch *next;
-
     if (!bulk)
         return;
     if (bulk->sent)
         later_call_abort(bulk->client); /* no answer may come for what is freed here */
     for (size_t i = 0; i < bulk->open_count; i++)
         batch_free(bulk->open[i]);
-    for (struct batch *batch = bulk->sent; batch; batch = next) {
-        next = batch->next;
-        batch_free(batch);
-    }
+    batches_free(bulk->sent);
+    batches_free(bulk->returned);
     free(bulk);
 }

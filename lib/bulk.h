@@ -2,9 +2,9 @@
  * bulk.h: pushing many jobs: batches of up to 500, several under way at once, memory bounded
  * whatever the number.
  *
- * Jobs for different queues may be mixed; each queue has a batch of its own (at most 64 queues at
- * a time). Each batch carries a call id: if the connection breaks, the batches without an answer
- * are sent again, and what had arrived is not pushed twice.
+ * Jobs for different queues may be mixed; each queue, or each of its shards, has a batch of its own
+ * (at most 64 at a time). Each batch carries a call id: if the connection breaks, the batches
+ * without an answer are sent again, and what had arrived is not pushed twice.
  */
 #ifndef LATER_BULK_H
 #define LATER_BULK_H
@@ -23,7 +23,7 @@ struct later_bulk_told {
     const struct later_error *err; /* NULL when it was pushed or known */
 };
 
-/* Told of each job, in the order of its queue's batches. */
+/* Told of each job, in the order of its queue's batches; where it has shards, in any. */
 typedef void later_bulk_fn(void *arg, const struct later_bulk_told *told);
 
 /* replace: as later_queue_push(). The client is borrowed and must outlive it. NULL: no memory. */

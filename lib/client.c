@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define ANNOUNCED_MAX 32
+#define PLANS_MAX     32
 
 struct later_client {
     struct later_redis *redis;
@@ -20,6 +21,12 @@ struct later_client {
     /* Queues pushed to, entered into the set of known ones once a connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
+    /* Of queues with shards: what was heard last. */
+    struct {
+        later_queue_name queue;
+        struct later_plan plan;
+    } plans[PLANS_MAX];
+    size_t plan_count, plan_next;
 };
 
 static void on_down(void *arg, const char *why)
@@ -103,10 +110,72 @@ const char *later_call_prefix(const struct later_client *client)
 int later_call_keys(const struct later_client *client, const char *queue, struct later_keys *keys,
                     struct later_error *err)
 {
-    if (!later_key_queue_valid(queue))
-        return later_fail(err, LATER_E_USAGE, "queue %.80s: a name is 1 to %d of [A-Za-z0-9_.-]",
-                          queue, LATER_QUEUE_MAX);
+    if (!later_key_shard_valid(queue))
+        return later_call_whole(queue, err);
     later_keys_init(keys, client->prefix, queue);
+    return 0;
+}
+
+int later_call_whole(const char *queue, struct later_error *err)
+{
+    if (later_key_queue_valid(queue))
+        return 0;
+    return later_fail(err, LATER_E_USAGE, "queue %.80s: a name is 1 to %d of [A-Za-z0-9_.-]", queue,
+                      LATER_QUEUE_MAX);
+}
+
+/* --- plans of shards --- */
+
+/* Where it is in the table, or plan_count. */
+static size_t find_plan(const struct later_client *client, const char *queue)
+{
+    size_t i = 0;
+
+    while (i < client->plan_count && strcmp(client->plans[i].queue, queue) != 0)
+        i++;
+    return i;
+}
+
+struct later_plan later_call_plan(const struct later_client *client, const char *queue)
+{
+    size_t i = find_plan(client, queue);
+
+    return i < client->plan_count ? client->plans[i].plan : (struct later_plan){ .epoch = 0 };
+}
+
+void later_call_learn(struct later_client *client, const char *queue, const char *place,
+                      const char *words)
+{
+    size_t i = find_plan(client, queue);
+
+    if (i == client->plan_count && i < PLANS_MAX)
+        client->plan_count++;
+    else if (i == client->plan_count)
+        i = client->plan_next++ % PLANS_MAX;
+    snprintf(client->plans[i].queue, sizeof client->plans[i].queue, "%s", queue);
+    client->plans[i].plan = later_plan_parse(strcmp(queue, place) == 0 ? words : "");
+}
+
+int later_call_ask_plan(struct later_client *client, const char *queue, struct later_plan *plan,
+                        struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_keys keys;
+
+    *plan = (struct later_plan){ .epoch = 0 };
+    if (strchr(queue, '/'))
+        return 0;
+    if (later_call_keys(client, queue, &keys, err) < 0)
+        return -1;
+    later_command_begin(&cmd, 2);
+    later_command_text(&cmd, "GET");
+    later_command_text(&cmd, keys.name[LATER_KEY_SHARDS]);
+    reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0, true, err);
+    if (!reply)
+        return -1;
+    *plan = later_plan_parse(later_reply_text(reply, NULL));
+    later_reply_free(reply);
     return 0;
 }
 
@@ -153,11 +222,14 @@ int later_call_check(const struct later_answer *answer, int script, struct later
 {
     static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS",
                                            "ERR The user executing the script can't" };
+    const char *words;
 
     switch (answer->outcome) {
     case LATER_ANSWERED:
         return 0;
     case LATER_REFUSED:
+        if (later_shards_stale(answer->text, &words))
+            return later_fail(err, LATER_E_REDIS, "%s", answer->text);
         for (size_t i = 0; i < sizeof denials / sizeof *denials; i++) {
             if (strncmp(answer->text, denials[i], strlen(denials[i])) == 0)
                 return later_fail(err, LATER_E_TOKEN, "Redis denies: %s", answer->text);

@@ -20,6 +20,7 @@ static const char *const names[LATER_KEY_COUNT] = {
     [LATER_KEY_WAKE] = "wake",
     [LATER_KEY_PAUSED] = "paused",
     [LATER_KEY_STATS] = "stats",
+    [LATER_KEY_SHARDS] = "shards",
     [LATER_KEY_DUE] = "due",
     [LATER_KEY_CANCELLED] = "cancelled",
 };
@@ -42,6 +43,23 @@ static bool consists_of(const char *text, size_t max, const char *others)
 bool later_key_queue_valid(const char *queue)
 {
     return consists_of(queue, LATER_QUEUE_MAX, "_.-");
+}
+
+bool later_key_shard_valid(const char *queue)
+{
+    size_t len = strcspn(queue, "/");
+    char whole[LATER_QUEUE_MAX + 1];
+
+    if (!queue[len])
+        return later_key_queue_valid(queue);
+    if (len > LATER_SHARDED_MAX)
+        return false;
+    memcpy(whole, queue, len);
+    whole[len] = '\0';
+    queue += len + 1;
+    len = strspn(queue, "0123456789");
+    return later_key_queue_valid(whole) && len > 0 && len < 3 && !queue[len] &&
+           (len == 1 || *queue != '0');
 }
 
 bool later_key_prefix_valid(const char *prefix)

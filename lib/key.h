@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LATER_QUEUE_MAX  64
-#define LATER_PREFIX_MAX 32
-#define LATER_KEY_MAX    512 /* longest key with its NUL */
+#define LATER_QUEUE_MAX   64
+#define LATER_SHARDED_MAX 61 /* of a queue that has shards, whose names are longer */
+#define LATER_PREFIX_MAX  32
+#define LATER_KEY_MAX     512 /* longest key with its NUL */
 
 /* The keys of a queue. The order is that of the names in key.c; a test compares them with
  * doc/protocol.md. */
@@ -31,6 +32,7 @@ enum later_key {
     LATER_KEY_WAKE,
     LATER_KEY_PAUSED,
     LATER_KEY_STATS,
+    LATER_KEY_SHARDS,
     LATER_KEY_DUE,       /* a channel */
     LATER_KEY_CANCELLED, /* a channel */
     LATER_KEY_COUNT
@@ -45,6 +47,9 @@ struct later_keys {
 
 /* Is it `[A-Za-z0-9_.-]{1,64}`? */
 bool later_key_queue_valid(const char *queue);
+
+/* Is it a queue's name, or that of one of its shards, `mail/3`? */
+bool later_key_shard_valid(const char *queue);
 
 /* Is it `[A-Za-z0-9_.:-]{1,32}`? Braces would move the hash tag. */
 bool later_key_prefix_valid(const char *prefix);

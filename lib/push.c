@@ -1,6 +1,7 @@
 /* push.c: later_push() and later_push_many(). */
 #include "bulk.h"
 #include "document.h"
+#include "route.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,25 +86,19 @@ static int prepare(struct prepared *to, const struct later_new_job *job, struct 
 int later_push(struct later_client *client, const char *queue, const struct later_new_job *job,
                char *id, enum later_push_result *result, struct later_error *err)
 {
-    struct later_command cmd = { 0 };
-    struct later_reply *reply = NULL;
-    struct later_keys keys;
+    struct later_routed routed;
     struct prepared one;
-    char call[37];
+    int ok;
 
-    if (later_call_keys(client, queue, &keys, err) < 0 || prepare(&one, job, err) < 0)
+    if (later_call_whole(queue, err) < 0 || prepare(&one, job, err) < 0)
         return -1;
-    later_document_uuid(call);
-    later_queue_push(&cmd, &keys, call, job->replace, &one.item, 1);
-    later_call_announce(client, &keys);
-    reply = later_call(client, &cmd, LATER_SCRIPT_PUSH, 0, true, err);
-    if (reply && result)
-        *result = (enum later_push_result)later_queue_pushed(reply, 0, NULL);
-    if (reply && id)
+    ok = later_route_push(client, queue, job->replace, &one.item, &routed, err);
+    if (ok == 0 && result)
+        *result = (enum later_push_result)routed.how;
+    if (ok == 0 && id)
         memcpy(id, one.id, sizeof one.id);
     free(one.built);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
+    return ok;
 }
 
 /* What later_push_many() collects from the bulk. */

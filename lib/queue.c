@@ -3,6 +3,7 @@
 
 #include "document.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,14 +69,17 @@ static void add_priority(struct later_command *cmd, const struct later_push_item
 }
 
 void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
-                      bool replace, const struct later_push_item *items, size_t count)
+                      unsigned flags, uint64_t epoch, const struct later_push_item *items,
+                      size_t count)
 {
-    char key[LATER_KEY_MAX];
+    static const char *const modes[] = { "new", "replace", "seek", "seek-replace" };
+    char key[LATER_KEY_MAX], mode[40];
 
     later_key_call(key, keys, call ? call : "");
     later_script_begin(cmd, LATER_SCRIPT_PUSH, keys, (const char *const[]){ key }, count);
     later_command_int(cmd, call ? CALL_KEPT : 0);
-    later_command_text(cmd, replace ? "replace" : "new");
+    snprintf(mode, sizeof mode, "%s/%" PRIu64, modes[flags & 3], epoch);
+    later_command_text(cmd, mode);
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, items[i].id);
         add_when(cmd, &items[i]);
@@ -93,6 +97,8 @@ enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, 
         *state = exists ? text + 7 : "";
     if (exists)
         return LATER_PUSH_EXISTS;
+    if (strcmp(text, "ABSENT") == 0)
+        return LATER_PUSH_ABSENT;
     return strcmp(text, "REPLACED") == 0 ? LATER_PUSH_REPLACED : LATER_PUSHED;
 }
 

@@ -36,12 +36,17 @@ struct later_push_item {
     double unique_for; /* seconds that the id stays taken after the job has ended; 0: not at all */
 };
 
-/* call: an id of this very call, new for each, so that repeating it after a lost reply changes
- * nothing; NULL = none. replace: a known id that is ready or delayed is replaced. */
-void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
-                      bool replace, const struct later_push_item *items, size_t count);
+/* REPLACE: a known id that is ready or delayed is replaced. SEEK: an unknown one is
+ * LATER_PUSH_ABSENT and not pushed. */
+enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2 };
 
-enum later_pushed { LATER_PUSHED, LATER_PUSH_EXISTS, LATER_PUSH_REPLACED };
+/* call: an id of this very call, new for each, so that repeating it after a lost reply changes
+ * nothing; NULL = none. epoch: of the queue's plan of shards (shards.h), 0 where none is known. */
+void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
+                      unsigned flags, uint64_t epoch, const struct later_push_item *items,
+                      size_t count);
+
+enum later_pushed { LATER_PUSHED, LATER_PUSH_EXISTS, LATER_PUSH_REPLACED, LATER_PUSH_ABSENT };
 
 /* How job i went; *state (may be NULL) gets the state of one that exists, else "". */
 enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, const char **state);

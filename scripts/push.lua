@@ -1,11 +1,13 @@
 -- push: put jobs into ready, or into delayed until they are due
 -- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors unique wake paused
--- KEYS   stats due call
+-- KEYS   stats due shards call
 -- ARGV   remember mode (id when priority document)...
--- reply  one answer a job: PUSHED, REPLACED, or `EXISTS state`
+-- reply  one answer a job: PUSHED, REPLACED, ABSENT, or `EXISTS state`
 --
 -- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
--- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced
+-- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced; seek,
+--           seek-replace: the same for known ids, but unknown ones are ABSENT: nothing is pushed.
+--           `/EPOCH` behind it: of the plan of shards that the caller knows (inc/fence.lua)
 -- when      '' now; '+S' in S seconds; 'S' at that UNIX time
 -- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
 --           was acked or has expired: pushed again, it answers `EXISTS ended`
@@ -19,9 +21,14 @@
 -- @include place
 -- @include where
 -- @include count
+-- @include fence
 
-if not whole(remember, 0, 86400) or (mode ~= 'new' and mode ~= 'replace') then
-    return redis.error_reply('ERR push: remember is 0 to 86400, mode is new or replace')
+local how, epoch = string.match(mode, '^([a-z-]+)/?(%d*)$')
+local seeks = how == 'seek' or how == 'seek-replace'
+local replaces = how == 'replace' or how == 'seek-replace'
+if not whole(remember, 0, 86400) or not (how == 'new' or seeks or replaces) then
+    return redis.error_reply('ERR push: remember is 0 to 86400, mode is new, replace, seek or '
+        .. 'seek-replace')
 end
 if remember ~= '0' then
     local told = redis.call('EXISTS', call) == 1 and redis.call('GET', call)
@@ -70,6 +77,10 @@ for i = 1, total do
     end
 end
 guard(total, { ready, delayed, dead }, { jobs, stats })
+local stale = fence(epoch)
+if stale then
+    return stale
+end
 
 local soon, later, ranked, asked, state_of = {}, {}, {}, {}, {}
 local function take(i, id)
@@ -105,14 +116,25 @@ local function replace(i, id, state)
     take(i, id)
 end
 
+-- What only seeks leaves no trace.
+local function is_new(i, id)
+    if seeks then
+        return redis.call('HEXISTS', jobs, id) == 0
+    end
+    return redis.call('HSETNX', jobs, id, ARGV[4 * i + 2]) == 1
+end
+
 local answers = {}
-local pushed, replaced = 0, 0
+local pushed, replaced, absent = 0, 0, 0
 for i = 1, total do
     local id = ARGV[4 * i - 1]
-    if redis.call('HSETNX', jobs, id, ARGV[4 * i + 2]) == 1 then
+    if is_new(i, id) then
         if uniques > 0 and tonumber(redis.call('ZSCORE', unique, id) or 0) > now then
             redis.call('HDEL', jobs, id)
             answers[i] = 'EXISTS ended'
+        elseif seeks then
+            answers[i] = 'ABSENT'
+            absent = absent + 1
         else
             take(i, id)
             pushed = pushed + 1
@@ -121,7 +143,7 @@ for i = 1, total do
     else
         -- One that came earlier in this very call is in no set yet.
         local state = state_of[id] or where(id)
-        if mode == 'replace' and not state_of[id] and (state == 'ready' or state == 'delayed') then
+        if replaces and not state_of[id] and (state == 'ready' or state == 'delayed') then
             replace(i, id, state)
             replaced = replaced + 1
             answers[i] = 'REPLACED'
@@ -143,7 +165,7 @@ end
 if remember ~= '0' then
     redis.call('SET', call, table.concat(answers, '\n'), 'EX', remember)
 end
-local duplicate = total - pushed - replaced
+local duplicate = total - pushed - replaced - absent
 for name, n in pairs({ pushed = pushed, replaced = replaced, duplicate = duplicate }) do
     if n > 0 then
         count(stats, name, n)

@@ -217,7 +217,7 @@ static bool push_step(void *arg, struct line *line, redisReply *reply)
     if (!count)
         return false;
     memcpy(call, ids[0], sizeof call);
-    later_queue_push(&cmd, push->keys, call, false, items, count);
+    later_queue_push(&cmd, push->keys, call, 0, 0, items, count);
     line_send(line, &cmd);
     return true;
 }

@@ -78,7 +78,7 @@ static double push_number(struct stage *stage, size_t number)
     if (!document)
         fatal("%s", err.text);
     item.document = document;
-    later_queue_push(&cmd, &stage->keys, call, false, &item, 1);
+    later_queue_push(&cmd, &stage->keys, call, 0, 0, &item, 1);
     sent = now_monotonic();
     send_command(stage->redis, &cmd);
     free(document);

@@ -94,10 +94,10 @@ START_TEST(test_push)
           .unique_for = 60 },
     };
 
-    later_queue_push(&cmd, &keys, "c-1", false, items, 3);
+    later_queue_push(&cmd, &keys, "c-1", 0, 0, items, 3);
     CALL(PUSH, "push", PUSH_KEYS, ":call:c-1", "60", "new", "a", "", "-100", "{}", "b", "+1.500000",
          "0", "x", "c", "1700000000.250000", "7/60.000000", "");
-    later_queue_push(&cmd, &keys, NULL, true, items, 1);
+    later_queue_push(&cmd, &keys, NULL, LATER_PUSH_REPLACE, 0, items, 1);
     CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "replace", "a", "", "-100", "{}");
 }
 END_TEST
@@ -110,7 +110,7 @@ START_TEST(test_push_hostile_times)
         { .id = "c", .document = "{}", .document_len = 2, .when = LATER_AT, .seconds = 1e300 },
     };
 
-    later_queue_push(&cmd, &keys, NULL, false, items, 3);
+    later_queue_push(&cmd, &keys, NULL, 0, 0, items, 3);
     CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "new", "a", "+0.000000", "0", "{}", "b",
          "+0.000000", "0", "{}", "c", "1000000000000.000000", "0", "{}");
 }
@@ -128,7 +128,7 @@ START_TEST(test_push_many)
         items[i] =
             (struct later_push_item){ .id = ids[i], .document = "\0\r\n$9\r\n", .document_len = 7 };
     }
-    later_queue_push(&cmd, &keys, NULL, false, items, LATER_BATCH_MAX);
+    later_queue_push(&cmd, &keys, NULL, 0, 0, items, LATER_BATCH_MAX);
     ck_assert(later_command_ready(&cmd));
     ck_assert_mem_eq(cmd.data, "*2020\r\n$7\r\nEVALSHA", 18); /* 3 + 14 + 2 + 4 × 500 */
     len = strlen("$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n") + 9;
