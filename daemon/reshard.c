@@ -77,6 +77,7 @@ static void copy_pause(struct watched *watched)
 
 /* --- plans --- */
 
+static void look_at(struct watched *watched);
 static void decide(struct watched *watched);
 
 static void take_plan(struct watched *watched, const char *text)
@@ -126,7 +127,11 @@ static void on_swept(void *arg, bool dropped)
     sweep_free(watched->sweep);
     watched->sweep = NULL;
     watched->sweep_wait = dropped ? SWEEP_SECONDS : fmin(2 * watched->sweep_wait, SWEEP_MOST);
-    watched->sweep_at = later_clock() + watched->sweep_wait;
+    watched->sweep_at = later_clock() + (dropped ? 0 : watched->sweep_wait);
+    if (dropped) { /* there may be more of them */
+        look_at(watched);
+        link_flush(watched->reshard->link);
+    }
 }
 
 static void sweep(struct watched *watched)

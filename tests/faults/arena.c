@@ -207,6 +207,13 @@ int arena_wait_ready(struct arena *arena, int n)
     return -1;
 }
 
+int arena_reload(struct arena *arena, int n, const char *options)
+{
+    if (write_config(arena, n, options) < 0)
+        return -1;
+    return kill(arena->hosts[n].pid, SIGHUP);
+}
+
 int arena_start(struct arena *arena, int n, const char *options)
 {
     if (write_config(arena, n, options) < 0 || arena_again(arena, n) < 0)

@@ -37,6 +37,8 @@ void arena_close(struct arena *arena);
 /* Starts laterd `n` with these lines of configuration behind those that a test always has, and
  * waits until its workers are ready. Returns 0, or -1 with its log on stdout. */
 int arena_start(struct arena *arena, int n, const char *options);
+/* Other lines of configuration, and HUP. */
+int arena_reload(struct arena *arena, int n, const char *options);
 /* Starts it again as it was; does not wait. */
 int arena_again(struct arena *arena, int n);
 int arena_wait_ready(struct arena *arena, int n);

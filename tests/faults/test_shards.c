@@ -1,0 +1,288 @@
+/*
+ * test_shards.c: the number of a queue's shards is changed, up and down, on a live queue under two
+ * laterds, one of which is not told.
+ *
+ * Four processes push the same ids, each a while after the one before, so that an id comes again
+ * when its job waits, runs or has ended, under this plan and the next: one by one and many at once.
+ * `unique_for` keeps an id taken behind the job's end. So each id is pushed once and runs once, or
+ * the fences, or the looking at former places, do not hold.
+ */
+#include "arena.h"
+#include "tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PUSHERS 4
+#define LAG     1.1 /* seconds between them */
+#define RATE    400 /* ids a second, of each */
+#define MANY    40  /* in one later_push_many() */
+#define TAKEN   6.0 /* seconds that an id stays taken: longer than the last pusher's lag */
+
+static const unsigned counts[] = { 4, 8, 3, 1, 8 };
+#define CHANGES (sizeof counts / sizeof *counts)
+
+struct pushed {
+    unsigned pushed, known, failed;
+};
+
+static struct arena arena;
+static struct pushed *pushed; /* shared with the pushers */
+static unsigned ids;
+static pid_t pushers[PUSHERS];
+
+static const char *options(unsigned shards)
+{
+    static char text[200];
+
+    snprintf(text, sizeof text,
+             "workers = 2; lease = 5.0; queues = ( { name = \"default\"; shards = %u; } );",
+             shards);
+    return text;
+}
+
+/* --- pushing --- */
+
+struct making {
+    char id[TALLY_ID];
+    struct later_new_job job;
+};
+
+static void make(struct making *making, unsigned number)
+{
+    snprintf(making->id, sizeof making->id, "u-%u", number);
+    making->job = (struct later_new_job){ .id = making->id,
+                                          .type = "trace",
+                                          .payload = "\"sleep 1\"",
+                                          .unique_for = TAKEN,
+                                          .in = number % 3 ? 0 : 0.001 * (number % 2500) };
+}
+
+static void note(struct pushed *sum, FILE *log, const char *id, enum later_push_result result)
+{
+    if (result == LATER_IS_PUSHED) {
+        sum->pushed++;
+        fprintf(log, "ok %s 0\n", id);
+    } else {
+        sum->known++;
+    }
+}
+
+static void push_one(struct later_client *client, unsigned number, struct pushed *sum, FILE *log)
+{
+    enum later_push_result result;
+    struct later_error err;
+    struct making making;
+
+    make(&making, number);
+    if (later_push(client, "default", &making.job, NULL, &result, &err) == 0) {
+        note(sum, log, making.id, result);
+    } else {
+        sum->failed++;
+        tap_note("push %s: %s", making.id, err.text);
+    }
+}
+
+static void push_many(struct later_client *client, unsigned number, struct pushed *sum, FILE *log)
+{
+    enum later_push_result results[MANY];
+    struct later_new_job jobs[MANY];
+    struct making making[MANY];
+    struct later_error err;
+
+    for (unsigned i = 0; i < MANY; i++) {
+        make(&making[i], number + i);
+        jobs[i] = making[i].job;
+        jobs[i].id = making[i].id;
+    }
+    if (later_push_many(client, "default", jobs, MANY, results, &err) < 0) {
+        sum->failed += MANY;
+        tap_note("push many from %u: %s", number, err.text);
+        return;
+    }
+    for (unsigned i = 0; i < MANY; i++)
+        note(sum, log, making[i].id, results[i]);
+}
+
+static void push_all(int which)
+{
+    struct later_error err;
+    struct later_client *client = later_client_open(arena.url, &err);
+    double start = arena_now();
+    FILE *log = fopen(arena.pushed, "ae");
+    unsigned step = which % 2 ? MANY : 1;
+
+    setvbuf(log, NULL, _IOLBF, 0);
+    for (unsigned number = 0; client && number < ids; number += step) {
+        arena_sleep(start + (double)number / RATE - arena_now());
+        if (step > 1)
+            push_many(client, number, &pushed[which], log);
+        else
+            push_one(client, number, &pushed[which], log);
+    }
+    later_client_close(client);
+    fclose(log);
+}
+
+static void start_pushers(void)
+{
+    pid_t parent = getpid();
+
+    for (int i = 0; i < PUSHERS; i++) {
+        pushers[i] = fork();
+        if (pushers[i] > 0)
+            continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+        arena_sleep(i * LAG);
+        push_all(i);
+        _exit(0);
+    }
+}
+
+/* --- looking --- */
+
+/* The sum over the plain queue and all shards there ever were. */
+static long long sum_of(const char *command, const char *key, const char *field)
+{
+    long long sum = arena_ask(&arena, "%s later:{default}:%s %s", command, key, field);
+
+    for (unsigned i = 0; i < 8; i++)
+        sum += arena_ask(&arena, "%s later:{default/%u}:%s %s", command, i, key, field);
+    return sum;
+}
+
+static bool drained(double seconds)
+{
+    double until = arena_now() + seconds;
+
+    while (sum_of("ZCOUNT", "ready", "-inf +inf") + sum_of("ZCOUNT", "delayed", "-inf +inf") +
+               sum_of("ZCOUNT", "reserved", "-inf +inf") >
+           0) {
+        if (arena_now() > until)
+            return false;
+        arena_sleep(0.05);
+    }
+    return true;
+}
+
+static bool plan_is(const char *ending, double seconds)
+{
+    double until = arena_now() + seconds;
+
+    for (;;) {
+        redisReply *reply = redisCommand(arena_redis(&arena), "GET later:{default}:shards");
+        const char *text = reply && reply->str ? reply->str : "", *counted = strchr(text, ' ');
+        bool good = counted && strcmp(counted + 1, ending) == 0;
+
+        if (!good && arena_now() > until)
+            tap_note("the plan is %s", text);
+        freeReplyObject(reply);
+        if (good || arena_now() > until)
+            return good;
+        arena_sleep(0.05);
+    }
+}
+
+static int take_tally(struct tally *tally)
+{
+    redisContext *redis[9];
+    const char *queues[10] = { "default" };
+    char names[8][16];
+
+    for (unsigned i = 0; i < 9; i++)
+        redis[i] = arena_redis(&arena);
+    for (unsigned i = 0; i < 8; i++) {
+        snprintf(names[i], sizeof names[i], "default/%u", i);
+        queues[1 + i] = names[i];
+    }
+    return tally_take(tally, arena.pushed, arena.trace, NULL, redis, queues);
+}
+
+/* --- what happens --- */
+
+static void change(size_t i)
+{
+    char first[8];
+
+    snprintf(first, sizeof first, "%u ", counts[i]);
+    tap_ok(arena_reload(&arena, 0, options(counts[i])) == 0, "%u shards, then %u", counts[i - 1],
+           counts[i]);
+    arena_sleep(3);
+}
+
+static void test_changes(void)
+{
+    struct pushed sum = { 0 };
+    struct tally tally;
+
+    start_pushers();
+    arena_sleep(2);
+    for (size_t i = 1; i < CHANGES; i++)
+        change(i);
+    for (int i = 0; i < PUSHERS; i++) {
+        while (waitpid(pushers[i], NULL, 0) < 0)
+            ;
+        sum.pushed += pushed[i].pushed;
+        sum.known += pushed[i].known;
+        sum.failed += pushed[i].failed;
+    }
+    tap_ok(sum.failed == 0 && sum.pushed == ids && sum.known == (PUSHERS - 1) * ids,
+           "%u ids, pushed %d times each: %u were pushed, %u known, %u failed", ids, PUSHERS,
+           sum.pushed, sum.known, sum.failed);
+    tap_ok(sum_of("HGET", "stats", "pushed") == (long long)ids, "Redis has counted as many");
+    tap_ok(drained(30), "all jobs are over");
+    if (!tap_ok(take_tally(&tally) == 0, "a tally"))
+        return;
+    tally_print(&tally);
+    tap_ok(tally.acked == ids && tally.lost == 0 && tally.unexpected == 0,
+           "lost %zu, unexpected %zu", tally.lost, tally.unexpected);
+    tap_ok(tally.duplicated == 0, "run twice %zu", tally.duplicated);
+    tap_ok(tally.conserved, "the counters of each shard add up");
+    tap_ok(arena_ask(&arena, "HGET later:{default/7}:stats done") > 0, "the eighth shard had jobs");
+    tap_ok(arena_logged(&arena, 1, "shards in Redis") > 0 &&
+               arena_logged(&arena, 1, "reloaded") > 0,
+           "the laterd that was not told serves them as well");
+    tally_free(&tally);
+}
+
+/* The paused whole is paused in shards that are new. */
+static void test_pause(void)
+{
+    tap_ok(arena_do(&arena, "SET later:{default}:paused 1"), "the queue is paused");
+    arena_reload(&arena, 0, options(6));
+    tap_ok(plan_is("6 8", 10), "it gets another number of shards");
+    for (double until = arena_now() + 5;
+         arena_ask(&arena, "EXISTS later:{default/5}:paused") == 0 && arena_now() < until;)
+        arena_sleep(0.02);
+    tap_ok(arena_ask(&arena, "EXISTS later:{default/5}:paused") == 1, "they are paused too");
+}
+
+int main(void)
+{
+    ids = (tap_long() ? 40 : 13) * RATE / MANY * MANY;
+    pushed = mmap(NULL, PUSHERS * sizeof *pushed, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!tap_ok(
+            pushed != MAP_FAILED && arena_open(&arena, NULL) == 0 &&
+                arena_start(&arena, 0, options(counts[0])) == 0 &&
+                arena_start(&arena, 1,
+                            "workers = 2; lease = 5.0; queues = ( { name = \"default\"; } );") == 0,
+            "an arena, two laterds")) {
+        arena_close(&arena);
+        return tap_end();
+    }
+    test_changes();
+    tap_ok(plan_is("8", 90), "no former number is left when all their jobs are over");
+    test_pause();
+    for (int n = 0; n < ARENA_HOSTS; n++)
+        tap_ok(arena_stop(&arena, n) == 0, "laterd %d stops", n);
+    arena_close(&arena);
+    return tap_end();
+}
