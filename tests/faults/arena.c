@@ -1,6 +1,8 @@
 /* arena.c: a Redis and laterds of a test's own. */
 #include "arena.h"
 
+#include "slot.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -366,14 +368,23 @@ static void push_junk(struct arena *arena, const char *id)
         freeReplyObject(redisCommand(redis, "ZADD later:{default}:ready 1 {\"junk\":\"%s\"", id));
 }
 
-static void push_one(struct arena *arena, const struct produce *what, unsigned number)
+/* The next id of a producer, of those that fall into its shard. */
+static unsigned next_id(const struct produce *what, unsigned number, char id[TALLY_ID])
+{
+    do
+        snprintf(id, TALLY_ID, "%s-%u", what->prefix, number++);
+    while (what->shards && later_slot_crc16(id, strlen(id)) % what->shards != what->shard);
+    return number;
+}
+
+static unsigned push_one(struct arena *arena, const struct produce *what, unsigned number)
 {
     char id[TALLY_ID], payload[32];
     struct later_new_job job = { .id = id, .type = "trace", .payload = payload };
     unsigned dice = arena_random(1000);
     double due = 0;
 
-    snprintf(id, sizeof id, "%s-%u", what->prefix, number);
+    number = next_id(what, number, id);
     snprintf(payload, sizeof payload, "\"sleep %u\"",
              what->slow_ms ? arena_random(what->slow_ms) : 0);
     if (arena_random(100) < what->delayed) {
@@ -389,6 +400,7 @@ static void push_one(struct arena *arena, const struct produce *what, unsigned n
     if (arena_random(100) < what->junk)
         push_junk(arena, id);
     arena_push_in(arena, what->queue ? what->queue : "default", &job, due);
+    return number;
 }
 
 static volatile sig_atomic_t enough;
@@ -403,7 +415,7 @@ pid_t arena_produce(struct arena *arena, const struct produce *what)
 {
     pid_t parent = getpid(), pid = fork();
     double start = arena_now();
-    unsigned number = 0;
+    unsigned number = 0, pushed = 0;
 
     if (pid)
         return pid;
@@ -415,9 +427,9 @@ pid_t arena_produce(struct arena *arena, const struct produce *what)
     arena->direct = NULL;
     signal(SIGTERM, on_enough);
     while (!enough && arena_now() < start + what->seconds) {
-        for (unsigned i = 0; i < what->burst; i++)
-            push_one(arena, what, number++);
-        arena_sleep(start + number / what->rate - arena_now());
+        for (unsigned i = 0; i < what->burst; i++, pushed++)
+            number = push_one(arena, what, number);
+        arena_sleep(start + pushed / what->rate - arena_now());
     }
     _exit(0);
 }

@@ -96,8 +96,9 @@ unsigned arena_random(unsigned n);
 /* Pushes in a process of its own, from `seed`, `burst` jobs at a time, `rate` a second, for
  * `seconds`. Percentages say what else than "sleep 0…slow_ms" they are. */
 struct produce {
-    const char *queue;  /* NULL: default */
-    const char *prefix; /* of their ids */
+    const char *queue;      /* NULL: default */
+    unsigned shards, shard; /* 0, or only ids of this one of so many */
+    const char *prefix;     /* of their ids */
     unsigned seed, burst, slow_ms;
     double rate, seconds;
     unsigned delayed, fail, crash, hang, junk; /* percent; of crash and hang: tenths */

@@ -2,6 +2,9 @@
  * test_cluster.c: a Redis Cluster of six under two laterds, while jobs are pushed into all queues:
  * CLUSTER FAILOVER, a slot that moves, SCRIPT FLUSH; then kill -9 of a master, SIGSTOP of one.
  *
+ * There are four plain queues and one of eight shards. A shard is looked at as a queue of its own:
+ * it has a producer that pushes into the whole what falls into this shard.
+ *
  * A queue is touched by a fault if its slot is at the node in question. It goes on within twice the
  * node timeout and 2 s; the others keep 90 % of their rate. Both are the best of up to three
  * rounds, since other tests may have the machine. What was planned loses nothing and repeats
@@ -25,18 +28,23 @@
 
 #define NODE_TIMEOUT 1.0
 #define RECOVERY     (2 * NODE_TIMEOUT + 2) /* seconds, of the issue */
-#define QUEUES       4
-#define RATE         50.0 /* jobs a second into each */
+#define PLAIN        4
+#define SHARDS       8
+#define SHARDED      "events"
+#define QUEUES       (PLAIN + SHARDS)
+#define RATE         40.0 /* jobs a second into each plain queue */
+#define SHARD_RATE   20.0 /* and into each shard */
 #define ROUNDS       3
 
 static const char options[] =
     "workers = 3; lease = 5.0; retry = { base = 0.2; max = 1.0; };\n"
     "queues = ( { name = \"%s\"; weight = 1; }, { name = \"%s\"; weight = 1; },\n"
-    "           { name = \"%s\"; weight = 1; }, { name = \"%s\"; weight = 1; } );\n";
+    "           { name = \"%s\"; weight = 1; }, { name = \"%s\"; weight = 1; },\n"
+    "           { name = \"" SHARDED "\"; weight = 1; shards = 8; } );\n";
 
 static struct cluster cluster;
 static struct arena arena;
-static char names[QUEUES][24]; /* the first two are one master's at first */
+static char names[QUEUES][24]; /* the first two are one master's at first; behind them the shards */
 static pid_t producers[QUEUES];
 static char prefixes[QUEUES][24]; /* of the ids of their producers */
 static unsigned segment;
@@ -45,7 +53,7 @@ static int master_of(int queue)
 {
     char key[128];
 
-    snprintf(key, sizeof key, "later:{%s}:ready", names[queue]);
+    snprintf(key, sizeof key, "later:{%.23s}:ready", names[queue]);
     return cluster_master_of_key(&cluster, key);
 }
 
@@ -62,14 +70,16 @@ static int slot_of(int queue)
 /* Names whose queues are at masters 0, 0, 1, 2. */
 static void choose_names(void)
 {
-    static const int wanted[QUEUES] = { 0, 0, 1, 2 };
+    static const int wanted[PLAIN] = { 0, 0, 1, 2 };
     unsigned number = 0;
 
-    for (int i = 0; i < QUEUES; i++) {
+    for (int i = 0; i < PLAIN; i++) {
         do
             snprintf(names[i], sizeof names[i], "q%u", number++);
         while (master_of(i) != wanted[i]);
     }
+    for (int i = PLAIN; i < QUEUES; i++)
+        snprintf(names[i], sizeof names[i], SHARDED "/%d", i - PLAIN);
 }
 
 static bool enter(void)
@@ -90,16 +100,24 @@ static bool enter(void)
 
 /* --- a segment: jobs are pushed, things happen, all jobs end, they are counted --- */
 
+static double rate_of(int queue)
+{
+    return queue < PLAIN ? RATE : SHARD_RATE;
+}
+
 static void begin_segment(void)
 {
     segment++;
     for (int i = 0; i < QUEUES; i++) {
-        const struct produce load = { .queue = names[i],
+        bool plain = i < PLAIN;
+        const struct produce load = { .queue = plain ? names[i] : SHARDED,
+                                      .shards = plain ? 0 : SHARDS,
+                                      .shard = plain ? 0 : (unsigned)(i - PLAIN),
                                       .prefix = prefixes[i],
                                       .seed = segment,
                                       .burst = 1,
                                       .slow_ms = 5,
-                                      .rate = RATE,
+                                      .rate = rate_of(i),
                                       .seconds = 1e6,
                                       .delayed = 3,
                                       .fail = 2 };
@@ -280,7 +298,7 @@ static void make_fault(const struct kind *kind, double *gap, double *rate)
         if (touched[i])
             *gap = fmax(*gap, flow_gap(&flow, start, end - 0.1));
         else
-            *rate = fmin(*rate, flow_rate(&flow, start, end - 0.1) / RATE);
+            *rate = fmin(*rate, flow_rate(&flow, start, end - 0.1) / rate_of(i));
         flow_free(&flow);
     }
     tap_ok(cluster_settled(&cluster, 20), "%s: the Cluster is whole again", kind->what);
