@@ -24,6 +24,7 @@
 
 #define BATCH_SECONDS   0.010
 #define LOOK_SECONDS    0.020 /* between looks at queues that had nothing */
+#define TURN_SECONDS    0.050 /* at one shard, before the next */
 #define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
 #define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
 #define SILENT_SECONDS  0.05  /* without an answer: the other queues go on */
@@ -405,12 +406,17 @@ static struct worker_queue *in_turn(struct worker *worker, uint32_t n)
     return &worker->queues[first->index + (n - first->index + first->turn) % first->count];
 }
 
-/* The next of the whole comes first from now on. */
-static void turn(struct worker *worker, const struct worker_queue *queue)
+/* Of the whole, this one comes first for a while, since what is settled goes to Redis in one write
+ * with the next reserve of the same shard; then it is the turn of the next. */
+static void turn(struct worker *worker, const struct worker_queue *queue, double now)
 {
     struct worker_queue *first = &worker->queues[queue->first];
+    uint32_t at = queue->index - first->index;
 
-    first->turn = (queue->index + 1 - first->index) % first->count;
+    if (at == first->turn && now - first->turned < TURN_SECONDS)
+        return;
+    first->turn = at == first->turn ? (at + 1) % first->count : at;
+    first->turned = now;
 }
 
 /* The first in turn of a whole that is ready; NULL if none is. */
@@ -469,7 +475,7 @@ static void ask_all(struct worker *worker)
             break;
     }
     if (asked)
-        turn(worker, asked);
+        turn(worker, asked, now);
 }
 
 static bool any_live(const struct worker *worker)

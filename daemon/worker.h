@@ -85,7 +85,8 @@ struct worker_queue {
     later_queue_name whole; /* the queue's name; the keys may be a shard's */
     uint32_t index;         /* in the slot page */
     uint32_t first, count;  /* the entries of the whole: it and its shards */
-    uint32_t turn;          /* of the first entry: which of them is looked at first */
+    uint32_t turn;          /* of the first entry: which of them is looked at first, */
+    double turned;          /* and since when */
     uint32_t weight;
     bool live;      /* there was work when we looked last */
     double checked; /* when that was */

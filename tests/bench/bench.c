@@ -27,7 +27,8 @@ static const struct {
     { "aof", bench_aof, false },           { "latency", bench_latency, false },
     { "lateness", bench_lateness, false }, { "due", bench_due, false },
     { "events", bench_events, false },     { "slow", bench_slow, false },
-    { "idle", bench_idle, false },         { "peer", bench_peer, true },
+    { "idle", bench_idle, false },         { "shards", bench_shards, false },
+    { "peer", bench_peer, true },
 };
 
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)

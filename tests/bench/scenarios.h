@@ -22,6 +22,7 @@ void bench_due(void);      /* due: a million at once */
 void bench_events(void);   /* events: 1,000 of a second */
 void bench_slow(void);     /* slow: 2 s in front of 1,000 fast ones */
 void bench_idle(void);     /* idle */
+void bench_shards(void);   /* shards: eight of them against none, on a Cluster */
 void bench_peer(void);     /* peer: what peers/run.sh sets beside others, over loopback TCP */
 
 #endif

@@ -32,6 +32,8 @@ function note(key, names,    list, n, i) {
         note("queues " member("order"), "ratio rate")
     else if (bench == "latency")
         note("latency " member("queues"), "p50_pings p99_pings p50_ms p99_ms ping_ms")
+    else if (bench == "shards")
+        note("shards " member("shards"), "ratio busiest_share rate")
     else if (bench == "peer")
         note("peer " member("peer"), "rate")
     else
@@ -100,5 +102,8 @@ END {
          sum(value["idle laterd_cpu_percent"], value["idle redis_cpu_percent"]))
     line("1,000 event jobs of 1 s: done in, s", "<=", 1.3, value["events seconds"])
     line("1,000 jobs behind a slow one: done in, s", "<=", 0.5, value["slow seconds"])
+    line("8 shards on a Cluster, CPU a job against a plain queue", "<=", 1.25,
+         value["shards 8 ratio"])
+    line("  share of the busiest of three masters", "<=", 0.45, value["shards 8 busiest_share"])
     exit missed > 0
 }

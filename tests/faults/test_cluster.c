@@ -61,7 +61,7 @@ static int slot_of(int queue)
 {
     char key[128];
 
-    snprintf(key, sizeof key, "later:{%s}:ready", names[queue]);
+    snprintf(key, sizeof key, "later:{%.23s}:ready", names[queue]);
     return cluster_slot(&cluster, key);
 }
 
