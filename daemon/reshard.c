@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LOOK_SECONDS  10
+#define SOON_SECONDS  3     /* while former counts are to be swept away */
 #define SWEEP_SECONDS 5.0   /* after a change; then twice as long each time, */
 #define SWEEP_MOST    300.0 /* but no longer */
 
@@ -199,11 +200,16 @@ static void look_at(struct watched *watched)
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct reshard *reshard = arg;
+    struct timeval next = { LOOK_SECONDS, 0 };
 
     (void)fd;
     (void)what;
-    for (size_t i = 0; i < reshard->count; i++)
+    for (size_t i = 0; i < reshard->count; i++) {
         look_at(reshard->list[i]);
+        if (reshard->list[i]->configured && reshard->list[i]->plan.formers)
+            next.tv_sec = SOON_SECONDS;
+    }
+    evtimer_add(reshard->look, &next);
     link_flush(reshard->link);
 }
 
@@ -294,12 +300,13 @@ struct reshard *reshard_new(struct event_base *base, const struct config *config
         return NULL;
     *reshard = (struct reshard){ .link = link, .grown = grown, .arg = arg };
     snprintf(reshard->prefix, sizeof reshard->prefix, "%s", config->redis.prefix);
-    reshard->look = event_new(base, -1, EV_PERSIST, on_look, reshard);
-    if (!reshard->look || event_add(reshard->look, &(struct timeval){ LOOK_SECONDS, 0 }) < 0) {
+    reshard->look = evtimer_new(base, on_look, reshard);
+    if (!reshard->look) {
         reshard_free(reshard);
         return NULL;
     }
     reshard_configure(reshard, config);
+    on_look(-1, 0, reshard);
     return reshard;
 }
 

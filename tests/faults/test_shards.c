@@ -8,8 +8,10 @@
  * the fences, or the looking at former places, do not hold.
  */
 #include "arena.h"
+#include "slot.h"
 #include "tap.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,12 +151,21 @@ static void start_pushers(void)
 /* --- looking --- */
 
 /* The sum over the plain queue and all shards there ever were. */
-static long long sum_of(const char *command, const char *key, const char *field)
+static long long counted(const char *field)
 {
-    long long sum = arena_ask(&arena, "%s later:{default}:%s %s", command, key, field);
+    long long sum = arena_ask(&arena, "HGET later:{default}:stats %s", field);
 
     for (unsigned i = 0; i < 8; i++)
-        sum += arena_ask(&arena, "%s later:{default/%u}:%s %s", command, i, key, field);
+        sum += arena_ask(&arena, "HGET later:{default/%u}:stats %s", i, field);
+    return sum;
+}
+
+static long long in_set(const char *set)
+{
+    long long sum = arena_ask(&arena, "ZCARD later:{default}:%s", set);
+
+    for (unsigned i = 0; i < 8; i++)
+        sum += arena_ask(&arena, "ZCARD later:{default/%u}:%s", i, set);
     return sum;
 }
 
@@ -162,9 +173,7 @@ static bool drained(double seconds)
 {
     double until = arena_now() + seconds;
 
-    while (sum_of("ZCOUNT", "ready", "-inf +inf") + sum_of("ZCOUNT", "delayed", "-inf +inf") +
-               sum_of("ZCOUNT", "reserved", "-inf +inf") >
-           0) {
+    while (in_set("ready") + in_set("delayed") + in_set("reserved") != 0) {
         if (arena_now() > until)
             return false;
         arena_sleep(0.05);
@@ -236,7 +245,7 @@ static void test_changes(void)
     tap_ok(sum.failed == 0 && sum.pushed == ids && sum.known == (PUSHERS - 1) * ids,
            "%u ids, pushed %d times each: %u were pushed, %u known, %u failed", ids, PUSHERS,
            sum.pushed, sum.known, sum.failed);
-    tap_ok(sum_of("HGET", "stats", "pushed") == (long long)ids, "Redis has counted as many");
+    tap_ok(counted("pushed") == (long long)ids, "Redis has counted as many");
     tap_ok(drained(30), "all jobs are over");
     if (!tap_ok(take_tally(&tally) == 0, "a tally"))
         return;
@@ -252,16 +261,102 @@ static void test_changes(void)
     tally_free(&tally);
 }
 
+/* An id that lies in the first of eight shards, and not there of six. */
+static const char *misplaced(void)
+{
+    static char id[TALLY_ID];
+    unsigned number = 0;
+
+    do
+        snprintf(id, sizeof id, "m-%u", number++);
+    while (later_slot_crc16(id, strlen(id)) % 8 != 0 || later_slot_crc16(id, strlen(id)) % 6 == 0);
+    return id;
+}
+
+/* Has a sweep been at the first shard: is its fence the plan's epoch? */
+static bool swept(double seconds)
+{
+    double until = arena_now() + seconds;
+
+    while (arena_ask(&arena, "GET later:{default/0}:shards") !=
+           arena_ask(&arena, "GET later:{default}:shards")) {
+        if (arena_now() > until)
+            return false;
+        arena_sleep(0.05);
+    }
+    return true;
+}
+
+/* Former shards are looked after while a job is there. */
+static void test_drop(void)
+{
+    const struct later_new_job job = {
+        .id = misplaced(), .type = "trace", .payload = "\"ok\"", .in = 3600
+    };
+
+    tap_ok(arena_push_job(&arena, &job, 0) == 0, "a job for later");
+    arena_reload(&arena, 0, options(6));
+    tap_ok(plan_is("6 8", 10), "six shards, eight before");
+    tap_ok(swept(30), "a sweep has come to the job's shard");
+    arena_sleep(1);
+    tap_ok(plan_is("6 8", 0), "eight are remembered, since one has a job");
+    tap_ok(arena_do(&arena, "ZREM later:{default/0}:delayed %s", job.id) &&
+               arena_do(&arena, "HDEL later:{default/0}:jobs %s", job.id) && plan_is("6", 60),
+           "and forgotten when it is gone");
+}
+
+static void pause_each(bool pause)
+{
+    for (unsigned i = 0; i < 6; i++) {
+        if (pause) {
+            arena_do(&arena, "SET later:{default/%u}:paused 1", i);
+        } else {
+            arena_do(&arena, "DEL later:{default/%u}:paused", i);
+            arena_do(&arena, "LPUSH later:{default/%u}:wake 1", i);
+        }
+    }
+}
+
+/* All shards have their turn: when half of the jobs are over, none is empty and none untouched. */
+static void test_turns(void)
+{
+    long long most = 0, least = LLONG_MAX;
+    double until;
+
+    pause_each(true);
+    for (unsigned i = 0; i < 1200; i++) {
+        char id[TALLY_ID];
+        const struct later_new_job job = { .id = id, .type = "trace", .payload = "\"sleep 8\"" };
+
+        snprintf(id, sizeof id, "t-%u", i);
+        arena_push_job(&arena, &job, 0);
+    }
+    tap_ok(in_set("ready") == 1200, "1,200 jobs wait");
+    pause_each(false);
+    until = arena_now() + 20;
+    while (in_set("ready") > 600 && arena_now() < until)
+        arena_sleep(0.005);
+    for (unsigned i = 0; i < 6; i++) {
+        long long left = arena_ask(&arena, "ZCARD later:{default/%u}:ready", i);
+
+        most = left > most ? left : most;
+        least = left < least ? left : least;
+    }
+    tap_ok(least > 10 && most < 170, "half way, between %lld and %lld wait in each of six shards",
+           least, most);
+    tap_ok(drained(30), "all are performed");
+}
+
 /* The paused whole is paused in shards that are new. */
 static void test_pause(void)
 {
     tap_ok(arena_do(&arena, "SET later:{default}:paused 1"), "the queue is paused");
-    arena_reload(&arena, 0, options(6));
-    tap_ok(plan_is("6 8", 10), "it gets another number of shards");
+    arena_reload(&arena, 0, options(8));
+    tap_ok(plan_is("8 6", 10), "it gets another number of shards");
     for (double until = arena_now() + 5;
-         arena_ask(&arena, "EXISTS later:{default/5}:paused") == 0 && arena_now() < until;)
+         arena_ask(&arena, "EXISTS later:{default/7}:paused") == 0 && arena_now() < until;)
         arena_sleep(0.02);
-    tap_ok(arena_ask(&arena, "EXISTS later:{default/5}:paused") == 1, "they are paused too");
+    tap_ok(arena_ask(&arena, "EXISTS later:{default/7}:paused") == 1, "they are paused too");
 }
 
 int main(void)
@@ -280,6 +375,8 @@ int main(void)
     }
     test_changes();
     tap_ok(plan_is("8", 90), "no former number is left when all their jobs are over");
+    test_drop();
+    test_turns();
     test_pause();
     for (int n = 0; n < ARENA_HOSTS; n++)
         tap_ok(arena_stop(&arena, n) == 0, "laterd %d stops", n);
