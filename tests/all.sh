@@ -67,19 +67,42 @@ other()
     return 1
 }
 
+# fuzz_one NAME: 30 s of one target.
+fuzz_one()
+{
+    target=build/fuzz/tests/fuzz/$1
+    mkdir -p "$target.new"
+    "$target" -max_total_time=30 -timeout=5 -artifact_prefix="$target." "$target.new" \
+        "tests/fuzz/corpus_${1#fuzz_}" >"$target.out" 2>&1 || {
+        cat "$target.out"
+        return 1
+    }
+}
+
+# fuzz_all NAME...: all of them beside each other.
+fuzz_all()
+{
+    running='' bad=0
+    for name; do
+        fuzz_one "$name" &
+        running="$running $!"
+    done
+    for one in $running; do
+        wait "$one" || bad=1
+    done
+    return $bad
+}
+
 fuzz()
 {
-    for source in tests/fuzz/fuzz_*.c; do
-        name=$(basename "$source" .c)
-        target=build/fuzz/tests/fuzz/$name
-        mkdir -p "$target.new"
-        if try "fuzzing for 30 s: $name" "$target" -max_total_time=30 -timeout=5 \
-            -artifact_prefix="$target." "$target.new" "tests/fuzz/corpus_${name#fuzz_}"; then
-            passed=$((passed + 1))
-        else
-            lost
-        fi
-    done
+    set -- tests/fuzz/fuzz_*.c
+    names=$(basename -s .c "$@")
+    # shellcheck disable=SC2086 # words
+    if try "fuzzing for 30 s" fuzz_all $names; then
+        passed=$((passed + $#))
+    else
+        lost
+    fi
 }
 
 # Unit and script tests with the sanitizers; unit tests under valgrind; each fuzz target for 30 s.
