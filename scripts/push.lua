@@ -23,7 +23,10 @@
 -- @include count
 -- @include fence
 
-local how, epoch = string.match(mode, '^([a-z-]+)/?(%d*)$')
+local how, epoch = string.match(mode, '^([a-z-]+)/(%d+)$')
+if not how then
+    how, epoch = mode, ''
+end
 local seeks = how == 'seek' or how == 'seek-replace'
 local replaces = how == 'replace' or how == 'seek-replace'
 if not whole(remember, 0, 86400) or not (how == 'new' or seeks or replaces) then

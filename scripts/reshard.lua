@@ -27,5 +27,6 @@ if here ~= before then
 end
 local epoch = math.max(math.floor(now * 1000), (tonumber(string.match(here, '^%d+') or 0)) + 1)
 local plan = string.format('%.0f ', epoch) .. counts
+redis.call('DEL', shards)
 redis.call('SET', shards, plan)
 return plan
