@@ -88,8 +88,9 @@ static const char *tour_as(redisContext *worker)
         const struct later_script_text *row = script_text(*script);
         redisReply *reply = ask_error("SCRIPT LOAD %b", row->text, row->len);
 
-        if (reply->type != REDIS_REPLY_ERROR) {
-            tour_arguments(*script);
+        for (size_t i = 0; reply->type != REDIS_REPLY_ERROR; i++) {
+            if (!tour_nth_arguments(*script, i))
+                break;
             reply = run_any(*script, NULL);
         }
         if (reply->type == REDIS_REPLY_ERROR)

@@ -117,6 +117,14 @@ is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 
 is "$(run probe)" '' 'probe: nothing is denied'
 
+plan=$(run reshard '' '2 1')
+contains "$plan" ' 2 1' 'reshard'
+is "$(run reshard '' '3 2 1')" "$plan" 'reshard: not from what is past'
+contains "$(run push 0 "new/${plan%% *}" f '' 0 '{}' 2>&1)" PUSHED 'push by this plan'
+contains "$(run push 0 new/1 g '' 0 '{}' 2>&1)" "RESHARD $plan" 'push by an older one'
+is "$(run ids jobs 0)" '0 f' 'ids'
+run purge ready 1 >/dev/null
+
 redis zadd 'later:{demo}:delayed' 1 z >/dev/null
 is "$(run locate z '')" '0 1 0 0 0' 'locate'
 redis del 'later:{demo}:delayed' >/dev/null

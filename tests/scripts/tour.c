@@ -51,17 +51,21 @@ static const char *const calls[][28] = {
     { "place_free", "held" },
     { "wait_next" },
     { "hasten", "99999999999", "soon" },
+    { "reshard", "", "4 1" },
+    { "ids", "jobs", "0" },
+    { "ids", "unique", "0" },
 };
 
-const char *const tour_scripts[] = {
-    "push",        "show",        "peek",          "size",       "touch",       "ack",
-    "expire",      "migrate",     "release",       "return",     "bury",        "kick",
-    "cancel",      "pause",       "resume",        "reserve",    "trim",        "purge",
-    "stock_set",   "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
-    "lock_touch",  "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "place_take",
-    "place_touch", "place_free",  "wait_next",     "hasten",     "locate",      "wake",
-    NULL
-};
+const char *const tour_scripts[] = { "push",          "show",       "peek",        "size",
+                                     "touch",         "ack",        "expire",      "migrate",
+                                     "release",       "return",     "bury",        "kick",
+                                     "cancel",        "pause",      "resume",      "reserve",
+                                     "trim",          "purge",      "stock_set",   "stock_claim",
+                                     "stock_release", "stock_show", "limit_fixed", "limit_sliding",
+                                     "lock_touch",    "lock_show",  "lock_free",   "lock_take",
+                                     "lock_wake",     "place_take", "place_touch", "place_free",
+                                     "wait_next",     "hasten",     "locate",      "wake",
+                                     "reshard",       "ids",        NULL };
 
 void tour_crowd(void)
 {
@@ -101,16 +105,21 @@ void tour_crowd(void)
     ask("ZADD later:running:{n}:waiting 99999999999 first");
 }
 
-void tour_arguments(const char *script)
+bool tour_nth_arguments(const char *script, size_t nth)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(calls[i][0], script) == 0) {
+        if (strcmp(calls[i][0], script) == 0 && nth-- == 0) {
             for (const char *const *argument = &calls[i][1]; *argument; argument++)
                 arg(*argument);
-            return;
+            return true;
         }
     }
-    ck_abort_msg("no call of %s", script);
+    return false;
+}
+
+void tour_arguments(const char *script)
+{
+    ck_assert_msg(tour_nth_arguments(script, 0), "no call of %s", script);
 }
 
 const char *tour_picture(void)
@@ -118,6 +127,7 @@ const char *tour_picture(void)
     static const char *const sets[] = { "ready", "delayed", "reserved", "dead" };
     static const char *const hashes[] = { "attempts",   "crashes", "interrupts",
                                           "priorities", "jobs",    "stats" };
+    const char *plan = ask("GET %s", key("shards"))->str;
     char *out;
     size_t len;
     FILE *file = open_memstream(&out, &len);
@@ -129,6 +139,7 @@ const char *tour_picture(void)
         fprintf(file, "%s: %s\n", hashes[i], flat(ask("HGETALL %s", key(hashes[i]))));
     fprintf(file, "unique: %s\n", members("unique"));
     fprintf(file, "errors: %s\n", flat(ask("HKEYS %s", key("errors"))));
+    fprintf(file, "counts: %s\n", plan ? strchr(plan, ' ') : "none");
     fprintf(file, "wake: %lld, paused: %lld\n", size_of("wake"), size_of("paused"));
     fprintf(file, "stock: %s, claims: %s\n", flat(ask("HGETALL later:stock:{i}")),
             flat(ask("HGETALL later:stock:{i}:claims")));

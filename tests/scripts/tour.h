@@ -4,6 +4,9 @@
 #ifndef TESTS_SCRIPTS_TOUR_H
 #define TESTS_SCRIPTS_TOUR_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* Empties Redis and fills it: jobs in all states, with something in each hash beside them, plain
  * members, due and lapsed ones, a stock, no limits yet. */
 void tour_crowd(void);
@@ -11,6 +14,10 @@ void tour_crowd(void);
 /* Adds the arguments of a script's call on that crowd. All scripts can be called one after the
  * other, in the order of tour_scripts, on one crowd. */
 void tour_arguments(const char *script);
+
+/* The same of its nth call, from 0, where it takes several to show all that it does; false where
+ * there is no such call. */
+bool tour_nth_arguments(const char *script, size_t nth);
 
 /* All scripts, ended by NULL. */
 extern const char *const tour_scripts[];

@@ -26,6 +26,7 @@ static const struct {
     { LATER_KEY_WAKE, "wake", "later:{mail}:wake" },
     { LATER_KEY_PAUSED, "paused", "later:{mail}:paused" },
     { LATER_KEY_STATS, "stats", "later:{mail}:stats" },
+    { LATER_KEY_SHARDS, "shards", "later:{mail}:shards" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },
     { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };
@@ -196,6 +197,29 @@ START_TEST(test_queue_valid)
 }
 END_TEST
 
+START_TEST(test_shard_valid)
+{
+    static const char *const fine[] = { "mail/0", "mail/3", "a/31", "m.a-i_l/10", "a/99", "mail" };
+    static const char *const bad[] = { "",        "/",       "/3",      "mail/",   "mail/x",
+                                       "mail/3x", "mail/-1", "mail/03", "mail/00", "mail/100",
+                                       "mail//3", "a/1/2",   "a b/3",   "a/ 3",    "{a}/3",
+                                       "a/3 ",    "a/+3" };
+    char name[LATER_QUEUE_MAX + 10];
+
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        ck_assert_msg(later_key_shard_valid(fine[i]), "%s", fine[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!later_key_shard_valid(bad[i]), "%s", bad[i]);
+    for (size_t len = 0; len <= LATER_QUEUE_MAX + 1; len++) {
+        fill(name, 'q', len);
+        ck_assert(later_key_shard_valid(name) == later_key_queue_valid(name));
+        strcat(name, "/31");
+        ck_assert_msg(later_key_shard_valid(name) == (len >= 1 && len <= 61), "%zu", len);
+        ck_assert(!later_key_queue_valid(name)); /* nobody names a shard by hand */
+    }
+}
+END_TEST
+
 START_TEST(test_prefix_valid)
 {
     check_valid(later_key_prefix_valid, LETTERS "_.:-", 32);
@@ -225,6 +249,7 @@ static TCase *validity(void)
     TCase *tc = tcase_create("validity");
 
     tcase_add_test(tc, test_queue_valid);
+    tcase_add_test(tc, test_shard_valid);
     tcase_add_test(tc, test_prefix_valid);
     tcase_add_test(tc, test_name_valid);
     return tc;

@@ -76,8 +76,8 @@ static void check_call(enum later_script script, const char *name, const char *c
     check_call(LATER_SCRIPT_##script, name, (const char *const[]){ __VA_ARGS__, NULL })
 
 #define PUSH_KEYS                                                                                  \
-    "15", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":crashes", ":interrupts",          \
-        ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", ":due"
+    "16", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":crashes", ":interrupts",          \
+        ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", ":due", ":shards"
 
 /* ---- push */
 
@@ -95,10 +95,10 @@ START_TEST(test_push)
     };
 
     later_queue_push(&cmd, &keys, "c-1", 0, 0, items, 3);
-    CALL(PUSH, "push", PUSH_KEYS, ":call:c-1", "60", "new", "a", "", "-100", "{}", "b", "+1.500000",
-         "0", "x", "c", "1700000000.250000", "7/60.000000", "");
+    CALL(PUSH, "push", PUSH_KEYS, ":call:c-1", "60", "new/0", "a", "", "-100", "{}", "b",
+         "+1.500000", "0", "x", "c", "1700000000.250000", "7/60.000000", "");
     later_queue_push(&cmd, &keys, NULL, LATER_PUSH_REPLACE, 0, items, 1);
-    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "replace", "a", "", "-100", "{}");
+    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "replace/0", "a", "", "-100", "{}");
 }
 END_TEST
 
@@ -111,8 +111,21 @@ START_TEST(test_push_hostile_times)
     };
 
     later_queue_push(&cmd, &keys, NULL, 0, 0, items, 3);
-    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "new", "a", "+0.000000", "0", "{}", "b",
+    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "new/0", "a", "+0.000000", "0", "{}", "b",
          "+0.000000", "0", "{}", "c", "1000000000000.000000", "0", "{}");
+}
+END_TEST
+
+/* By the plan that the caller knows; looking only. */
+START_TEST(test_push_by_plan)
+{
+    const struct later_push_item item = { .id = "a", .document = "{}", .document_len = 2 };
+
+    later_queue_push(&cmd, &keys, NULL, LATER_PUSH_SEEK, 1764000000123, &item, 1);
+    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "seek/1764000000123", "a", "", "0", "{}");
+    later_queue_push(&cmd, &keys, NULL, LATER_PUSH_SEEK | LATER_PUSH_REPLACE, UINT64_MAX, &item, 1);
+    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "seek-replace/18446744073709551615", "a", "", "0",
+         "{}");
 }
 END_TEST
 
@@ -130,7 +143,7 @@ START_TEST(test_push_many)
     }
     later_queue_push(&cmd, &keys, NULL, 0, 0, items, LATER_BATCH_MAX);
     ck_assert(later_command_ready(&cmd));
-    ck_assert_mem_eq(cmd.data, "*2020\r\n$7\r\nEVALSHA", 18); /* 3 + 14 + 2 + 4 × 500 */
+    ck_assert_mem_eq(cmd.data, "*2021\r\n$7\r\nEVALSHA", 18); /* 3 + 16 + 2 + 4 × 500 */
     len = strlen("$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n") + 9;
     ck_assert_mem_eq(cmd.data + cmd.len - len,
                      "$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n\0\r\n$9\r\n\r\n", len);
@@ -139,8 +152,9 @@ END_TEST
 
 START_TEST(test_pushed)
 {
-    const struct later_reply *reply = reply_of("*4\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
-                                               "$12\r\nEXISTS ready\r\n$15\r\nEXISTS reserved\r\n");
+    const struct later_reply *reply = reply_of("*5\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
+                                               "$12\r\nEXISTS ready\r\n$15\r\nEXISTS reserved\r\n"
+                                               "$6\r\nABSENT\r\n");
     const char *state = NULL;
 
     ck_assert_int_eq(later_queue_pushed(reply, 0, &state), LATER_PUSHED);
@@ -150,6 +164,8 @@ START_TEST(test_pushed)
     ck_assert_int_eq(later_queue_pushed(reply, 2, &state), LATER_PUSH_EXISTS);
     ck_assert_str_eq(state, "ready");
     ck_assert_int_eq(later_queue_pushed(reply, 3, NULL), LATER_PUSH_EXISTS);
+    ck_assert_int_eq(later_queue_pushed(reply, 4, &state), LATER_PUSH_ABSENT);
+    ck_assert_str_eq(state, "");
 }
 END_TEST
 
@@ -511,7 +527,8 @@ static TCase *add(const char *name, const TTest *const *tests, size_t count)
 
 static TCase *push(void)
 {
-    return ADD("push", test_push, test_push_hostile_times, test_push_many, test_pushed);
+    return ADD("push", test_push, test_push_hostile_times, test_push_by_plan, test_push_many,
+               test_pushed);
 }
 
 static TCase *reserve(void)
