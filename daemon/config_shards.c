@@ -75,6 +75,11 @@ int config_add_shards(struct config *config, const char *queue, uint32_t shards,
 {
     later_queue_name names[LATER_WHOLE_MAX];
 
+    if (shards > 1 && strlen(queue) > LATER_SHARDED_MAX)
+        return later_fail(err, LATER_E_CONFIG,
+                          "queue %s: its name is too long; one with shards has at most %d "
+                          "characters",
+                          queue, LATER_SHARDED_MAX);
     (void)later_shards_all(queue, shards, names);
     for (uint32_t p = 0; p < config->pool_count; p++) {
         struct config_pool *pool = &config->pools[p];

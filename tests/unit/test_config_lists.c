@@ -55,6 +55,151 @@ START_TEST(pools)
 }
 END_TEST
 
+/* The names of a pool's queues, with a space between. */
+static const char *names(const struct config_pool *pool)
+{
+    static char text[CONFIG_QUEUES_MAX * (LATER_QUEUE_MAX + 2)];
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < pool->queue_count; i++) {
+        strcat(text, i > 0 ? " " : "");
+        strcat(text, pool->queues[i].name);
+    }
+    return text;
+}
+
+START_TEST(shards_stand_behind_their_queue)
+{
+    const struct config *c = config_of(
+        "queues = ( { name = \"a\"; weight = 3; shards = 3; max_running = 7; },\n"
+        "           { name = \"b\"; weight = 1; }, { name = \"c\"; weight = 2; shards = 2; },\n"
+        "           { name = \"d\"; weight = 5; shards = 1; } );");
+
+    ck_assert_str_eq(names(c->pools), "a a/0 a/1 a/2 b c c/0 c/1 d");
+    for (int i = 0; i < 4; i++) {
+        ck_assert_uint_eq(c->pools->queues[i].weight, 3);
+        ck_assert_uint_eq(c->pools->queues[i].max_running, 7);
+        ck_assert_uint_eq(c->pools->queues[i].shards, 3);
+    }
+    ck_assert_uint_eq(c->pools->queues[4].weight, 1);
+    ck_assert_uint_eq(c->pools->queues[4].shards, 0);
+    ck_assert_uint_eq(c->pools->queues[8].shards, 1);
+}
+END_TEST
+
+START_TEST(shards_fill_a_pool)
+{
+    const struct config *c = config_of("queues = ( { name = \"a\"; shards = 32; },\n"
+                                       "           { name = \"b\"; shards = 30; } );");
+
+    ck_assert_uint_eq(c->pools->queue_count, CONFIG_QUEUES_MAX);
+    ck_assert_str_eq(c->pools->queues[32].name, "a/31");
+    ck_assert_str_eq(c->pools->queues[63].name, "b/29");
+}
+END_TEST
+
+START_TEST(a_long_name_with_shards)
+{
+    const struct config *c = config_of(
+        "queues = ( { name = \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\";\n"
+        "             shards = 32; },\n"
+        "           { name = "
+        "\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\";\n"
+        "             shards = 1; } );");
+
+    ck_assert_uint_eq(c->pools->queue_count, 34);
+    ck_assert_str_eq(c->pools->queues[32].name,
+                     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/31");
+}
+END_TEST
+
+static const char two_pools[] =
+    "pools = ( { name = \"p\"; queues = ( { name = \"a\"; shards = 2; }, { name = \"ab\"; } ); },\n"
+    "          { name = \"r\"; queues = ( { name = \"b\"; }, { name = \"a\"; shards = 2; } ); } );";
+
+START_TEST(what_is_served)
+{
+    const struct config *c = config_of(two_pools);
+    uint32_t shards = 99;
+
+    ck_assert_str_eq(names(&c->pools[0]), "a a/0 a/1 ab");
+    ck_assert_str_eq(names(&c->pools[1]), "b a a/0 a/1");
+    ck_assert(config_serves(c, "a", &shards));
+    ck_assert_uint_eq(shards, 2);
+    ck_assert(config_serves(c, "ab", &shards)); /* not one of a's */
+    ck_assert_uint_eq(shards, 0);
+    ck_assert(config_serves(c, "b", &shards));
+    ck_assert_uint_eq(shards, 0);
+    shards = 99;
+    ck_assert(!config_serves(c, "c", &shards));
+    ck_assert_uint_eq(shards, 0);
+}
+END_TEST
+
+/* Loaded from this file; not const, as before it is in force. */
+static struct config *load(const char *text)
+{
+    struct config *config;
+
+    config_put("grown.conf", text);
+    config = config_load(config_path("grown.conf"), &config_err);
+    ck_assert_msg(config != NULL, "%s", config_err.text);
+    return config;
+}
+
+START_TEST(shards_are_added)
+{
+    struct config *c = load(two_pools);
+    uint32_t shards;
+
+    ck_assert_int_eq(config_add_shards(c, "a", 4, &config_err), 0);
+    ck_assert_str_eq(names(&c->pools[0]), "a a/0 a/1 a/2 a/3 ab");
+    ck_assert_str_eq(names(&c->pools[1]), "b a a/0 a/1 a/2 a/3");
+    ck_assert_int_eq(config_add_shards(c, "a", 3, &config_err), 0); /* none are taken away */
+    ck_assert_int_eq(config_add_shards(c, "a", 1, &config_err), 0);
+    ck_assert_int_eq(config_add_shards(c, "b", 1, &config_err), 0); /* the plain one only */
+    ck_assert_int_eq(config_add_shards(c, "b", 0, &config_err), 0);
+    ck_assert_int_eq(config_add_shards(c, "c", 8, &config_err), 0); /* not served */
+    ck_assert_str_eq(names(&c->pools[0]), "a a/0 a/1 a/2 a/3 ab");
+    ck_assert_str_eq(names(&c->pools[1]), "b a a/0 a/1 a/2 a/3");
+    ck_assert_int_eq(config_add_shards(c, "b", 2, &config_err), 0);
+    ck_assert_str_eq(names(&c->pools[1]), "b b/0 b/1 a a/0 a/1 a/2 a/3");
+    ck_assert(config_serves(c, "b", &shards) && shards == 2);
+    ck_assert(config_serves(c, "a", &shards) && shards == 4);
+    config_free(c);
+}
+END_TEST
+
+START_TEST(shards_that_have_no_room)
+{
+    struct config *c = load("queues = ( { name = \"a\"; shards = 32; }, { name = \"b\"; } );");
+
+    ck_assert_int_eq(config_add_shards(c, "b", 30, &config_err), 0);
+    ck_assert_uint_eq(c->pools->queue_count, 64);
+    ck_assert_int_lt(config_add_shards(c, "b", 31, &config_err), 0);
+    ck_assert_int_eq(config_err.code, LATER_E_CONFIG);
+    ck_assert_str_eq(config_err.text, "queue b: no room for 31 shards in pool default; at most 64 "
+                                      "queues and shards");
+    ck_assert_uint_eq(c->pools->queue_count, 64);
+    config_free(c);
+}
+END_TEST
+
+/* A plan that somebody has put into Redis by hand: two such names would share their shards. */
+START_TEST(shards_of_a_name_that_is_too_long)
+{
+    struct config *c =
+        load("queues = ( { name = "
+             "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"; } );");
+
+    ck_assert_int_lt(config_add_shards(c, c->pools->queues->name, 2, &config_err), 0);
+    ck_assert_int_eq(config_err.code, LATER_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(config_err.text, "at most 61 characters"));
+    ck_assert_uint_eq(c->pools->queue_count, 1);
+    config_free(c);
+}
+END_TEST
+
 START_TEST(types_inherit_what_they_do_not_set)
 {
     /* the global values stand behind the types, and count all the same */
@@ -186,6 +331,13 @@ static TCase *lists(void)
     tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
     tcase_add_test(tc, queues_with_and_without_weights);
     tcase_add_test(tc, pools);
+    tcase_add_test(tc, shards_stand_behind_their_queue);
+    tcase_add_test(tc, shards_fill_a_pool);
+    tcase_add_test(tc, a_long_name_with_shards);
+    tcase_add_test(tc, what_is_served);
+    tcase_add_test(tc, shards_are_added);
+    tcase_add_test(tc, shards_that_have_no_room);
+    tcase_add_test(tc, shards_of_a_name_that_is_too_long);
     tcase_add_test(tc, types_inherit_what_they_do_not_set);
     tcase_add_test(tc, the_most_precise_type_is_found);
     tcase_add_test(tc, exclusive_and_running);

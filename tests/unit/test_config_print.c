@@ -115,6 +115,46 @@ START_TEST(pools_are_read_back)
 }
 END_TEST
 
+/* As in the file: with the option, without the queues that it makes. */
+START_TEST(shards_are_read_back)
+{
+    const struct config *c =
+        keep("queues = ( { name = \"a\"; shards = 4; }, { name = \"b\"; }, { name = \"c\";\n"
+             "shards = 1; max_running = 2; } );");
+    char *text = print(c);
+
+    ck_assert_uint_eq(c->pools->queue_count, 7);
+    ck_assert_ptr_nonnull(strstr(text, "shards = 4;"));
+    ck_assert_ptr_nonnull(strstr(text, "shards = 1;"));
+    ck_assert_ptr_null(strstr(text, "a/"));
+    free(text);
+    assert_round(c);
+}
+END_TEST
+
+START_TEST(shards_in_pools_are_read_back)
+{
+    assert_round(keep("pools = ( { name = \"p\"; queues = ( { name = \"a\"; shards = 2; } ); },\n"
+                      "          { name = \"r\"; queues = ( { name = \"b\"; weight = 1; },\n"
+                      "            { name = \"a\"; weight = 3; shards = 2; } ); } );"));
+}
+END_TEST
+
+/* What a plan in Redis has added is not in the file. */
+START_TEST(added_shards_are_not_printed)
+{
+    char *text, *before;
+
+    (void)keep("queues = ( { name = \"a\"; }, { name = \"b\"; } );");
+    before = print(kept);
+    ck_assert_int_eq(config_add_shards(kept, "a", 3, &config_err), 0);
+    text = print(kept);
+    ck_assert_str_eq(text, before);
+    free(text);
+    free(before);
+}
+END_TEST
+
 /* One pool that workers and queues cannot say. */
 START_TEST(a_default_pool_with_a_limit_is_read_back)
 {
@@ -154,6 +194,9 @@ static TCase *printed(void)
     tcase_add_test(tc, defaults_are_read_back);
     tcase_add_test(tc, all_options_are_read_back);
     tcase_add_test(tc, pools_are_read_back);
+    tcase_add_test(tc, shards_are_read_back);
+    tcase_add_test(tc, shards_in_pools_are_read_back);
+    tcase_add_test(tc, added_shards_are_not_printed);
     tcase_add_test(tc, a_default_pool_with_a_limit_is_read_back);
     tcase_add_test(tc, a_pool_with_a_name_is_read_back);
     tcase_add_test(tc, each_option_is_printed_with_its_help);
