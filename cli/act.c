@@ -1,4 +1,4 @@
-/* act.c: `later kick`, `purge`, `pause`, `resume`. */
+/* act.c: `later kick` and `purge`. */
 #include "commands.h"
 #include "jsonl.h"
 #include "look.h"
@@ -84,11 +84,22 @@ static int kick_state(struct cli *cli, const struct later_keys *keys, enum later
     return 0;
 }
 
+static int kick_whole(struct cli *cli, const struct whole *whole, enum later_key state,
+                      const struct later_sizes *each, uint64_t *kicked, struct later_error *err)
+{
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && i < whole->count; i++)
+        ok = kick_state(cli, &whole->parts[i], state,
+                        state == LATER_KEY_DEAD ? each[i].dead : each[i].delayed, kicked, err);
+    return ok;
+}
+
 static int kick_all(struct cli *cli, struct later_error *err)
 {
     const char *state = args_text(&cli->args, "state");
-    struct later_sizes sizes;
-    struct later_keys keys;
+    struct later_sizes each[LATER_WHOLE_MAX], sum;
+    struct whole whole;
     uint64_t kicked = 0;
     char what[160];
     int status;
@@ -97,40 +108,58 @@ static int kick_all(struct cli *cli, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of dead, delayed", state);
     if (cli->args.count != 1)
         return later_fail(err, LATER_E_USAGE, "--all takes one queue");
-    if (cli_keys(cli, cli->args.words[0], &keys, err) < 0 ||
-        queues_size(cli, &keys, &sizes, err) < 0)
+    if (whole_find(cli, cli->args.words[0], &whole, err) < 0 ||
+        queues_size_whole(cli, &whole, each, &sum, err) < 0)
         return -1;
     if (state && strcmp(state, "dead") == 0)
-        sizes.delayed = 0;
+        sum.delayed = 0;
     else if (state)
-        sizes.dead = 0;
+        sum.dead = 0;
     snprintf(what, sizeof what, "Kick %" PRIu64 " dead and %" PRIu64 " delayed jobs of queue %s",
-             sizes.dead, sizes.delayed, keys.queue);
-    status = sizes.dead + sizes.delayed ? cli_ask(cli, what) : LATER_OK;
+             sum.dead, sum.delayed, whole.name);
+    status = sum.dead + sum.delayed ? cli_ask(cli, what) : LATER_OK;
     if (status != LATER_OK)
         return status;
-    if (kick_state(cli, &keys, LATER_KEY_DEAD, sizes.dead, &kicked, err) < 0 ||
-        kick_state(cli, &keys, LATER_KEY_DELAYED, sizes.delayed, &kicked, err) < 0)
-        status = -1;
-    print_count(cli, keys.queue, "kicked", kicked);
+    if (sum.dead)
+        status = kick_whole(cli, &whole, LATER_KEY_DEAD, each, &kicked, err);
+    if (status == 0 && sum.delayed)
+        status = kick_whole(cli, &whole, LATER_KEY_DELAYED, each, &kicked, err);
+    print_count(cli, whole.name, "kicked", kicked);
     return status;
 }
 
-static int kick_one(struct cli *cli, struct table *table, const struct later_keys *keys,
-                    const char *id, struct later_error *err)
+/* Kicks it where it is. from (16 bytes) gets the state it had, "" where it is nowhere. */
+static int kick_somewhere(struct cli *cli, const struct whole *whole, const char *id, char *from,
+                          struct later_error *err)
 {
-    struct later_reply *reply = kick(cli, keys, &id, 1, err);
-    const char *from = later_reply_text(later_reply_at(reply, 0), NULL);
-    int status = *from ? LATER_OK : LATER_E_NONE;
-    struct jsonl json;
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    size_t count = whole_places(whole, id, places);
 
-    if (!reply)
+    from[0] = '\0';
+    for (size_t i = 0; i < count && !*from; i++) {
+        struct later_reply *reply = kick(cli, places[i], &id, 1, err);
+
+        if (!reply)
+            return -1;
+        snprintf(from, 16, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
+        later_reply_free(reply);
+    }
+    return 0;
+}
+
+static int kick_one(struct cli *cli, struct table *table, const struct whole *whole, const char *id,
+                    struct later_error *err)
+{
+    struct jsonl json;
+    char from[16];
+
+    if (kick_somewhere(cli, whole, id, from, err) < 0)
         return -1;
     if (!*from) {
-        cli_say(cli, "no dead or delayed job %s in queue %s", id, keys->queue);
+        cli_say(cli, "no dead or delayed job %s in queue %s", id, whole->name);
     } else if (cli->json) {
         jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", keys->queue);
+        jsonl_text(&json, "queue", whole->name);
         jsonl_text(&json, "id", id);
         jsonl_text(&json, "result", "kicked");
         jsonl_text(&json, "state", from);
@@ -139,14 +168,13 @@ static int kick_one(struct cli *cli, struct table *table, const struct later_key
         table_text(table, PLAIN, id);
         table_text(table, PLAIN, from);
     }
-    later_reply_free(reply);
-    return status;
+    return *from ? LATER_OK : LATER_E_NONE;
 }
 
 static int run_kick(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "KICKED", "WAS", NULL };
-    struct later_keys keys;
+    struct whole whole;
     struct table table;
     int status = LATER_OK;
 
@@ -154,11 +182,11 @@ static int run_kick(struct cli *cli, struct later_error *err)
         return kick_all(cli, err);
     if (args_text(&cli->args, "state"))
         return later_fail(err, LATER_E_USAGE, "--state goes with --all");
-    if (cli_keys(cli, cli_queue(cli), &keys, err) < 0)
+    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
         return -1;
     cli_table(cli, &table, headings);
     for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int one = kick_one(cli, &table, &keys, cli->args.words[i], err);
+        int one = kick_one(cli, &table, &whole, cli->args.words[i], err);
 
         status = one != LATER_OK ? one : status;
     }
@@ -211,11 +239,26 @@ static int purge(struct cli *cli, const struct later_keys *keys, const char *sta
     return 0;
 }
 
+static uint64_t size_of(const struct later_sizes *sizes, const char *state)
+{
+    return state[0] == 'r' ? sizes->ready : state[2] == 'a' ? sizes->dead : sizes->delayed;
+}
+
+static int purge_whole(struct cli *cli, const struct whole *whole, const char *state,
+                       const struct later_sizes *each, uint64_t *purged, struct later_error *err)
+{
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && i < whole->count; i++)
+        ok = purge(cli, &whole->parts[i], state, size_of(&each[i], state), purged, err);
+    return ok;
+}
+
 static int run_purge(struct cli *cli, struct later_error *err)
 {
     const char *state = args_text(&cli->args, "state");
-    struct later_sizes sizes;
-    struct later_keys keys;
+    struct later_sizes each[LATER_WHOLE_MAX], sum;
+    struct whole whole;
     uint64_t count, purged = 0;
     char what[160];
     int status;
@@ -225,18 +268,17 @@ static int run_purge(struct cli *cli, struct later_error *err)
     if (strcmp(state, "ready") != 0 && strcmp(state, "delayed") != 0 && strcmp(state, "dead") != 0)
         return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of ready, delayed, dead",
                           state);
-    if (cli_keys(cli, cli->args.words[0], &keys, err) < 0 ||
-        queues_size(cli, &keys, &sizes, err) < 0)
+    if (whole_find(cli, cli->args.words[0], &whole, err) < 0 ||
+        queues_size_whole(cli, &whole, each, &sum, err) < 0)
         return -1;
-    count = state[0] == 'r' ? sizes.ready : state[2] == 'a' ? sizes.dead : sizes.delayed;
+    count = size_of(&sum, state);
     snprintf(what, sizeof what, "Drop %" PRIu64 " %s jobs of queue %s for good", count, state,
-             keys.queue);
+             whole.name);
     status = count ? cli_ask(cli, what) : LATER_OK;
     if (status != LATER_OK)
         return status;
-    if (purge(cli, &keys, state, count, &purged, err) < 0)
-        status = -1;
-    print_count(cli, keys.queue, "purged", purged);
+    status = purge_whole(cli, &whole, state, each, &purged, err);
+    print_count(cli, whole.name, "purged", purged);
     return status;
 }
 
@@ -256,64 +298,4 @@ const struct command command_purge = {
     .min = 1,
     .max = 1,
     .run = run_purge,
-};
-
-/* --- pause, resume --- */
-
-static int set_pause(struct cli *cli, bool pause, struct later_error *err)
-{
-    enum later_script script = pause ? LATER_SCRIPT_PAUSE : LATER_SCRIPT_RESUME;
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    struct later_keys keys;
-    struct jsonl json;
-
-    if (cli_keys(cli, cli->args.words[0], &keys, err) < 0)
-        return -1;
-    later_look_plain(&cmd, &keys, script);
-    reply = cli_call(cli, &cmd, script, err);
-    if (!reply)
-        return -1;
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", keys.queue);
-        jsonl_bool(&json, "paused", pause);
-        jsonl_bool(&json, "changed", later_reply_int(reply) > 0);
-        jsonl_end(&json);
-    } else if (later_reply_int(reply) == 0) {
-        cli_say(cli, "queue %s was %spaused already", keys.queue, pause ? "" : "not ");
-    }
-    later_reply_free(reply);
-    return LATER_OK;
-}
-
-static int run_pause(struct cli *cli, struct later_error *err)
-{
-    return set_pause(cli, true, err);
-}
-
-static int run_resume(struct cli *cli, struct later_error *err)
-{
-    return set_pause(cli, false, err);
-}
-
-const struct command command_pause = {
-    .name = "pause",
-    .usage = "Q",
-    .brief = "Hand out no more jobs of a queue",
-    .more = "What runs goes on, and pushing does. `later resume` ends it.\n",
-    .example = "later pause mail\n",
-    .min = 1,
-    .max = 1,
-    .run = run_pause,
-};
-
-const struct command command_resume = {
-    .name = "resume",
-    .usage = "Q",
-    .brief = "End a pause",
-    .example = "later resume mail\n",
-    .min = 1,
-    .max = 1,
-    .run = run_resume,
 };

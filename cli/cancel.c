@@ -3,6 +3,7 @@
 #include "jsonl.h"
 #include "members.h"
 #include "queue.h"
+#include "whole.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,8 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
     return 0;
 }
 
-static int cancel(struct cli *cli, const struct later_keys *keys, const char *id, char state[16],
-                  struct later_error *err)
+static int cancel_in(struct cli *cli, const struct later_keys *keys, const char *id, char state[16],
+                     struct later_error *err)
 {
     int ok = cancel_as(cli, keys, id, NULL, state, err);
 
@@ -43,21 +44,35 @@ static int cancel(struct cli *cli, const struct later_keys *keys, const char *id
     return ok;
 }
 
-static int cancel_and_tell(struct cli *cli, struct table *table, const struct later_keys *keys,
+/* In one place after the other. */
+static int cancel(struct cli *cli, const struct whole *whole, const char *id, char state[16],
+                  struct later_error *err)
+{
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    size_t count = whole_places(whole, id, places);
+    int ok = 0;
+
+    state[0] = '\0';
+    for (size_t i = 0; ok == 0 && !*state && i < count; i++)
+        ok = cancel_in(cli, places[i], id, state, err);
+    return ok;
+}
+
+static int cancel_and_tell(struct cli *cli, struct table *table, const struct whole *whole,
                            const char *id, struct later_error *err)
 {
     struct jsonl json;
     char state[16];
 
-    if (cancel(cli, keys, id, state, err) < 0)
+    if (cancel(cli, whole, id, state, err) < 0)
         return -1;
     if (!*state) {
-        cli_say(cli, "no job %s in queue %s", id, keys->queue);
+        cli_say(cli, "no job %s in queue %s", id, whole->name);
         return LATER_E_NONE;
     }
     if (cli->json) {
         jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", keys->queue);
+        jsonl_text(&json, "queue", whole->name);
         jsonl_text(&json, "id", id);
         jsonl_text(&json, "result", strcmp(state, "ended") == 0 ? "freed" : "cancelled");
         jsonl_text(&json, "state", state);
@@ -72,15 +87,15 @@ static int cancel_and_tell(struct cli *cli, struct table *table, const struct la
 static int run(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "CANCELLED", "WAS", NULL };
-    struct later_keys keys;
+    struct whole whole;
     struct table table;
     int status = LATER_OK;
 
-    if (cli_keys(cli, cli_queue(cli), &keys, err) < 0)
+    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
         return -1;
     cli_table(cli, &table, headings);
     for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int one = cancel_and_tell(cli, &table, &keys, cli->args.words[i], err);
+        int one = cancel_and_tell(cli, &table, &whole, cli->args.words[i], err);
 
         status = one != LATER_OK ? one : status;
     }

@@ -216,14 +216,14 @@ static int run(struct cli *cli, struct later_error *err)
     static const char *const headings[] = { "QUEUE", "CHECK", "RESULT", "NUMBERS", NULL };
     struct queue_list list = { 0 };
     struct table table;
-    int status = queues_find(cli, &list, err);
+    int status = queue_list_parts(cli, &list, err);
 
     cli_table(cli, &table, headings);
     table.whole = true;
     if (status == 0)
         status = check_all(cli, &list, &table, err);
     table_end(&table);
-    queues_free(&list);
+    queue_list_free(&list);
     return status;
 }
 
@@ -232,7 +232,8 @@ const struct command command_check = {
     .usage = "[Q...]",
     .brief = "Check that no job is lost and none is there twice",
     .more =
-        "For each queue: pushed + adopted = done + expired + cancelled + purged + trimmed + jobs;\n"
+        "For each queue, and each shard of it: pushed + adopted = done + expired + cancelled + "
+        "purged + trimmed + jobs;\n"
         "ready + delayed + reserved + dead = jobs + not yet adopted; each member is in one set\n"
         "only and has its document. Works on queues in use. The status is 1 where one of these\n"
         "does not hold.\n",

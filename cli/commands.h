@@ -6,9 +6,9 @@
 
 /* push.c */
 extern const struct command command_push;
-/* look.c, peek.c */
+/* queues.c, peek.c */
 extern const struct command command_queues, command_size, command_peek, command_show;
-/* act.c, cancel.c */
+/* act.c, pause.c, cancel.c */
 extern const struct command command_kick, command_purge, command_pause, command_resume;
 extern const struct command command_cancel;
 /* reserve.c, settle.c */

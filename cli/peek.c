@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "document.h"
 #include "jsonl.h"
-#include "look.h"
+#include "merge.h"
 #include "queue.h"
 #include "text.h"
 
@@ -131,31 +131,13 @@ static void begin_rows(const struct cli *cli, struct table *table)
 
 /* --- peek --- */
 
-/* One page; returns how many there were, or -1 with *err. */
-static int peek_page(struct cli *cli, struct table *table, const struct later_keys *keys,
-                     const char *state, uint64_t offset, size_t limit, struct later_error *err)
+static void print_seen(struct cli *cli, struct table *table, const char *queue,
+                       const struct later_seen *seen)
 {
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    size_t count;
-
-    later_look_peek(&cmd, keys, state, offset, limit);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_PEEK, err);
-    if (!reply)
-        return -1;
-    count = later_look_peeked_count(reply);
-    for (size_t i = 0; i < count; i++) {
-        struct later_seen seen;
-
-        later_look_peeked(reply, i, &seen);
-        seen.state = state;
-        if (cli->json)
-            print_json(keys->queue, &seen);
-        else
-            add_row(cli, table, &seen);
-    }
-    later_reply_free(reply);
-    return (int)count;
+    if (cli->json)
+        print_json(queue, seen);
+    else
+        add_row(cli, table, seen);
 }
 
 static int is_state(const char *state)
@@ -169,31 +151,42 @@ static int is_state(const char *state)
     return 0;
 }
 
+static int peek(struct cli *cli, const char *state, uint64_t most, struct later_error *err)
+{
+    struct whole whole;
+    struct merge merge;
+    struct table table;
+    int more;
+
+    if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
+        return -1;
+    begin_rows(cli, &table);
+    merge_begin(&merge, cli, &whole, state, most);
+    for (;;) {
+        struct later_seen seen;
+
+        more = merge_next(&merge, &seen, err);
+        if (more <= 0)
+            break;
+        print_seen(cli, &table, whole.name, &seen);
+    }
+    merge_end(&merge);
+    table_end(&table);
+    return more;
+}
+
 static int run_peek(struct cli *cli, struct later_error *err)
 {
     const char *state = args_text(&cli->args, "state");
-    struct later_keys keys;
-    struct table table;
-    int64_t wanted = 10, seen = 0;
-    int page = 1;
+    int64_t most = 10;
 
     state = state ? state : "ready";
     if (!is_state(state))
         return later_fail(err, LATER_E_USAGE,
                           "--state: %.40s is none of ready, delayed, reserved, dead", state);
-    if (cli_number(cli, "number", 1, INT32_MAX, &wanted, err) < 0 ||
-        cli_keys(cli, cli->args.words[0], &keys, err) < 0)
+    if (cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0)
         return -1;
-    begin_rows(cli, &table);
-    while (seen < wanted && page > 0) {
-        int64_t left = wanted - seen;
-
-        page = peek_page(cli, &table, &keys, state, (uint64_t)seen,
-                         left < LATER_BATCH_MAX ? (size_t)left : LATER_BATCH_MAX, err);
-        seen += page;
-    }
-    table_end(&table);
-    return page < 0 ? -1 : 0;
+    return peek(cli, state, (uint64_t)most, err);
 }
 
 static const struct args_option peek_options[] = {
@@ -247,26 +240,43 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_end(&card);
 }
 
-static int show(struct cli *cli, struct table *table, const struct later_keys *keys, const char *id,
+/* Looks where it may be, until it is found; *seen borrows from what is returned. NULL with *err. */
+static struct later_reply *look_for(struct cli *cli, const struct whole *whole, const char *id,
+                                    struct later_seen *seen, struct later_error *err)
+{
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    size_t count = whole_places(whole, id, places);
+    struct later_reply *reply = NULL;
+
+    for (size_t i = 0; i < count && (i == 0 || !*seen->state); i++) {
+        struct later_command cmd = { 0 };
+
+        later_reply_free(reply);
+        later_queue_ids(&cmd, LATER_SCRIPT_SHOW, places[i], &id, 1);
+        reply = cli_call(cli, &cmd, LATER_SCRIPT_SHOW, err);
+        if (!reply)
+            return NULL;
+        later_look_shown(reply, 0, seen);
+    }
+    return reply;
+}
+
+static int show(struct cli *cli, struct table *table, const struct whole *whole, const char *id,
                 struct later_error *err)
 {
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    struct later_seen seen;
+    struct later_seen seen = { 0 };
+    struct later_reply *reply = look_for(cli, whole, id, &seen, err);
     int status;
 
-    later_queue_ids(&cmd, LATER_SCRIPT_SHOW, keys, &id, 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_SHOW, err);
     if (!reply)
         return -1;
-    later_look_shown(reply, 0, &seen);
     seen.id = id;
     if (!*seen.state)
-        cli_say(cli, "no job %s in queue %s", id, keys->queue);
+        cli_say(cli, "no job %s in queue %s", id, whole->name);
     else if (cli->json)
-        print_json(keys->queue, &seen);
+        print_json(whole->name, &seen);
     else if (cli->out_terminal)
-        print_card(cli, keys->queue, &seen);
+        print_card(cli, whole->name, &seen);
     else
         add_row(cli, table, &seen);
     status = *seen.state ? LATER_OK : LATER_E_NONE;
@@ -276,15 +286,15 @@ static int show(struct cli *cli, struct table *table, const struct later_keys *k
 
 static int run_show(struct cli *cli, struct later_error *err)
 {
-    struct later_keys keys;
+    struct whole whole;
     struct table table;
     int status = LATER_OK;
 
-    if (cli_keys(cli, cli_queue(cli), &keys, err) < 0)
+    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
         return -1;
     begin_rows(cli, &table);
     for (int i = 0; i < cli->args.count && status >= 0; i++) { /* one a call: they may be large */
-        int one = show(cli, &table, &keys, cli->args.words[i], err);
+        int one = show(cli, &table, &whole, cli->args.words[i], err);
 
         status = one != LATER_OK ? one : status;
     }

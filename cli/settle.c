@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "jsonl.h"
 #include "take.h"
+#include "whole.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +20,34 @@ static bool is_token(const char *token)
            strspn(token, "0123456789abcdefghijklmnopqrstuvwxyz") == LATER_TOKEN_LEN;
 }
 
-static void tell(const struct cli *cli, const struct later_keys *keys, enum later_verb verb,
-                 const char *id)
+static void tell(const struct cli *cli, enum later_verb verb, const char *id)
 {
     struct jsonl json;
 
     if (!cli->json)
         return;
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", keys->queue);
+    jsonl_text(&json, "queue", cli->args.words[0]);
     jsonl_text(&json, "id", id);
     jsonl_text(&json, "result", done[verb]);
     jsonl_end(&json);
+}
+
+/* Asks one place after the other whether it is there; LOST is what all of them must say. */
+static int settle_somewhere(struct cli *cli, enum later_verb verb, double lease,
+                            const struct later_settlement *settlement, struct later_error *err)
+{
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    struct whole whole;
+    size_t count;
+    int result = LATER_E_TOKEN;
+
+    if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
+        return -1;
+    count = whole_places(&whole, settlement->id, places);
+    for (size_t i = 0; i < count && result == LATER_E_TOKEN; i++)
+        result = take_settle(cli, places[i], verb, lease, settlement, err);
+    return result;
 }
 
 static int settle(struct cli *cli, enum later_verb verb, double lease,
@@ -44,13 +61,13 @@ static int settle(struct cli *cli, enum later_verb verb, double lease,
     settlement->id = cli->args.words[1];
     settlement->token = cli->args.words[2];
     if (is_token(settlement->token)) /* what is no token is nobody's */
-        result = take_settle(cli, &keys, verb, lease, settlement, err);
+        result = settle_somewhere(cli, verb, lease, settlement, err);
     if (result < 0)
         return -1;
     if (result == LATER_E_TOKEN)
         return later_fail(err, LATER_E_TOKEN, "%s: this token is not, or no longer, its owner",
                           settlement->id);
-    tell(cli, &keys, verb, settlement->id);
+    tell(cli, verb, settlement->id);
     return LATER_OK;
 }
 

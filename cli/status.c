@@ -18,12 +18,12 @@ static int run(struct cli *cli, struct later_error *err)
         return -1;
     if (hosts == 0)
         cli_say(cli, "no laterd has announced itself");
-    ok = queues_find(cli, &list, err);
+    ok = queue_list_find(cli, &list, err);
     if (ok == 0 && hosts > 0 && list.count > 0 && !cli->json && cli->out_terminal)
         putchar('\n');
     if (ok == 0)
         ok = queues_print(cli, &list, err);
-    queues_free(&list);
+    queue_list_free(&list);
     return ok;
 }
 

@@ -1,0 +1,144 @@
+/* queue_list.c: the names of queues that a command is about. */
+#include "queue_list.h"
+
+#include "look.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int add(struct queue_list *list, const char *name, struct later_error *err)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        later_queue_name *names = realloc(list->names, room * sizeof *names);
+
+        if (!names)
+            return later_fail(err, LATER_E_SYSTEM, "no memory");
+        list->names = names;
+        list->room = room;
+    }
+    snprintf(list->names[list->count++], sizeof *list->names, "%s", name);
+    return 0;
+}
+
+void queue_list_free(struct queue_list *list)
+{
+    free(list->names);
+    *list = (struct queue_list){ 0 };
+}
+
+/* --- in order, each once --- */
+
+/* -1: it is no shard. */
+static long shard_of(const char *name)
+{
+    const char *slash = strchr(name, '/');
+
+    return slash ? strtol(slash + 1, NULL, 10) : -1;
+}
+
+/* A queue, then its shards by their numbers, then the next queue. */
+static int by_name(const void *a, const void *b)
+{
+    later_queue_name one, other;
+    long difference = shard_of(a) - shard_of(b);
+    int order;
+
+    later_shard_whole(one, a);
+    later_shard_whole(other, b);
+    order = strcmp(one, other);
+    return order ? order : (difference > 0) - (difference < 0);
+}
+
+static void put_in_order(struct queue_list *list)
+{
+    size_t kept = 0;
+
+    if (list->count > 0)
+        qsort(list->names, list->count, sizeof *list->names, by_name);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || strcmp(list->names[kept - 1], list->names[i]) != 0)
+            memmove(list->names[kept++], list->names[i], sizeof *list->names);
+    }
+    list->count = kept;
+}
+
+/* --- from Redis --- */
+
+static int read_known(struct cli *cli, struct queue_list *list, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int ok = 0;
+
+    if (!cli_client(cli, err))
+        return -1;
+    later_look_queues(&cmd, later_call_prefix(cli->client));
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    if (!reply)
+        return -1;
+    for (size_t i = 0; ok == 0 && i < later_reply_count(reply); i++) {
+        const char *name = later_reply_text(later_reply_at(reply, i), NULL);
+
+        if (later_key_shard_valid(name)) /* else somebody else's words are in our set */
+            ok = add(list, name, err);
+    }
+    later_reply_free(reply);
+    return ok;
+}
+
+/* What the command line names, or what Redis knows of, shards and all. */
+static int read_names(struct cli *cli, struct queue_list *list, struct later_error *err)
+{
+    if (cli->args.count == 0)
+        return read_known(cli, list, err);
+    for (int i = 0; i < cli->args.count; i++) {
+        /* A name that is too long must not become a good one. */
+        if (!later_key_shard_valid(cli->args.words[i]))
+            return later_call_whole(cli->args.words[i], err);
+        if (add(list, cli->args.words[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err)
+{
+    if (read_names(cli, list, err) < 0)
+        return -1;
+    if (cli->args.count > 0)
+        return 0;
+    for (size_t i = 0; i < list->count; i++)
+        list->names[i][strcspn(list->names[i], "/")] = '\0';
+    put_in_order(list);
+    return 0;
+}
+
+static int add_parts(struct cli *cli, struct queue_list *list, const char *queue,
+                     struct later_error *err)
+{
+    struct whole whole;
+
+    if (whole_find(cli, queue, &whole, err) < 0)
+        return -1;
+    for (size_t i = 0; i < whole.count; i++) {
+        if (add(list, whole.parts[i].queue, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_error *err)
+{
+    struct queue_list wholes = { 0 };
+    int ok = queue_list_find(cli, &wholes, err);
+
+    for (size_t i = 0; ok == 0 && i < wholes.count; i++)
+        ok = add_parts(cli, list, wholes.names[i], err);
+    queue_list_free(&wholes);
+    if (ok < 0 || cli->args.count > 0)
+        return ok;
+    ok = read_known(cli, list, err); /* a plan may be gone while its shards are not */
+    put_in_order(list);
+    return ok;
+}
