@@ -4,14 +4,17 @@
 #include "jsonl.h"
 #include "look.h"
 #include "take.h"
+#include "whole.h"
 
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only on its tick */
+#define PLAN_AGE 5.0 /* seconds until one that waits reads the plan of shards anew */
 
 static volatile sig_atomic_t caught; /* a signal's number: leave, but not with a wake in the hand */
 
@@ -34,9 +37,11 @@ static void catch_signals(void)
 struct reserving {
     struct cli *cli;
     struct taker taker;
-    struct later_keys keys;
+    struct whole whole;
+    double plan_at; /* later_clock(): then it is read anew */
+    size_t first;   /* the part to look into first; wakes are its */
     struct table table;
-    int64_t limit;
+    uint64_t limit;
     uint64_t count;
 };
 
@@ -54,7 +59,7 @@ static void print_job(struct reserving *reserving, const char *token,
         return;
     }
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", reserving->keys.queue);
+    jsonl_text(&json, "queue", reserving->whole.name);
     jsonl_bytes(&json, "id", job->id, job->id_len);
     jsonl_text(&json, "token", token);
     jsonl_int(&json, "attempt", job->attempts + 1);
@@ -63,12 +68,14 @@ static void print_job(struct reserving *reserving, const char *token,
     jsonl_end(&json);
 }
 
-/* Takes what is there and prints it. Returns how many jobs Redis gave, or -1 with *err. */
-static int take(struct reserving *reserving, struct later_error *err)
+/* Takes what is there in one part and prints it. Returns how many jobs Redis gave, or -1 with
+ * *err. */
+static int take_from(struct reserving *reserving, const struct later_keys *keys,
+                     struct later_error *err)
 {
+    size_t limit = (size_t)(reserving->limit - reserving->count);
     char token[LATER_TOKEN_LEN + 1];
-    struct later_reply *reply =
-        take_jobs(&reserving->taker, &reserving->keys, (size_t)reserving->limit, token, err);
+    struct later_reply *reply = take_jobs(&reserving->taker, keys, limit, token, err);
     size_t count = later_queue_reserved_count(reply);
     double now = later_queue_reserved_now(reply);
     int result = reply ? (int)count : -1;
@@ -79,8 +86,7 @@ static int take(struct reserving *reserving, struct later_error *err)
         bool runs;
 
         later_queue_reserved(reply, i, &job);
-        if (take_screen(&reserving->taker, &reserving->keys, token, &job, now, &doc, &runs, err) <
-            0)
+        if (take_screen(&reserving->taker, keys, token, &job, now, &doc, &runs, err) < 0)
             result = -1;
         else if (runs)
             print_job(reserving, token, &job, now);
@@ -89,26 +95,91 @@ static int take(struct reserving *reserving, struct later_error *err)
     return result;
 }
 
-/* Waits for a wake, but not longer than until the next look is due. Returns 1 with a wake, 0
- * without, -1 with *err. */
+/* One round over the parts, until there are as many as are wanted. Returns as take_from(). */
+static int take(struct reserving *reserving, struct later_error *err)
+{
+    const struct whole *whole = &reserving->whole;
+    int sum = 0;
+
+    for (size_t i = 0; i < whole->count && reserving->count < reserving->limit; i++) {
+        const struct later_keys *keys = &whole->parts[(reserving->first + i) % whole->count];
+        int count = take_from(reserving, keys, err);
+
+        if (count < 0)
+            return -1;
+        sum += count;
+    }
+    return sum;
+}
+
+/* Makes ready what is due in any part; *next as of take_due(). */
+static int make_due(struct reserving *reserving, double *next, struct later_error *err)
+{
+    *next = -1;
+    for (size_t i = 0; i < reserving->whole.count; i++) {
+        double one;
+
+        if (take_due(&reserving->taker, &reserving->whole.parts[i], &one, err) < 0)
+            return -1;
+        if (one >= 0)
+            *next = *next < 0 ? one : fmin(*next, one);
+    }
+    return 0;
+}
+
+/* Shards may be added while one waits. */
+static int refresh(struct reserving *reserving, struct later_error *err)
+{
+    if (later_clock() < reserving->plan_at)
+        return 0;
+    reserving->plan_at = later_clock() + PLAN_AGE;
+    if (whole_find(reserving->cli, reserving->cli->args.words[0], &reserving->whole, err) < 0)
+        return -1;
+    reserving->first %= reserving->whole.count;
+    return 0;
+}
+
+static void sleep_for(double seconds)
+{
+    struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
+
+    nanosleep(&pause, NULL);
+}
+
+/* The part whose wake it was becomes the first one. */
+static void note_wake(struct reserving *reserving, const char *key)
+{
+    for (size_t i = 0; i < reserving->whole.count; i++) {
+        if (strcmp(reserving->whole.parts[i].name[LATER_KEY_WAKE], key) == 0)
+            reserving->first = i;
+    }
+}
+
+/* Waits for a wake, but not longer than until the next look is due; on a Cluster, where one BLPOP
+ * cannot wait for several parts, just so long. Returns 1 with a wake, 0 without, -1 with *err. */
 static int wait_for_wake(struct reserving *reserving, double seconds, struct later_error *err)
 {
-    const struct later_keys *queues[] = { &reserving->keys };
+    const struct whole *whole = &reserving->whole;
+    const struct later_keys *queues[LATER_WHOLE_MAX];
+    struct later_client *client = reserving->cli->client;
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int woken;
 
-    if (seconds < WAIT_MIN) {
-        struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
-
-        nanosleep(&pause, NULL);
+    if (seconds < WAIT_MIN ||
+        (whole->count > 1 && later_redis_is_cluster(later_call_redis(client)))) {
+        sleep_for(seconds);
         return 0;
     }
-    later_look_wait(&cmd, queues, 1, seconds);
-    reply = later_call(reserving->cli->client, &cmd, LATER_NO_SCRIPT, seconds, false, err);
+    for (size_t i = 0; i < whole->count; i++)
+        queues[i] = &whole->parts[i];
+    later_look_wait(&cmd, queues, whole->count, seconds);
+    reply = later_call(client, &cmd, LATER_NO_SCRIPT, seconds, false, err);
     if (!reply)
         return -1;
     woken = later_reply_count(reply) > 0;
+    if (woken)
+        note_wake(reserving, later_reply_text(later_reply_at(reply, 0), NULL));
     later_reply_free(reply);
     return woken;
 }
@@ -120,7 +191,7 @@ static int take_until(struct reserving *reserving, double until, struct later_er
     double next, left;
 
     for (;;) {
-        if (take_due(&reserving->taker, &reserving->keys, &next, err) < 0 ||
+        if (refresh(reserving, err) < 0 || make_due(reserving, &next, err) < 0 ||
             (taken = take(reserving, err)) < 0)
             break;
         woken = 0;
@@ -135,7 +206,7 @@ static int take_until(struct reserving *reserving, double until, struct later_er
             break;
     }
     if (woken > 0)
-        take_wake_back(reserving->cli, &reserving->keys);
+        take_wake_back(reserving->cli, &reserving->whole.parts[reserving->first]);
     return caught ? 0 : -1;
 }
 
@@ -159,20 +230,33 @@ static int reserve(struct reserving *reserving, double wait, struct later_error 
     return reserving->count > 0 ? LATER_OK : LATER_E_LATER;
 }
 
+/* No part shall come after the others each time. */
+static size_t choose_first(const struct whole *whole)
+{
+    uint32_t random = 0;
+
+    if (whole->count > 1)
+        (void)!getrandom(&random, sizeof random, 0);
+    return random % whole->count;
+}
+
 static int run(struct cli *cli, struct later_error *err)
 {
-    struct reserving reserving = { .cli = cli, .limit = 1 };
+    struct reserving reserving = { .cli = cli, .plan_at = later_clock() + PLAN_AGE };
     double wait = 0, lease = TAKE_LEASE;
+    int64_t limit = 1;
     int status;
 
-    if (cli_number(cli, "number", 1, LATER_BATCH_MAX, &reserving.limit, err) < 0 ||
+    if (cli_number(cli, "number", 1, LATER_BATCH_MAX, &limit, err) < 0 ||
         cli_duration(cli, "wait", &wait, err) < 0 || cli_duration(cli, "lease", &lease, err) < 0)
         return -1;
     if (lease < 1 || lease > 604800)
         return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
-    if (cli_keys(cli, cli->args.words[0], &reserving.keys, err) < 0 ||
+    if (whole_find(cli, cli->args.words[0], &reserving.whole, err) < 0 ||
         taker_begin(&reserving.taker, cli, lease, err) < 0)
         return -1;
+    reserving.limit = (uint64_t)limit;
+    reserving.first = choose_first(&reserving.whole);
     status = reserve(&reserving, wait, err);
     taker_end(&reserving.taker);
     return status;

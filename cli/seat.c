@@ -4,6 +4,7 @@
 #include "child.h"
 #include "clock.h"
 #include "jsonl.h"
+#include "shards.h"
 #include "text.h"
 
 #include <math.h>
@@ -21,9 +22,10 @@ int seat_begin(struct seat *seat, const struct seating *seating, const struct la
                const struct later_document *doc, struct later_error *err)
 {
     char attempt[16];
+    later_queue_name whole;
     struct child_variable variables[] = { { "LATER_ID", job->id },
                                           { "LATER_TYPE", doc->type },
-                                          { "LATER_QUEUE", keys->queue },
+                                          { "LATER_QUEUE", whole },
                                           { "LATER_ATTEMPT", attempt },
                                           { NULL, NULL } };
     double now = later_clock(), timeout = doc->timeout > 0 ? doc->timeout : seating->timeout;
@@ -38,6 +40,7 @@ int seat_begin(struct seat *seat, const struct seating *seating, const struct la
     snprintf(seat->id, sizeof seat->id, "%s", job->id);
     snprintf(seat->token, sizeof seat->token, "%s", token);
     snprintf(seat->score, sizeof seat->score, "%s", job->score);
+    later_shard_whole(whole, keys->queue); /* the programs need not know of shards */
     snprintf(attempt, sizeof attempt, "%u", (unsigned)seat->attempt);
     seat->pid = child_start(seating->program, variables, job->document, job->document_len, err);
     if (seat->pid < 0)
@@ -164,6 +167,7 @@ static void decide(const struct seat *seat, struct ending *ending)
 static void tell(const struct seat *seat, const struct seating *seating,
                  const struct ending *ending, const char *result)
 {
+    later_queue_name whole;
     struct jsonl json;
     char wait[32];
 
@@ -174,8 +178,9 @@ static void tell(const struct seat *seat, const struct seating *seating,
                 text_put_age(wait, sizeof wait, ending->settlement.wait));
     if (!seating->cli->json)
         return;
+    later_shard_whole(whole, seat->keys->queue);
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", seat->keys->queue);
+    jsonl_text(&json, "queue", whole);
     jsonl_text(&json, "id", seat->id);
     jsonl_text(&json, "type", seat->doc.type);
     jsonl_int(&json, "attempt", seat->attempt);

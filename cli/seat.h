@@ -17,7 +17,7 @@ enum seat_reason { SEAT_NOT_STOPPED, SEAT_TIMED_OUT, SEAT_LOST, SEAT_INTERRUPTED
 
 struct seat {
     enum seat_state state;
-    const struct later_keys *keys; /* of its queue */
+    const struct later_keys *keys; /* of its queue, or of the shard where it is */
     char id[LATER_ID_MAX + 1];
     char token[LATER_TOKEN_LEN + 1];
     char score[40];            /* its place in ready, for a return */

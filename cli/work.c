@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #define PARALLEL_MAX 1000
-#define WAKE_TIMEOUT 4.0 /* seconds until the answer of a BLPOP is missed */
 
 /* --- the command --- */
 
@@ -38,55 +37,17 @@ static int read_options(struct work *work, struct later_error *err)
     return taker_begin(&work->taker, cli, lease, err);
 }
 
-static int open_waker(struct work *work, size_t first, size_t count, struct later_error *err)
-{
-    const struct where *where = &work->cli->where;
-    struct work_waker *waker = &work->wakers[work->waker_count];
-    struct later_client_options options = {
-        .url = where->url,
-        .password_file = where->password_file[0] ? where->password_file : NULL,
-        .prefix = where->prefix,
-        .name = "later-wake",
-        .timeout = WAKE_TIMEOUT,
-    };
-
-    *waker = (struct work_waker){ .work = work, .first = first, .count = count };
-    waker->client = later_client_open_with(&options, err);
-    if (!waker->client)
-        return -1;
-    work->waker_count++;
-    return 0;
-}
-
-/* One for all; on a Cluster one for each queue. */
-static int open_wakers(struct work *work, struct later_error *err)
-{
-    if (!cli_client(work->cli, err))
-        return -1;
-    if (!later_redis_is_cluster(later_call_redis(work->cli->client)))
-        return open_waker(work, 0, work->queue_count, err);
-    for (size_t i = 0; i < work->queue_count; i++) {
-        if (open_waker(work, i, 1, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Everything that must be there before the first job is taken; Redis too. */
 static int prepare(struct work *work, struct later_error *err)
 {
-    for (int i = 0; i < work->cli->args.count; i++, work->queue_count++) {
-        if (cli_keys(work->cli, work->cli->args.words[i], &work->queues[i], err) < 0)
-            return -1;
-    }
     work->seats = calloc(work->seat_count, sizeof *work->seats);
     if (!work->seats)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    if (open_wakers(work, err) < 0 || work_catch_signals(work, err) < 0 ||
+    if (work_find_queues(work, err) < 0 || work_catch_signals(work, err) < 0 ||
         work_promote(work, err) < 0)
         return -1;
     for (size_t i = 0; i < work->queue_count; i++)
-        later_call_announce(work->cli->client, &work->queues[i]);
+        later_call_announce(work->cli->client, &work->queues[i].keys);
     return 0;
 }
 
@@ -149,7 +110,7 @@ const struct command command_work = {
         "The program gets the job document on standard input, and LATER_ID, LATER_TYPE,\n"
         "LATER_QUEUE and LATER_ATTEMPT in its environment. Its exit status decides: 0, the job is\n"
         "done; 65, it is buried; any other, it is tried again later, until its attempts are over.\n"
-        "Queues are looked into in the order in which they are named.\n"
+        "Queues are looked into in the order in which they are named, the shards of one in turn.\n"
         "\n"
         "TERM, INT or HUP: no more jobs are taken, those that run may end. A second one ends them\n"
         "and gives their jobs back, a third one at once.\n",

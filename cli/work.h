@@ -1,17 +1,27 @@
 /*
- * work.h: `later work`, which is in three files: work.c (the command), work_take.c (taking jobs,
- * waiting for them), work_loop.c (signals, seats, the loop).
+ * work.h: `later work`, which is in four files: work.c (the command), work_queues.c (which queues),
+ * work_take.c (taking jobs, waiting for them), work_loop.c (signals, seats, the loop).
  *
  * Two connections: one waits for a wake (BLPOP), the other does all else, in calls that take no
  * time to speak of. So the loop is poll(2) on signals and the first connection. (On a Cluster there
  * is one for each queue, since a BLPOP takes keys of one slot.)
+ *
+ * A queue of several shards is several here, which are looked into in turn. Their plan is read anew
+ * every few seconds, since shards may be added.
  */
 #ifndef LATER_CLI_WORK_H
 #define LATER_CLI_WORK_H
 
 #include "seat.h"
 
-#define WORK_QUEUES_MAX 64
+#define WORK_QUEUES_MAX 256 /* with their shards */
+
+/* A queue, or one of its shards. It stays where it is: seats borrow its keys. */
+struct work_queue {
+    struct later_keys keys;
+    size_t word; /* of the command line: the queue that it is of */
+    bool woken;  /* we hold a wake of it */
+};
 
 /* Waits for the wakes of some queues, which lie behind one another. */
 struct work_waker {
@@ -26,8 +36,10 @@ struct work {
     struct cli *cli;
     struct taker taker;
     struct seating seating;
-    struct later_keys queues[WORK_QUEUES_MAX];
+    struct work_queue queues[WORK_QUEUES_MAX];
     size_t queue_count;
+    size_t turn;    /* rounds so far: among the shards of a queue another one begins each time */
+    double plan_at; /* later_clock(): then the plans of shards are read anew */
     struct seat *seats;
     size_t seat_count;
     int64_t left; /* jobs that may still be begun; < 0 = any number */
@@ -44,12 +56,24 @@ struct work {
 
     struct work_waker wakers[WORK_QUEUES_MAX];
     size_t waker_count;
-    uint64_t woken; /* bits: the queues whose wakes we hold */
 };
 
 /* How many jobs may be begun now; how many seats are in a state. */
 size_t work_wanted(const struct work *work);
 size_t work_count(const struct work *work, enum seat_state state);
+
+/* Enters the queues of the command line with their shards, those that are not entered yet, and what
+ * waits for their wakes. Returns 0, or -1 with *err. */
+int work_find_queues(struct work *work, struct later_error *err);
+
+/* The same, but only where the plans are some seconds old. */
+int work_refresh_queues(struct work *work, struct later_error *err);
+
+/* The entries of one word of the command line. Returns how many. */
+size_t work_queues_of(struct work *work, size_t word, struct work_queue *queues[WORK_QUEUES_MAX]);
+
+/* Do we hold a wake? */
+bool work_is_woken(const struct work *work);
 
 /* Redis failed. If it is only away, everything is tried again; else this is the end. */
 void work_note_failure(struct work *work, const struct later_error *err);

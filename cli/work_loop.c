@@ -124,7 +124,7 @@ static bool finished(struct work *work)
 static bool must_take(const struct work *work)
 {
     return work_wanted(work) > 0 && !work_redis_is_away(work) &&
-           (work->more || work->woken || later_clock() >= work->look_at);
+           (work->more || work_is_woken(work) || later_clock() >= work->look_at);
 }
 
 /* Seconds until the loop has something to do by the clock. */

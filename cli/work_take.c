@@ -100,9 +100,10 @@ static void begin(struct work *work, const struct later_keys *keys, const char *
         work->left--;
 }
 
-/* Takes from one queue for all seats that are free. Returns how many jobs came, -1 with *err. */
-static int take_from(struct work *work, const struct later_keys *keys, struct later_error *err)
+/* Takes from one for all seats that are free. Returns how many jobs came, -1 with *err. */
+static int take_from(struct work *work, struct work_queue *queue, struct later_error *err)
 {
+    const struct later_keys *keys = &queue->keys;
     char token[LATER_TOKEN_LEN + 1];
     size_t limit = work_wanted(work), count;
     struct later_reply *reply;
@@ -112,6 +113,7 @@ static int take_from(struct work *work, const struct later_keys *keys, struct la
     reply = take_jobs(&work->taker, keys, limit, token, err);
     if (!reply)
         return -1;
+    queue->woken = false; /* reserve leaves the wake that is due */
     count = later_queue_reserved_count(reply);
     now = later_queue_reserved_now(reply);
     for (size_t i = 0; i < count; i++) {
@@ -130,7 +132,7 @@ int work_promote(struct work *work, struct later_error *err)
     for (size_t i = 0; i < work->queue_count; i++) {
         double next;
 
-        if (take_due(&work->taker, &work->queues[i], &next, err) < 0)
+        if (take_due(&work->taker, &work->queues[i].keys, &next, err) < 0)
             return -1;
         if (next >= 0)
             work->look_at = fmin(work->look_at, later_clock() + next);
@@ -138,20 +140,36 @@ int work_promote(struct work *work, struct later_error *err)
     return 0;
 }
 
-/* One round over the queues, in their order, while seats are free. Returns how many jobs came, -1
- * with *err. */
+/* From a queue and its shards, while seats are free. Returns as take_from(). */
+static int take_from_whole(struct work *work, size_t word, struct later_error *err)
+{
+    struct work_queue *queues[WORK_QUEUES_MAX];
+    size_t all = work_queues_of(work, word, queues);
+    int sum = 0;
+
+    for (size_t i = 0; i < all && work_wanted(work) > 0; i++) {
+        int count = take_from(work, queues[(work->turn + i) % all], err);
+
+        if (count < 0)
+            return -1;
+        sum += count;
+    }
+    return sum;
+}
+
+/* One round over the queues, in their order. Returns as take_from(). */
 static int take_round(struct work *work, struct later_error *err)
 {
     int sum = 0;
 
-    for (size_t i = 0; i < work->queue_count && work_wanted(work) > 0; i++) {
-        int count = take_from(work, &work->queues[i], err);
+    for (int i = 0; i < work->cli->args.count && work_wanted(work) > 0; i++) {
+        int count = take_from_whole(work, (size_t)i, err);
 
         if (count < 0)
             return -1;
-        work->woken &= ~((uint64_t)1 << i); /* reserve leaves the wake that is due */
         sum += count;
     }
+    work->turn++;
     return sum;
 }
 
@@ -161,7 +179,8 @@ void work_take(struct work *work)
     struct later_error err;
     int count;
 
-    if (later_clock() >= work->look_at && work_promote(work, &err) < 0) {
+    if (work_refresh_queues(work, &err) < 0 ||
+        (later_clock() >= work->look_at && work_promote(work, &err) < 0)) {
         work_note_failure(work, &err);
         return;
     }
@@ -190,8 +209,8 @@ static void take_wake(void *arg, struct later_answer *answer)
     if (answer->outcome != LATER_ANSWERED || later_reply_count(answer->reply) == 0)
         return;
     for (size_t i = waker->first; i < waker->first + waker->count; i++) {
-        if (strcmp(work->queues[i].name[LATER_KEY_WAKE], key) == 0)
-            work->woken |= (uint64_t)1 << i;
+        if (strcmp(work->queues[i].keys.name[LATER_KEY_WAKE], key) == 0)
+            work->queues[i].woken = true;
     }
 }
 
@@ -202,7 +221,7 @@ static void wait_for_wake(struct work_waker *waker)
     struct later_error ignored; /* the other connection tells that Redis is away */
 
     for (size_t i = 0; i < waker->count; i++)
-        queues[i] = &waker->work->queues[waker->first + i];
+        queues[i] = &waker->work->queues[waker->first + i].keys;
     later_look_wait(&cmd, queues, waker->count, WAKE_WAIT);
     waker->waiting =
         later_call_begin(waker->client, &cmd, LATER_NO_SCRIPT, take_wake, waker, &ignored) == 0;
@@ -221,10 +240,10 @@ void work_wait_for_wake(struct work *work)
 void work_put_wakes_back(struct work *work)
 {
     for (size_t i = 0; i < work->queue_count; i++) {
-        if (work->woken >> i & 1)
-            take_wake_back(work->cli, &work->queues[i]);
+        if (work->queues[i].woken)
+            take_wake_back(work->cli, &work->queues[i].keys);
+        work->queues[i].woken = false;
     }
-    work->woken = 0;
 }
 
 static void stop_waiting(struct work_waker *waker)
