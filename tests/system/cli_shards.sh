@@ -1,0 +1,357 @@
+#!/bin/sh
+# later and queues of several shards: who names the queue means all of them.
+# shellcheck disable=SC2046,SC2086 # lists of words
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+# plan Q WORDS: as laterd writes it.
+plan()
+{
+    redis SET "later:{$1}:shards" "$2" >/dev/null
+}
+
+# each Q COUNT COMMAND KEY: COMMAND's answers on that key of the shards, on one line.
+each()
+{
+    i=0
+    while [ "$i" -lt "$2" ]; do
+        redis "$3" "later:{$1/$i}:$4"
+        i=$((i + 1))
+    done | tr '\n' ' '
+}
+
+# sum Q COUNT COMMAND KEY: of the plain queue and the shards.
+sum()
+{
+    { redis "$3" "later:{$1}:$4" && each "$@"; } | tr ' ' '\n' | awk '{ sum += $1 } END { print sum }'
+}
+
+# counted Q COUNT NAME: the sum of a counter.
+counted()
+{
+    {
+        redis HGET "later:{$1}:stats" "$3"
+        i=0
+        while [ "$i" -lt "$2" ]; do
+            redis HGET "later:{$1/$i}:stats" "$3"
+            i=$((i + 1))
+        done
+    } | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# shards COUNT ID...: the shard of each id, by a CRC16 (XMODEM) that is not lib's.
+shards()
+{
+    redis EVAL '
+        local out = {}
+        for i = 2, #ARGV do
+            local crc = 0
+            for at = 1, #ARGV[i] do
+                crc = bit.bxor(crc, bit.lshift(string.byte(ARGV[i], at), 8))
+                for _ = 1, 8 do
+                    crc = bit.lshift(crc, 1)
+                    if bit.band(crc, 65536) ~= 0 then
+                        crc = bit.bxor(crc, 69665)
+                    end
+                end
+            end
+            out[i - 1] = crc % ARGV[1]
+        end
+        return out' 0 "$@"
+}
+
+# spread COUNT ID...: how many of them each shard has to have, on one line.
+spread()
+{
+    shards "$@" | awk -v count="$1" '
+        { has[$1]++ }
+        END { for (i = 0; i < count; i++) printf "%d ", has[i] }'
+}
+
+# ids PREFIX N: PREFIX1 … PREFIXN.
+ids()
+{
+    seq -f "$1%g" "$2" | tr '\n' ' '
+}
+
+# push_all Q ID...
+push_all()
+{
+    push_queue=$1
+    shift
+    printf '{"type":"t","id":"%s"}\n' "$@" | later push -f - -q "$push_queue" >/dev/null
+}
+
+is "$(shards 16384 123456789 foo)" "$(printf '12739\n12182')" \
+    "the CRC16 of this test is that of the Redis Cluster specification"
+
+# ---- pushing, counting
+
+plan events '1 4'
+push_all events $(ids job 99)
+later push t -q events --id job100 >/dev/null
+wanted=$(spread 4 $(ids job 100))
+is "$(each events 4 ZCARD ready)" "$wanted" "100 jobs are where their ids belong"
+is "$(printf '%s' "$wanted" | tr ' ' '\n' | awk '$1 > 10' | wc -l)" 4 "that is all four shards"
+is "$(redis ZCARD 'later:{events}:ready')" 0 "the plain queue has none"
+is "$(later size events | cut -f 1-6)" "$(printf 'events\t100\t0\t0\t0\tno')" "size: the sum"
+third=$(redis ZCARD 'later:{events/3}:ready')
+is "$(later size events/3 --json | sed 's/,"oldest.*//')" \
+    "{\"queue\":\"events/3\",\"ready\":$third,\"delayed\":0,\"reserved\":0,\"dead\":0,\"paused\":false" \
+    "who names a shard means that one"
+like "$(later size events --json)" \
+    '^\{"queue":"events","ready":100,.*"oldest_ready":[0-9.]+,"shards":4\}$' "size --json"
+redis ZADD 'later:{events}:ready' 1000000000 plain >/dev/null
+redis HSET 'later:{events}:jobs' plain '{"type":"t"}' >/dev/null
+redis HINCRBY 'later:{events}:stats' adopted 1 >/dev/null
+is "$(later size events | cut -f 2)" 101 "the plain queue is of the whole"
+age=$(later size events --json | field oldest_ready | cut -d. -f1)
+is "$((age > 700000000))" 1 "the oldest of all is the oldest"
+run later push t -q events/3
+is "$status $out" "64 " "nobody pushes into a shard by hand"
+like "$err" 'later push: queue events/3: ' "and is told so"
+
+later push t -q none --id n1 >/dev/null
+connecting=$(called get)
+later size none/1 >/dev/null
+before=$(called get)
+connecting=$((before - connecting)) # whoever connects asks for the protocol
+is "$(later size none --json | sed 's/"oldest_ready":[0-9.]*/"oldest_ready":A/')" \
+    '{"queue":"none","ready":1,"delayed":0,"reserved":0,"dead":0,"paused":false,"oldest_ready":A}' \
+    "a queue without shards: no word of them"
+is "$(($(called get) - before - connecting))" 1 "one GET tells that it has none"
+
+is "$(later queues | tr '\n' ' ')" "events none " "queues: no shards"
+is "$(later queues --json | tr '\n' ' ')" '{"queue":"events","shards":4} {"queue":"none"} ' \
+    "queues --json"
+is "$(later size | cut -f 1,2 | tr '\t\n' '= ')" "events=101 none=1 " "size of all"
+is "$(later status --json | field queue | tr '\n' ' ')" "events none " "status: no shards"
+
+# ---- looking
+
+plan look '1 4'
+# 7 and 41 have no factor in common: these are 1 to 40, not in order.
+for i in $(seq 40); do
+    later push t -q look --id "d$((i * 7 % 41))" --at $((4102440000 + i * 7 % 41)) >/dev/null
+done
+redis ZADD 'later:{look}:delayed' 4102440000.5 d0 >/dev/null
+redis HSET 'later:{look}:jobs' d0 '{"type":"t"}' >/dev/null
+redis HINCRBY 'later:{look}:stats' adopted 1 >/dev/null
+is "$(later peek look --state delayed -n 15 | cut -f 1 | tr '\n' ' ')" "d0 $(ids d 14)" \
+    "peek: the first of all, in their order"
+is "$(later peek look --state delayed -n 100 | cut -f 1 | tr '\n' ' ')" "d0 $(ids d 40)" \
+    "all of them, over several pages"
+is "$(later peek look --state delayed -n 3 --json | field queue | sort | uniq -c | tr -s ' ')" \
+    " 3 look" "peek --json names the whole"
+is "$(later peek look/1 --state delayed -n 100 | wc -l)" "$(redis ZCARD 'later:{look/1}:delayed')" \
+    "peek at a shard"
+is "$(later peek look)" '' "none is ready"
+is "$(later show $(ids d 40) d0 -q look | cut -f 1,2 | grep -c 'delayed$')" 41 "show finds each"
+is "$(later show d5 -q look --json | field queue)" look "show --json names the whole"
+run later show d5 none -q look
+is "$status $err" "66 later show: no job none in queue look" "one that none of them has"
+
+# ---- former counts
+
+moved=''
+for id in $(ids m 40); do
+    [ "$(shards 4 "$id")" = "$(shards 8 "$id")" ] || moved="$moved $id"
+done
+is "$(test "$(echo $moved | wc -w)" -gt 5 && echo some)" some "some ids have another place of eight"
+plan former '1 4'
+push_all former $moved
+plan former '2 8 4'
+first=${moved# }
+first=${first%% *}
+is "$(later push t -q former --id "$first" --json | field result)" exists \
+    "an id that lies under the former count is known"
+push_all former $moved
+is "$(sum former 8 ZCARD ready)" "$(echo $moved | wc -w)" "none is there twice"
+is "$(later show $moved -q former | wc -l)" "$(echo $moved | wc -w)" "show finds them"
+push_all former $(ids new 40)
+is "$(later show $(ids new 40) -q former | wc -l)" 40 "and those of the present count"
+is "$(each former 8 ZCARD ready)" \
+    "$({ shards 4 $moved && shards 8 $(ids new 40); } |
+        awk '{ has[$1]++ } END { for (i = 0; i < 8; i++) printf "%d ", has[i] }')" \
+    "each where it was pushed"
+is "$(later size former | cut -f 2)" $((40 + $(echo $moved | wc -w))) "size counts them all"
+like "$(later size former --json)" '"shards":8\}$' "it has eight shards now"
+is "$(later kick "$first" -q former 2>&1)" "later kick: no dead or delayed job $first in queue former" \
+    "what is ready is not kicked"
+is "$(later cancel "$first" -q former --json)" \
+    "{\"queue\":\"former\",\"id\":\"$first\",\"result\":\"cancelled\",\"state\":\"ready\"}" \
+    "cancel finds it where it was pushed"
+is "$(counted former 8 cancelled)" 1 "once"
+redis ZADD 'later:{former/6}:ready' 5 astray >/dev/null
+redis HSET 'later:{former/6}:jobs' astray '{"type":"t"}' >/dev/null
+redis HINCRBY 'later:{former/6}:stats' adopted 1 >/dev/null
+is "$(test "$(shards 8 astray)" -eq 6 || echo another)" another "its place would be another one"
+is "$(later show astray -q former | cut -f 1,2)" "$(printf 'astray\tready')" \
+    "what somebody put into another shard is found, too"
+
+# ---- reserve, and what follows
+
+plan acts '1 4'
+push_all acts $(ids a 20)
+later reserve acts -n 3 --lease 1h >"$work/three"
+is "$(wc -l <"$work/three") $(sum acts 4 ZCARD reserved)" "3 3" "reserve -n 3: three of all"
+later reserve acts -n 500 --lease 1h --json >"$work/taken"
+is "$(each acts 4 ZCARD reserved)" "$(spread 4 $(ids a 20))" "reserve: from all shards"
+is "$(field queue <"$work/taken" | sort | uniq -c | tr -s ' ')" " 17 acts" \
+    "reserve --json names the whole"
+{
+    cut -f 1,2 "$work/three" | tr '\t' ' '
+    sed 's/.*"id":"\([^"]*\)","token":"\([^"]*\)".*/\1 \2/' "$work/taken"
+} | sort >"$work/held"
+is "$(cut -d ' ' -f 1 "$work/held" | tr '\n' ' ')" "$(ids a 20 | tr ' ' '\n' | sort | sed '/^$/d' | tr '\n' ' ')" \
+    "each once"
+run later reserve acts
+is "$status $out$err" "75 " "no more"
+# A held job's place now is one of the former ones, or not.
+plan acts '2 8 4'
+sed -n 1,4p "$work/held" >"$work/ack"
+sed -n 5,8p "$work/held" >"$work/release"
+sed -n 9,12p "$work/held" >"$work/bury"
+sed -n 13,16p "$work/held" >"$work/return"
+for verb in ack bury return; do
+    while read -r id token; do
+        later "$verb" acts "$id" "$token"
+    done <"$work/$verb"
+done
+while read -r id token; do
+    later release acts "$id" "$token" --in 1h
+done <"$work/release"
+is "$(for key in ready delayed dead reserved; do sum acts 8 ZCARD $key; done | tr '\n' ' ')" \
+    "4 4 4 4 " "ack, release, bury, return: each finds its job"
+is "$(counted acts 8 'done')" 4 "four are done"
+is "$(later size acts | cut -f 2-5)" "$(printf '4\t4\t4\t4')" "size agrees"
+read -r id token <"$work/ack"
+run later ack acts "$id" "$token"
+is "$status" 77 "twice: LOST, since none has it"
+like "$err" 'this token is not, or no longer, its owner' "and words"
+tail -n 1 "$work/held" >"$work/last"
+read -r id token <"$work/last"
+is "$(later touch acts "$id" "$token" --lease 2h --json)" \
+    "{\"queue\":\"acts\",\"id\":\"$id\",\"result\":\"touched\"}" "touch --json names the whole"
+shard=$(shards 4 "$id")
+until=$(redis ZSCORE "later:{acts/$shard}:reserved" "$token:$id" | cut -d. -f1)
+now=$(redis TIME | head -n 1)
+is "$((until - now > 7000 && until - now <= 7201))" 1 "its lease is renewed"
+is "$(later cancel "$id" -q acts)" "$(printf '%s\treserved' "$id")" "cancel of a reserved one"
+is "$(sum acts 8 ZCARD reserved)" 3 "it is gone"
+
+id=$(head -n 1 "$work/bury" | cut -d ' ' -f 1)
+is "$(later kick "$id" -q acts)" "$(printf '%s\tdead' "$id")" "kick of one"
+is "$(sum acts 8 ZCARD dead)" 3 "it is not dead any more"
+run later kick --all acts
+like "$err" 'Kick 3 dead and 4 delayed jobs of queue acts\?' "kick --all tells the sum"
+is "$(later kick --all acts --state dead --yes)" 3 "kick --all: the dead ones of all"
+is "$(later kick --all acts --yes --json)" '{"queue":"acts","kicked":4}' "and the delayed ones"
+is "$(for key in ready delayed dead; do sum acts 8 ZCARD $key; done | tr '\n' ' ')" "12 0 0 " \
+    "they are ready"
+run later purge acts --state ready
+like "$err" 'Drop 12 ready jobs of queue acts for good\?' "purge tells the sum"
+is "$(later purge acts/0 --state ready --yes)" "$(redis HGET 'later:{acts/0}:stats' purged)" \
+    "purge of a shard"
+gone=$(redis HGET 'later:{acts/0}:stats' purged)
+is "$(later purge acts --state ready --yes)" $((12 - gone)) "purge of the rest"
+is "$(sum acts 8 ZCARD ready)" 0 "none is left"
+
+# ---- waiting
+
+(later reserve acts --wait 20 >"$work/waited") &
+own $!
+if [ "$redis_kind" != cluster ]; then
+    runs "one that waits is blocked in Redis" wait_until 5 blocks 1
+fi
+later push t -q acts --id waited >/dev/null
+runs "a push into a shard ends the waiting" wait_until 10 grep -q '^waited	' "$work/waited"
+
+# ---- pause, resume
+
+plan still '1 4'
+push_all still $(ids s 20)
+run later pause still
+is "$status$out$err" 0 "pause: no words"
+is "$(sum still 4 EXISTS paused)" 5 "the plain queue and all shards are paused"
+is "$(later size still | cut -f 6)" yes "size says so"
+run later reserve still
+is "$status$out" 75 "nothing is handed out"
+redis DEL 'later:{still/2}:paused' >/dev/null
+is "$(later size still | cut -f 6)" partly "where only some are, it says that"
+like "$(later size still --json)" '"paused":false,.*"shards":4,"partly_paused":true\}$' \
+    "and with --json"
+run later pause still
+is "$status$err" 0 "to pause the rest is a change"
+run later pause still
+is "$status $err" "0 later pause: queue still was paused already" "twice: it is said"
+is "$(later resume still --json)" '{"queue":"still","paused":false,"changed":true}' "resume --json"
+is "$(sum still 4 EXISTS paused)" 0 "none is paused any more"
+is "$(later reserve still -n 20 | wc -l)" 20 "all are handed out"
+redis LPUSH 'later:{order}:shards' 'no plan' >/dev/null
+run later pause order
+is "$status $(redis EXISTS 'later:{order}:paused')" "69 1" \
+    "the plain queue is paused before the plan is read"
+redis DEL 'later:{order}:shards' >/dev/null
+
+# ---- work
+
+plan w '1 4'
+push_all w $(ids w 40)
+redis ZADD 'later:{w}:ready' 7 '{"type":"t","id":"w41"}' >/dev/null
+before=$(each w 4 ZCARD ready)
+later work w -n 10 -- true
+after=$(each w 4 ZCARD ready)
+is "$(echo $before $after | awk '{ for (i = 1; i <= 4; i++) print ($i > $(i + 4)) }' | tr '\n' ' ')" \
+    "1 1 1 1 " "ten jobs, one at a time, come from all shards"
+later work w --until-empty -p 4 --json -- sh -c 'echo "$LATER_QUEUE $LATER_ID" >>"$1"' - "$work/ran" \
+    >"$work/told"
+is "$(cut -d ' ' -f 1 "$work/ran" | sort | uniq -c | tr -s ' ')" " 31 w" \
+    "work: all of the rest, and programs get the queue's name"
+is "$(field queue <"$work/told" | sort | uniq -c | tr -s ' ')" " 31 w" "and so does --json"
+is "$(sum w 4 ZCARD ready) $(sum w 4 HLEN jobs) $(counted w 4 'done')" "0 0 41" "each is done"
+
+plan grows '1 2'
+spawn "$later_bin" work grows -- sh -c 'echo "$LATER_ID" >>"$1"' - "$work/grown"
+worker=$spawned
+push_all grows g1
+wait_until 10 grep -q '^g1$' "$work/grown"
+plan grows '2 8 2'
+late=''
+for id in $(ids l 30); do
+    [ "$(shards 8 "$id")" -lt 2 ] || late="$late $id"
+done
+push_all grows $late
+grown()
+{
+    [ "$(wc -l <"$work/grown")" -eq $((1 + $(echo $late | wc -w))) ]
+}
+runs "shards that are added while it works are served" wait_until 20 grown
+kill "$worker"
+wait_until 10 gone "$worker"
+is "$(sum grows 8 HLEN jobs)" 0 "all their jobs are done"
+
+# ---- check
+
+run later check events look former acts still w grows
+is "$status" 0 "check: all is well"
+is "$(later check events | cut -f 1 | uniq | tr '\n' ' ')" \
+    "events events/0 events/1 events/2 events/3 " "check of a queue looks at its shards"
+plan c '1 4'
+redis SADD later:queues c >/dev/null
+redis HSET 'later:{c/3}:jobs' ghost '{"type":"t"}' >/dev/null
+run later check c
+is "$status $(printf '%s\n' "$out" | awk '/VIOLATED/ { print $1 }' | uniq)" "1 c/3" \
+    "a fault in a shard is found"
+run later check
+is "$status $(printf '%s\n' "$out" | awk '/VIOLATED/ { print $1 }' | uniq)" "1 c/3" \
+    "also where only the plan knows of it"
+is "$(later check c/2 | cut -f 1 | uniq)" c/2 "a shard alone"
+redis DEL 'later:{c}:shards' >/dev/null
+redis SADD later:queues c/3 c/10 >/dev/null
+run later check
+is "$status $(printf '%s\n' "$out" | awk '/VIOLATED/ { print $1 }' | uniq)" "1 c/3" \
+    "or where there is no plan any more"
+is "$(printf '%s\n' "$out" | cut -f 1 | uniq | grep '^c' | tr '\n' ' ')" "c c/3 c/10 " "in order"
+is "$(later queues | grep '^c')" c "the queue stays one"
+finish
