@@ -145,8 +145,8 @@ const struct config_type *config_type_find(const struct config *config, const ch
 bool config_serves(const struct config *config, const char *queue, uint32_t *shards);
 
 /* Adds the shards of a queue up to `shards` wherever it is served, behind it; before the
- * configuration is in force. Returns 0, or -1 with *err where a pool has no room, or the name is too
- * long. */
+ * configuration is in force. Returns 0, or -1 with *err where a pool has no room, or the name is
+ * too long. */
 int config_add_shards(struct config *config, const char *queue, uint32_t shards,
                       struct later_error *err);
 

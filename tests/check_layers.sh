@@ -18,15 +18,15 @@ cat "$out" >>"$includes"
 layers='lib    error clock
 lib    address backoff command digest key password reply
 lib    document script sentinel slot
-lib    conn nodes
+lib    conn nodes shards
 lib    cluster
 lib    redis
 lib    limit lock look place queue stock
-lib    bulk call client lock_wait push
+lib    bulk call client lock_wait push route
 daemon config connections health log notify signals
 daemon embedded link restart slots waits
-daemon fit follow
-daemon announce bell ears find holds migrator outbox plugin
+daemon fit follow sweep
+daemon announce bell ears find holds migrator outbox plugin reshard
 daemon job keeper/grave
 daemon worker/fetch/gate/host/run/wake
 daemon checker pages perform process
