@@ -111,6 +111,8 @@ static void push_many(struct later_client *client, unsigned number, struct pushe
         note(sum, log, making[i].id, results[i]);
 }
 
+/* The first has a new client each half second, and so the newest plan; the others, behind it, learn
+ * of it by being refused. */
 static void push_all(int which)
 {
     struct later_error err;
@@ -122,6 +124,10 @@ static void push_all(int which)
     setvbuf(log, NULL, _IOLBF, 0);
     for (unsigned number = 0; client && number < ids; number += step) {
         arena_sleep(start + (double)number / RATE - arena_now());
+        if (which == 0 && number % (RATE / 2) == 0) {
+            later_client_close(client);
+            client = later_client_open(arena.url, &err);
+        }
         if (step > 1)
             push_many(client, number, &pushed[which], log);
         else
