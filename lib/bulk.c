@@ -189,6 +189,15 @@ static void begin_again(struct batch *batch, const char *words)
         batch->slots[i].tries++;
 }
 
+/* It was answered: Redis is there, and those behind it begin to count anew. With many under way and
+ * a connection that breaks again and again, each of them is lost several times before its turn. */
+static void note_answer(struct later_bulk *bulk, struct batch *batch)
+{
+    unlink_sent(bulk, batch);
+    for (struct batch *other = bulk->sent; other; other = other->next)
+        other->tries = 0;
+}
+
 static void take_answer(void *arg, struct later_answer *answer)
 {
     struct batch *batch = arg;
@@ -201,7 +210,7 @@ static void take_answer(void *arg, struct later_answer *answer)
         batch->lost = true; /* later_bulk sends it again, under the same call id */
         return;
     }
-    unlink_sent(bulk, batch);
+    note_answer(bulk, batch);
     if (answer->outcome == LATER_REFUSED && later_shards_stale(answer->text, &words))
         begin_again(batch, words);
     else if (later_call_check(answer, LATER_SCRIPT_PUSH, &err) < 0)
