@@ -102,6 +102,7 @@ static bool same_pools(const struct config *a, const struct config *b)
         for (uint32_t k = 0; k < x->queue_count; k++) {
             if (strcmp(x->queues[k].name, y->queues[k].name) != 0 ||
                 x->queues[k].weight != y->queues[k].weight ||
+                x->queues[k].shards != y->queues[k].shards ||
                 x->queues[k].max_running != y->queues[k].max_running)
                 return false;
         }
