@@ -90,6 +90,16 @@ START_TEST(what_has_no_fence_takes_the_first)
 }
 END_TEST
 
+/* Who sweeps a former count away asks for no job: only the fence counts. */
+START_TEST(a_push_of_nothing_raises_the_fence)
+{
+    ck_assert_uint_eq(run("push", "0", "seek/3", NULL)->elements, 0);
+    ck_assert_str_eq(plan(), "3");
+    ck_assert_int_eq(ask("DBSIZE")->integer, 1);
+    ck_assert_str_eq(run_error("push", "0", "seek/2", NULL), "RESHARD 3");
+}
+END_TEST
+
 START_TEST(a_plan_is_never_overwritten_by_a_push)
 {
     ask("SET %s %s", key("shards"), "7 4 1");
@@ -460,6 +470,7 @@ int main(void)
         the_same_plan_passes_and_writes_nothing_there,
         a_newer_plan_raises_the_fence,
         what_has_no_fence_takes_the_first,
+        a_push_of_nothing_raises_the_fence,
         a_plan_is_never_overwritten_by_a_push,
         who_shows_no_plan_is_not_asked,
         a_remembered_answer_comes_before_the_fence,

@@ -205,7 +205,7 @@ push_script()
     redis --eval "$scripts/push.lua" \
         "$(key ready)" "$(key delayed)" "$(key dead)" "$(key jobs)" "$(key attempts)" \
         "$(key crashes)" "$(key interrupts)" "$(key priorities)" "$(key errors)" "$(key unique)" "$(key wake)" \
-        "$(key paused)" "$(key stats)" "$(key due)" "$(key call:none)" , \
+        "$(key paused)" "$(key stats)" "$(key due)" "$(key shards)" "$(key call:none)" , \
         0 new "$1" "${3:-}" "${4:-0}" "$2"
 }
 

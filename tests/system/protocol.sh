@@ -205,7 +205,7 @@ for worker in $(ps -o pid= --ppid "$laterd"); do
 done
 wait_until 20 gone "$laterd" || not_ok "laterd stops"
 denied laterd
-outer='evalsha script|load sadd client|setname client|id ping select info subscribe blpop client|unblock zscan'
+outer='evalsha script|load sadd client|setname client|id ping select info subscribe blpop client|unblock'
 is "$(acl laterd | tr ' ' '\n' | sed -n 's/^+//p' | grep -vxF "$(echo "$outer" | tr ' ' '\n')" | sort |
     tr '\n' ' ')" \
     "$(grep -ohE "call\('[A-Z]+'" "$scripts"/*.lua | sed "s/.*'\(.*\)'/\1/" | tr '[:upper:]' '[:lower:]' | sort -u |
