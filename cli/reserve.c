@@ -4,6 +4,7 @@
 #include "jsonl.h"
 #include "look.h"
 #include "take.h"
+#include "waker.h"
 #include "whole.h"
 
 #include <math.h>
@@ -38,8 +39,9 @@ struct reserving {
     struct cli *cli;
     struct taker taker;
     struct whole whole;
-    double plan_at; /* later_clock(): then it is read anew */
-    size_t first;   /* the part to look into first; wakes are its */
+    double plan_at;       /* later_clock(): then it is read anew */
+    size_t first;         /* the part to look into first; wakes are its */
+    struct wakers wakers; /* on a Cluster, for several parts; else there are none */
     struct table table;
     uint64_t limit;
     uint64_t count;
@@ -102,11 +104,12 @@ static int take(struct reserving *reserving, struct later_error *err)
     int sum = 0;
 
     for (size_t i = 0; i < whole->count && reserving->count < reserving->limit; i++) {
-        const struct later_keys *keys = &whole->parts[(reserving->first + i) % whole->count];
-        int count = take_from(reserving, keys, err);
+        size_t part = (reserving->first + i) % whole->count;
+        int count = take_from(reserving, &whole->parts[part], err);
 
         if (count < 0)
             return -1;
+        wakers_follow(&reserving->wakers, part);
         sum += count;
     }
     return sum;
@@ -139,11 +142,12 @@ static int refresh(struct reserving *reserving, struct later_error *err)
     return 0;
 }
 
-static void sleep_for(double seconds)
+static int sleep_for(double seconds)
 {
     struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
 
     nanosleep(&pause, NULL);
+    return 0;
 }
 
 /* The part whose wake it was becomes the first one. */
@@ -155,26 +159,19 @@ static void note_wake(struct reserving *reserving, const char *key)
     }
 }
 
-/* Waits for a wake, but not longer than until the next look is due; on a Cluster, where one BLPOP
- * cannot wait for several parts, just so long. Returns 1 with a wake, 0 without, -1 with *err. */
-static int wait_for_wake(struct reserving *reserving, double seconds, struct later_error *err)
+/* One BLPOP for all parts. Returns as wait_for_wake(). */
+static int wait_in_redis(struct reserving *reserving, double seconds, struct later_error *err)
 {
     const struct whole *whole = &reserving->whole;
     const struct later_keys *queues[LATER_WHOLE_MAX];
-    struct later_client *client = reserving->cli->client;
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int woken;
 
-    if (seconds < WAIT_MIN ||
-        (whole->count > 1 && later_redis_is_cluster(later_call_redis(client)))) {
-        sleep_for(seconds);
-        return 0;
-    }
     for (size_t i = 0; i < whole->count; i++)
         queues[i] = &whole->parts[i];
     later_look_wait(&cmd, queues, whole->count, seconds);
-    reply = later_call(client, &cmd, LATER_NO_SCRIPT, seconds, false, err);
+    reply = later_call(reserving->cli->client, &cmd, LATER_NO_SCRIPT, seconds, false, err);
     if (!reply)
         return -1;
     woken = later_reply_count(reply) > 0;
@@ -182,6 +179,55 @@ static int wait_for_wake(struct reserving *reserving, double seconds, struct lat
         note_wake(reserving, later_reply_text(later_reply_at(reply, 0), NULL));
     later_reply_free(reply);
     return woken;
+}
+
+/* Waits until something comes on a connection, whatever it is. Returns the part that has a wake, or
+ * the number of parts. */
+static size_t poll_wakers(struct reserving *reserving, double seconds)
+{
+    struct wakers *wakers = &reserving->wakers;
+    struct pollfd polled[WAKERS_MAX];
+    size_t count = wakers_poll(wakers, polled), part = 0;
+
+    if (poll(polled, count, (int)ceil(fmax(0, seconds) * 1000)) >= 0)
+        wakers_handle(wakers, polled);
+    while (part < reserving->whole.count && !wakers->woken[part])
+        part++;
+    return part;
+}
+
+/* A BLPOP for each part, on a connection of its own. Returns as wait_for_wake(). */
+static int wait_in_all(struct reserving *reserving, double seconds, struct later_error *err)
+{
+    struct wakers *wakers = &reserving->wakers;
+    size_t count = reserving->whole.count, part = count;
+    double until = later_clock() + seconds;
+
+    while (wakers->queue_count < count) {
+        if (wakers_add(wakers, &reserving->whole.parts[wakers->queue_count], err) < 0)
+            return -1;
+    }
+    while (part == count && later_clock() < until && !caught) {
+        wakers_wait(wakers);
+        part = poll_wakers(reserving, until - later_clock());
+    }
+    if (part == count)
+        return 0;
+    reserving->first = part;
+    return 1;
+}
+
+/* Waits for a wake, but not longer than until the next look is due. Returns 1 with a wake, 0
+ * without, -1 with *err. */
+static int wait_for_wake(struct reserving *reserving, double seconds, struct later_error *err)
+{
+    bool cluster = later_redis_is_cluster(later_call_redis(reserving->cli->client));
+
+    if (seconds < WAIT_MIN)
+        return sleep_for(seconds);
+    if (cluster && reserving->whole.count > 1)
+        return wait_in_all(reserving, seconds, err);
+    return wait_in_redis(reserving, seconds, err);
 }
 
 /* Looks, and waits, and looks again, until something was printed or `until` has come. */
@@ -220,6 +266,8 @@ static int reserve(struct reserving *reserving, double wait, struct later_error 
     if (wait > 0)
         catch_signals();
     ok = take_until(reserving, later_clock() + wait, err);
+    wakers_stop(&reserving->wakers);
+    wakers_close(&reserving->wakers);
     table_end(&reserving->table);
     if (caught) {
         signal(caught, SIG_DFL);
@@ -242,7 +290,9 @@ static size_t choose_first(const struct whole *whole)
 
 static int run(struct cli *cli, struct later_error *err)
 {
-    struct reserving reserving = { .cli = cli, .plan_at = later_clock() + PLAN_AGE };
+    struct reserving reserving = { .cli = cli,
+                                   .wakers.cli = cli,
+                                   .plan_at = later_clock() + PLAN_AGE };
     double wait = 0, lease = TAKE_LEASE;
     int64_t limit = 1;
     int status;

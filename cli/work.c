@@ -55,7 +55,7 @@ static int finish(struct work *work, struct later_error *err)
 {
     size_t open = work_count(work, SEAT_ENDED);
 
-    work_stop_waiting(work);
+    wakers_stop(&work->wakers);
     if (work->broken)
         *err = work->failure;
     if (open > 0)
@@ -73,7 +73,7 @@ static int run(struct cli *cli, struct later_error *err)
 
     if (!work)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    work->cli = cli;
+    work->cli = work->wakers.cli = cli;
     work->signals = -1;
     work->more = true;
     work->seating.cli = cli;
@@ -84,8 +84,7 @@ static int run(struct cli *cli, struct later_error *err)
     }
     if (work->signals >= 0)
         close(work->signals);
-    for (size_t i = 0; i < work->waker_count; i++)
-        later_client_close(work->wakers[i].client);
+    wakers_close(&work->wakers);
     taker_end(&work->taker);
     free(work->seats);
     free(work);

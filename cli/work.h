@@ -1,10 +1,9 @@
 /*
  * work.h: `later work`, which is in four files: work.c (the command), work_queues.c (which queues),
- * work_take.c (taking jobs, waiting for them), work_loop.c (signals, seats, the loop).
+ * work_take.c (taking jobs), work_loop.c (signals, seats, the loop).
  *
- * Two connections: one waits for a wake (BLPOP), the other does all else, in calls that take no
- * time to speak of. So the loop is poll(2) on signals and the first connection. (On a Cluster there
- * is one for each queue, since a BLPOP takes keys of one slot.)
+ * Two connections: one waits for a wake (waker.h), the other does all else, in calls that take no
+ * time to speak of. So the loop is poll(2) on signals and the first connection.
  *
  * A queue of several shards is several here, which are looked into in turn. Their plan is read anew
  * every few seconds, since shards may be added.
@@ -13,23 +12,14 @@
 #define LATER_CLI_WORK_H
 
 #include "seat.h"
+#include "waker.h"
 
-#define WORK_QUEUES_MAX 256 /* with their shards */
+#define WORK_QUEUES_MAX WAKERS_MAX /* with their shards */
 
 /* A queue, or one of its shards. It stays where it is: seats borrow its keys. */
 struct work_queue {
     struct later_keys keys;
     size_t word; /* of the command line: the queue that it is of */
-    bool woken;  /* we hold a wake of it */
-};
-
-/* Waits for the wakes of some queues, which lie behind one another. */
-struct work_waker {
-    struct work *work;
-    struct later_client *client;
-    size_t first, count; /* of work->queues */
-    bool waiting;        /* a BLPOP is out */
-    double not_before;   /* later_clock(): after one that was refused; looks go on meanwhile */
 };
 
 struct work {
@@ -54,8 +44,7 @@ struct work {
     double retry_at;   /* Redis is away: nothing before then; 0 = it is there */
     double give_up_at; /* stopping, and Redis is away: then we leave */
 
-    struct work_waker wakers[WORK_QUEUES_MAX];
-    size_t waker_count;
+    struct wakers wakers; /* one for each queue, in their order */
 };
 
 /* How many jobs may be begun now; how many seats are in a state. */
@@ -69,11 +58,8 @@ int work_find_queues(struct work *work, struct later_error *err);
 /* The same, but only where the plans are some seconds old. */
 int work_refresh_queues(struct work *work, struct later_error *err);
 
-/* The entries of one word of the command line. Returns how many. */
-size_t work_queues_of(struct work *work, size_t word, struct work_queue *queues[WORK_QUEUES_MAX]);
-
-/* Do we hold a wake? */
-bool work_is_woken(const struct work *work);
+/* The entries of one word of the command line: where they are in work->queues. Returns how many. */
+size_t work_queues_of(const struct work *work, size_t word, size_t queues[WORK_QUEUES_MAX]);
 
 /* Redis failed. If it is only away, everything is tried again; else this is the end. */
 void work_note_failure(struct work *work, const struct later_error *err);
@@ -84,16 +70,6 @@ int work_promote(struct work *work, struct later_error *err);
 
 /* Takes until the seats are full or nothing more comes. */
 void work_take(struct work *work);
-
-/* Sends a BLPOP where seats are free and none is out. Its answer comes to the loop. */
-void work_wait_for_wake(struct work *work);
-
-/* Wakes that we hold and do not follow are somebody else's. */
-void work_put_wakes_back(struct work *work);
-
-/* Ends the BLPOP that is out; its answer is read, since it may be a wake. On a Cluster, where that
- * would take until its end, it is cut off: a wake that it had is made up for within a second. */
-void work_stop_waiting(struct work *work);
 
 /* From now on signals come to the loop. Returns 0, or -1 with *err. */
 int work_catch_signals(struct work *work, struct later_error *err);

@@ -124,7 +124,7 @@ static bool finished(struct work *work)
 static bool must_take(const struct work *work)
 {
     return work_wanted(work) > 0 && !work_redis_is_away(work) &&
-           (work->more || work_is_woken(work) || later_clock() >= work->look_at);
+           (work->more || wakers_hold(&work->wakers) || later_clock() >= work->look_at);
 }
 
 /* Seconds until the loop has something to do by the clock. */
@@ -141,33 +141,17 @@ static double rest(const struct work *work)
         next = fmin(next, work->retry_at);
     else if (work_wanted(work) > 0)
         next = fmin(next, work->look_at);
-    for (size_t i = 0; i < work->waker_count; i++) {
-        if (work->wakers[i].waiting)
-            next = fmin(next, later_redis_deadline(later_call_redis(work->wakers[i].client)));
-    }
-    return fmax(0, next - now);
+    return fmax(0, fmin(next, wakers_deadline(&work->wakers)) - now);
 }
 
 static void sleep_until_needed(struct work *work)
 {
-    struct pollfd polled[1 + WORK_QUEUES_MAX] = { { .fd = work->signals, .events = POLLIN } };
+    struct pollfd polled[1 + WAKERS_MAX] = { { .fd = work->signals, .events = POLLIN } };
+    size_t count = wakers_poll(&work->wakers, polled + 1);
 
-    for (size_t i = 0; i < work->waker_count; i++) {
-        struct later_redis *redis = later_call_redis(work->wakers[i].client);
-
-        later_redis_flush(redis);
-        polled[1 + i].fd = later_redis_fd(redis);
-        polled[1 + i].events = (short)(later_redis_wants_write(redis) ? POLLIN | POLLOUT : POLLIN);
-    }
-    if (poll(polled, 1 + work->waker_count, (int)ceil(rest(work) * 1000)) < 0)
+    if (poll(polled, 1 + count, (int)ceil(rest(work) * 1000)) < 0)
         return; /* the signal is in the signalfd */
-    for (size_t i = 0; i < work->waker_count; i++) {
-        struct later_redis *redis = later_call_redis(work->wakers[i].client);
-
-        if (polled[1 + i].revents)
-            later_redis_handle(redis);
-        later_redis_tick(redis);
-    }
+    wakers_handle(&work->wakers, polled + 1);
 }
 
 void work_loop(struct work *work)
@@ -179,10 +163,11 @@ void work_loop(struct work *work)
         if (must_take(work))
             work_take(work);
         if (work_wanted(work) == 0)
-            work_put_wakes_back(work); /* not reached: the seats are full */
+            wakers_put_back(&work->wakers); /* not reached: the seats are full */
         if (finished(work))
             return;
-        work_wait_for_wake(work);
+        if (work_wanted(work) > 0 && !work_redis_is_away(work))
+            wakers_wait(&work->wakers);
         sleep_until_needed(work);
     }
 }

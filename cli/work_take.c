@@ -2,12 +2,10 @@
 #include "work.h"
 
 #include "clock.h"
-#include "look.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WAKE_WAIT  2.0 /* seconds in one BLPOP */
 #define RETRY_WAIT 1.0 /* seconds, where Redis is away */
 
 /* --- seats --- */
@@ -101,9 +99,9 @@ static void begin(struct work *work, const struct later_keys *keys, const char *
 }
 
 /* Takes from one for all seats that are free. Returns how many jobs came, -1 with *err. */
-static int take_from(struct work *work, struct work_queue *queue, struct later_error *err)
+static int take_from(struct work *work, size_t queue, struct later_error *err)
 {
-    const struct later_keys *keys = &queue->keys;
+    const struct later_keys *keys = &work->queues[queue].keys;
     char token[LATER_TOKEN_LEN + 1];
     size_t limit = work_wanted(work), count;
     struct later_reply *reply;
@@ -113,7 +111,7 @@ static int take_from(struct work *work, struct work_queue *queue, struct later_e
     reply = take_jobs(&work->taker, keys, limit, token, err);
     if (!reply)
         return -1;
-    queue->woken = false; /* reserve leaves the wake that is due */
+    wakers_follow(&work->wakers, queue);
     count = later_queue_reserved_count(reply);
     now = later_queue_reserved_now(reply);
     for (size_t i = 0; i < count; i++) {
@@ -143,7 +141,7 @@ int work_promote(struct work *work, struct later_error *err)
 /* From a queue and its shards, while seats are free. Returns as take_from(). */
 static int take_from_whole(struct work *work, size_t word, struct later_error *err)
 {
-    struct work_queue *queues[WORK_QUEUES_MAX];
+    size_t queues[WORK_QUEUES_MAX];
     size_t all = work_queues_of(work, word, queues);
     int sum = 0;
 
@@ -193,84 +191,4 @@ void work_take(struct work *work)
     }
     work->more = work_wanted(work) == 0;
     work->retry_at = 0;
-}
-
-/* --- waking --- */
-
-static void take_wake(void *arg, struct later_answer *answer)
-{
-    struct work_waker *waker = arg;
-    struct work *work = waker->work;
-    const char *key = later_reply_text(later_reply_at(answer->reply, 0), NULL);
-
-    waker->waiting = false;
-    if (answer->outcome == LATER_REFUSED)
-        waker->not_before = later_clock() + WAKE_WAIT;
-    if (answer->outcome != LATER_ANSWERED || later_reply_count(answer->reply) == 0)
-        return;
-    for (size_t i = waker->first; i < waker->first + waker->count; i++) {
-        if (strcmp(work->queues[i].keys.name[LATER_KEY_WAKE], key) == 0)
-            work->queues[i].woken = true;
-    }
-}
-
-static void wait_for_wake(struct work_waker *waker)
-{
-    const struct later_keys *queues[WORK_QUEUES_MAX];
-    struct later_command cmd = { 0 };
-    struct later_error ignored; /* the other connection tells that Redis is away */
-
-    for (size_t i = 0; i < waker->count; i++)
-        queues[i] = &waker->work->queues[waker->first + i].keys;
-    later_look_wait(&cmd, queues, waker->count, WAKE_WAIT);
-    waker->waiting =
-        later_call_begin(waker->client, &cmd, LATER_NO_SCRIPT, take_wake, waker, &ignored) == 0;
-}
-
-void work_wait_for_wake(struct work *work)
-{
-    if (work_wanted(work) == 0 || work_redis_is_away(work))
-        return;
-    for (size_t i = 0; i < work->waker_count; i++) {
-        if (!work->wakers[i].waiting && later_clock() >= work->wakers[i].not_before)
-            wait_for_wake(&work->wakers[i]);
-    }
-}
-
-void work_put_wakes_back(struct work *work)
-{
-    for (size_t i = 0; i < work->queue_count; i++) {
-        if (work->queues[i].woken)
-            take_wake_back(work->cli, &work->queues[i].keys);
-        work->queues[i].woken = false;
-    }
-}
-
-static void stop_waiting(struct work_waker *waker)
-{
-    const struct later_redis *redis = later_call_redis(waker->client);
-    struct later_command cmd = { 0 };
-    struct later_error ignored;
-
-    if (later_redis_is_cluster(redis)) {
-        later_call_abort(waker->client);
-        return;
-    }
-    if (later_redis_id(redis) > 0) {
-        later_command_begin(&cmd, 3);
-        later_command_text(&cmd, "CLIENT");
-        later_command_text(&cmd, "UNBLOCK");
-        later_command_int(&cmd, later_redis_id(redis));
-        later_reply_free(cli_call(waker->work->cli, &cmd, LATER_NO_SCRIPT, &ignored));
-    }
-    (void)later_call_drain(waker->client, 0, &ignored);
-}
-
-void work_stop_waiting(struct work *work)
-{
-    for (size_t i = 0; i < work->waker_count; i++) {
-        if (work->wakers[i].waiting)
-            stop_waiting(&work->wakers[i]);
-    }
-    work_put_wakes_back(work);
 }
