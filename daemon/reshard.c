@@ -24,11 +24,12 @@ struct watched {
     bool configured;
     uint32_t wanted; /* 0: what Redis says */
     uint32_t served;
-    bool asserted;  /* what is wanted was compared with the plan, and written where it differed */
-    uint64_t wrote; /* epoch of that */
+    bool asserted; /* what is wanted was compared with the plan, and written where it differed */
     char text[SWEEP_PLAN_SIZE];
     struct later_plan plan;
+    struct later_plan newest; /* of all that were seen: Redis may lose one in a failover */
     bool asked;
+    uint32_t changing_to;
     struct sweep *sweep;
     double sweep_at, sweep_wait;
 };
@@ -79,12 +80,14 @@ static void copy_pause(struct watched *watched)
 /* --- plans --- */
 
 static void look_at(struct watched *watched);
-static void decide(struct watched *watched);
+static void use_plan(struct watched *watched);
 
 static void take_plan(struct watched *watched, const char *text)
 {
     snprintf(watched->text, sizeof watched->text, "%s", text);
     watched->plan = later_plan_parse(text);
+    if (watched->plan.epoch >= watched->newest.epoch)
+        watched->newest = watched->plan;
 }
 
 static void on_changed(void *arg, struct later_answer *answer)
@@ -99,23 +102,33 @@ static void on_changed(void *arg, struct later_answer *answer)
     if (answer->outcome != LATER_ANSWERED) /* done or not: the next look tells */
         return;
     take_plan(watched, text);
-    if (watched->plan.count == watched->wanted && !watched->asserted) {
+    if (watched->plan.count == watched->changing_to) {
         log_line(LOG_INFO, "queue %s: %u shards from now on", watched->keys.queue,
                  (unsigned)watched->plan.count);
         watched->asserted = true;
-        watched->wrote = watched->plan.epoch;
         watched->sweep_wait = SWEEP_SECONDS;
         watched->sweep_at = later_clock() + SWEEP_SECONDS;
         copy_pause(watched);
     }
-    decide(watched);
+    use_plan(watched);
     link_flush(watched->reshard->link);
 }
 
-static void change(struct watched *watched, const char *counts)
+/* From the plan as it was before, which is not the one in Redis where that is an older one. Whoever
+ * changed it meanwhile was first; the next look tells. */
+static void change(struct watched *watched, const struct later_plan *from, uint32_t count)
 {
     struct later_command cmd = { 0 };
+    char counts[LATER_PLAN_SIZE];
 
+    if (!later_plan_change(from, count, counts)) {
+        log_line(LOG_ERROR,
+                 "queue %s: no further number of shards while jobs lie under %d former ones",
+                 watched->keys.queue, LATER_COUNTS_MAX - 1);
+        watched->asserted = true;
+        return;
+    }
+    watched->changing_to = count;
     sweep_script(&cmd, &watched->keys, watched->text, counts);
     watched->asked = link_send(watched->reshard->link, &cmd, LATER_SCRIPT_RESHARD, LINK_TIMEOUT,
                                on_changed, watched) == 0;
@@ -145,30 +158,36 @@ static void sweep(struct watched *watched)
                                  watched->text, on_swept, watched);
 }
 
-/* Is there something to change? A plan older than the one we wrote: a failover has lost ours. */
-static void decide(struct watched *watched)
+/* What the plan asks of us. */
+static void use_plan(struct watched *watched)
 {
-    bool lost = watched->asserted && watched->plan.epoch < watched->wrote;
-    char counts[LATER_PLAN_SIZE];
+    uint32_t span = later_plan_span(&watched->plan);
 
-    if (watched->wanted && watched->wanted != watched->plan.count && (!watched->asserted || lost)) {
-        watched->asserted = false;
-        if (later_plan_change(&watched->plan, watched->wanted, counts)) {
-            change(watched, counts);
-            return;
-        }
-        log_line(LOG_ERROR,
-                 "queue %s: no further number of shards while jobs lie under %d former ones",
-                 watched->keys.queue, LATER_COUNTS_MAX - 1);
-    }
-    watched->asserted = true;
-    if (later_plan_span(&watched->plan) > watched->served) {
+    if (span > watched->served) {
         log_line(LOG_INFO, "queue %s has %u shards in Redis, %u here: reloading",
-                 watched->keys.queue, (unsigned)later_plan_span(&watched->plan),
-                 (unsigned)watched->served);
+                 watched->keys.queue, (unsigned)span, (unsigned)watched->served);
         watched->reshard->grown(watched->reshard->arg);
     } else if (watched->plan.formers) {
         sweep(watched);
+    }
+}
+
+/* What we ask of the plan. Where Redis has lost one, shards that have heard of it refuse all that
+ * come with the older one, until there is a newer. */
+static void decide(struct watched *watched)
+{
+    bool lost = watched->plan.epoch < watched->newest.epoch;
+
+    if (lost) {
+        log_line(LOG_WARN, "queue %s: Redis has lost a change of its shards; written again",
+                 watched->keys.queue);
+        change(watched, &watched->newest,
+               watched->wanted ? watched->wanted : watched->newest.count);
+    } else if (watched->wanted && watched->wanted != watched->plan.count && !watched->asserted) {
+        change(watched, &watched->plan, watched->wanted);
+    } else {
+        watched->asserted = true;
+        use_plan(watched);
     }
 }
 
@@ -241,7 +260,7 @@ static struct watched *add(struct reshard *reshard, const char *queue)
     if (!watched)
         return NULL;
     watched->reshard = reshard;
-    watched->plan.count = 1;
+    watched->plan.count = watched->newest.count = 1;
     later_keys_init(&watched->keys, reshard->prefix, queue);
     list[reshard->count++] = watched;
     return watched;

@@ -267,11 +267,11 @@ static void test_changes(void)
     tally_free(&tally);
 }
 
-/* An id that lies in the first of eight shards, and not there of six. */
+/* Another id that lies in the first of eight shards, and not there of six. Static. */
 static const char *misplaced(void)
 {
     static char id[TALLY_ID];
-    unsigned number = 0;
+    static unsigned number;
 
     do
         snprintf(id, sizeof id, "m-%u", number++);
@@ -309,6 +309,31 @@ static void test_drop(void)
     tap_ok(arena_do(&arena, "ZREM later:{default/0}:delayed %s", job.id) &&
                arena_do(&arena, "HDEL later:{default/0}:jobs %s", job.id) && plan_is("6", 60),
            "and forgotten when it is gone");
+}
+
+/* A failover that has lost the last change of the plan: shards that have heard of it refuse pushes,
+ * until a laterd mends that. */
+static void test_lost(void)
+{
+    const struct later_new_job job = { .id = misplaced(), .type = "trace", .payload = "\"ok\"" };
+    double until = arena_now() + 30;
+    char plan[64];
+
+    tap_ok(arena_push_job(&arena, &job, 0) == 0, "a shard hears of the plan");
+    snprintf(plan, sizeof plan, "%lld 6 8", arena_ask(&arena, "GET later:{default}:shards") - 1);
+    tap_ok(arena_do(&arena, "SET later:{default}:shards %s", plan), "Redis has an older one");
+    later_client_close(arena.client); /* what it knows is lost as well */
+    arena.client = NULL;
+    tap_ok(arena_do(&arena, "SET later:{default/0}:shards %lld",
+                    arena_ask(&arena, "GET later:{default}:shards") + 1),
+           "as the first shard knows");
+    (void)misplaced();
+    while (arena_push_job(&arena, &job, 0) < 0 && arena_now() < until)
+        arena_sleep(0.1);
+    tap_ok(arena_now() < until, "pushes that it refuses come in at last");
+    tap_ok(arena_logged(&arena, 0, "lost a change") + arena_logged(&arena, 1, "lost a change") > 0,
+           "a laterd has seen it");
+    tap_ok(plan_is("6", 60) && drained(10), "it is as it was before");
 }
 
 static void pause_each(bool pause)
@@ -382,6 +407,7 @@ int main(void)
     test_changes();
     tap_ok(plan_is("8", 90), "no former number is left when all their jobs are over");
     test_drop();
+    test_lost();
     test_turns();
     test_pause();
     for (int n = 0; n < ARENA_HOSTS; n++)
