@@ -128,7 +128,11 @@ double wakers_deadline(const struct wakers *wakers)
 
 bool wakers_hold(const struct wakers *wakers)
 {
-    return memchr(wakers->woken, true, wakers->queue_count) != NULL;
+    for (size_t i = 0; i < wakers->queue_count; i++) {
+        if (wakers->woken[i])
+            return true;
+    }
+    return false;
 }
 
 void wakers_follow(struct wakers *wakers, size_t i)
