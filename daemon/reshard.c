@@ -134,15 +134,21 @@ static void change(struct watched *watched, const struct later_plan *from, uint3
                                on_changed, watched) == 0;
 }
 
-static void on_swept(void *arg, bool dropped)
+static void on_swept(void *arg, bool dropped, uint64_t newer)
 {
     struct watched *watched = arg;
 
     sweep_free(watched->sweep);
     watched->sweep = NULL;
-    watched->sweep_wait = dropped ? SWEEP_SECONDS : fmin(2 * watched->sweep_wait, SWEEP_MOST);
+    if (newer > watched->newest.epoch) { /* nobody here knew that plan, so this one shall do */
+        watched->newest = watched->plan;
+        watched->newest.epoch = newer;
+    }
+    watched->sweep_wait = dropped || newer        ? SWEEP_SECONDS
+                          : watched->plan.formers ? fmin(2 * watched->sweep_wait, SWEEP_MOST)
+                                                  : SWEEP_MOST;
     watched->sweep_at = later_clock() + (dropped ? 0 : watched->sweep_wait);
-    if (dropped) { /* there may be more of them */
+    if (dropped || newer) { /* there may be more of them; the plan has to be written */
         look_at(watched);
         link_flush(watched->reshard->link);
     }
@@ -167,7 +173,7 @@ static void use_plan(struct watched *watched)
         log_line(LOG_INFO, "queue %s has %u shards in Redis, %u here: reloading",
                  watched->keys.queue, (unsigned)span, (unsigned)watched->served);
         watched->reshard->grown(watched->reshard->arg);
-    } else if (watched->plan.formers) {
+    } else if (span > 1) {
         sweep(watched);
     }
 }

@@ -22,7 +22,7 @@ struct sweep {
     struct later_keys keys; /* of places[at] */
     enum of of;
     char cursor[24];
-    void (*done)(void *arg, bool dropped);
+    sweep_fn *done;
     void *arg;
 };
 
@@ -48,7 +48,7 @@ static void on_dropped(void *arg, struct later_answer *answer)
     if (dropped)
         log_line(LOG_INFO, "queue %s: no job of its former %u shards is left", sweep->whole->queue,
                  (unsigned)sweep->plan.former[sweep->plan.formers - 1]);
-    sweep->done(sweep->arg, dropped);
+    sweep->done(sweep->arg, dropped, 0);
 }
 
 static int drop(struct sweep *sweep)
@@ -102,19 +102,41 @@ static bool read_page(struct sweep *sweep, const struct later_reply *page)
     return true;
 }
 
-/* The fence, or a page, has been answered. */
+/* The epoch that the place has, if that is why it refuses to be fenced. */
+static uint64_t newer(const struct sweep *sweep, const struct later_answer *answer)
+{
+    const char *words;
+
+    if (answer->outcome != LATER_REFUSED || sweep->of != OF_NOTHING ||
+        !later_shards_stale(answer->text, &words))
+        return 0;
+    return later_plan_parse(words).epoch;
+}
+
+/* At the end of one thing begins the next: fence, jobs, unique, of one place after the other. */
+static void go_on(struct sweep *sweep)
+{
+    bool last = sweep->plan.formers ? sweep->of == OF_UNIQUE : sweep->of == OF_NOTHING;
+
+    if (strcmp(sweep->cursor, "0") != 0)
+        return;
+    sweep->at += last;
+    sweep->of = last ? OF_NOTHING : sweep->of + 1;
+}
+
 static void on_answer(void *arg, struct later_answer *answer)
 {
     struct sweep *sweep = arg;
     bool good = answer->outcome == LATER_ANSWERED &&
                 (sweep->of == OF_NOTHING || read_page(sweep, answer->reply));
 
-    if (strcmp(sweep->cursor, "0") == 0) { /* at the end of one thing begins the next */
-        sweep->at += sweep->of == OF_UNIQUE;
-        sweep->of = sweep->of == OF_UNIQUE ? OF_NOTHING : sweep->of + 1;
+    if (!good) {
+        sweep->done(sweep->arg, false, newer(sweep, answer));
+        return;
     }
-    if (!good || step(sweep) < 0)
-        sweep->done(sweep->arg, false);
+    go_on(sweep);
+    if ((sweep->at == sweep->count && !sweep->plan.formers) || step(sweep) < 0)
+        sweep->done(sweep->arg, false, 0);
 }
 
 static int step(struct sweep *sweep)
@@ -132,10 +154,10 @@ static int step(struct sweep *sweep)
 }
 
 struct sweep *sweep_start(struct link *link, const char *prefix, const struct later_keys *keys,
-                          const char *plan, void (*done)(void *arg, bool dropped), void *arg)
+                          const char *plan, sweep_fn *done, void *arg)
 {
     struct sweep *sweep = link_is_up(link) ? calloc(1, sizeof *sweep) : NULL;
-    uint32_t former;
+    uint32_t count;
 
     if (!sweep)
         return NULL;
@@ -144,9 +166,9 @@ struct sweep *sweep_start(struct link *link, const char *prefix, const struct la
     };
     snprintf(sweep->text, sizeof sweep->text, "%s", plan);
     sweep->plan = later_plan_parse(plan);
-    former = sweep->plan.former[sweep->plan.formers - 1];
-    sweep->count = later_shards_all(keys->queue, former, sweep->places);
-    if (former > 1) /* the plain queue is no shard of many */
+    count = sweep->plan.formers ? sweep->plan.former[sweep->plan.formers - 1] : sweep->plan.count;
+    sweep->count = later_shards_all(keys->queue, count, sweep->places);
+    if (count > 1) /* the plain queue is no shard of many */
         memmove(sweep->places, sweep->places + 1, --sweep->count * sizeof *sweep->places);
     if (step(sweep) == 0)
         return sweep;

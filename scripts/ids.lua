@@ -13,9 +13,9 @@ if (of ~= 'jobs' and of ~= 'unique') or not string.find(cursor, '^%d+$') then
 end
 local page
 if of == 'jobs' then
-    page = redis.call('HSCAN', jobs, cursor, 'COUNT', 200)
+    page = redis.call('HSCAN', jobs, cursor, 'COUNT', 25)
 else
-    page = redis.call('ZSCAN', unique, cursor, 'COUNT', 200)
+    page = redis.call('ZSCAN', unique, cursor, 'COUNT', 25)
 end
 local reply = { page[1] }
 for i = 1, #page[2], 2 do

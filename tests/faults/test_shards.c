@@ -336,6 +336,26 @@ static void test_lost(void)
     tap_ok(plan_is("6", 60) && drained(10), "it is as it was before");
 }
 
+/* The same, and nobody is left who knew: the plan had no former count, and all start anew. */
+static void test_forgotten(void)
+{
+    const struct later_new_job job = { .id = misplaced(), .type = "trace", .payload = "\"ok\"" };
+    double until = arena_now() + 30;
+
+    tap_ok(arena_stop(&arena, 0) == 0 && arena_stop(&arena, 1) == 0, "both laterds stop");
+    for (unsigned i = 0; i < 6; i++)
+        arena_do(&arena, "SET later:{default/%u}:shards %lld", i,
+                 arena_ask(&arena, "GET later:{default}:shards") + 1);
+    tap_ok(arena_push_job(&arena, &job, 0) < 0, "pushes are refused");
+    arena_again(&arena, 0);
+    arena_again(&arena, 1);
+    tap_ok(arena_wait_ready(&arena, 0) == 0 && arena_wait_ready(&arena, 1) == 0, "and start again");
+    while (arena_push_job(&arena, &job, 0) < 0 && arena_now() < until)
+        arena_sleep(0.1);
+    tap_ok(arena_now() < until && plan_is("6", 0), "pushes come in, the plan has the same count");
+    tap_ok(drained(10), "they are performed");
+}
+
 static void pause_each(bool pause)
 {
     for (unsigned i = 0; i < 6; i++) {
@@ -408,6 +428,7 @@ int main(void)
     tap_ok(plan_is("8", 90), "no former number is left when all their jobs are over");
     test_drop();
     test_lost();
+    test_forgotten();
     test_turns();
     test_pause();
     for (int n = 0; n < ARENA_HOSTS; n++)
