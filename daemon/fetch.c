@@ -20,11 +20,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define BATCH_SECONDS   0.010
 #define LOOK_SECONDS    0.020 /* between looks at queues that had nothing */
-#define TURN_SECONDS    0.050 /* at one shard, before the next */
 #define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
 #define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
 #define SILENT_SECONDS  0.05  /* without an answer: the other queues go on */
@@ -354,17 +352,6 @@ static bool may_fetch(const struct worker *worker)
            link_is_up(worker->main) && (!worker->wake || !evtimer_pending(worker->again, NULL));
 }
 
-/* May it be asked now? It holds up nobody if not. */
-static bool is_open(const struct worker_queue *queue)
-{
-    return !queue->resting && !queue->silent;
-}
-
-static bool is_ready(const struct worker_queue *queue)
-{
-    return queue->live && is_open(queue);
-}
-
 static const struct timeval silence = { 0, (suseconds_t)(SILENT_SECONDS * 1e6) };
 
 static bool look_at(struct worker *worker, struct worker_queue *queue)
@@ -397,75 +384,17 @@ void fetch_late(struct worker *worker)
     worker_kick(worker);
 }
 
-/* The n-th entry to look at: queues in their order, the shards of one (and the plain one) in turn.
- */
-static struct worker_queue *in_turn(struct worker *worker, uint32_t n)
-{
-    const struct worker_queue *first = &worker->queues[worker->queues[n].first];
-
-    return &worker->queues[first->index + (n - first->index + first->turn) % first->count];
-}
-
-/* Of the whole, this one comes first for a while, since what is settled goes to Redis in one write
- * with the next reserve of the same shard; then it is the turn of the next. */
-static void turn(struct worker *worker, const struct worker_queue *queue, double now)
-{
-    struct worker_queue *first = &worker->queues[queue->first];
-    uint32_t at = queue->index - first->index;
-
-    if (at == first->turn && now - first->turned < TURN_SECONDS)
-        return;
-    first->turn = at == first->turn ? (at + 1) % first->count : at;
-    first->turned = now;
-}
-
-/* The first in turn of a whole that is ready; NULL if none is. */
-static struct worker_queue *ready_of(struct worker *worker, const struct worker_queue *first)
-{
-    for (uint32_t i = 0; i < first->count; i++) {
-        struct worker_queue *queue = in_turn(worker, first->index + i);
-
-        if (is_ready(queue))
-            return queue;
-    }
-    return NULL;
-}
-
-/* One live queue by weight: the chance of each is its share of the live ones' weights, that of one
- * with shards as great as if it had none. */
-static struct worker_queue *choose(struct worker *worker)
-{
-    struct worker_queue *ready[SLOTS_QUEUES];
-    uint32_t count = 0, sum = 0, random = 0;
-
-    for (uint32_t i = 0; i < worker->queue_count; i += worker->queues[i].count) {
-        ready[count] = ready_of(worker, &worker->queues[i]);
-        if (ready[count])
-            sum += ready[count++]->weight;
-    }
-    if (!sum)
-        return NULL;
-    (void)!getrandom(&random, sizeof random, 0);
-    random %= sum;
-    for (uint32_t i = 0; i < count; i++) {
-        if (random < ready[i]->weight)
-            return ready[i];
-        random -= ready[i]->weight;
-    }
-    return NULL;
-}
-
 /* Strict order: the queues from the top to the first live one. Weighted: one live queue. Those
  * that had nothing are looked at again when LOOK_SECONDS are over. */
 static void ask_all(struct worker *worker)
 {
-    struct worker_queue *chosen = worker->weighted ? choose(worker) : NULL, *asked = NULL;
+    struct worker_queue *chosen = worker->weighted ? fetch_choose(worker) : NULL, *asked = NULL;
     double now = later_clock();
 
     for (uint32_t i = 0; i < worker->queue_count; i++) {
-        struct worker_queue *queue = in_turn(worker, i);
+        struct worker_queue *queue = fetch_in_turn(worker, i);
 
-        if (!is_open(queue) || (queue->live && worker->weighted && queue != chosen))
+        if (!fetch_is_open(queue) || (queue->live && worker->weighted && queue != chosen))
             continue;
         if (queue->live || now - queue->checked >= LOOK_SECONDS)
             look_at(worker, queue);
@@ -475,13 +404,13 @@ static void ask_all(struct worker *worker)
             break;
     }
     if (asked)
-        turn(worker, asked, now);
+        fetch_turn(worker, asked, now);
 }
 
 static bool any_live(const struct worker *worker)
 {
     for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (is_ready(&worker->queues[i]))
+        if (fetch_is_ready(&worker->queues[i]))
             return true;
     }
     return false;
@@ -492,7 +421,7 @@ void fetch_ahead(struct worker *worker)
     double average = 0;
 
     for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (is_ready(&worker->queues[i]) && worker->queues[i].average > average)
+        if (fetch_is_ready(&worker->queues[i]) && worker->queues[i].average > average)
             average = worker->queues[i].average;
     }
     /* What runs now may take as long as the batch: one slow job is not worth hoarding behind. */

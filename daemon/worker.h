@@ -167,6 +167,19 @@ void fetch_late(struct worker *worker);
  * after `until` (seconds by Redis's clock). */
 void fetch_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout);
 
+/* fetch_turn.c: may it be asked now? It holds up nobody if not. And has it work besides? */
+bool fetch_is_open(const struct worker_queue *queue);
+bool fetch_is_ready(const struct worker_queue *queue);
+/* The n-th entry to look at: queues in their order, the shards of one (and the plain one) in turn.
+ */
+struct worker_queue *fetch_in_turn(struct worker *worker, uint32_t n);
+/* One ready queue by weight, NULL if none is: the chance of each is its share of the ready ones'
+ * weights, that of one with shards as great as if it had none. */
+struct worker_queue *fetch_choose(struct worker *worker);
+/* Of its whole, this one comes first for a while, since what is settled goes to Redis in one write
+ * with the next reserve of the same shard; then it is the turn of the next. */
+void fetch_turn(struct worker *worker, const struct worker_queue *queue, double now);
+
 /* wake.c: there is nothing to do, so wait; or there is something, so that nobody shall call. */
 void wake_wait(struct worker *worker, bool idle);
 /* Makes a waiting BLPOP come back. */

@@ -1,47 +1,19 @@
 /* bulk.c: pushing many jobs. */
-#include "bulk.h"
+#include "bulk_batch.h"
 
 #include "clock.h"
-#include "document.h"
 #include "route.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define QUEUES_MAX   64
-#define UNDER_WAY    4                 /* batches sent and not answered */
-#define BATCH_BYTES  (256 * 1024)      /* or one job, if it is larger */
-#define OPEN_BYTES   (4 * 1024 * 1024) /* in all batches that are being filled */
-#define TRIES        5                 /* of a batch whose connection broke */
-#define ROOM_AT_ONCE (16 * 1024)
-#define PAUSE        (200 * 1000 * 1000) /* nanoseconds between two looks for a Redis that is gone */
-
-struct slot {
-    size_t id, document, document_len; /* offsets into bytes */
-    struct later_push_item item;
-    uint64_t mark;
-    unsigned step;  /* on its way (later_plan_route()) */
-    unsigned tries; /* plans that were stale */
-    bool told;
-};
-
-/* One call in the making or under way: for one place, by one plan. */
-struct batch {
-    struct later_bulk *bulk;
-    later_queue_name queue; /* that the caller named; the keys are of the place */
-    struct later_keys keys;
-    uint64_t epoch;
-    bool seeks;
-    char call[37];
-    struct slot *slots;
-    size_t count;
-    char *bytes;
-    size_t len, room;
-    unsigned tries;
-    bool lost; /* its answer never came */
-    struct batch *next;
-};
+#define QUEUES_MAX  64
+#define UNDER_WAY   4                   /* batches sent and not answered */
+#define BATCH_BYTES (256 * 1024)        /* or one job, if it is larger */
+#define OPEN_BYTES  (4 * 1024 * 1024)   /* in all batches that are being filled */
+#define TRIES       5                   /* of a batch whose connection broke */
+#define PAUSE       (200 * 1000 * 1000) /* nanoseconds between two looks for a Redis that is gone */
 
 struct later_bulk {
     struct later_client *client;
@@ -49,11 +21,12 @@ struct later_bulk {
     double patience; /* seconds */
     later_bulk_fn *fn;
     void *arg;
-    struct batch *open[QUEUES_MAX]; /* being filled, one a place */
+    struct later_batch *open[QUEUES_MAX]; /* being filled, one a place */
     size_t open_count, open_bytes;
-    struct batch *sent; /* under way, or lost; the oldest first, to be sent again in this order */
+    struct later_batch
+        *sent; /* under way, or lost; the oldest first, to be sent again in this order */
     size_t sent_count;
-    struct batch *returned; /* answered, with jobs that have to go on to another place */
+    struct later_batch *returned; /* answered, with jobs that have to go on to another place */
     bool rerouting;
 };
 
@@ -72,63 +45,9 @@ void later_bulk_patience(struct later_bulk *bulk, double seconds)
     bulk->patience = seconds;
 }
 
-static void batch_free(struct batch *batch)
+static void link_sent(struct later_bulk *bulk, struct later_batch *batch)
 {
-    if (!batch)
-        return;
-    free(batch->slots);
-    free(batch->bytes);
-    free(batch);
-}
-
-static void batches_free(struct batch *list)
-{
-    for (struct batch *batch = list, *next; batch; batch = next) {
-        next = batch->next;
-        batch_free(batch);
-    }
-}
-
-static struct batch *batch_new(struct later_bulk *bulk, const struct later_keys *keys)
-{
-    struct batch *batch = calloc(1, sizeof *batch);
-
-    if (!batch)
-        return NULL;
-    batch->bulk = bulk;
-    batch->keys = *keys;
-    batch->slots = calloc(LATER_BATCH_MAX, sizeof *batch->slots);
-    later_document_uuid(batch->call);
-    if (!batch->slots) {
-        batch_free(batch);
-        return NULL;
-    }
-    return batch;
-}
-
-/* Appends len bytes and a NUL; returns their offset, or SIZE_MAX without memory. */
-static size_t batch_put(struct batch *batch, const char *bytes, size_t len)
-{
-    size_t at = batch->len, need = batch->len + len + 1;
-
-    if (need > batch->room) {
-        size_t room = need + (batch->room ? batch->room : ROOM_AT_ONCE);
-        char *grown = realloc(batch->bytes, room);
-
-        if (!grown)
-            return SIZE_MAX;
-        batch->bytes = grown;
-        batch->room = room;
-    }
-    memcpy(batch->bytes + at, bytes, len);
-    batch->bytes[at + len] = '\0';
-    batch->len = need;
-    return at;
-}
-
-static void link_sent(struct later_bulk *bulk, struct batch *batch)
-{
-    struct batch **link = &bulk->sent;
+    struct later_batch **link = &bulk->sent;
 
     while (*link)
         link = &(*link)->next;
@@ -137,9 +56,9 @@ static void link_sent(struct later_bulk *bulk, struct batch *batch)
     bulk->sent_count++;
 }
 
-static void unlink_sent(struct later_bulk *bulk, struct batch *batch)
+static void unlink_sent(struct later_bulk *bulk, struct later_batch *batch)
 {
-    struct batch **link = &bulk->sent;
+    struct later_batch **link = &bulk->sent;
 
     while (*link != batch)
         link = &(*link)->next;
@@ -147,41 +66,8 @@ static void unlink_sent(struct later_bulk *bulk, struct batch *batch)
     bulk->sent_count--;
 }
 
-static void tell(struct batch *batch, struct slot *slot, enum later_pushed how, const char *state,
-                 const struct later_error *err)
-{
-    const struct later_bulk *bulk = batch->bulk;
-    const struct later_bulk_told told = { .mark = slot->mark,
-                                          .queue = batch->queue,
-                                          .id = batch->bytes + slot->id,
-                                          .how = how,
-                                          .state = state,
-                                          .err = err };
-
-    slot->told = true;
-    if (bulk->fn)
-        bulk->fn(bulk->arg, &told);
-}
-
-/* Tells of each job, but of one that was only looked for in vain. Returns whether all are told. */
-static bool report(struct batch *batch, const struct later_reply *reply,
-                   const struct later_error *err)
-{
-    bool all = true;
-
-    for (size_t i = 0; i < batch->count; i++) {
-        const char *state = "";
-        enum later_pushed how = err ? LATER_PUSHED : later_queue_pushed(reply, i, &state);
-
-        if (how != LATER_PUSH_ABSENT)
-            tell(batch, &batch->slots[i], how, state, err);
-        all = all && how != LATER_PUSH_ABSENT;
-    }
-    return all;
-}
-
 /* The plan was another: from the start, all of them. */
-static void begin_again(struct batch *batch, const char *words)
+static void begin_again(struct later_batch *batch, const char *words)
 {
     later_call_learn(batch->bulk->client, batch->queue, batch->keys.queue, words);
     batch->epoch = UINT64_MAX; /* of no plan */
@@ -191,16 +77,16 @@ static void begin_again(struct batch *batch, const char *words)
 
 /* It was answered: Redis is there, and those behind it begin to count anew. With many under way and
  * a connection that breaks again and again, each of them is lost several times before its turn. */
-static void note_answer(struct later_bulk *bulk, struct batch *batch)
+static void note_answer(struct later_bulk *bulk, struct later_batch *batch)
 {
     unlink_sent(bulk, batch);
-    for (struct batch *other = bulk->sent; other; other = other->next)
+    for (struct later_batch *other = bulk->sent; other; other = other->next)
         other->tries = 0;
 }
 
 static void take_answer(void *arg, struct later_answer *answer)
 {
-    struct batch *batch = arg;
+    struct later_batch *batch = arg;
     struct later_bulk *bulk = batch->bulk;
     struct later_error err;
     const char *words;
@@ -214,32 +100,23 @@ static void take_answer(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_REFUSED && later_shards_stale(answer->text, &words))
         begin_again(batch, words);
     else if (later_call_check(answer, LATER_SCRIPT_PUSH, &err) < 0)
-        told = report(batch, NULL, &err);
+        told = later_batch_report(batch, NULL, &err, bulk->fn, bulk->arg);
     else
-        told = report(batch, answer->reply, NULL);
+        told = later_batch_report(batch, answer->reply, NULL, bulk->fn, bulk->arg);
     if (told) {
-        batch_free(batch);
+        later_batch_free(batch);
     } else { /* reroute() goes on, outside of the callback */
         batch->next = bulk->returned;
         bulk->returned = batch;
     }
 }
 
-static int send_batch(struct batch *batch, struct later_error *err)
+static int send_batch(struct later_batch *batch, struct later_error *err)
 {
-    static _Thread_local struct later_push_item items[LATER_BATCH_MAX];
     struct later_bulk *bulk = batch->bulk;
     struct later_command cmd = { 0 };
 
-    for (size_t i = 0; i < batch->count; i++) {
-        items[i] = batch->slots[i].item;
-        items[i].id = batch->bytes + batch->slots[i].id;
-        items[i].document = batch->bytes + batch->slots[i].document;
-    }
-    later_queue_push(&cmd, &batch->keys, batch->call,
-                     (bulk->replace ? LATER_PUSH_REPLACE : 0) |
-                         (batch->seeks ? LATER_PUSH_SEEK : 0),
-                     batch->epoch, items, batch->count);
+    later_batch_call(batch, bulk->replace, &cmd);
     batch->lost = false;
     if (!batch->seeks)
         later_call_announce(bulk->client, &batch->keys);
@@ -251,7 +128,7 @@ static int send_batch(struct batch *batch, struct later_error *err)
 }
 
 /* send_batch(), again and again while patience lasts. */
-static int send_patiently(struct batch *batch, struct later_error *err)
+static int send_patiently(struct later_batch *batch, struct later_error *err)
 {
     const struct timespec pause = { .tv_nsec = PAUSE };
     double until = later_clock() + batch->bulk->patience;
@@ -267,7 +144,7 @@ static int send_patiently(struct batch *batch, struct later_error *err)
 /* Sends lost batches again. Gives up where that failed TRIES times in a row. */
 static int resend_lost(struct later_bulk *bulk, struct later_error *err)
 {
-    for (struct batch *batch = bulk->sent, *next; batch; batch = next) {
+    for (struct later_batch *batch = bulk->sent, *next; batch; batch = next) {
         next = batch->next;
         if (batch->lost && ++batch->tries > TRIES)
             return later_fail(err, LATER_E_REDIS,
@@ -295,11 +172,11 @@ static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
     return 0;
 }
 
-static int flush(struct later_bulk *bulk, struct batch *batch, struct later_error *err)
+static int flush(struct later_bulk *bulk, struct later_batch *batch, struct later_error *err)
 {
     /* What comes back replaces what was under way: it need not wait. */
     if (!bulk->rerouting && settle(bulk, UNDER_WAY - 1, err) < 0) {
-        batch_free(batch);
+        later_batch_free(batch);
         return -1;
     }
     link_sent(bulk, batch);
@@ -310,7 +187,7 @@ static int flush(struct later_bulk *bulk, struct batch *batch, struct later_erro
 
 static int flush_open(struct later_bulk *bulk, size_t i, struct later_error *err)
 {
-    struct batch *batch = bulk->open[i];
+    struct later_batch *batch = bulk->open[i];
 
     bulk->open[i] = bulk->open[--bulk->open_count];
     bulk->open_bytes -= batch->len;
@@ -329,7 +206,7 @@ static int flush_fullest(struct later_bulk *bulk, struct later_error *err)
     return flush_open(bulk, fullest, err);
 }
 
-static bool is_for(const struct batch *batch, const char *place, bool seeks, uint64_t epoch)
+static bool is_for(const struct later_batch *batch, const char *place, bool seeks, uint64_t epoch)
 {
     return batch->seeks == seeks && batch->epoch == epoch && strcmp(batch->keys.queue, place) == 0;
 }
@@ -339,7 +216,7 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *pla
                      uint64_t epoch, struct later_error *err)
 {
     struct later_keys keys;
-    struct batch *batch;
+    struct later_batch *batch;
 
     for (size_t i = 0; i < bulk->open_count; i++) {
         if (is_for(bulk->open[i], place, seeks, epoch))
@@ -348,7 +225,7 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *pla
     if (later_call_keys(bulk->client, place, &keys, err) < 0 ||
         (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0))
         return -1;
-    batch = batch_new(bulk, &keys);
+    batch = later_batch_new(bulk, &keys);
     if (!batch)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     strcpy(batch->queue, queue);
@@ -360,29 +237,25 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *pla
 
 /* Adds a job to the batch for the next place on its way, by the plan known now. Where that is not
  * the plan that it began with, it begins again. */
-static int add(struct later_bulk *bulk, const char *queue, const struct slot *from, uint64_t epoch,
-               struct later_error *err)
+static int add(struct later_bulk *bulk, const char *queue, const struct later_batch_slot *from,
+               uint64_t epoch, struct later_error *err)
 {
     struct later_plan plan = later_call_plan(bulk->client, queue);
     unsigned step = plan.epoch == epoch ? from->step : 0;
     later_queue_name route[LATER_COUNTS_MAX];
     size_t last = later_plan_route(&plan, queue, from->item.id, route) - 1, before;
     int at = find_open(bulk, queue, route[step < last ? step : last], step < last, plan.epoch, err);
-    struct batch *batch;
-    struct slot *slot;
+    struct later_batch *batch;
+    struct later_batch_slot *slot;
 
     if (at < 0)
         return -1;
     batch = bulk->open[at];
     before = batch->len;
-    slot = &batch->slots[batch->count];
-    *slot = *from;
-    slot->step = step;
-    slot->id = batch_put(batch, from->item.id, strlen(from->item.id));
-    slot->document = batch_put(batch, from->item.document, from->item.document_len);
-    if (slot->id == SIZE_MAX || slot->document == SIZE_MAX)
+    slot = later_batch_add(batch, from);
+    if (!slot)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    batch->count++;
+    slot->step = step;
     bulk->open_bytes += batch->len - before;
     if (batch->count == LATER_BATCH_MAX || batch->len >= BATCH_BYTES)
         return flush_open(bulk, (size_t)at, err);
@@ -390,23 +263,23 @@ static int add(struct later_bulk *bulk, const char *queue, const struct slot *fr
 }
 
 /* One batch whose jobs go on, or begin again by another plan. */
-static int reroute_batch(struct batch *batch, struct later_error *err)
+static int reroute_batch(struct later_batch *batch, struct later_error *err)
 {
     unsigned tries = batch->count ? batch->slots[0].tries : 0;
     struct later_error enough;
+    const struct later_bulk_told told = { .state = "", .err = &enough };
     bool given_up = later_route_again(batch->queue, tries, &enough) < 0;
 
     for (size_t i = 0; i < batch->count; i++) {
-        struct slot *slot = &batch->slots[i];
+        struct later_batch_slot *slot = &batch->slots[i];
 
         if (slot->told)
             continue;
         if (given_up) {
-            tell(batch, slot, LATER_PUSHED, "", &enough);
+            later_batch_tell(batch, slot, &told, batch->bulk->fn, batch->bulk->arg);
             continue;
         }
-        slot->item.id = batch->bytes + slot->id;
-        slot->item.document = batch->bytes + slot->document;
+        slot->item = later_batch_item(batch, slot);
         slot->step++;
         if (add(batch->bulk, batch->queue, slot, batch->epoch, err) < 0)
             return -1;
@@ -421,11 +294,11 @@ static int reroute(struct later_bulk *bulk, struct later_error *err)
 
     bulk->rerouting = true;
     while (ok == 0 && bulk->returned && !inner) {
-        struct batch *batch = bulk->returned;
+        struct later_batch *batch = bulk->returned;
 
         bulk->returned = batch->next;
         ok = reroute_batch(batch, err);
-        batch_free(batch);
+        later_batch_free(batch);
     }
     bulk->rerouting = inner;
     return ok;
@@ -434,7 +307,7 @@ static int reroute(struct later_bulk *bulk, struct later_error *err)
 int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct later_push_item *item,
                    uint64_t mark, struct later_error *err)
 {
-    const struct slot slot = { .item = *item, .mark = mark };
+    const struct later_batch_slot slot = { .item = *item, .mark = mark };
 
     return later_call_whole(queue, err) < 0 ? -1 : add(bulk, queue, &slot, UINT64_MAX, err);
 }
@@ -459,8 +332,8 @@ void later_bulk_free(struct later_bulk *bulk)
     if (bulk->sent)
         later_call_abort(bulk->client); /* no answer may come for what is freed here */
     for (size_t i = 0; i < bulk->open_count; i++)
-        batch_free(bulk->open[i]);
-    batches_free(bulk->sent);
-    batches_free(bulk->returned);
+        later_batch_free(bulk->open[i]);
+    later_batch_free_all(bulk->sent);
+    later_batch_free_all(bulk->returned);
     free(bulk);
 }
