@@ -1,18 +1,25 @@
 #!/bin/sh
-# The protocol, model-checked (later.pml): what holds, and that broken protocols are found out.
+# The protocols, model-checked (later.pml, shards.pml): what holds, and that broken ones are found out.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs spin cc
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-model=$(cd "$top_srcdir/tests/faults/model" && pwd)/later.pml
+models=$(cd "$top_srcdir/tests/faults/model" && pwd)
 cd "$folder" || exit 1
 
 # build SWITCH...: pan, for the model with these switches
 build()
 {
-    cp "$model" later.pml && spin "$@" -a later.pml >spin.log 2>&1 &&
+    cp "$models/later.pml" . && spin "$@" -a later.pml >spin.log 2>&1 &&
         cc -w -O2 -DNFAIR=3 -DVECTORSZ=2048 -DMEMLIM=2000 -o pan pan.c
+}
+
+# build_shards SWITCH...: the same of the other model, which has assertions and no claims
+build_shards()
+{
+    cp "$models/shards.pml" . && spin "$@" -a shards.pml >spin.log 2>&1 &&
+        cc -w -O2 -DSAFETY -DMEMLIM=2000 -o pan pan.c
 }
 
 # search CLAIM: what pan says. -a: also cycles; -f: each process gets its turn.
@@ -20,6 +27,7 @@ search()
 {
     case $1 in
     ends) ./pan -a -f -m1000000 -N ends ;;
+    once) ./pan -E -m1000000 ;;
     *) ./pan -a -m1000000 -N "$1" ;;
     esac >pan.log 2>&1
     ! grep -q 'out of memory\|max search depth too small\|aborted' pan.log &&
@@ -60,4 +68,15 @@ fails no_foreign "a foreign settlement, by a late release"
 
 runs "the model with retries that are no attempts" build -DFOREVER
 fails bounded "a job that runs for ever"
+
+runs "an id while its queue gets another number of shards, and another" build_shards
+holds once "it is never in two shards"
+runs "the same, there and back" build_shards -DBACK -DPUSHERS=2
+holds once "it is never in two shards"
+runs "the same, round and back" build_shards -DROUND -DPUSHERS=2
+holds once "it is never in two shards"
+for rule in SEEK_FENCES_NOT DROP_FENCES_NOT PUSH_ASKS_NOT DROP_COMPARES_NOT; do
+    runs "the same without one rule, $rule" build_shards "-D$rule"
+    fails once "an id in two shards"
+done
 finish
