@@ -46,7 +46,7 @@ static struct cluster cluster;
 static struct arena arena;
 static char names[QUEUES][24]; /* the first two are one master's at first; behind them the shards */
 static pid_t producers[QUEUES];
-static char prefixes[QUEUES][24]; /* of the ids of their producers */
+static char prefixes[QUEUES][40]; /* of the ids of their producers */
 static unsigned segment;
 
 static int master_of(int queue)
@@ -122,7 +122,7 @@ static void begin_segment(void)
                                       .delayed = 3,
                                       .fail = 2 };
 
-        snprintf(prefixes[i], sizeof prefixes[i], "%s.%u", names[i], segment);
+        snprintf(prefixes[i], sizeof prefixes[i], "%.23s.%u", names[i], segment);
         producers[i] = arena_produce(&arena, &load);
     }
     arena_sleep(1.5);
