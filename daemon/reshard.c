@@ -3,7 +3,7 @@
 
 #include "clock.h"
 #include "log.h"
-#include "script.h"
+#include "look.h"
 #include "sweep.h"
 
 #include <event2/event.h>
@@ -60,7 +60,7 @@ static void on_paused(void *arg, struct later_answer *answer)
         struct later_keys keys;
 
         later_keys_init(&keys, watched->reshard->prefix, names[i]);
-        later_script_begin(&cmd, LATER_SCRIPT_PAUSE, &keys, NULL, 0);
+        later_look_plain(&cmd, &keys, LATER_SCRIPT_PAUSE);
         link_send(link, &cmd, LATER_SCRIPT_PAUSE, LINK_TIMEOUT, NULL, NULL);
     }
     link_flush(link);
