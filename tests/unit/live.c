@@ -253,3 +253,16 @@ void live_turn(void)
     event_base_once(live_base, -1, EV_TIMEOUT, on_turn, NULL, &wait);
     event_base_loop(live_base, EVLOOP_ONCE);
 }
+
+TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
+                 const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_unchecked_fixture(tc, live_start, live_stop);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 60);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}

@@ -88,4 +88,9 @@ void live_turn(void);
         }                                                                                          \
     } while (0)
 
+/* A test case on such a server: each of `tests`, NULL at the end, between set_up() and tear_down(),
+ * 60 s at most. */
+TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
+                 const TTest *const *tests);
+
 #endif

@@ -595,19 +595,8 @@ START_TEST(test_lost_plan_is_mended)
 }
 END_TEST
 
-static TCase *make(const char *name, const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 60);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...)                                                                            \
+    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
 
 static TCase *stays(void)
 {
