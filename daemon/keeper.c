@@ -18,6 +18,13 @@
 #define BEHIND_SECONDS 0.050 /* a job that runs for longer lets nobody wait behind it */
 #define AGAIN_SECONDS  0.5   /* before leases are renewed again where Redis refused */
 
+/* The page of a living worker. */
+struct living {
+    struct slots *slots;
+    int64_t beat;  /* its heartbeat when it was seen to move last */
+    unsigned same; /* looks since then with event jobs in flight */
+};
+
 /* A queue whose jobs workers hold. On a Redis Cluster one may be away while the others are not:
  * each is renewed by itself. */
 struct known {
@@ -35,7 +42,7 @@ struct keeper {
     struct graves *graves;
     struct holds *holds;
     struct event *scan;
-    struct slots **pages;
+    struct living *pages;
     size_t page_count;
     struct known **known; /* all queues seen in pages; never forgotten */
     size_t known_count;
@@ -97,7 +104,7 @@ static bool watched(const void *arg, const struct slots *slots)
     const struct keeper *keeper = arg;
 
     for (size_t i = 0; i < keeper->page_count; i++) {
-        if (keeper->pages[i] == slots)
+        if (keeper->pages[i].slots == slots)
             return true;
     }
     return false;
@@ -207,7 +214,7 @@ static void touch(struct keeper *keeper, bool all)
     if (all)
         keeper->touched = now;
     for (size_t i = 0; i < keeper->page_count; i++) {
-        struct slots *slots = keeper->pages[i];
+        struct slots *slots = keeper->pages[i].slots;
 
         for (uint32_t q = 0; q < slots_queues(slots) && atomic_load(&slots->page->busy); q++)
             touch_queue(keeper, slots, q);
@@ -242,7 +249,7 @@ static bool is_member(const struct slot *slot, const char *member)
 void keeper_cancelled(struct keeper *keeper, const char *member)
 {
     for (size_t i = 0; i < keeper->page_count; i++) {
-        struct slots *slots = keeper->pages[i];
+        struct slots *slots = keeper->pages[i].slots;
 
         for (uint32_t k = 0; k < slots_used(slots); k++) {
             struct slot *slot = &slots->page->slots[k];
@@ -254,11 +261,23 @@ void keeper_cancelled(struct keeper *keeper, const char *member)
     }
 }
 
-static void look_at_page(struct keeper *keeper, struct slots *slots, double now)
+/* Does its loop stand still? What counts are looks of ours without a beat between: so neither a
+ * pause in which nobody beat, since there were no event jobs, nor one in which we stood still
+ * ourselves, is its fault. */
+static bool hangs(const struct keeper *keeper, struct living *page, bool events)
 {
+    int64_t beat = atomic_load(&page->slots->page->heartbeat);
+
+    page->same = events && beat == page->beat ? page->same + 1 : 0;
+    page->beat = beat;
+    return page->same * SCAN_SECONDS > keeper->config->grace + 1;
+}
+
+static void look_at_page(struct keeper *keeper, struct living *living, double now)
+{
+    struct slots *slots = living->slots;
     struct slots_page *page = slots->page;
     uint32_t used = slots_used(slots);
-    double heartbeat = (double)atomic_load(&page->heartbeat) / 1e6;
     bool behind = false, events = false;
 
     for (uint32_t i = 0; i < used; i++) {
@@ -279,7 +298,7 @@ static void look_at_page(struct keeper *keeper, struct slots *slots, double now)
     }
     if (behind)
         give_back_held(keeper, slots);
-    if (events && heartbeat > 0 && now - heartbeat > keeper->config->grace + 1)
+    if (hangs(keeper, living, events))
         keeper->options.expel(keeper->options.arg, slots, "its event loop hangs");
     if (!slots_busy(slots)) {
         atomic_store(&page->busy, 0);
@@ -297,12 +316,12 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     for (size_t i = 0; i < keeper->page_count; i++) {
-        struct slots *slots = keeper->pages[i];
+        struct slots *slots = keeper->pages[i].slots;
 
         if (!atomic_load(&slots->page->busy))
             continue;
         holds_renew(keeper->holds, slots, now);
-        look_at_page(keeper, slots, now);
+        look_at_page(keeper, &keeper->pages[i], now);
         busy = busy || atomic_load(&slots->page->busy);
     }
     if (busy && now - keeper->touched >= keeper->config->lease / 3)
@@ -339,20 +358,20 @@ void keeper_link_up(struct keeper *keeper)
 
 void keeper_watch(struct keeper *keeper, struct slots *slots)
 {
-    struct slots **pages = realloc(keeper->pages, (keeper->page_count + 1) * sizeof *pages);
+    struct living *pages = realloc(keeper->pages, (keeper->page_count + 1) * sizeof *pages);
 
     if (!pages) {
         log_line(LOG_ERROR, "no memory to watch %s", slots->path);
         return;
     }
     keeper->pages = pages;
-    pages[keeper->page_count++] = slots;
+    pages[keeper->page_count++] = (struct living){ .slots = slots };
 }
 
 static void unwatch(struct keeper *keeper, const struct slots *slots)
 {
     for (size_t i = 0; i < keeper->page_count; i++) {
-        if (keeper->pages[i] == slots)
+        if (keeper->pages[i].slots == slots)
             keeper->pages[i--] = keeper->pages[--keeper->page_count];
     }
 }

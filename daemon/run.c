@@ -306,7 +306,8 @@ static bool start_event_job(struct later_job *job)
     if (job->next)
         job->next->link = &job->next;
     worker->jobs = job;
-    if (worker->in_flight++ == 0)
+    worker->in_flight++;
+    if (!event_pending(worker->watch, EV_TIMEOUT, NULL)) /* else short jobs would put it off */
         event_add(worker->watch, &(struct timeval){ 0, 250000 });
     return true;
 }

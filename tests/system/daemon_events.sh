@@ -98,6 +98,22 @@ sort -k4,4n "$work/ended" | awk '
 is "$(cat "$work/overlaps")" "" "never run at the same time"
 at_most "$(redis HLEN "$(key attempts)")" 1 "jobs with attempts (the dead one)"
 
+# ---- one that rests, as long as would be a hang while jobs are in flight; and short ones in a row
+
+push_event before '"for":0.1'
+within 5 "an event job before a pause" unknown before
+sleep 2.5
+push_event rested '"for":0.6,"upto":1'
+within 5 "an event job after a pause of more than the grace and a second" unknown rested
+i=0
+until [ $i -eq 30 ]; do
+    i=$((i + 1))
+    push_event "short-$i" '"for":0.1,"upto":1'
+    wait_until 5 unknown "short-$i" || not_ok "short-$i"
+done
+is "$(attempts_in begun rested | wc -l) $(how_often 'event loop hangs')" "1 0" \
+    "runs once, and so do 30 short ones, one at a time"
+
 # ---- a loop that stands still
 
 push_event quiet '"for":3,"upto":1,"do":"wait"'

@@ -322,6 +322,11 @@ START_TEST(test_over_its_time)
 }
 END_TEST
 
+static void beat(struct slots *page, double when)
+{
+    atomic_store(&page->page->heartbeat, (int64_t)(when * 1e6));
+}
+
 START_TEST(test_loop_hangs)
 {
     struct slots *page;
@@ -331,11 +336,43 @@ START_TEST(test_loop_hangs)
     page = watched(1);
     slot = page_hold(page, 0, "q", "a", SLOT_RUNNING, 30);
     slot->event = 1;
-    atomic_store(&page->page->heartbeat, (int64_t)((later_clock() - 0.9) * 1e6));
+    beat(page, later_clock());
     keeper_busy(keeper);
-    LIVE_FOR(0.2, expelled == 0); /* 1.2 s are allowed */
+    LIVE_FOR(1.1, expelled == 0); /* 1.2 s are allowed */
     LIVE_UNTIL(expelled > 0);
     ck_assert_str_eq(why, "its event loop hangs");
+}
+END_TEST
+
+/* The first event job after a pause: the last beat is old, the loop turns. */
+START_TEST(test_pause_is_no_hang)
+{
+    struct slots *page;
+
+    live_config.grace = 0;
+    page = watched(1);
+    beat(page, later_clock() - 1000);
+    page_hold(page, 0, "q", "a", SLOT_RUNNING, 30)->event = 1;
+    keeper_busy(keeper);
+    LIVE_FOR(0.8, expelled == 0);
+    beat(page, later_clock());
+    LIVE_FOR(0.8, expelled == 0);
+}
+END_TEST
+
+/* We and it stood still together, and the keeper looks first: a host that was frozen. */
+START_TEST(test_our_own_standstill_is_no_hang)
+{
+    struct slots *page;
+
+    live_config.grace = 0;
+    page = watched(1);
+    beat(page, later_clock());
+    page_hold(page, 0, "q", "a", SLOT_RUNNING, 30)->event = 1;
+    keeper_busy(keeper);
+    LIVE_FOR(0.1, expelled == 0);
+    usleep(1500000);
+    LIVE_FOR(0.1, expelled == 0);
 }
 END_TEST
 
@@ -617,7 +654,7 @@ static TCase *renewing(void)
 static TCase *watching(void)
 {
     return MAKE("watching", test_gives_back_behind, test_not_behind_event_jobs, test_over_its_time,
-                test_loop_hangs);
+                test_loop_hangs, test_pause_is_no_hang, test_our_own_standstill_is_no_hang);
 }
 
 static TCase *dead(void)
