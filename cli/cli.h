@@ -12,8 +12,8 @@
 #define LATER_CLI_H
 
 #include "args.h"
-#include "call.h"
-#include "table.h"
+#include "client/call.h"
+#include "output/table.h"
 #include "where.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* queue_list.c: the names of queues that a command is about. */
 #include "queue_list.h"
 
-#include "look.h"
+#include "queue/inspect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int read_known(struct cli *cli, struct queue_list *list, struct later_err
 
     if (!cli_client(cli, err))
         return -1;
-    later_look_queues(&cmd, later_call_prefix(cli->client));
+    later_inspect_queues(&cmd, later_call_prefix(cli->client));
     reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
     if (!reply)
         return -1;

@@ -1,7 +1,7 @@
 /* text.c: durations, times, numbers. */
 #include "text.h"
 
-#include "backoff.h"
+#include "base/backoff.h"
 
 #include <inttypes.h>
 #include <math.h>

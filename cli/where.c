@@ -1,8 +1,8 @@
 /* where.c: which Redis. */
 #include "where.h"
 
-#include "config.h" /* laterd's: a client's configuration is read like the daemon's */
-#include "document.h"
+#include "config/config.h" /* laterd's: a client's configuration is read like the daemon's */
+#include "job/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>

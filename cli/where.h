@@ -12,7 +12,7 @@
 #ifndef LATER_CLI_WHERE_H
 #define LATER_CLI_WHERE_H
 
-#include "key.h"
+#include "redis/key.h"
 #include "later/error.h"
 
 #include <limits.h>

@@ -5,7 +5,7 @@
 #ifndef LATERD_EMBEDDED_H
 #define LATERD_EMBEDDED_H
 
-#include "config.h"
+#include "config/config.h"
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 /* health.c: how a laterd on this host is. */
 #include "health.h"
 
-#include "clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* main.c: options → configuration → supervisor. */
-#include "checker.h"
-#include "config.h"
+#include "supervisor/checker.h"
+#include "config/config.h"
 #include "log.h"
-#include "perform.h"
-#include "plugin.h"
-#include "supervisor.h"
+#include "worker/perform.h"
+#include "plugin/plugin.h"
+#include "supervisor/supervisor.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* notify.c: systemd's door. */
 #include "notify.h"
 
-#include "clock.h"
+#include "base/clock.h"
 
 #ifdef HAVE_SYSTEMD
 #include <stdint.h>

@@ -1,6 +1,6 @@
 # expand.awk: checks scripts/*.lua and makes of each a complete script for Redis, and C of all.
 #
-#   LC_ALL=C awk -v keys=lib/key.h -v inc=scripts/inc -v lua=DIR -v c=FILE -v h=FILE \
+#   LC_ALL=C awk -v keys=lib/redis/key.h -v inc=scripts/inc -v lua=DIR -v c=FILE -v h=FILE \
 #       -f scripts/expand.awk SCRIPT.lua...
 #
 # Writes DIR/NAME.lua (installed), FILE.c (the texts without comments) and FILE.h (their names).
@@ -8,7 +8,7 @@
 #
 # A script begins with its contract, in this order; more lines of KEYS or ARGV add to the first:
 #   -- NAME: a sentence            NAME is the file's
-#   -- KEYS   ready stats          of `enum later_key` in lib/key.h, or call, claims, fence, limit,
+#   -- KEYS   ready stats          of `enum later_key` in lib/redis/key.h, or call, claims, fence, limit,
 #                                  lock, lock_wake, running, stock, waiting
 #   -- ARGV   token (id score)...  each argument by name; the group in parentheses repeats, 0 or
 #                                  more times; `none` for no arguments
@@ -163,7 +163,7 @@ function read_keys(file,    i) {
     for (i = 1; i <= key_count; i++) {
         if (!(key_name[i] in key))
             fault(file, field_line, "unknown key `" key_name[i] "`",
-                  "name one of enum later_key in lib/key.h, or of known_keys() here")
+                  "name one of enum later_key in lib/redis/key.h, or of known_keys() here")
         declare_head(file, key_name[i])
         row_keys[name] = row_keys[name] (i > 1 ? ", " : "") \
             (key[key_name[i]] == "-1" ? "-1 /* " key_name[i] " */" : key[key_name[i]])
@@ -431,7 +431,7 @@ function sha(    command, i, result) {
 
 function write_c(    s, i, text) {
     print "/* Made by scripts/expand.awk from scripts/; see there. */" > c
-    print "#include \"script.h\"\n" > c
+    print "#include \"redis/script.h\"\n" > c
     for (s = 1; s <= scripts; s++) {
         name = base(path[s])
         print "static const char text_" name "[] =" > c

@@ -3,7 +3,7 @@
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
-flags="-std=gnu11 -D_GNU_SOURCE -Wall -Werror -Ilib -I$top_builddir/lib -iquote daemon
+flags="-std=gnu11 -D_GNU_SOURCE -Wall -Werror -Ilib -I$top_builddir/lib -iquote daemon -iquote cli
     $(pkg-config --cflags hiredis libevent_core jansson libconfig)"
 
 # alone HEADER...: fails if one of them does not compile alone.
@@ -19,6 +19,6 @@ alone()
 
 for room in lib/later lib daemon cli jobs; do
     # shellcheck disable=SC2046 # names without blanks
-    runs "headers of $room" alone $(find "$room" -maxdepth 1 -name '*.h')
+    runs "headers of $room" alone $(find "$room" -name '*.h')
 done
 finish

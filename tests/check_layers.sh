@@ -14,27 +14,8 @@ cat "$out" >>"$includes"
 
 # A module is a name with all that begins with it and _: config has config_table.c. Names joined by
 # / are one module in several files. Each may use those of its own line and of the lines above;
-# lib's stand above daemon's.
-layers='lib    error clock
-lib    address backoff command digest key password reply
-lib    document script sentinel slot
-lib    conn nodes shards
-lib    cluster
-lib    redis
-lib    limit lock look place queue stock
-lib    bulk call client lock_wait push route
-daemon config connections health log notify signals
-daemon embedded link restart slots waits
-daemon fit follow sweep
-daemon announce bell ears find holds migrator outbox plugin reshard
-daemon job keeper/grave
-daemon worker/fetch/gate/host/run/wake
-daemon checker pages perform process
-daemon workers
-daemon ring
-daemon tend
-daemon supervisor
-daemon main'
+# lib's stand above daemon's. The second word of a line is the folder, - for none.
+layers=$(sed -n '/^## Who may use whom/,/^## Processes/s/^    //p' doc/architecture.md)
 
 # ask PROGRAM: what the awk program says about the includes, into $out.
 ask()
@@ -51,19 +32,21 @@ ask()
         }
         # A line of $layers: each name belongs to the first of those that it is joined with.
         function layer(    i, n, names) {
-            for (i = 2; i <= NF; i++)
+            for (i = 3; i <= NF; i++)
                 for (n = split($i, names, "/"); n > 0; n--) {
                     whole[names[n]] = names[1]
                     level[names[n]] = NR
+                    folder[names[n]] = $1 ($2 == "-" ? "" : "/" $2)
                 }
         }
-        # The file meant by an include in quotes: beside the includer, else in lib, else in daemon.
+        # The file meant by an include in quotes: includes name it from the top of lib, daemon or cli,
+        # plugins beside themselves.
         function meant(from, text) {
             text = substr(text, 2, length(text) - 2)
-            sub(/[^\/]*$/, text, from)
-            if (from in file) return from
+            if (from ~ /^jobs\// && sub(/[^\/]*$/, text, from) && from in file) return from
             if (("lib/" text) in file || text == "script_names.h") return "lib/" text
-            return ("daemon/" text) in file ? "daemon/" text : from
+            if (("daemon/" text) in file) return "daemon/" text
+            return "cli/" text
         }
         function bad(why) { print $1 ": includes " $2 ": " why }
         FILENAME == "-" { layer(); next }
@@ -81,7 +64,14 @@ judge()
 
 judge "every module has its layer" '
     room($1) ~ /^(lib|daemon)$/ && $1 !~ /^lib\/later\// && !(module($1) in level) && !seen[$1]++ {
-        print $1 ": no layer for it; give it one in tests/check_layers.sh"
+        print $1 ": no layer for it; give it one in doc/architecture.md"
+    }'
+
+judge "every module is in its folder" '
+    NF == 1 && room($1) ~ /^(lib|daemon)$/ && $1 !~ /^lib\/later\// && (module($1) in level) {
+        here = $1
+        sub(/\/[^\/]*$/, "", here)
+        if (here != folder[module($1)]) print $1 ": its place is " folder[module($1)] "/"
     }'
 
 judge "each uses only its own layer and those before" '
@@ -96,7 +86,7 @@ judge "lib knows no daemon, the command line only its configuration and health, 
     $2 ~ /^"/ {
         target = meant($1, $2)
         if (room(target) != room($1) && !(room(target) == "lib" && $1 ~ /^(daemon|cli)\//) &&
-            !(target ~ /^daemon\/(config|health)\.h$/ && room($1) == "cli"))
+            !(target ~ /^daemon\/(config\/config|health)\.h$/ && room($1) == "cli"))
             bad("not from " room($1) "/")
     }
     room($1) == "jobs" && $2 ~ /^</ && $2 !~ /^<(later\/(job|job_json)\.h|jansson\.h|(arpa|curl|event2|netinet|sys)\/.*|[a-z0-9]+\.h)>$/ {
@@ -104,12 +94,12 @@ judge "lib knows no daemon, the command line only its configuration and health, 
     }'
 
 judge "each library has one door" '
-    $2 ~ /^<hiredis/ && $1 !~ /^lib\/(conn[a-z_]*|reply)\.[ch]$/ { bad("only lib/conn* and lib/reply may") }
-    $2 ~ /^<jansson/ && $1 !~ /^(lib\/document[a-z_]*\.c|lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
-        bad("only lib/document*.c, later/job_json.h and cli/ may")
+    $2 ~ /^<hiredis/ && $1 !~ /^lib\/redis\/(conn[a-z_]*|reply)\.[ch]$/ { bad("only lib/redis/conn* and lib/redis/reply may") }
+    $2 ~ /^<jansson/ && $1 !~ /^(lib\/job\/document[a-z_]*\.c|lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
+        bad("only lib/job/document*.c, later/job_json.h and cli/ may")
     }
     $2 ~ /^<curl\// && $1 !~ /^jobs\/http_curl\.h$/ { bad("only jobs/http_curl.h may") }
-    $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config[a-z_]*\.[ch]$/ { bad("only daemon/config*.c may") }
+    $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config\/config[a-z_]*\.[ch]$/ { bad("only daemon/config/*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'
 
 ask '

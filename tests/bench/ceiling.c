@@ -2,7 +2,7 @@
 #include "ceiling.h"
 
 #include "measure.h"
-#include "queue.h"
+#include "queue/queue.h"
 
 #include <errno.h>
 #include <poll.h>

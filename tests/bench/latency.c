@@ -4,9 +4,9 @@
 #include "scenarios.h"
 #include "stage.h"
 
-#include "document.h"
+#include "job/document.h"
 #include "later/client.h"
-#include "queue.h"
+#include "queue/queue.h"
 
 #include <math.h>
 #include <stdio.h>

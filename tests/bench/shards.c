@@ -4,7 +4,7 @@
 #include "stage.h"
 
 #include "later/client.h"
-#include "shards.h"
+#include "queue/shards.h"
 #include "tests/support/cluster.h"
 
 #include <stdio.h>

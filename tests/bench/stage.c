@@ -1,9 +1,9 @@
 /* stage.c: a redis-server and a laterd for a scenario. */
 #include "stage.h"
 
-#include "call.h"
+#include "client/call.h"
 #include "measure.h"
-#include "script.h"
+#include "redis/script.h"
 
 #include <errno.h>
 #include <fcntl.h>

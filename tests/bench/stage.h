@@ -5,7 +5,7 @@
 #ifndef BENCH_STAGE_H
 #define BENCH_STAGE_H
 
-#include "key.h"
+#include "redis/key.h"
 #include "tests/support/server.h"
 
 #include <hiredis/hiredis.h>

@@ -1,7 +1,7 @@
 /* arena.c: a Redis and laterds of a test's own. */
 #include "arena.h"
 
-#include "slot.h"
+#include "redis/slot.h"
 
 #include <errno.h>
 #include <fcntl.h>

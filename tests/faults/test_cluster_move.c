@@ -9,12 +9,12 @@
 #include "tap.h"
 #include "tests/support/cluster.h"
 
-#include "call.h"
-#include "lock.h"
-#include "place.h"
-#include "queue.h"
+#include "client/call.h"
+#include "queue/lock.h"
+#include "queue/permit.h"
+#include "queue/queue.h"
 #include "script_names.h"
-#include "stock.h"
+#include "queue/stock.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -180,8 +180,8 @@ static bool touch_place(struct later_client *client, const char *token)
 {
     struct later_command cmd = { 0 };
 
-    later_place_touch(&cmd, "later", "seat", 60, &token, 1);
-    return lost_none(client, &cmd, LATER_SCRIPT_PLACE_TOUCH);
+    later_permit_touch(&cmd, "later", "seat", 60, &token, 1);
+    return lost_none(client, &cmd, LATER_SCRIPT_PERMIT_TOUCH);
 }
 
 static void take_all(struct later_client *client, const struct later_keys *keys, const char *token)
@@ -193,8 +193,8 @@ static void take_all(struct later_client *client, const struct later_keys *keys,
     tap_ok(later_push(client, "moved", &job, NULL, NULL, &err) == 0, "a job is pushed");
     later_queue_reserve(&cmd, keys, token, 60, 1, LATER_RESERVE_BYTES, 0);
     later_reply_free(ask(client, &cmd, LATER_SCRIPT_RESERVE));
-    later_place_take(&cmd, "later", "seat", token, 1, 60);
-    later_reply_free(ask(client, &cmd, LATER_SCRIPT_PLACE_TAKE));
+    later_permit_take(&cmd, "later", "seat", token, 1, 60);
+    later_reply_free(ask(client, &cmd, LATER_SCRIPT_PERMIT_TAKE));
     tap_ok(passes(client) && touch_job(client, keys, token) && touch_place(client, token),
            "it is reserved, has a place, and one of two has passed");
 }

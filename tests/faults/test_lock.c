@@ -3,11 +3,11 @@
 #include "arena.h"
 #include "tap.h"
 
-#include "call.h"
-#include "lock_wait.h"
-#include "queue.h"
-#include "script.h"
-#include "stock.h"
+#include "client/call.h"
+#include "client/lock_wait.h"
+#include "queue/queue.h"
+#include "redis/script.h"
+#include "queue/stock.h"
 
 #include <errno.h>
 #include <fcntl.h>

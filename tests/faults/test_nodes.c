@@ -7,10 +7,10 @@
  * taken over: twice the node timeout and 2 s, the best of up to three rounds, since other tests may
  * have the machine. What the replica had before is there in each.
  */
-#include "call.h"
-#include "clock.h"
-#include "queue.h"
-#include "slot.h"
+#include "client/call.h"
+#include "base/clock.h"
+#include "queue/queue.h"
+#include "redis/slot.h"
 #include "tap.h"
 #include "tests/support/cluster.h"
 

@@ -8,7 +8,7 @@
  * the fences, or the looking at former places, do not hold.
  */
 #include "arena.h"
-#include "slot.h"
+#include "redis/slot.h"
 #include "tap.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "config.h"
+#include "config/config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fuzz_document.c: any bytes as a job document, as a payload, and as text to quote. */
 #include "fuzz.h"
 
-#include "document.h"
+#include "job/document.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -7,11 +7,11 @@
  */
 #include "fuzz.h"
 
-#include "look.h"
-#include "nodes.h"
-#include "queue.h"
-#include "redis.h"
-#include "stock.h"
+#include "queue/inspect.h"
+#include "redis/nodes.h"
+#include "queue/queue.h"
+#include "redis/redis.h"
+#include "queue/stock.h"
 
 #include <hiredis/hiredis.h>
 #include <math.h>
@@ -79,20 +79,20 @@ static void decode_look(const struct later_reply *reply, size_t most)
     const struct later_reply *page;
     char cursor[32];
 
-    later_look_sized(reply, &sizes);
+    later_inspect_sized(reply, &sizes);
     for (size_t i = 0; i < most; i++) {
-        later_look_peeked(reply, i, &seen);
+        later_inspect_peeked(reply, i, &seen);
         read_string(seen.id);
         read_text(seen.error, seen.error_len);
         read_text(seen.document, seen.document_len);
-        later_look_shown(reply, i, &seen);
+        later_inspect_shown(reply, i, &seen);
         read_string(seen.state);
     }
-    page = later_look_scanned(reply, cursor);
+    page = later_inspect_scanned(reply, cursor);
     read_string(cursor);
     for (size_t i = 0; i < later_reply_count(page) && i < most; i += 2)
         read_string(later_reply_text(later_reply_at(page, i), NULL));
-    must(isfinite(later_look_timed(reply)), "a time is finite");
+    must(isfinite(later_inspect_timed(reply)), "a time is finite");
 }
 
 /* As CLUSTER SLOTS' answer, and a redirection. */

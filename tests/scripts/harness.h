@@ -18,7 +18,7 @@
 #define TESTS_SCRIPTS_HARNESS_H
 
 #include "tests/support/server.h"
-#include "script.h"
+#include "redis/script.h"
 
 #include <check.h>
 #include <hiredis/hiredis.h>

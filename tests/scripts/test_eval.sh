@@ -129,10 +129,10 @@ redis zadd 'later:{demo}:delayed' 1 z >/dev/null
 is "$(run locate z '')" '0 1 0 0 0' 'locate'
 redis del 'later:{demo}:delayed' >/dev/null
 
-is "$(run place_take $t1 1 30)" '' 'place_take'
-contains "$(run place_take $t2 1 30)" '29.' 'place_take: none is free'
-is "$(run place_touch 30 $t1 $t2)" 2 'place_touch'
-is "$(run place_free $t1)" 1 'place_free'
+is "$(run permit_take $t1 1 30)" '' 'permit_take'
+contains "$(run permit_take $t2 1 30)" '29.' 'permit_take: none is free'
+is "$(run permit_touch 30 $t1 $t2)" 2 'permit_touch'
+is "$(run permit_free $t1)" 1 'permit_free'
 redis zadd 'later:running:{place}:waiting' 4000000000 'demo w' >/dev/null
 is "$(run wait_next)" 'demo w 4000000000' 'wait_next'
 redis zadd 'later:{demo}:delayed' 4000000000 w >/dev/null

@@ -4,7 +4,7 @@
 needs sha1sum
 
 expand=$top_srcdir/scripts/expand.awk
-keys=$top_srcdir/lib/key.h
+keys=$top_srcdir/lib/redis/key.h
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 mkdir "$box/inc" "$box/lua"
@@ -118,8 +118,9 @@ contains "$(cat "$box/lua/first.lua")" "if #KEYS ~= 1 or #ARGV ~= 0 then" "no ar
 contains "$(cat "$box/lua/third.lua")" "if #KEYS ~= 1 then" "any number of arguments"
 
 # What C says is what Redis gets: compile the texts, and let C and sha1sum speak.
-cat >"$box/script.h" <<'C'
-#include "key.h"
+mkdir "$box/redis"
+cat >"$box/redis/script.h" <<'C'
+#include "redis/key.h"
 struct later_script_text {
     const char *name, *text;
     unsigned long len;

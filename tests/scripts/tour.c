@@ -46,9 +46,9 @@ static const char *const calls[][28] = {
     { "lock_show" },
     { "lock_free", "oooooooooooooooo" },
     { "lock_wake", "wwwwwwwwwwwwwwww" },
-    { "place_take", "new", "2", "30" },
-    { "place_touch", "40", "held" },
-    { "place_free", "held" },
+    { "permit_take", "new", "2", "30" },
+    { "permit_touch", "40", "held" },
+    { "permit_free", "held" },
     { "wait_next" },
     { "hasten", "99999999999", "soon" },
     { "reshard", "", "4 1" },
@@ -56,16 +56,19 @@ static const char *const calls[][28] = {
     { "ids", "unique", "0" },
 };
 
-const char *const tour_scripts[] = { "push",          "show",       "peek",        "size",
-                                     "touch",         "ack",        "expire",      "migrate",
-                                     "release",       "return",     "bury",        "kick",
-                                     "cancel",        "pause",      "resume",      "reserve",
-                                     "trim",          "purge",      "stock_set",   "stock_claim",
-                                     "stock_release", "stock_show", "limit_fixed", "limit_sliding",
-                                     "lock_touch",    "lock_show",  "lock_free",   "lock_take",
-                                     "lock_wake",     "place_take", "place_touch", "place_free",
-                                     "wait_next",     "hasten",     "locate",      "wake",
-                                     "reshard",       "ids",        NULL };
+const char *const tour_scripts[] = { "push",         "show",        "peek",
+                                     "size",         "touch",       "ack",
+                                     "expire",       "migrate",     "release",
+                                     "return",       "bury",        "kick",
+                                     "cancel",       "pause",       "resume",
+                                     "reserve",      "trim",        "purge",
+                                     "stock_set",    "stock_claim", "stock_release",
+                                     "stock_show",   "limit_fixed", "limit_sliding",
+                                     "lock_touch",   "lock_show",   "lock_free",
+                                     "lock_take",    "lock_wake",   "permit_take",
+                                     "permit_touch", "permit_free", "wait_next",
+                                     "hasten",       "locate",      "wake",
+                                     "reshard",      "ids",         NULL };
 
 void tour_crowd(void)
 {
@@ -101,7 +104,7 @@ void tour_crowd(void)
     run("stock_set", "5", NULL);
     run("stock_claim", "ann", NULL);
     run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
-    run("place_take", "held", "2", "30", NULL);
+    run("permit_take", "held", "2", "30", NULL);
     ask("ZADD later:running:{n}:waiting 99999999999 first");
 }
 

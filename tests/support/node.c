@@ -1,7 +1,7 @@
 /* node.c: redis-server processes on ports. */
 #include "node.h"
 
-#include "lib/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

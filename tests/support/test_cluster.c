@@ -1,7 +1,7 @@
 /* test_cluster.c: the Cluster that other tests stand on: who is who, after each thing that may
  * happen to a node. */
 #include "cluster.h"
-#include "lib/clock.h"
+#include "base/clock.h"
 #include "tests/faults/tap.h"
 
 #include <stdio.h>

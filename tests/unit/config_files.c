@@ -1,7 +1,7 @@
 /* config_files.c: configuration files of a test. */
 #include "config_files.h"
 
-#include "config_table.h"
+#include "config/config_table.h"
 #include "unit.h"
 
 #include <ftw.h>

@@ -6,7 +6,7 @@
 #ifndef CONFIG_FILES_H
 #define CONFIG_FILES_H
 
-#include "config.h"
+#include "config/config.h"
 
 extern char config_dir[]; /* "/tmp/laterd-XXXXXX" while a test runs */
 extern struct later_error config_err;

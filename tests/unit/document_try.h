@@ -5,7 +5,7 @@
 #ifndef DOCUMENT_TRY_H
 #define DOCUMENT_TRY_H
 
-#include "document.h"
+#include "job/document.h"
 
 #include <check.h>
 #include <stdlib.h>

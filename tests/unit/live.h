@@ -8,8 +8,8 @@
 #ifndef LIVE_H
 #define LIVE_H
 
-#include "clock.h"
-#include "link.h"
+#include "base/clock.h"
+#include "link/link.h"
 #include "tests/support/server.h"
 #include "unit.h"
 

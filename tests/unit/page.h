@@ -5,7 +5,7 @@
 #define PAGE_H
 
 #include "live.h"
-#include "slots.h"
+#include "reservation/slots.h"
 
 #define PAGE_TOKEN "0123456789abcdef"
 

@@ -4,8 +4,8 @@
 #ifndef REDIS_RIG_H
 #define REDIS_RIG_H
 
-#include "clock.h"
-#include "redis.h"
+#include "base/clock.h"
+#include "redis/redis.h"
 #include "tests/support/fake_redis.h"
 #include "unit.h"
 

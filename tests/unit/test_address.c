@@ -1,5 +1,5 @@
 /* test_address.c: Redis URLs, and the sockets to them. */
-#include "address.h"
+#include "redis/address.h"
 
 #include "unit.h"
 
@@ -208,7 +208,7 @@ static int option(int fd, int level, int name)
 START_TEST(test_tcp_socket)
 {
     unsigned count = 0;
-    int fd, ears = listener(&resolved[0], true);
+    int fd, subscriber = listener(&resolved[0], true);
 
     resolved_count = 1;
     ck_assert_int_eq(later_address_parse(&address, "redis://somewhere", &err), 0);
@@ -224,32 +224,32 @@ START_TEST(test_tcp_socket)
     ck_assert_int_eq(option(fd, IPPROTO_TCP, TCP_KEEPCNT), 3);
     ck_assert_int_eq(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 10000);
     close(fd);
-    close(ears);
+    close(subscriber);
 }
 END_TEST
 
 /* Number 0 to 3 of two addresses: each in turn. */
 START_TEST(test_each_address_in_turn)
 {
-    int ears[2] = { listener(&resolved[0], true), listener(&resolved[1], true) };
+    int subscriber[2] = { listener(&resolved[0], true), listener(&resolved[1], true) };
 
     resolved_count = 2;
     ck_assert_int_eq(later_address_parse(&address, "redis://somewhere", &err), 0);
     for (unsigned which = 0; which < 4; which++) {
         unsigned count = 0;
-        struct pollfd poller = { .fd = ears[which % 2], .events = POLLIN };
+        struct pollfd poller = { .fd = subscriber[which % 2], .events = POLLIN };
         int fd = later_address_connect(&address, which, &count, &err), taken;
 
         ck_assert_int_ge(fd, 0);
         ck_assert_uint_eq(count, 2);
         ck_assert_int_eq(poll(&poller, 1, 1000), 1);
-        taken = accept(ears[which % 2], NULL, NULL);
+        taken = accept(subscriber[which % 2], NULL, NULL);
         ck_assert_int_ge(taken, 0);
         close(taken);
         close(fd);
     }
-    close(ears[0]);
-    close(ears[1]);
+    close(subscriber[0]);
+    close(subscriber[1]);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* test_backoff.c: the wait before the next attempt, in exact values. */
-#include "backoff.h"
+#include "base/backoff.h"
 
 #include "unit.h"
 

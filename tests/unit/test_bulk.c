@@ -1,7 +1,7 @@
 /* test_bulk.c: pushing many: each exactly once and in its order, whatever the connection does. */
 #include "live.h"
 
-#include "bulk.h"
+#include "client/bulk.h"
 #include "later/client.h"
 #include "tests/support/fake_redis.h"
 

@@ -1,9 +1,9 @@
 /* test_client.c: the blocking client: opening, pushing, and what a Redis that fails does to it. */
 #include "live.h"
 
-#include "call.h"
+#include "client/call.h"
 #include "later/client.h"
-#include "queue.h"
+#include "queue/queue.h"
 #include "tests/support/fake_redis.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* test_cluster.c: a Cluster of two scripted nodes. A has the slots of the keys 2 and 3, B those of
  * 1, 4 and 5, until a test says otherwise. */
-#include "cluster.h"
+#include "redis/cluster.h"
 #include "redis_rig.h"
-#include "script.h"
-#include "slot.h"
+#include "redis/script.h"
+#include "redis/slot.h"
 
 #include <math.h>
 #include <pthread.h>

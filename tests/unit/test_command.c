@@ -1,5 +1,5 @@
 /* test_command.c: commands in wire format, byte by byte. */
-#include "command.h"
+#include "redis/command.h"
 
 #include "tests/support/comma.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* test_config.c: options by themselves: defaults, numbers, strings, words. */
-#include "config.h"
+#include "config/config.h"
 
 #include "config_files.h"
 #include "unit.h"

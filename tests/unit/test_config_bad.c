@@ -1,5 +1,5 @@
 /* test_config_bad.c: tests/unit/bad_config, files that must be refused, and how. */
-#include "config.h"
+#include "config/config.h"
 
 #include "config_files.h"
 #include "unit.h"

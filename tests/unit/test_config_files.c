@@ -1,6 +1,6 @@
 /* test_config_files.c: where a configuration comes from: @include, conf.d, modes and kinds of
  * files. */
-#include "config.h"
+#include "config/config.h"
 
 #include "config_files.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* test_config_lists.c: queues, pools, types and what they inherit, limits, plugins and leaves. */
-#include "config.h"
+#include "config/config.h"
 
 #include "config_files.h"
 #include "unit.h"

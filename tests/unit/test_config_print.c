@@ -1,10 +1,10 @@
 /* test_config_print.c: what is written about options agrees with the table: --print-config,
  * etc/laterd.conf, doc/laterd.conf.5. */
-#include "config.h"
+#include "config/config.h"
 
 #include "config_files.h"
-#include "config_table.h"
-#include "config_text.h"
+#include "config/config_table.h"
+#include "config/config_text.h"
 #include "unit.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "document_try.h"
 #include "unit.h"
 
-#include "document_text.h"
+#include "job/document_text.h"
 
 #include <float.h>
 #include <jansson.h>

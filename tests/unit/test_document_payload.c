@@ -2,7 +2,7 @@
 #include "document_try.h"
 #include "unit.h"
 
-#include "document_json.h"
+#include "job/document_json.h"
 
 #include <stdio.h>
 

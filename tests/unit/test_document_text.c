@@ -1,8 +1,8 @@
 /* test_document_text.c: any bytes become a JSON string. */
-#include "document.h"
+#include "job/document.h"
 #include "unit.h"
 
-#include "document_text.h"
+#include "job/document_text.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* test_find.c: what a reserve took whose answer was lost is found by its token and given back. */
-#include "find.h"
+#include "reservation/find.h"
 
 #include "live.h"
 #include "tests/support/fake_redis.h"

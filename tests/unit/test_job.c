@@ -1,7 +1,7 @@
 /* test_job.c: document before type before global, and what becomes of a job that has run. */
-#include "job.h"
+#include "reservation/job.h"
 
-#include "config.h"
+#include "config/config.h"
 #include "unit.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_keeper.c: the leases of the living are renewed, what the dead held is settled. */
-#include "keeper.h"
+#include "keeper/keeper.h"
 
 #include "page.h"
 

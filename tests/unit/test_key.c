@@ -1,5 +1,5 @@
 /* test_key.c: the names of the keys, as section 2 of the contract spells them. */
-#include "key.h"
+#include "redis/key.h"
 
 #include "unit.h"
 

@@ -1,10 +1,10 @@
 /* test_lock.c: taking a lock and waiting for it, on a live Redis. */
-#include "lock_wait.h"
+#include "client/lock_wait.h"
 
-#include "call.h"
+#include "client/call.h"
 #include "live.h"
-#include "queue.h"
-#include "script.h"
+#include "queue/queue.h"
+#include "redis/script.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_log.c: what a line looks like, whatever is in it; and that it never makes anybody wait. */
 #include "log.h"
 
-#include "clock.h"
+#include "base/clock.h"
 #include "tests/support/comma.h"
 #include "unit.h"
 

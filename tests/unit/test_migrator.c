@@ -1,8 +1,8 @@
 /* test_migrator.c: due jobs become ready at their time, not before and not late; lapses wait for
  * those who may still touch. */
-#include "migrator.h"
+#include "queues/migrator.h"
 
-#include "ears.h"
+#include "queues/subscriber.h"
 #include "live.h"
 
 #include "later/client.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 static struct migrator *migrator;
-static struct ears *ears;
+static struct subscriber *subscriber;
 static struct later_client *client;
 static struct later_error err;
 
@@ -27,7 +27,7 @@ static void set_up(void)
 {
     live_begin();
     migrator = NULL;
-    ears = NULL;
+    subscriber = NULL;
     client = later_client_open(live_url, &err);
     ck_assert_ptr_nonnull(client);
     live_loop(on_up);
@@ -35,8 +35,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    ears_free(ears);
-    ears_free(NULL);
+    subscriber_free(subscriber);
+    subscriber_free(NULL);
     migrator_free(migrator);
     migrator_free(NULL);
     live_unloop();
@@ -55,12 +55,12 @@ static void on_due(void *arg, const char *queue, double at)
 /* After what the test has changed in live_config. */
 static void begin(void)
 {
-    const struct ears_options options = { .due = on_due };
+    const struct subscriber_options options = { .due = on_due };
 
     migrator = migrator_new(live_base, &live_config, live_link, "the-host", &err);
     ck_assert_msg(migrator != NULL, "%s", err.text);
-    ears = ears_new(live_base, &live_config, &options, &err);
-    ck_assert_msg(ears != NULL, "%s", err.text);
+    subscriber = subscriber_new(live_base, &live_config, &options, &err);
+    ck_assert_msg(subscriber != NULL, "%s", err.text);
     migrator_link_up(migrator);
     LIVE_UNTIL(migrator_redis_now(migrator) > 0);
     LIVE_UNTIL(live_number("PUBLISH later:{q}:due 9e9") == 1); /* it listens */

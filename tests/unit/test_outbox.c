@@ -1,10 +1,10 @@
 /* test_outbox.c: settlements on their way to a live Redis: grouped, refused, lost, repeated; each
  * takes effect once. */
-#include "outbox.h"
+#include "reservation/outbox.h"
 
 #include "page.h"
 
-#include "call.h"
+#include "client/call.h"
 #include "later/client.h"
 #include "log.h"
 #include "tests/support/fake_redis.h"

@@ -1,5 +1,5 @@
 /* test_plugin.c: which files are loaded as plugins, which are refused, and in what words. */
-#include "plugin.h"
+#include "plugin/plugin.h"
 
 #include "fake_host.h"
 #include "old_plugin/abi1.h"

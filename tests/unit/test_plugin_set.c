@@ -1,5 +1,5 @@
 /* test_plugin_set.c: the plugins of a configuration: loaded, configured, started, stopped. */
-#include "plugin.h"
+#include "plugin/plugin.h"
 
 #include "fake_host.h"
 #include "plugin_files.h"

@@ -1,10 +1,10 @@
 /* test_queue.c: what is sent for each verb, word by word; what is made of the answers; tokens.
  * The words are written down from the heads of scripts/VERB.lua. */
-#include "queue.h"
+#include "queue/queue.h"
 
-#include "look.h"
-#include "place.h"
-#include "stock.h"
+#include "queue/inspect.h"
+#include "queue/permit.h"
+#include "queue/stock.h"
 #include "tests/support/comma.h"
 #include "unit.h"
 
@@ -413,7 +413,7 @@ START_TEST(test_ids)
     later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
     CALL(SHOW, "show", "7", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":priorities",
          ":errors", "a", "b");
-    later_look_locate(&cmd, &keys, "a", TOKEN ":a");
+    later_inspect_locate(&cmd, &keys, "a", TOKEN ":a");
     CALL(LOCATE, "locate", "5", ":ready", ":delayed", ":dead", ":reserved", ":jobs", "a",
          TOKEN ":a");
     later_queue_cancel(&cmd, &keys, (const char *const[]){ "a", "b" },
@@ -463,18 +463,18 @@ START_TEST(test_place)
 {
     const char *const tokens[] = { "t1", "t2" };
 
-    later_place_take(&cmd, "later", "type:a", "t1", 2, 30);
-    CALL(PLACE_TAKE, "place_take", "1", "later:running:{type:a}", "t1", "2", "30.000000");
-    later_place_touch(&cmd, "later", "type:a", 30, tokens, 2);
-    CALL(PLACE_TOUCH, "place_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
-    later_place_free(&cmd, "later", "type:a", tokens, 1);
-    CALL(PLACE_FREE, "place_free", "1", "later:running:{type:a}", "t1");
-    later_place_next(&cmd, "later", true, "a");
+    later_permit_take(&cmd, "later", "type:a", "t1", 2, 30);
+    CALL(PERMIT_TAKE, "permit_take", "1", "later:running:{type:a}", "t1", "2", "30.000000");
+    later_permit_touch(&cmd, "later", "type:a", 30, tokens, 2);
+    CALL(PERMIT_TOUCH, "permit_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
+    later_permit_free(&cmd, "later", "type:a", tokens, 1);
+    CALL(PERMIT_FREE, "permit_free", "1", "later:running:{type:a}", "t1");
+    later_permit_next(&cmd, "later", true, "a");
     CALL(WAIT_NEXT, "wait_next", "1", "later:lock:{a}:waiting");
-    later_place_hasten(&cmd, &keys, 1700000000.5, "id");
+    later_permit_hasten(&cmd, &keys, 1700000000.5, "id");
     CALL(HASTEN, "hasten", "2", "later:{q}:delayed", "later:{q}:due", "1700000000.500000", "id");
-    ck_assert_double_eq(later_place_wait(reply_of("$0\r\n\r\n")), 0);
-    ck_assert_double_eq(later_place_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
+    ck_assert_double_eq(later_permit_wait(reply_of("$0\r\n\r\n")), 0);
+    ck_assert_double_eq(later_permit_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
 }
 END_TEST
 

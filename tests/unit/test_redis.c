@@ -1,7 +1,7 @@
 /* test_redis.c: one connection that holds: the handshake, answers in order, scripts that have to be
  * loaded, calls from inside an answer. What breaks is in test_redis_faults.c. */
 #include "redis_rig.h"
-#include "script.h"
+#include "redis/script.h"
 
 #include <fcntl.h>
 #include <math.h>

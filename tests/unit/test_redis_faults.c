@@ -1,7 +1,7 @@
 /* test_redis_faults.c: a connection that breaks, at every place: what was sent is UNKNOWN, what was
  * not is UNSENT, and each command is answered exactly once. */
 #include "redis_rig.h"
-#include "script.h"
+#include "redis/script.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

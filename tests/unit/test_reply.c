@@ -1,5 +1,5 @@
 /* test_reply.c: reading replies of every shape; what each error asks for. */
-#include "reply.h"
+#include "redis/reply.h"
 
 #include "tests/support/comma.h"
 #include "unit.h"

@@ -1,15 +1,15 @@
 /* test_restart.c: how long a worker that crashed has to wait, in exact seconds. */
-#include "restart.h"
+#include "supervisor/restart.h"
 
 #include "unit.h"
 
 /* Quick crashes in a row: five are free, then 1 s, doubling to 60 s. */
 static void check_row(struct restart *restart)
 {
-    static const double waits[] = { 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60 };
+    static const double backlog[] = { 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60 };
 
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-        ck_assert_double_eq(restart_after(restart, true, 0.1), waits[i]);
+    for (size_t i = 0; i < sizeof backlog / sizeof *backlog; i++)
+        ck_assert_double_eq(restart_after(restart, true, 0.1), backlog[i]);
 }
 
 START_TEST(test_row)
@@ -60,7 +60,7 @@ START_TEST(test_the_count_does_not_run_over)
 }
 END_TEST
 
-static TCase *waits(void)
+static TCase *backlog(void)
 {
     TCase *tc = tcase_create("waits");
 
@@ -71,4 +71,4 @@ static TCase *waits(void)
     return tc;
 }
 
-UNIT_MAIN("restart", waits)
+UNIT_MAIN("restart", backlog)

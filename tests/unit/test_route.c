@@ -2,10 +2,10 @@
  * two places, none is lost. Where ids belong is computed here from their CRC, not by lib/shards. */
 #include "live.h"
 
-#include "bulk.h"
+#include "client/bulk.h"
 #include "later/client.h"
-#include "script.h"
-#include "slot.h"
+#include "redis/script.h"
+#include "redis/slot.h"
 #include "tests/support/fake_redis.h"
 
 #include <stdio.h>

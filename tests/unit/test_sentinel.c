@@ -1,6 +1,6 @@
 /* test_sentinel.c: what Sentinels are asked and say; whose turn it is; a connection that they lead.
  */
-#include "sentinel.h"
+#include "redis/sentinel.h"
 
 #include "redis_rig.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* test_shards.c: plans, names of shards, an id's way. The CRC16/XMODEM values here come from
  * another program, bit by bit, and "123456789" from the Redis Cluster specification. */
-#include "shards.h"
+#include "queue/shards.h"
 
 #include "unit.h"
 

@@ -1,8 +1,8 @@
 /* test_slot.c: hash slots, and who has them. */
-#include "key.h"
-#include "nodes.h"
-#include "script.h"
-#include "slot.h"
+#include "redis/key.h"
+#include "redis/nodes.h"
+#include "redis/script.h"
+#include "redis/slot.h"
 
 #include "unit.h"
 

@@ -1,8 +1,8 @@
 /* test_slots.c: pages shared by two processes: who moves a slot, and what is left when one of them
  * is killed at any moment. */
-#include "slots.h"
+#include "reservation/slots.h"
 
-#include "clock.h"
+#include "base/clock.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -1,0 +1,243 @@
+/* check.c: `later check`: the invariants of a queue, on a live Redis. */
+#include "check/check_scan.h"
+#include "commands.h"
+#include "output/jsonl.h"
+#include "queue/inspect.h"
+#include "jobs/queues.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES 5 /* a queue that is alive changes between counting and looking */
+
+struct report {
+    const char *queue;
+    struct later_sizes sizes;
+    struct check_scan scan;
+    bool counters_ok, sets_ok, members_ok;
+};
+
+/* --- checking --- */
+
+/* pushed + adopted = done + expired + cancelled + purged + trimmed + jobs, at one moment. */
+static bool counters_agree(const struct later_sizes *sizes)
+{
+    const uint64_t *counters = sizes->counters;
+    uint64_t in = counters[LATER_COUNT_PUSHED] + counters[LATER_COUNT_ADOPTED];
+    uint64_t out = counters[LATER_COUNT_DONE] + counters[LATER_COUNT_EXPIRED] +
+                   counters[LATER_COUNT_CANCELLED] + counters[LATER_COUNT_PURGED] +
+                   counters[LATER_COUNT_TRIMMED] + sizes->jobs;
+
+    return in == out;
+}
+
+/* How many members have no document, by the numbers of one moment; negative: some documents are in
+ * no set. */
+static int64_t difference(const struct later_sizes *sizes)
+{
+    uint64_t members = sizes->ready + sizes->delayed + sizes->reserved + sizes->dead;
+
+    return (int64_t)members - (int64_t)sizes->jobs;
+}
+
+/* Counts, looks, counts: what was seen must lie between what was counted before and after. */
+static int check_once(struct cli *cli, const struct later_keys *keys, struct report *report,
+                      struct later_error *err)
+{
+    struct later_sizes after;
+    int64_t unadopted, first, last;
+
+    if (queues_size(cli, keys, &report->sizes, err) < 0 ||
+        check_scan(cli, keys, &report->scan, err) < 0 || queues_size(cli, keys, &after, err) < 0)
+        return -1;
+    unadopted = (int64_t)report->scan.unadopted;
+    first = difference(&report->sizes);
+    last = difference(&after);
+    report->counters_ok = counters_agree(&report->sizes) && counters_agree(&after);
+    report->members_ok = report->scan.faults == 0;
+    report->sets_ok = first >= 0 && last >= 0 && unadopted >= (first < last ? first : last) &&
+                      unadopted <= (first > last ? first : last);
+    return 0;
+}
+
+static int check_queue(struct cli *cli, const struct later_keys *keys, struct report *report,
+                       struct later_error *err)
+{
+    int ok = -1;
+
+    for (int i = 0; i < TRIES; i++) {
+        ok = check_once(cli, keys, report, err);
+        /* Only the second equation can fail for being watched while it moves. */
+        if (ok < 0 || report->sets_ok || difference(&report->sizes) < 0)
+            break;
+    }
+    return ok;
+}
+
+/* --- telling --- */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} set_names[] = {
+    { "ready", offsetof(struct later_sizes, ready) },
+    { "delayed", offsetof(struct later_sizes, delayed) },
+    { "reserved", offsetof(struct later_sizes, reserved) },
+    { "dead", offsetof(struct later_sizes, dead) },
+};
+#define SETS (sizeof set_names / sizeof *set_names)
+
+static uint64_t set_size(const struct later_sizes *sizes, size_t i)
+{
+    return *(const uint64_t *)(const void *)((const char *)sizes + set_names[i].offset);
+}
+
+static void begin_json(struct jsonl *json, const struct report *report, const char *check, bool ok)
+{
+    jsonl_begin(json, stdout);
+    jsonl_text(json, "queue", report->queue);
+    jsonl_text(json, "check", check);
+    jsonl_bool(json, "ok", ok);
+}
+
+static void print_json(const struct report *report)
+{
+    const struct later_sizes *sizes = &report->sizes;
+    struct jsonl json;
+
+    begin_json(&json, report, "counters", report->counters_ok);
+    for (int i = 0; i < LATER_COUNTERS; i++)
+        jsonl_int(&json, later_counter_name((enum later_counter)i), (int64_t)sizes->counters[i]);
+    jsonl_int(&json, "jobs", (int64_t)sizes->jobs);
+    jsonl_end(&json);
+    begin_json(&json, report, "sets", report->sets_ok);
+    for (size_t i = 0; i < SETS; i++)
+        jsonl_int(&json, set_names[i].name, (int64_t)set_size(sizes, i));
+    jsonl_int(&json, "jobs", (int64_t)sizes->jobs);
+    jsonl_int(&json, "unadopted", (int64_t)report->scan.unadopted);
+    jsonl_end(&json);
+    begin_json(&json, report, "members", report->members_ok);
+    jsonl_int(&json, "looked_at", (int64_t)report->scan.looked_at);
+    jsonl_int(&json, "faults", (int64_t)report->scan.faults);
+    if (report->scan.faults)
+        jsonl_text(&json, "fault", report->scan.fault);
+    else
+        jsonl_null(&json, "fault");
+    jsonl_end(&json);
+}
+
+static void add_row(struct table *table, const char *queue, const char *check, bool ok,
+                    const char *words)
+{
+    table_text(table, PLAIN, queue);
+    table_text(table, PLAIN, check);
+    table_text(table, ok ? GREEN : RED, ok ? "ok" : "VIOLATED");
+    table_text(table, PLAIN, words);
+}
+
+static void add_counters(struct table *table, const struct report *report)
+{
+    const struct later_sizes *sizes = &report->sizes;
+    char words[400] = "";
+
+    for (int i = 0; i < LATER_COUNTERS; i++) {
+        size_t len = strlen(words);
+
+        snprintf(words + len, sizeof words - len, "%s%s %" PRIu64,
+                 i == 0                         ? ""
+                 : i == LATER_COUNT_ADOPTED + 1 ? " = "
+                                                : " + ",
+                 later_counter_name((enum later_counter)i), sizes->counters[i]);
+    }
+    snprintf(words + strlen(words), sizeof words - strlen(words), " + jobs %" PRIu64, sizes->jobs);
+    add_row(table, report->queue, "counters", report->counters_ok, words);
+}
+
+static void add_sets(struct table *table, const struct report *report)
+{
+    char words[300] = "";
+
+    for (size_t i = 0; i < SETS; i++) {
+        size_t len = strlen(words);
+
+        snprintf(words + len, sizeof words - len, "%s%s %" PRIu64, i ? " + " : "",
+                 set_names[i].name, set_size(&report->sizes, i));
+    }
+    snprintf(words + strlen(words), sizeof words - strlen(words),
+             " = jobs %" PRIu64 " + unadopted %" PRIu64, report->sizes.jobs,
+             report->scan.unadopted);
+    add_row(table, report->queue, "sets", report->sets_ok, words);
+}
+
+static void add_members(struct table *table, const struct report *report)
+{
+    char words[520];
+
+    if (report->scan.faults)
+        snprintf(words, sizeof words, "%" PRIu64 " looked at, %" PRIu64 " faults; the first: %s",
+                 report->scan.looked_at, report->scan.faults, report->scan.fault);
+    else
+        snprintf(words, sizeof words, "%" PRIu64 " looked at, each in one set, with its document",
+                 report->scan.looked_at);
+    add_row(table, report->queue, "members", report->members_ok, words);
+}
+
+/* --- the command --- */
+
+static int check_all(struct cli *cli, const struct queue_list *list, struct table *table,
+                     struct later_error *err)
+{
+    int status = LATER_OK;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct report report = { .queue = list->names[i] };
+        struct later_keys keys;
+
+        if (cli_keys(cli, report.queue, &keys, err) < 0 ||
+            check_queue(cli, &keys, &report, err) < 0)
+            return -1;
+        if (cli->json) {
+            print_json(&report);
+        } else {
+            add_counters(table, &report);
+            add_sets(table, &report);
+            add_members(table, &report);
+        }
+        if (!report.counters_ok || !report.sets_ok || !report.members_ok)
+            status = 1;
+    }
+    return status;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    static const char *const headings[] = { "QUEUE", "CHECK", "RESULT", "NUMBERS", NULL };
+    struct queue_list list = { 0 };
+    struct table table;
+    int status = queue_list_parts(cli, &list, err);
+
+    cli_table(cli, &table, headings);
+    table.whole = true;
+    if (status == 0)
+        status = check_all(cli, &list, &table, err);
+    table_end(&table);
+    queue_list_free(&list);
+    return status;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .usage = "[Q...]",
+    .brief = "Check that no job is lost and none is there twice",
+    .more =
+        "For each queue, and each shard of it: pushed + adopted = done + expired + cancelled + "
+        "purged + trimmed + jobs;\n"
+        "ready + delayed + reserved + dead = jobs + not yet adopted; each member is in one set\n"
+        "only and has its document. Works on queues in use. The status is 1 where one of these\n"
+        "does not hold.\n",
+    .example = "later check\n",
+    .max = -1,
+    .run = run,
+};

@@ -1,0 +1,248 @@
+/* check_scan.c: the members of a queue's sets, looked at. */
+#include "check/check_scan.h"
+
+#include "queue/inspect.h"
+#include "jobs/members.h"
+#include "queue/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK        250    /* members looked at together */
+#define RESERVED_MAX 100000 /* reservations compared with each other */
+#define SETS         4
+
+/* In the order of *locate*. */
+static const enum later_key sets[SETS] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
+                                           LATER_KEY_RESERVED };
+
+/* A walk through one set. */
+struct walk {
+    struct cli *cli;
+    const struct later_keys *keys;
+    enum later_key set;
+    struct check_scan *scan;
+    struct later_error *err;
+    char *members[CHUNK]; /* owned */
+    size_t count;
+    bool suspect[CHUNK];
+    size_t answered; /* of the HEXISTS under way */
+    char **reserved; /* owned, with all in it; at most RESERVED_MAX */
+    size_t reserved_count, reserved_room;
+};
+
+static const char *id_of(const struct walk *walk, const char *member)
+{
+    size_t skip = walk->set == LATER_KEY_RESERVED ? LATER_TOKEN_LEN + 1 : 0;
+
+    return strlen(member) > skip ? member + skip : "";
+}
+
+static void fault(struct walk *walk, const char *id, const char *what)
+{
+    struct later_error words;
+
+    if (walk->scan->faults++ == 0) {
+        later_fail(&words, LATER_E_DATA, "%.200s %s", id, what);
+        memcpy(walk->scan->fault, words.text, sizeof walk->scan->fault - 1);
+    }
+}
+
+/* --- what looks wrong, at one moment --- */
+
+static int look_again(struct walk *walk, const char *member)
+{
+    const char *id = id_of(walk, member);
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    char what[100] = "is in";
+    int count = 0;
+    bool in_own = false;
+
+    later_inspect_locate(&cmd, walk->keys, id, walk->set == LATER_KEY_RESERVED ? member : "");
+    reply = cli_call(walk->cli, &cmd, LATER_SCRIPT_LOCATE, walk->err);
+    if (!reply)
+        return -1;
+    for (size_t i = 0; i < SETS; i++) {
+        if (!later_reply_int(later_reply_at(reply, i)))
+            continue;
+        count++;
+        in_own |= sets[i] == walk->set;
+        strcat(strcat(what, " "), later_key_name(sets[i]));
+    }
+    if (count > 1)
+        fault(walk, id, what);
+    else if (in_own && !later_reply_int(later_reply_at(reply, SETS)) &&
+             (walk->set == LATER_KEY_DEAD || walk->set == LATER_KEY_RESERVED))
+        fault(walk, id, "has no document");
+    later_reply_free(reply);
+    return 0;
+}
+
+/* --- a chunk of members --- */
+
+static void take_exists(void *arg, struct later_answer *answer)
+{
+    struct walk *walk = arg;
+    size_t i = walk->answered++;
+
+    if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) > 0)
+        return;
+    if (walk->set == LATER_KEY_READY || walk->set == LATER_KEY_DELAYED)
+        walk->scan->unadopted++;
+    else
+        walk->suspect[i] = true;
+}
+
+static int ask_documents(struct walk *walk)
+{
+    walk->answered = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const char *id = id_of(walk, walk->members[i]);
+        struct later_command cmd = { 0 };
+
+        later_inspect_exists(&cmd, walk->keys, id, strlen(id));
+        if (later_call_begin(walk->cli->client, &cmd, LATER_NO_SCRIPT, take_exists, walk,
+                             walk->err) < 0)
+            return -1;
+    }
+    return later_call_drain(walk->cli->client, 0, walk->err);
+}
+
+/* Which of them are in another set, too? */
+static int ask_set(struct walk *walk, enum later_key other)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_scores(&cmd, walk->keys, other, walk->count);
+    for (size_t i = 0; i < walk->count; i++)
+        later_command_text(&cmd, id_of(walk, walk->members[i]));
+    reply = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
+    if (!reply)
+        return -1;
+    for (size_t i = 0; i < walk->count; i++)
+        walk->suspect[i] |= !later_reply_is_nil(later_reply_at(reply, i));
+    later_reply_free(reply);
+    return 0;
+}
+
+static int look_at_chunk(struct walk *walk)
+{
+    int ok = 0;
+
+    memset(walk->suspect, 0, sizeof walk->suspect);
+    for (size_t i = 0; ok == 0 && walk->count > 0 && i < SETS; i++) {
+        if (sets[i] != walk->set && sets[i] != LATER_KEY_RESERVED)
+            ok = ask_set(walk, sets[i]);
+    }
+    if (ok == 0)
+        ok = ask_documents(walk);
+    for (size_t i = 0; i < walk->count; i++) {
+        if (ok == 0 && walk->suspect[i])
+            ok = look_again(walk, walk->members[i]);
+        free(walk->members[i]);
+    }
+    walk->scan->looked_at += walk->count;
+    walk->count = 0;
+    return ok;
+}
+
+/* --- the reservations, compared with each other --- */
+
+static void keep_reserved(struct walk *walk, const char *member)
+{
+    if (walk->reserved_count == RESERVED_MAX)
+        return;
+    if (walk->reserved_count == walk->reserved_room) {
+        size_t room = walk->reserved_room ? 2 * walk->reserved_room : 256;
+        char **grown = realloc(walk->reserved, room * sizeof *grown);
+
+        if (!grown)
+            return;
+        walk->reserved = grown;
+        walk->reserved_room = room;
+    }
+    walk->reserved[walk->reserved_count] = strdup(member);
+    walk->reserved_count += walk->reserved[walk->reserved_count] != NULL;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    int order = strcmp(x + LATER_TOKEN_LEN + 1, y + LATER_TOKEN_LEN + 1);
+
+    return order ? order : strcmp(x, y);
+}
+
+/* Two tokens of one id, both valid at one moment? */
+static int look_at_pair(struct walk *walk, const char *a, const char *b)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_scores(&cmd, walk->keys, LATER_KEY_RESERVED, 2);
+    later_command_text(&cmd, a);
+    later_command_text(&cmd, b);
+    reply = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
+    if (!reply)
+        return -1;
+    if (!later_reply_is_nil(later_reply_at(reply, 0)) &&
+        !later_reply_is_nil(later_reply_at(reply, 1)))
+        fault(walk, a + LATER_TOKEN_LEN + 1, "is reserved twice");
+    later_reply_free(reply);
+    return 0;
+}
+
+static int compare_reserved(struct walk *walk)
+{
+    int ok = 0;
+
+    if (walk->reserved_count > 0)
+        qsort(walk->reserved, walk->reserved_count, sizeof *walk->reserved, by_id);
+    for (size_t i = 1; ok == 0 && i < walk->reserved_count; i++) {
+        const char *a = walk->reserved[i - 1], *b = walk->reserved[i];
+
+        if (strcmp(a + LATER_TOKEN_LEN + 1, b + LATER_TOKEN_LEN + 1) == 0 && strcmp(a, b) != 0)
+            ok = look_at_pair(walk, a, b);
+    }
+    for (size_t i = 0; i < walk->reserved_count; i++)
+        free(walk->reserved[i]);
+    free(walk->reserved);
+    return ok;
+}
+
+/* --- all --- */
+
+static int take_member(void *arg, const char *member, size_t len)
+{
+    struct walk *walk = arg;
+
+    if (walk->set == LATER_KEY_RESERVED && len > LATER_TOKEN_LEN + 1)
+        keep_reserved(walk, member);
+    walk->members[walk->count] = strdup(member);
+    if (!walk->members[walk->count])
+        return later_fail(walk->err, LATER_E_SYSTEM, "no memory");
+    walk->count++;
+    return walk->count == CHUNK ? look_at_chunk(walk) : 0;
+}
+
+int check_scan(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
+               struct later_error *err)
+{
+    struct walk walk = { .cli = cli, .keys = keys, .scan = scan, .err = err };
+    int ok = 0;
+
+    *scan = (struct check_scan){ 0 };
+    for (size_t i = 0; ok == 0 && i < SETS; i++) {
+        walk.set = sets[i];
+        ok = members_scan(cli, keys, sets[i], NULL, take_member, &walk, err);
+        if (ok == 0)
+            ok = look_at_chunk(&walk);
+    }
+    for (size_t i = 0; i < walk.count; i++) /* of a chunk that was not looked at any more */
+        free(walk.members[i]);
+    if (compare_reserved(&walk) < 0)
+        ok = -1;
+    return ok;
+}

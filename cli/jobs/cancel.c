@@ -1,0 +1,122 @@
+/* cancel.c: `later cancel`. */
+#include "commands.h"
+#include "output/jsonl.h"
+#include "jobs/members.h"
+#include "queue/queue.h"
+#include "whole.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES 3 /* a job may change hands between the search and the call */
+
+/* One call; member: NULL, or where it is reserved. *state (16 bytes) gets the state it had, ""
+ * where nothing was cancelled. */
+static int cancel_as(struct cli *cli, const struct later_keys *keys, const char *id,
+                     const char *member, char state[16], struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_queue_cancel(&cmd, keys, &id, &member, 1);
+    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_CANCEL, err);
+    if (!reply)
+        return -1;
+    snprintf(state, 16, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
+    later_reply_free(reply);
+    return 0;
+}
+
+static int cancel_in(struct cli *cli, const struct later_keys *keys, const char *id, char state[16],
+                     struct later_error *err)
+{
+    int ok = cancel_as(cli, keys, id, NULL, state, err);
+
+    for (int i = 0; ok == 0 && !*state && i < TRIES; i++) {
+        char *member;
+
+        ok = members_of_id(cli, keys, id, &member, err);
+        if (ok == 0)
+            ok = cancel_as(cli, keys, id, member, state, err);
+        free(member);
+    }
+    return ok;
+}
+
+/* In one place after the other. */
+static int cancel(struct cli *cli, const struct whole *whole, const char *id, char state[16],
+                  struct later_error *err)
+{
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    size_t count = whole_places(whole, id, places);
+    int ok = 0;
+
+    state[0] = '\0';
+    for (size_t i = 0; ok == 0 && !*state && i < count; i++)
+        ok = cancel_in(cli, places[i], id, state, err);
+    return ok;
+}
+
+static int cancel_and_tell(struct cli *cli, struct table *table, const struct whole *whole,
+                           const char *id, struct later_error *err)
+{
+    struct jsonl json;
+    char state[16];
+
+    if (cancel(cli, whole, id, state, err) < 0)
+        return -1;
+    if (!*state) {
+        cli_say(cli, "no job %s in queue %s", id, whole->name);
+        return LATER_E_NONE;
+    }
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "queue", whole->name);
+        jsonl_text(&json, "id", id);
+        jsonl_text(&json, "result", strcmp(state, "ended") == 0 ? "freed" : "cancelled");
+        jsonl_text(&json, "state", state);
+        jsonl_end(&json);
+    } else {
+        table_text(table, PLAIN, id);
+        table_text(table, PLAIN, state);
+    }
+    return LATER_OK;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    static const char *const headings[] = { "CANCELLED", "WAS", NULL };
+    struct whole whole;
+    struct table table;
+    int status = LATER_OK;
+
+    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
+        return -1;
+    cli_table(cli, &table, headings);
+    for (int i = 0; i < cli->args.count && status >= 0; i++) {
+        int one = cancel_and_tell(cli, &table, &whole, cli->args.words[i], err);
+
+        status = one != LATER_OK ? one : status;
+    }
+    table_end(&table);
+    return status;
+}
+
+static const struct args_option options[] = {
+    { "queue", 'q', "Q", "of this queue (default)" },
+    { 0 },
+};
+
+const struct command command_cancel = {
+    .name = "cancel",
+    .usage = "ID... [-q Q]",
+    .brief = "Drop jobs, whatever their state",
+    .more = "Of a job that runs the reservation is withdrawn: its handler is told, and its result\n"
+            "is refused. An id that --unique-for keeps taken after its job is free from then on.\n",
+    .example = "later cancel order-1138 -q mail\n",
+    .options = options,
+    .min = 1,
+    .max = -1,
+    .run = run,
+};

@@ -1,0 +1,81 @@
+/* merge.c: the jobs of a whole queue in one order. */
+#include "jobs/merge.h"
+
+void merge_begin(struct merge *merge, struct cli *cli, const struct whole *whole, const char *state,
+                 uint64_t most)
+{
+    *merge = (struct merge){ .cli = cli, .state = state, .left = most, .count = whole->count };
+    for (size_t i = 0; i < whole->count; i++)
+        merge->sources[i].keys = &whole->parts[i];
+}
+
+void merge_end(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->count; i++)
+        later_reply_free(merge->sources[i].page);
+}
+
+/* Each part will have about as many of the jobs that are wanted; a page more costs little. */
+static size_t page_size(const struct merge *merge)
+{
+    uint64_t share = (merge->left + merge->count - 1) / merge->count;
+
+    return share < LATER_BATCH_MAX ? (size_t)share : LATER_BATCH_MAX;
+}
+
+static int read_page(const struct merge *merge, struct merge_source *source,
+                     struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+
+    later_reply_free(source->page);
+    later_inspect_peek(&cmd, source->keys, merge->state, source->offset, page_size(merge));
+    source->page = cli_call(merge->cli, &cmd, LATER_SCRIPT_PEEK, err);
+    if (!source->page)
+        return -1;
+    source->at = 0;
+    source->count = later_inspect_peeked_count(source->page);
+    source->offset += source->count;
+    source->ended = source->count == 0; /* a page may be short: documents are bounded, too */
+    return 0;
+}
+
+/* The part whose next job has the least score, NULL where none has a job; *seen is that job. */
+static struct merge_source *least(struct merge *merge, struct later_seen *seen)
+{
+    struct merge_source *found = NULL;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        struct merge_source *source = &merge->sources[i];
+        struct later_seen next;
+
+        if (source->ended)
+            continue;
+        later_inspect_peeked(source->page, source->at, &next);
+        if (!found || next.score < seen->score) {
+            found = source;
+            *seen = next;
+        }
+    }
+    return found;
+}
+
+int merge_next(struct merge *merge, struct later_seen *seen, struct later_error *err)
+{
+    struct merge_source *source;
+
+    if (merge->left == 0)
+        return 0;
+    for (size_t i = 0; i < merge->count; i++) {
+        source = &merge->sources[i];
+        if (!source->ended && source->at == source->count && read_page(merge, source, err) < 0)
+            return -1;
+    }
+    source = least(merge, seen);
+    if (!source)
+        return 0;
+    source->at++;
+    merge->left--;
+    seen->state = merge->state;
+    return 1;
+}

@@ -1,0 +1,37 @@
+/*
+ * merge.h: the first jobs of a state of a whole queue, in the order of their scores, as if it were
+ * one sorted set. Of each part one page is held at a time.
+ */
+#ifndef LATER_CLI_MERGE_H
+#define LATER_CLI_MERGE_H
+
+#include "queue/inspect.h"
+#include "whole.h"
+
+/* One part: the page that is held, and how far it is used. */
+struct merge_source {
+    const struct later_keys *keys;
+    struct later_reply *page;
+    size_t at, count;
+    uint64_t offset; /* of the next page */
+    bool ended;
+};
+
+struct merge {
+    struct cli *cli;
+    const char *state;
+    uint64_t left; /* jobs that are wanted still */
+    struct merge_source sources[LATER_WHOLE_MAX];
+    size_t count;
+};
+
+/* state as later_look_peek(); at most `most` jobs. Borrows all of them until merge_end(). */
+void merge_begin(struct merge *merge, struct cli *cli, const struct whole *whole, const char *state,
+                 uint64_t most);
+
+/* The next job, which borrows until the next call. Returns 1; 0 at the end; -1 with *err. */
+int merge_next(struct merge *merge, struct later_seen *seen, struct later_error *err);
+
+void merge_end(struct merge *merge);
+
+#endif

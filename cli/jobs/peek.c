@@ -1,0 +1,320 @@
+/* peek.c: `later peek` and `later show`. */
+#include "commands.h"
+#include "job/document.h"
+#include "output/jsonl.h"
+#include "jobs/merge.h"
+#include "queue/queue.h"
+#include "text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- one job, printed --- */
+
+/* The type of a document, or "" where it has none that can be read. */
+static void type_of(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1])
+{
+    struct later_document doc;
+    struct later_error ignored;
+
+    type[0] = '\0';
+    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, seen->document, seen->document_len, SIZE_MAX,
+                             &ignored) == 0)
+        memcpy(type, doc.type, sizeof doc.type);
+}
+
+static void print_json(const char *queue, const struct later_seen *seen)
+{
+    char type[LATER_TYPE_MAX + 1];
+    struct jsonl json;
+
+    type_of(seen, type);
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", queue);
+    if (*seen->id)
+        jsonl_text(&json, "id", seen->id);
+    else
+        jsonl_null(&json, "id");
+    jsonl_text(&json, "state", seen->state);
+    if (*type)
+        jsonl_text(&json, "type", type);
+    else
+        jsonl_null(&json, "type");
+    if (seen->has_score)
+        jsonl_real(&json, "score", seen->score);
+    else
+        jsonl_null(&json, "score");
+    jsonl_int(&json, "attempts", seen->attempts);
+    jsonl_int(&json, "priority", seen->priority);
+    if (seen->error_len)
+        jsonl_foreign(&json, "error", seen->error, seen->error_len);
+    else
+        jsonl_null(&json, "error");
+    jsonl_bytes(&json, "document", seen->document, seen->document_len);
+    jsonl_end(&json);
+}
+
+/* What a score says to a person: when it was pushed, is due, lapses, or died. */
+static void add_score(const struct cli *cli, struct table *table, const struct later_seen *seen)
+{
+    char text[48];
+
+    if (!seen->has_score)
+        table_none(table);
+    else if (!cli->out_terminal)
+        table_text(table, PLAIN, text_put_real(text, sizeof text, seen->score));
+    else
+        table_text(
+            table, PLAIN,
+            text_put_time(text, sizeof text,
+                          seen->score +
+                              (strcmp(seen->state, "ready") == 0 ? 1e6 * seen->priority : 0)));
+}
+
+/* The words of an error, without what stands around them. */
+static void add_error(struct table *table, const struct later_seen *seen)
+{
+    json_t *error = seen->error_len ? json_loadb(seen->error, seen->error_len, 0, NULL) : NULL;
+    const char *kind = json_string_value(json_object_get(error, "kind"));
+    const char *text = json_string_value(json_object_get(error, "text"));
+    char *both = NULL;
+
+    if (seen->error_len == 0)
+        table_none(table);
+    else if (kind && text && asprintf(&both, "%s: %s", kind, text) >= 0)
+        table_text(table, RED, both);
+    else
+        table_bytes(table, RED, seen->error, seen->error_len);
+    free(both);
+    json_decref(error);
+}
+
+static void add_priority(struct table *table, const struct later_seen *seen)
+{
+    char priority[16];
+
+    snprintf(priority, sizeof priority, "%d", (int)seen->priority);
+    table_text(table, PLAIN, priority);
+}
+
+static void add_row(const struct cli *cli, struct table *table, const struct later_seen *seen)
+{
+    char type[LATER_TYPE_MAX + 1];
+
+    type_of(seen, type);
+    if (*seen->id)
+        table_text(table, PLAIN, seen->id);
+    else
+        table_none(table);
+    table_text(table, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
+    if (*type)
+        table_text(table, PLAIN, type);
+    else
+        table_none(table);
+    add_score(cli, table, seen);
+    table_number(table, PLAIN, seen->attempts);
+    add_priority(table, seen);
+    add_error(table, seen);
+    table_bytes(table, DIM, seen->document, seen->document_len);
+}
+
+static void begin_rows(const struct cli *cli, struct table *table)
+{
+    static const char *const headings[] = { "ID",        "STATE", "TYPE",     "WHEN", ">ATTEMPTS",
+                                            ">PRIORITY", "ERROR", "DOCUMENT", NULL };
+
+    cli_table(cli, table, headings);
+}
+
+/* --- peek --- */
+
+static void print_seen(struct cli *cli, struct table *table, const char *queue,
+                       const struct later_seen *seen)
+{
+    if (cli->json)
+        print_json(queue, seen);
+    else
+        add_row(cli, table, seen);
+}
+
+static int is_state(const char *state)
+{
+    static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        if (strcmp(state, states[i]) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int peek(struct cli *cli, const char *state, uint64_t most, struct later_error *err)
+{
+    struct whole whole;
+    struct merge merge;
+    struct table table;
+    int more;
+
+    if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
+        return -1;
+    begin_rows(cli, &table);
+    merge_begin(&merge, cli, &whole, state, most);
+    for (;;) {
+        struct later_seen seen;
+
+        more = merge_next(&merge, &seen, err);
+        if (more <= 0)
+            break;
+        print_seen(cli, &table, whole.name, &seen);
+    }
+    merge_end(&merge);
+    table_end(&table);
+    return more;
+}
+
+static int run_peek(struct cli *cli, struct later_error *err)
+{
+    const char *state = args_text(&cli->args, "state");
+    int64_t most = 10;
+
+    state = state ? state : "ready";
+    if (!is_state(state))
+        return later_fail(err, LATER_E_USAGE,
+                          "--state: %.40s is none of ready, delayed, reserved, dead", state);
+    if (cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0)
+        return -1;
+    return peek(cli, state, (uint64_t)most, err);
+}
+
+static const struct args_option peek_options[] = {
+    { "state", 0, "STATE", "ready (as without it), delayed, reserved or dead" },
+    { "number", 'n', "N", "at most so many (10)" },
+    { 0 },
+};
+
+const struct command command_peek = {
+    .name = "peek",
+    .usage = "Q [--state STATE] [-n N]",
+    .brief = "Look at the first jobs of a queue",
+    .more =
+        "They stay where they are. In a pipe: id, state, type, score, attempts, priority, error,\n"
+        "document; separated by TAB. A job pushed by a plain ZADD has no id until it is adopted.\n",
+    .example = "later peek mail --state dead -n 3\n",
+    .options = peek_options,
+    .min = 1,
+    .max = 1,
+    .run = run_peek,
+};
+
+/* --- show --- */
+
+/* For a person: a job's members one below the other, nothing cut. */
+static void print_card(const struct cli *cli, const char *queue, const struct later_seen *seen)
+{
+    const char *const headings[] = { "JOB", seen->id, NULL };
+    char type[LATER_TYPE_MAX + 1];
+    struct table card;
+
+    type_of(seen, type);
+    cli_table(cli, &card, headings);
+    card.whole = true;
+    table_text(&card, DIM, "queue");
+    table_text(&card, PLAIN, queue);
+    table_text(&card, DIM, "state");
+    table_text(&card, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
+    table_text(&card, DIM, "type");
+    table_text(&card, PLAIN, type);
+    table_text(&card, DIM, "when");
+    add_score(cli, &card, seen);
+    table_text(&card, DIM, "attempts");
+    table_number(&card, PLAIN, seen->attempts);
+    table_text(&card, DIM, "priority");
+    add_priority(&card, seen);
+    table_text(&card, DIM, "error");
+    add_error(&card, seen);
+    table_text(&card, DIM, "document");
+    table_bytes(&card, PLAIN, seen->document, seen->document_len);
+    table_end(&card);
+}
+
+/* Looks where it may be, until it is found; *seen borrows from what is returned. NULL with *err. */
+static struct later_reply *look_for(struct cli *cli, const struct whole *whole, const char *id,
+                                    struct later_seen *seen, struct later_error *err)
+{
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    size_t count = whole_places(whole, id, places);
+    struct later_reply *reply = NULL;
+
+    for (size_t i = 0; i < count && (i == 0 || !*seen->state); i++) {
+        struct later_command cmd = { 0 };
+
+        later_reply_free(reply);
+        later_queue_ids(&cmd, LATER_SCRIPT_SHOW, places[i], &id, 1);
+        reply = cli_call(cli, &cmd, LATER_SCRIPT_SHOW, err);
+        if (!reply)
+            return NULL;
+        later_inspect_shown(reply, 0, seen);
+    }
+    return reply;
+}
+
+static int show(struct cli *cli, struct table *table, const struct whole *whole, const char *id,
+                struct later_error *err)
+{
+    struct later_seen seen = { 0 };
+    struct later_reply *reply = look_for(cli, whole, id, &seen, err);
+    int status;
+
+    if (!reply)
+        return -1;
+    seen.id = id;
+    if (!*seen.state)
+        cli_say(cli, "no job %s in queue %s", id, whole->name);
+    else if (cli->json)
+        print_json(whole->name, &seen);
+    else if (cli->out_terminal)
+        print_card(cli, whole->name, &seen);
+    else
+        add_row(cli, table, &seen);
+    status = *seen.state ? LATER_OK : LATER_E_NONE;
+    later_reply_free(reply);
+    return status;
+}
+
+static int run_show(struct cli *cli, struct later_error *err)
+{
+    struct whole whole;
+    struct table table;
+    int status = LATER_OK;
+
+    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
+        return -1;
+    begin_rows(cli, &table);
+    for (int i = 0; i < cli->args.count && status >= 0; i++) { /* one a call: they may be large */
+        int one = show(cli, &table, &whole, cli->args.words[i], err);
+
+        status = one != LATER_OK ? one : status;
+    }
+    table_end(&table);
+    return status;
+}
+
+static const struct args_option show_options[] = {
+    { "queue", 'q', "Q", "of this queue (default)" },
+    { 0 },
+};
+
+const struct command command_show = {
+    .name = "show",
+    .usage = "ID... [-q Q]",
+    .brief = "Show jobs, whatever their state",
+    .more = "In a pipe as `later peek`.\n",
+    .example = "later show 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q mail\n",
+    .options = show_options,
+    .min = 1,
+    .max = -1,
+    .run = run_show,
+};

@@ -1,0 +1,243 @@
+/* push.c: `later push` of one job. */
+#include "jobs/push.h"
+
+#include "commands.h"
+#include "job/document.h"
+#include "output/jsonl.h"
+#include "client/route.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One job in the making. */
+struct making {
+    struct later_document_parts parts;
+    char id[LATER_ID_MAX + 1];
+    char *payload; /* from standard input; owned */
+    char *backoff; /* owned */
+    char *document;
+    struct later_push_item item;
+};
+
+void push_print_json(const char *queue, const char *id, const char *result, const char *state,
+                     uint64_t line)
+{
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", queue);
+    jsonl_text(&json, "id", id);
+    jsonl_text(&json, "result", result);
+    if (*state)
+        jsonl_text(&json, "state", state);
+    if (line)
+        jsonl_int(&json, "line", (int64_t)line);
+    jsonl_end(&json);
+}
+
+/* All of standard input, at most max bytes. */
+static char *read_stdin(size_t max, size_t *len, struct later_error *err)
+{
+    char *bytes = malloc(max + 1);
+    ssize_t got = 1;
+
+    *len = 0;
+    while (bytes && *len <= max && got != 0) {
+        got = read(STDIN_FILENO, bytes + *len, max + 1 - *len);
+        if (got < 0 && errno != EINTR)
+            break;
+        *len += got > 0 ? (size_t)got : 0;
+    }
+    if (bytes && got >= 0 && *len <= max)
+        return bytes;
+    if (!bytes)
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+    else if (got < 0)
+        later_fail(err, LATER_E_NONE, "standard input: %s", strerror(errno));
+    else
+        later_fail(err, LATER_E_DATA, "payload: longer than %zu bytes", max);
+    free(bytes);
+    return NULL;
+}
+
+static int take_payload(struct cli *cli, struct making *making, struct later_error *err)
+{
+    struct later_document_parts *parts = &making->parts;
+    const char *word = cli->args.count > 1 ? cli->args.words[1] : NULL;
+
+    parts->text = args_flag(&cli->args, "text");
+    if (!word)
+        return parts->text ? later_fail(err, LATER_E_USAGE, "--text needs a payload") : 0;
+    parts->payload = word;
+    parts->payload_len = strlen(word);
+    if (strcmp(word, "-") == 0) {
+        making->payload = read_stdin(cli->where.document_max, &parts->payload_len, err);
+        parts->payload = making->payload;
+    }
+    /* White space around JSON is no part of it: no line end in the middle of a document. */
+    while (parts->payload && !parts->text && parts->payload_len > 0 &&
+           strchr(" \t\r\n", parts->payload[parts->payload_len - 1]))
+        parts->payload_len--;
+    return parts->payload ? 0 : -1;
+}
+
+static int take_times(struct cli *cli, struct making *making, struct later_error *err)
+{
+    const char *at = args_text(&cli->args, "at");
+    const char *expires = args_text(&cli->args, "expires-at");
+    struct later_push_item *item = &making->item;
+
+    if (at && args_text(&cli->args, "in"))
+        return later_fail(err, LATER_E_USAGE, "--in and --at: only one of them");
+    if (cli_duration(cli, "in", &item->seconds, err) < 0 ||
+        (at && text_time(at, "--at", &item->seconds, err) < 0) ||
+        (expires && text_time(expires, "--expires-at", &making->parts.expires_at, err) < 0) ||
+        cli_duration(cli, "timeout", &making->parts.timeout, err) < 0 ||
+        cli_duration(cli, "unique-for", &item->unique_for, err) < 0)
+        return -1;
+    if (expires && making->parts.expires_at <= 0)
+        return later_fail(err, LATER_E_USAGE, "--expires-at: 0 would be never");
+    if (args_text(&cli->args, "timeout") && making->parts.timeout <= 0)
+        return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
+    if (item->unique_for > LATER_UNIQUE_MAX)
+        return later_fail(err, LATER_E_USAGE, "--unique-for: at most %.0f seconds",
+                          LATER_UNIQUE_MAX);
+    item->when = at ? LATER_AT : args_text(&cli->args, "in") ? LATER_IN : LATER_NOW;
+    return 0;
+}
+
+static int take_options(struct cli *cli, struct making *making, struct later_error *err)
+{
+    const char *id = args_text(&cli->args, "id"), *backoff = args_text(&cli->args, "backoff");
+    int64_t priority = 0, attempts = 0;
+
+    if (cli_number(cli, "priority", -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &priority, err) < 0 ||
+        cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0 ||
+        take_times(cli, making, err) < 0)
+        return -1;
+    if (backoff && !(making->backoff = text_backoff(backoff, err)))
+        return -1;
+    if (id && strlen(id) > LATER_ID_MAX)
+        return later_fail(err, LATER_E_DATA, "id: longer than %d characters", LATER_ID_MAX);
+    if (id)
+        strcpy(making->id, id);
+    else
+        later_document_uuid(making->id);
+    making->parts.type = cli->args.words[0];
+    making->parts.id = making->id;
+    making->parts.backoff = making->backoff;
+    making->parts.priority = making->item.priority = (int32_t)priority;
+    making->parts.max_attempts = (uint32_t)attempts;
+    return 0;
+}
+
+/* The document, built and read back. */
+static int build(struct cli *cli, struct making *making, struct later_error *err)
+{
+    struct later_push_item *item = &making->item;
+
+    if (take_options(cli, making, err) < 0 || take_payload(cli, making, err) < 0)
+        return -1;
+    making->document =
+        later_document_build(&making->parts, cli->where.document_max, &item->document_len, err);
+    item->document = making->document;
+    item->id = making->id;
+    return making->document ? 0 : -1;
+}
+
+static int push(struct cli *cli, const struct making *making, struct later_error *err)
+{
+    static const char *const results[] = { [LATER_PUSHED] = "pushed",
+                                           [LATER_PUSH_EXISTS] = "exists",
+                                           [LATER_PUSH_REPLACED] = "replaced" };
+    struct later_error ignored;
+    struct later_routed routed;
+
+    if (later_route_push(cli->client, cli_queue(cli), args_flag(&cli->args, "replace"),
+                         &making->item, &routed, err) < 0)
+        return -1;
+    if (cli->json)
+        push_print_json(cli_queue(cli), making->id, results[routed.how], routed.state, 0);
+    else
+        puts(making->id);
+    if (routed.how == LATER_PUSH_EXISTS)
+        cli_say(cli, "exists (%s)", routed.state);
+    (void)later_call_drain(cli->client, 0, &ignored); /* of the announcement; the job is pushed */
+    return LATER_OK;
+}
+
+static int refuse_beside_file(const struct cli *cli, struct later_error *err)
+{
+    static const char *const others[] = { "in",           "at",        "id",      "priority",
+                                          "max-attempts", "timeout",   "backoff", "expires-at",
+                                          "text",         "unique-for" };
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (args_text(&cli->args, others[i]))
+            return later_fail(err, LATER_E_USAGE, "--%s: of a file's jobs each line tells its own",
+                              others[i]);
+    }
+    if (cli->args.count > 0)
+        return later_fail(err, LATER_E_USAGE, "--file: a file's lines tell their types");
+    return 0;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    const char *file = args_text(&cli->args, "file");
+    struct making making = { 0 };
+    int ok;
+
+    if (file)
+        return refuse_beside_file(cli, err) < 0 ? -1 : push_file(cli, file, err);
+    if (cli->args.count == 0)
+        return later_fail(err, LATER_E_USAGE, "TYPE is missing");
+    if (!cli_client(cli, err))
+        return -1;
+    ok = build(cli, &making, err);
+    if (ok == 0)
+        ok = push(cli, &making, err);
+    free(making.document);
+    free(making.payload);
+    free(making.backoff);
+    return ok;
+}
+
+static const struct args_option options[] = {
+    { "queue", 'q', "Q", "into this queue (default)" },
+    { "in", 0, "DURATION", "not before so long from now: 90, 5m, 2h, 1d" },
+    { "at", 0, "TIME", "not before this time: UNIX seconds or 2026-01-31T12:00:00Z" },
+    { "id", 0, "ID", "the same id is the same job (a new UUID)" },
+    { "priority", 0, "N", "-100 to 100, higher first (0)" },
+    { "max-attempts", 0, "N", "then it is buried" },
+    { "timeout", 0, "DURATION", "how long one attempt may run" },
+    { "backoff", 0, "WAITS", "before the next attempts: 5, or 1,10,5m, or JSON" },
+    { "expires-at", 0, "TIME", "not begun before then, it is dropped" },
+    { "replace", 0, NULL, "a job of this id that waits is replaced" },
+    { "unique-for", 0, "DURATION", "the id stays taken so long after the job has ended" },
+    { "text", 0, NULL, "PAYLOAD is plain text and becomes a JSON string" },
+    { "file", 'f', "FILE", "push one document a line; - is standard input" },
+    { 0 },
+};
+
+const struct command command_push = {
+    .name = "push",
+    .usage = "TYPE [PAYLOAD|-] [-q Q] [--in DURATION|--at TIME] [--id ID] ... | --file FILE [-q Q]",
+    .brief = "Push a job, or a file of them",
+    .more = "PAYLOAD is JSON; - reads it from standard input; without one it is null. The id is\n"
+            "printed. A job whose id is known is not pushed again, which is no failure.\n"
+            "\n"
+            "A FILE has one job document a line (NDJSON), each with its type; queue, in, at and\n"
+            "unique_for may stand there too. Bad lines are named and left out, the good ones are "
+            "pushed, and the\n"
+            "status is then 65.\n",
+    .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
+               "later push --file jobs.ndjson\n",
+    .options = options,
+    .max = 2,
+    .run = run,
+};

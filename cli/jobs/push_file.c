@@ -1,0 +1,193 @@
+/* push_file.c: `later push --file`: many jobs, one document a line. */
+#include "jobs/push.h"
+
+#include "client/bulk.h"
+#include "job/document.h"
+#include "lines.h"
+#include "output/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATIENCE 60 /* seconds that Redis may be away in the middle */
+
+/* One file on its way. */
+struct filing {
+    struct cli *cli;
+    struct later_bulk *bulk;
+    struct lines lines;
+    struct progress progress;
+    uint64_t line; /* the one being read */
+    uint64_t pushed, replaced, exists, refused;
+    struct later_error stop; /* code != 0: Redis refuses, going on makes no sense */
+    uint64_t stop_line;
+};
+
+static void refuse(struct filing *filing, uint64_t line, const char *why)
+{
+    filing->refused++;
+    progress_hide(&filing->progress);
+    cli_say(filing->cli, "line %" PRIu64 ": %s", line, why);
+}
+
+static void print_told(const struct filing *filing, const struct later_bulk_told *told,
+                       const char *result)
+{
+    if (filing->cli->json)
+        push_print_json(told->queue, told->id, result, told->state, told->mark);
+    else if (!filing->cli->out_terminal)
+        puts(told->id);
+}
+
+static void take_told(void *arg, const struct later_bulk_told *told)
+{
+    struct filing *filing = arg;
+
+    if (told->err && told->err->code == LATER_E_DATA) {
+        refuse(filing, told->mark, told->err->text);
+    } else if (told->err) {
+        filing->refused++;
+        if (filing->stop.code == LATER_OK) {
+            filing->stop = *told->err;
+            filing->stop_line = told->mark;
+        }
+    } else if (told->how == LATER_PUSH_EXISTS) {
+        filing->exists++;
+        print_told(filing, told, "exists");
+    } else if (told->how == LATER_PUSH_REPLACED) {
+        filing->replaced++;
+        print_told(filing, told, "replaced");
+    } else {
+        filing->pushed++;
+        print_told(filing, told, "pushed");
+    }
+}
+
+/* One line that is not empty. Returns -1 only where going on makes no sense. */
+static int push_line(struct filing *filing, const char *bytes, size_t len, struct later_error *err)
+{
+    struct later_push_item item = { .document = bytes, .document_len = len };
+    struct later_document doc;
+    struct later_error why;
+    char id[37];
+
+    if (later_document_parse(&doc, LATER_DOCUMENT_LINE, bytes, len, filing->cli->where.document_max,
+                             &why) < 0) {
+        refuse(filing, filing->line, why.text);
+        return 0;
+    }
+    if (!doc.id[0])
+        later_document_uuid(id);
+    item.id = doc.id[0] ? doc.id : id;
+    item.priority = doc.priority;
+    item.unique_for = doc.unique_for;
+    item.when = doc.in > 0 ? LATER_IN : doc.at > 0 ? LATER_AT : LATER_NOW;
+    item.seconds = doc.in > 0 ? doc.in : doc.at;
+    return later_bulk_add(filing->bulk, doc.queue[0] ? doc.queue : cli_queue(filing->cli), &item,
+                          filing->line, err);
+}
+
+static void trim(const char **bytes, size_t *len)
+{
+    while (*len > 0 && strchr(" \t\r", **bytes)) {
+        (*bytes)++;
+        (*len)--;
+    }
+    while (*len > 0 && strchr(" \t\r", (*bytes)[*len - 1]))
+        (*len)--;
+}
+
+static int push_lines(struct filing *filing, struct later_error *err)
+{
+    const char *bytes;
+    size_t len;
+
+    while (filing->stop.code == LATER_OK) {
+        /* Who writes slowly wants each line pushed, not the first five hundred of them. */
+        if (lines_would_wait(&filing->lines) && later_bulk_finish(filing->bulk, err) < 0)
+            return -1;
+        bytes = lines_next(&filing->lines, &len);
+        if (!bytes)
+            break;
+        filing->line++;
+        trim(&bytes, &len);
+        if (len > 0 && push_line(filing, bytes, len, err) < 0)
+            return -1;
+        progress_show(&filing->progress, filing->line, filing->lines.bytes);
+    }
+    return later_bulk_finish(filing->bulk, err);
+}
+
+static void print_sum(const struct filing *filing)
+{
+    if (!filing->cli->err_terminal && !filing->refused && !filing->exists)
+        return;
+    cli_say(filing->cli,
+            "%" PRIu64 " pushed, %" PRIu64 " replaced, %" PRIu64 " existed, %" PRIu64 " refused",
+            filing->pushed, filing->replaced, filing->exists, filing->refused);
+}
+
+/* Redis must be there at the beginning; later it may go away for a while. */
+static int knock(struct cli *cli, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_command_begin(&cmd, 1);
+    later_command_text(&cmd, "PING");
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+static int file_all(struct filing *filing, struct later_error *err)
+{
+    int ok;
+
+    filing->bulk = later_bulk_new(filing->cli->client, args_flag(&filing->cli->args, "replace"),
+                                  take_told, filing);
+    if (!filing->bulk)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    later_bulk_patience(filing->bulk, PATIENCE);
+    ok = push_lines(filing, err);
+    later_bulk_free(filing->bulk);
+    progress_hide(&filing->progress);
+    print_sum(filing);
+    if (ok < 0)
+        return -1;
+    if (filing->stop.code != LATER_OK)
+        return later_fail(err, filing->stop.code, "line %" PRIu64 " and those behind it: %s",
+                          filing->stop_line, filing->stop.text);
+    if (filing->lines.failed)
+        return later_fail(err, LATER_E_NONE, "line %" PRIu64 ": %s", filing->line + 1,
+                          strerror(filing->lines.failed));
+    return filing->refused ? LATER_E_DATA : LATER_OK;
+}
+
+int push_file(struct cli *cli, const char *path, struct later_error *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    struct filing filing = { .cli = cli };
+    struct later_keys ignored;
+    struct stat status;
+    int fd, ok;
+
+    if (cli_keys(cli, cli_queue(cli), &ignored, err) < 0 || knock(cli, err) < 0)
+        return -1;
+    fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return later_fail(err, LATER_E_NONE, "%s: %s", path, strerror(errno));
+    lines_begin(&filing.lines, fd, cli->where.document_max);
+    progress_begin(&filing.progress, cli->err_terminal,
+                   S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0);
+    ok = file_all(&filing, err);
+    lines_end(&filing.lines);
+    if (!is_stdin)
+        close(fd);
+    return ok;
+}

@@ -1,0 +1,139 @@
+/* limit.c: `later limit`. */
+#include "base/clock.h"
+#include "commands.h"
+#include "output/jsonl.h"
+#include "redis/script.h"
+#include "queue/stock.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+struct limit_order {
+    const char *name;
+    int64_t max;
+    double per, wait; /* seconds */
+    bool sliding;
+};
+
+static int read_order(const struct cli *cli, struct limit_order *order, struct later_error *err)
+{
+    const char *window = args_text(&cli->args, "window");
+
+    *order = (struct limit_order){ .name = cli->args.words[0], .sliding = true };
+    if (!later_key_name_valid(order->name))
+        return later_fail(err, LATER_E_USAGE,
+                          "%.40s: a name is 1 to 200 printable ASCII characters without space and "
+                          "braces",
+                          order->name);
+    if (cli_number(cli, "max", 1, 1000000000, &order->max, err) < 0 ||
+        cli_duration(cli, "per", &order->per, err) < 0 ||
+        cli_duration(cli, "wait", &order->wait, err) < 0)
+        return -1;
+    if (!order->max || !args_text(&cli->args, "per"))
+        return later_fail(err, LATER_E_USAGE, "--max N and --per DURATION say what the limit is");
+    if (order->per < 0.001)
+        return later_fail(err, LATER_E_USAGE, "--per: 0.001 seconds at least");
+    if (window && strcmp(window, "sliding") != 0 && strcmp(window, "fixed") != 0)
+        return later_fail(err, LATER_E_USAGE, "--window: %.40s is none of fixed, sliding", window);
+    order->sliding = !window || window[0] == 's';
+    return 0;
+}
+
+/* Asks once. Returns the seconds until it may, 0 where it may; or -1 with *err. A question whose
+ * answer was lost is not repeated: it would count twice. */
+static double ask(struct cli *cli, const struct limit_order *order, struct later_error *err)
+{
+    enum later_script script =
+        order->sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    double wait;
+
+    later_limit_ask(&cmd, later_call_prefix(cli->client), order->name, (uint32_t)order->max,
+                    order->per, order->sliding);
+    reply = cli_call_once(cli, &cmd, script, err);
+    if (!reply && strstr(err->text, "WRONGTYPE"))
+        return later_fail(err, LATER_E_DATA, "%.80s is in use with the other --window",
+                          order->name);
+    if (!reply)
+        return -1;
+    wait = later_limit_wait(reply);
+    later_reply_free(reply);
+    return wait;
+}
+
+static void pause_for(double seconds)
+{
+    struct timespec left = { .tv_sec = (time_t)seconds,
+                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
+
+    while (nanosleep(&left, &left) < 0)
+        ;
+}
+
+/* What Redis said is exact: who sleeps so long and a millisecond asks once more, not ten times a
+ * second. Where many wait, another may have been first. */
+static double ask_and_wait(struct cli *cli, const struct limit_order *order,
+                           struct later_error *err)
+{
+    double until = later_clock() + order->wait, left;
+
+    while ((left = ask(cli, order, err)) > 0 && later_clock() + left + 0.001 <= until)
+        pause_for(left + 0.001);
+    return left;
+}
+
+static void tell(const struct cli *cli, const struct limit_order *order, double left)
+{
+    char seconds[40];
+    struct jsonl json;
+
+    if (!cli->json) {
+        puts(text_put_real(seconds, sizeof seconds, left));
+        return;
+    }
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "limit", order->name);
+    jsonl_bool(&json, "allowed", left <= 0);
+    jsonl_real(&json, "wait", left);
+    jsonl_end(&json);
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct limit_order order;
+    double left;
+
+    if (read_order(cli, &order, err) < 0 || !cli_client(cli, err))
+        return -1;
+    left = ask_and_wait(cli, &order, err);
+    if (left < 0)
+        return -1;
+    tell(cli, &order, left);
+    return left > 0 ? LATER_E_LATER : LATER_OK;
+}
+
+static const struct args_option options[] = {
+    { "max", 0, "N", "so often" },
+    { "per", 0, "DURATION", "in so long" },
+    { "window", 0, "WINDOW", "sliding: in any span of that length; fixed (sliding)" },
+    { "wait", 'w', "DURATION", "wait until it may, at most so long (0)" },
+    { 0 },
+};
+
+const struct command command_limit = {
+    .name = "limit",
+    .usage = "KEY --max N --per DURATION [--window fixed|sliding] [-w DURATION]",
+    .brief = "May this happen now? At most N in a time",
+    .more =
+        "The status is 0 where it may, and then it was counted; 75 where it may not. Printed are\n"
+        "the seconds until it may, 0 for now. A fixed window opens with the first that may, and\n"
+        "lets up to twice as many through around its end; a sliding one never does.\n",
+    .example = "later limit sms --max 3 --per 10 && ./send-sms\n",
+    .options = options,
+    .min = 1,
+    .max = 1,
+    .run = run,
+};

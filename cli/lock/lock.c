@@ -1,0 +1,141 @@
+/* lock.c: `later lock`. */
+#include "queue/lock.h"
+
+#include "commands.h"
+#include "output/jsonl.h"
+#include "lock/lock_run.h"
+#include "redis/script.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TTL     30.0
+#define TTL_MIN 0.1
+
+/* --- show --- */
+
+static void tell(const struct cli *cli, const char *name, const struct later_lock_seen *seen)
+{
+    static const char *const headings[] = { "LOCK", "STATE", ">LEFT", ">FENCE", "OWNER", NULL };
+    struct table table;
+
+    cli_table(cli, &table, headings);
+    table_text(&table, PLAIN, name);
+    table_text(&table, seen->held ? YELLOW : GREEN, seen->held ? "held" : "free");
+    if (seen->held)
+        table_age(&table, PLAIN, seen->left);
+    else
+        table_none(&table);
+    table_number(&table, PLAIN, seen->fence);
+    if (seen->held)
+        table_text(&table, PLAIN, seen->owner);
+    else
+        table_none(&table);
+    table_end(&table);
+}
+
+static void tell_json(const char *name, const struct later_lock_seen *seen)
+{
+    static const char *const names[] = { "remaining", "owner", "since", "ttl" };
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "lock", name);
+    jsonl_bool(&json, "held", seen->held);
+    for (size_t i = 0; !seen->held && i < 4; i++)
+        jsonl_null(&json, names[i]);
+    if (seen->held) {
+        jsonl_real(&json, "remaining", seen->left);
+        jsonl_text(&json, "owner", seen->owner);
+        jsonl_real(&json, "since", seen->since);
+        jsonl_real(&json, "ttl", seen->ttl);
+    }
+    jsonl_int(&json, "fence", (int64_t)seen->fence);
+    jsonl_end(&json);
+}
+
+static int show(struct cli *cli, const char *name, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_lock_seen seen;
+    struct later_reply *reply;
+
+    if (cli->args.program)
+        return later_fail(err, LATER_E_USAGE, "--show runs no program");
+    later_lock_look(&cmd, later_call_prefix(cli->client), name);
+    reply = cli_call(cli, &cmd, LATER_SCRIPT_LOCK_SHOW, err);
+    if (!reply)
+        return -1;
+    later_lock_seen(reply, &seen);
+    if (cli->json)
+        tell_json(name, &seen);
+    else
+        tell(cli, name, &seen);
+    later_reply_free(reply);
+    return LATER_OK;
+}
+
+/* --- the command --- */
+
+static int read_order(const struct cli *cli, struct lock_order *order, struct later_error *err)
+{
+    const char *wait = args_text(&cli->args, "wait");
+    int64_t busy = LATER_E_LATER;
+
+    *order =
+        (struct lock_order){ .name = cli->args.words[0], .ttl = TTL, .program = cli->args.program };
+    if (cli_duration(cli, "ttl", &order->ttl, err) < 0 ||
+        cli_number(cli, "conflict-exit", 0, 255, &busy, err) < 0)
+        return -1;
+    if (order->ttl < TTL_MIN)
+        return later_fail(err, LATER_E_USAGE, "--ttl: %g seconds at least", TTL_MIN);
+    order->busy = (int)busy;
+    if (wait && strcmp(wait, "forever") == 0)
+        order->wait = INFINITY;
+    else if (cli_duration(cli, "wait", &order->wait, err) < 0)
+        return -1;
+    return 0;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    const char *name = cli->args.words[0];
+    struct lock_order order;
+
+    if (!later_key_name_valid(name))
+        return later_fail(err, LATER_E_USAGE,
+                          "%.40s: a name is 1 to 200 printable ASCII characters without space and "
+                          "braces",
+                          name);
+    if (read_order(cli, &order, err) < 0 || !cli_client(cli, err))
+        return -1;
+    return args_flag(&cli->args, "show") ? show(cli, name, err) : lock_run(cli, &order, err);
+}
+
+static const struct args_option options[] = {
+    { "ttl", 't', "DURATION", "so long it outlives us; renewed every third (30)" },
+    { "wait", 'w', "DURATION", "wait so long for it, or `forever` (0)" },
+    { "conflict-exit", 0, "N", "the status where another has it (75)" },
+    { "show", 0, NULL, "tell who has it, and run nothing" },
+    { 0 },
+};
+
+const struct command command_lock = {
+    .name = "lock",
+    .usage = "NAME [-t TTL] [-w WAIT] [--conflict-exit N] -- PROGRAM [ARGUMENTS] | NAME --show",
+    .brief = "Run a program under a distributed lock",
+    .more =
+        "One program at a time has the lock, on all hosts. Those who wait get it in the order of\n"
+        "their coming. The program finds LATER_LOCK_NAME and LATER_LOCK_FENCE, a number that only\n"
+        "grows, in its environment; its status is ours. Where the lock is lost it is ended, by\n"
+        "TERM and then KILL, and the status is 77, or 69 where Redis could not be reached.\n"
+        "TERM, INT, HUP, QUIT, USR1 and USR2 are passed on to it.\n",
+    .example = "later lock nightly --wait 5m -- ./backup\nlater lock nightly --show\n",
+    .options = options,
+    .min = 1,
+    .max = 1,
+    .program = true,
+    .instead = "show",
+    .run = run,
+};

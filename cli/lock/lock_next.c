@@ -1,0 +1,62 @@
+/* lock_next.c: whose turn it is when a lock is free. */
+#include "lock/lock_next.h"
+
+#include "queue/permit.h"
+#include "redis/script.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HASTEN_SLACK 1.0 /* seconds: a job due later than we know of waits for something else */
+#define TRIES        100 /* jobs that are not there any more, passed over */
+
+/* Takes the job that waits longest out of the list: "QUEUE ID" into member, and when it is due.
+ * Returns false where none waits, or Redis does not answer. */
+static bool take_next(struct cli *cli, const char *name, char *member, size_t room, double *due)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_error ignored;
+    bool any;
+
+    later_permit_next(&cmd, later_call_prefix(cli->client), true, name);
+    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_WAIT_NEXT, &ignored);
+    any = later_reply_count(reply) == 2;
+    snprintf(member, room, "%s", later_reply_text(later_reply_at(reply, 0), NULL));
+    *due = later_reply_seconds(later_reply_at(reply, 1), 0);
+    later_reply_free(reply);
+    return any;
+}
+
+/* Returns false where it does not wait any more. */
+static bool hasten(struct cli *cli, char *member, double due)
+{
+    char *id = strchr(member, ' ');
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+    struct later_reply *reply;
+    struct later_error ignored;
+    bool found;
+
+    if (!id)
+        return false;
+    *id++ = '\0';
+    if (cli_keys(cli, member, &keys, &ignored) < 0)
+        return false;
+    later_permit_hasten(&cmd, &keys, due + HASTEN_SLACK, id);
+    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_HASTEN, &ignored);
+    found = !reply || later_reply_int(reply) > 0;
+    later_reply_free(reply);
+    return found;
+}
+
+void lock_call_next(struct cli *cli, const char *name)
+{
+    char member[LATER_QUEUE_MAX + LATER_KEY_MAX];
+    double due;
+
+    for (int i = 0; i < TRIES && take_next(cli, name, member, sizeof member, &due); i++) {
+        if (hasten(cli, member, due))
+            return;
+    }
+}

@@ -1,0 +1,95 @@
+/* jsonl.c: one JSON object a line. */
+#include "output/jsonl.h"
+
+#include "job/document_text.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+void jsonl_begin(struct jsonl *json, FILE *out)
+{
+    *json = (struct jsonl){ .out = out };
+    putc('{', out);
+}
+
+void jsonl_end(struct jsonl *json)
+{
+    fputs("}\n", json->out);
+}
+
+static void put_string(FILE *out, const char *bytes, size_t len)
+{
+    char *text = malloc(LATER_STRING_ROOM(len));
+
+    if (text)
+        fwrite(text, 1, later_document_string(text, bytes, len, NULL), out);
+    else
+        fputs("null", out); /* no memory: still JSON */
+    free(text);
+}
+
+static void put_name(struct jsonl *json, const char *name)
+{
+    if (json->more)
+        putc(',', json->out);
+    json->more = true;
+    fprintf(json->out, "\"%s\":", name);
+}
+
+void jsonl_bytes(struct jsonl *json, const char *name, const char *bytes, size_t len)
+{
+    put_name(json, name);
+    put_string(json->out, bytes, len);
+}
+
+void jsonl_text(struct jsonl *json, const char *name, const char *text)
+{
+    jsonl_bytes(json, name, text, strlen(text));
+}
+
+void jsonl_int(struct jsonl *json, const char *name, int64_t number)
+{
+    put_name(json, name);
+    fprintf(json->out, "%" PRId64, number);
+}
+
+void jsonl_real(struct jsonl *json, const char *name, double number)
+{
+    char text[48];
+
+    put_name(json, name);
+    fputs(text_put_real(text, sizeof text, number), json->out);
+}
+
+void jsonl_bool(struct jsonl *json, const char *name, bool yes)
+{
+    jsonl_raw(json, name, yes ? "true" : "false");
+}
+
+void jsonl_null(struct jsonl *json, const char *name)
+{
+    jsonl_raw(json, name, "null");
+}
+
+void jsonl_raw(struct jsonl *json, const char *name, const char *value)
+{
+    put_name(json, name);
+    fputs(value, json->out);
+}
+
+void jsonl_foreign(struct jsonl *json, const char *name, const char *bytes, size_t len)
+{
+    json_t *value = json_loadb(bytes, len, JSON_DECODE_ANY, NULL);
+    char *line =
+        value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(16)) : NULL;
+
+    if (line)
+        jsonl_raw(json, name, line);
+    else
+        jsonl_bytes(json, name, bytes, len);
+    free(line);
+    json_decref(value);
+}

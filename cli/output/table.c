@@ -1,0 +1,226 @@
+/* table.c: rows for people or for programs. */
+#include "output/table.h"
+
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define GAP 2 /* spaces between columns */
+
+const char *table_colour(bool coloured, enum colour colour)
+{
+    static const char *const sequences[] = {
+        [PLAIN] = "\033[0m", [BOLD] = "\033[1m",   [DIM] = "\033[2m",
+        [RED] = "\033[31m",  [GREEN] = "\033[32m", [YELLOW] = "\033[33m"
+    };
+
+    return coloured ? sequences[colour] : "";
+}
+
+void table_begin(struct table *table, bool aligned, bool coloured, const char *const *headings)
+{
+    *table = (struct table){ .aligned = aligned, .coloured = coloured };
+    while (headings[table->columns] && table->columns < TABLE_COLUMNS_MAX) {
+        table->headings[table->columns] = headings[table->columns];
+        table->columns++;
+    }
+}
+
+/* --- for programs --- */
+
+static void put_separated(struct table *table, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        putchar(strchr("\t\n\r", bytes[i]) && bytes[i] ? ' ' : bytes[i]);
+    table->count++;
+    putchar(table->count % table->columns ? '\t' : '\n');
+}
+
+/* --- for people --- */
+
+/* A copy fit for a terminal: no control characters (C0, DEL, C1), no bytes that are not UTF-8. */
+static char *fit(const char *bytes, size_t len)
+{
+    char *copy = malloc(len + 1), *to = copy;
+
+    while (copy && len > 0) {
+        size_t step = text_utf8(bytes, len);
+        bool bad = step == 0 || (unsigned char)*bytes < ' ' || *bytes == 127 ||
+                   (step == 2 && bytes[0] == '\xC2' && (unsigned char)bytes[1] < 0xA0);
+
+        step = step ? step : 1;
+        if (bad) {
+            *to++ = strchr("\t\n\r", *bytes) && *bytes ? ' ' : '?';
+        } else {
+            memcpy(to, bytes, step);
+            to += step;
+        }
+        bytes += step;
+        len -= step;
+    }
+    if (copy)
+        *to = '\0';
+    return copy;
+}
+
+static void keep(struct table *table, enum colour colour, const char *bytes, size_t len)
+{
+    if (table->count == table->room) {
+        size_t room = table->room ? 2 * table->room : 64;
+        struct table_cell *cells = realloc(table->cells, room * sizeof *cells);
+
+        if (!cells)
+            return; /* the row is missing: better than nothing at all */
+        table->cells = cells;
+        table->room = room;
+    }
+    table->cells[table->count++] = (struct table_cell){ .text = fit(bytes, len), .colour = colour };
+}
+
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static const char *cell_text(const struct table *table, size_t i)
+{
+    return table->cells[i].text ? table->cells[i].text : "";
+}
+
+static void measure(const struct table *table, size_t widths[TABLE_COLUMNS_MAX])
+{
+    for (size_t c = 0; c < table->columns; c++) {
+        widths[c] = strlen(table->headings[c]) - (table->headings[c][0] == '>');
+        for (size_t i = c; i < table->count; i += table->columns) {
+            size_t width = width_of(cell_text(table, i));
+
+            widths[c] = width > widths[c] ? width : widths[c];
+        }
+    }
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+static void put_spaces(size_t count)
+{
+    printf("%*s", (int)count, "");
+}
+
+/* The first `room` characters of text, the last of them … where something is cut. */
+static void put_cut(const char *text, size_t room)
+{
+    size_t width = 0;
+    bool cut = width_of(text) > room;
+
+    for (; *text; text++) {
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+        if (cut && width >= room) {
+            fputs("\xE2\x80\xA6", stdout);
+            return;
+        }
+        putchar(*text);
+    }
+}
+
+/* One cell in its column; `left` is what the terminal has left for it. */
+static void put_cell(const struct table *table, size_t column, const char *text, enum colour colour,
+                     size_t width, size_t left)
+{
+    size_t used = width_of(text), pad = used < width ? width - used : 0;
+    bool last = column + 1 == table->columns, right = table->headings[column][0] == '>';
+
+    if (right)
+        put_spaces(pad);
+    if (colour != PLAIN)
+        fputs(table_colour(table->coloured, colour), stdout);
+    put_cut(text, last && left > 10 && !table->whole ? left : SIZE_MAX);
+    if (colour != PLAIN)
+        fputs(table_colour(table->coloured, PLAIN), stdout);
+    if (last)
+        putchar('\n');
+    else
+        put_spaces((right ? 0 : pad) + GAP);
+}
+
+static void put_aligned(const struct table *table)
+{
+    size_t widths[TABLE_COLUMNS_MAX], before = 0, room = terminal_width();
+
+    measure(table, widths);
+    for (size_t c = 0; c + 1 < table->columns; c++)
+        before += widths[c] + GAP;
+    room = room > before ? room - before : 0;
+    for (size_t c = 0; c < table->columns; c++)
+        put_cell(table, c, table->headings[c] + (table->headings[c][0] == '>'), BOLD, widths[c],
+                 room);
+    for (size_t i = 0; i < table->count - table->count % table->columns; i++) {
+        size_t c = i % table->columns;
+
+        put_cell(table, c, cell_text(table, i), table->cells[i].colour, widths[c], room);
+    }
+}
+
+/* --- both --- */
+
+void table_bytes(struct table *table, enum colour colour, const char *bytes, size_t len)
+{
+    if (table->aligned)
+        keep(table, colour, bytes, len);
+    else
+        put_separated(table, bytes, len);
+}
+
+void table_text(struct table *table, enum colour colour, const char *text)
+{
+    table_bytes(table, colour, text, strlen(text));
+}
+
+void table_number(struct table *table, enum colour colour, uint64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    table_text(table, colour, text);
+}
+
+void table_age(struct table *table, enum colour colour, double seconds)
+{
+    char text[48];
+
+    if (table->aligned)
+        text_put_age(text, sizeof text, seconds);
+    else
+        text_put_real(text, sizeof text, seconds);
+    table_text(table, colour, text);
+}
+
+void table_none(struct table *table)
+{
+    table_text(table, DIM, table->aligned ? "-" : "");
+}
+
+void table_end(struct table *table)
+{
+    if (table->aligned && table->count >= table->columns)
+        put_aligned(table);
+    for (size_t i = 0; table->aligned && i < table->count; i++)
+        free(table->cells[i].text);
+    free(table->cells);
+    *table = (struct table){ 0 };
+}

@@ -1,0 +1,219 @@
+/* hosts.c: the daemons in later:hosts. */
+#include "status/hosts.h"
+
+#include "queue/inspect.h"
+#include "text.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GONE_AFTER 30.0 /* seconds */
+
+/* --- one host; what is not there or of another type counts as 0 or "" --- */
+
+static double real_of(const json_t *host, const char *name)
+{
+    return json_number_value(json_object_get(host, name));
+}
+
+static const char *text_of(const json_t *host, const char *name)
+{
+    const char *text = json_string_value(json_object_get(host, name));
+
+    return text ? text : "";
+}
+
+static uint64_t count_of(const json_t *host, const char *name)
+{
+    double number = real_of(host, name);
+
+    return number > 0 && number < 9e15 ? (uint64_t)number : 0;
+}
+
+static bool is_gone(const json_t *host, double now)
+{
+    return now - real_of(host, "seen") > GONE_AFTER;
+}
+
+/* Attempts per second: of the last minute; over all its time where it is of an older version. */
+static double rate_of(const json_t *host)
+{
+    const json_t *rate = json_object_get(host, "rate");
+    double up = real_of(host, "seen") - real_of(host, "started");
+
+    if (json_is_number(rate))
+        return json_number_value(rate);
+    return up > 0 ? real_of(host, "performed") / up : 0;
+}
+
+static void add_queues(struct table *table, const json_t *host)
+{
+    char names[512] = "";
+    const json_t *queue;
+    size_t i;
+
+    json_array_foreach(json_object_get(host, "queues"), i, queue)
+    {
+        size_t len = strlen(names);
+
+        snprintf(names + len, sizeof names - len, "%s%s", i ? "," : "",
+                 json_is_string(queue) ? json_string_value(queue) : "?");
+    }
+    table_text(table, PLAIN, names);
+}
+
+/* "q:3,r:1": of which queues jobs run there now. */
+static void add_runs(struct table *table, json_t *host)
+{
+    char text[512] = "";
+    const char *queue;
+    json_t *count;
+
+    json_object_foreach(json_object_get(host, "runs"), queue, count)
+    {
+        size_t len = strlen(text);
+
+        snprintf(text + len, sizeof text - len, "%s%s:%.0f", len ? "," : "", queue,
+                 json_number_value(count));
+    }
+    table_text(table, PLAIN, text);
+}
+
+/* Adds its connections to those of the others, by node of a Cluster. */
+static void add_connections(json_t *nodes, json_t *host, double now)
+{
+    const char *node;
+    json_t *count;
+
+    if (is_gone(host, now))
+        return;
+    json_object_foreach(json_object_get(host, "nodes"), node, count)
+    {
+        double sum = real_of(nodes, node) + json_number_value(count);
+
+        json_object_set_new(nodes, node, json_real(sum));
+    }
+}
+
+static void print_connections(struct cli *cli, json_t *nodes)
+{
+    static const char *const headings[] = { "NODE", ">CONNECTIONS", NULL };
+    struct table table;
+    const char *node;
+    json_t *count;
+
+    if (cli->json || json_object_size(nodes) == 0)
+        return;
+    if (cli->out_terminal)
+        putchar('\n');
+    cli_table(cli, &table, headings);
+    json_object_foreach(nodes, node, count)
+    {
+        table_text(&table, PLAIN, node);
+        table_number(&table, PLAIN, (uint64_t)json_number_value(count));
+    }
+    table_end(&table);
+}
+
+static void add_row(struct table *table, json_t *host, double now)
+{
+    bool gone = is_gone(host, now);
+    enum colour colour = gone ? DIM : PLAIN;
+    char rate[48];
+
+    table_text(table, colour, text_of(host, "host"));
+    table_number(table, colour, count_of(host, "pid"));
+    table_text(table, colour, text_of(host, "version"));
+    table_text(table, gone ? RED : GREEN, gone ? "gone" : "alive");
+    table_age(table, colour, now - real_of(host, "started"));
+    table_age(table, colour, now - real_of(host, "seen"));
+    table_number(table, colour, count_of(host, "workers"));
+    table_number(table, colour, count_of(host, "running"));
+    table_number(table, colour, count_of(host, "performed"));
+    table_number(table, colour, count_of(host, "failed"));
+    snprintf(rate, sizeof rate, "%.1f", rate_of(host));
+    table_text(table, colour, rate);
+    add_queues(table, host);
+    add_runs(table, host);
+}
+
+static void print_json(json_t *host, const char *id, double now)
+{
+    char *line;
+
+    json_object_set_new(host, "id", json_string(id));
+    json_object_set_new(host, "gone", json_boolean(is_gone(host, now)));
+    json_object_set_new(host, "rate", json_real(rate_of(host)));
+    line = json_dumps(host, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    if (line)
+        puts(line);
+    free(line);
+}
+
+/* --- all of them --- */
+
+static int ask_time(struct cli *cli, double *now, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_time(&cmd);
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    *now = later_inspect_timed(reply);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+static int print_all(struct cli *cli, const struct later_reply *reply, double now)
+{
+    static const char *const headings[] = { "HOST",       ">PID",    "VERSION",     "STATE",
+                                            ">UP",        ">SEEN",   ">WORKERS",    ">RUNNING",
+                                            ">PERFORMED", ">FAILED", ">PER SECOND", "QUEUES",
+                                            "RUNS",       NULL };
+    json_t *nodes = json_object();
+    struct table table;
+    int count = 0;
+
+    cli_table(cli, &table, headings);
+    for (size_t i = 0; i + 1 < later_reply_count(reply); i += 2) {
+        const char *id = later_reply_text(later_reply_at(reply, i), NULL), *value;
+        size_t len;
+        json_t *host;
+
+        value = later_reply_text(later_reply_at(reply, i + 1), &len);
+        host = json_loadb(value, len, 0, NULL);
+        if (!json_is_object(host))
+            cli_say(cli, "%s: its entry cannot be read", id);
+        else if (cli->json)
+            print_json(host, id, now);
+        else
+            add_row(&table, host, now);
+        add_connections(nodes, host, now);
+        count += json_is_object(host);
+        json_decref(host);
+    }
+    table_end(&table);
+    print_connections(cli, nodes);
+    json_decref(nodes);
+    return count;
+}
+
+int hosts_print(struct cli *cli, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    double now;
+    int count;
+
+    if (!cli_client(cli, err) || ask_time(cli, &now, err) < 0)
+        return -1;
+    later_inspect_hosts(&cmd, later_call_prefix(cli->client));
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    if (!reply)
+        return -1;
+    count = print_all(cli, reply, now);
+    later_reply_free(reply);
+    return count;
+}

@@ -1,0 +1,81 @@
+/* status_local.c: `later status --local`. */
+#include "status/status_local.h"
+
+#include "health.h"
+#include "output/jsonl.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define STUCK_AFTER 10.0 /* seconds: its loop turns every second */
+
+/* What is wrong, or NULL. */
+static const char *fault_of(const struct health_report *health)
+{
+    if (!health->running)
+        return "laterd does not run";
+    if (health->heartbeat_age > STUCK_AFTER)
+        return "laterd is stuck";
+    if (!health->redis_up)
+        return "laterd does not reach Redis";
+    if (health->workers == 0)
+        return "laterd has no workers";
+    return NULL;
+}
+
+static void print_json(const struct health_report *health, bool well)
+{
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_bool(&json, "healthy", well);
+    jsonl_bool(&json, "running", health->running);
+    jsonl_bool(&json, "redis_up", health->redis_up);
+    jsonl_int(&json, "workers", health->workers);
+    jsonl_int(&json, "busy", health->busy);
+    jsonl_int(&json, "pid", health->pid);
+    jsonl_real(&json, "heartbeat_age", health->heartbeat_age);
+    jsonl_end(&json);
+}
+
+static void print_row(const struct cli *cli, const struct health_report *health, bool well)
+{
+    static const char *const headings[] = { "STATE", ">PID",    "REDIS", ">WORKERS",
+                                            ">BUSY", ">TURNED", NULL };
+    struct table table;
+
+    cli_table(cli, &table, headings);
+    table_text(&table, well ? GREEN : RED, well ? "healthy" : "unhealthy");
+    table_number(&table, PLAIN, health->pid > 0 ? (uint64_t)health->pid : 0);
+    table_text(&table, health->redis_up ? PLAIN : RED, health->redis_up ? "up" : "down");
+    table_number(&table, PLAIN, health->workers);
+    table_number(&table, PLAIN, health->busy);
+    table_age(&table, PLAIN, health->heartbeat_age);
+    table_end(&table);
+}
+
+int status_local(struct cli *cli, struct later_error *err)
+{
+    struct where_given given = cli_given(cli);
+    struct health_report health = { 0 };
+    struct later_error why;
+    char dir[PATH_MAX];
+    const char *fault;
+
+    if (where_state_dir(dir, &given, err) < 0)
+        return -1;
+    if (health_read(dir, &health, &why) < 0) {
+        if (why.code != LATER_E_NONE)
+            return later_fail(err, why.code, "%s", why.text);
+        return later_fail(err, LATER_E_REDIS, "%s", why.text);
+    }
+    fault = fault_of(&health);
+    if (cli->json)
+        print_json(&health, !fault);
+    else
+        print_row(cli, &health, !fault);
+    if (fault)
+        return later_fail(err, LATER_E_REDIS, "%s", fault);
+    return LATER_OK;
+}

@@ -1,0 +1,140 @@
+/*
+ * child.c: running somebody's program for a job.
+ *
+ * The input is handed over as a file in memory, not through a pipe: the program may read it late,
+ * in part or never, and nobody has to write while somebody must read.
+ */
+#include "work/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t written = write(fd, bytes, len);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -1;
+        bytes += written;
+        len -= (size_t)written;
+    }
+    return 0;
+}
+
+/* A file in memory, read from its beginning. */
+static int make_input(const char *bytes, size_t len)
+{
+    int fd = memfd_create("job", MFD_CLOEXEC);
+
+    if (fd >= 0 && (write_all(fd, bytes, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+        int why = errno;
+
+        close(fd);
+        errno = why;
+        return -1;
+    }
+    return fd;
+}
+
+static void close_input(int file)
+{
+    if (file >= 0)
+        close(file);
+}
+
+/* In the child. What goes wrong is told through `failure`, which the program's start closes. */
+static _Noreturn void become(char *const *program, const struct child_variable *variables,
+                             int input, int failure, pid_t parent)
+{
+    sigset_t none;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before we asked to be told */
+        _exit(127);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (; variables->name; variables++)
+        setenv(variables->name, variables->value, 1);
+    if (input < 0 || dup2(input, STDIN_FILENO) >= 0)
+        execvp(program[0], program);
+    (void)write_all(failure, (const char *)&errno, sizeof errno);
+    _exit(127);
+}
+
+/* Waits until the program has begun or failed to. Returns 0 or an errno. */
+static int wait_for_start(int failure)
+{
+    int why = 0;
+    ssize_t got;
+
+    do
+        got = read(failure, &why, sizeof why);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof why ? why : 0;
+}
+
+static pid_t start(char *const *program, const struct child_variable *variables, int input,
+                   const int failure[2], struct later_error *err)
+{
+    pid_t parent = getpid(), pid = fork();
+    int why;
+
+    if (pid == 0)
+        become(program, variables, input, failure[1], parent);
+    if (pid < 0)
+        return later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
+    setpgid(pid, pid); /* both do it, since nobody knows who comes first */
+    close(failure[1]);
+    why = wait_for_start(failure[0]);
+    if (!why)
+        return pid;
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return later_fail(err, LATER_E_NONE, "%s: %s", program[0], strerror(why));
+}
+
+pid_t child_start(char *const *program, const struct child_variable *variables, const char *input,
+                  size_t len, struct later_error *err)
+{
+    int file = input ? make_input(input, len) : -1, failure[2];
+    pid_t pid;
+
+    if (input && file < 0)
+        return later_fail(err, LATER_E_SYSTEM, "a file in memory: %s", strerror(errno));
+    if (pipe2(failure, O_CLOEXEC) < 0) {
+        later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
+        close_input(file);
+        return -1;
+    }
+    fflush(NULL); /* what is in our buffers must not be there twice */
+    pid = start(program, variables, file, failure, err);
+    close(failure[0]);
+    close_input(file);
+    return pid;
+}
+
+void child_signal(pid_t pid, int number)
+{
+    kill(-pid, number);
+}
+
+void child_describe(int status, char *out, size_t room)
+{
+    if (WIFSIGNALED(status))
+        snprintf(out, room, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(out, room, "exit status %d", WEXITSTATUS(status));
+}

@@ -1,0 +1,335 @@
+/* reserve.c: `later reserve`. */
+#include "base/clock.h"
+#include "commands.h"
+#include "output/jsonl.h"
+#include "queue/inspect.h"
+#include "work/take.h"
+#include "work/waker.h"
+#include "whole.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only on its tick */
+#define PLAN_AGE 5.0 /* seconds until one that waits reads the plan of shards anew */
+
+static volatile sig_atomic_t caught; /* a signal's number: leave, but not with a wake in the hand */
+
+static void on_signal(int number)
+{
+    caught = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* What one run of the command is about. */
+struct reserving {
+    struct cli *cli;
+    struct taker taker;
+    struct whole whole;
+    double plan_at;       /* later_clock(): then it is read anew */
+    size_t first;         /* the part to look into first; wakes are its */
+    struct wakers wakers; /* on a Cluster, for several parts; else there are none */
+    struct table table;
+    uint64_t limit;
+    uint64_t count;
+};
+
+static void print_job(struct reserving *reserving, const char *token,
+                      const struct later_reserved *job, double now)
+{
+    struct jsonl json;
+
+    reserving->count++;
+    if (!reserving->cli->json) {
+        table_bytes(&reserving->table, PLAIN, job->id, job->id_len);
+        table_text(&reserving->table, PLAIN, token);
+        table_number(&reserving->table, PLAIN, job->attempts + 1U);
+        table_bytes(&reserving->table, PLAIN, job->document, job->document_len);
+        return;
+    }
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", reserving->whole.name);
+    jsonl_bytes(&json, "id", job->id, job->id_len);
+    jsonl_text(&json, "token", token);
+    jsonl_int(&json, "attempt", job->attempts + 1);
+    jsonl_real(&json, "lease_until", now + reserving->taker.lease);
+    jsonl_bytes(&json, "document", job->document, job->document_len);
+    jsonl_end(&json);
+}
+
+/* Takes what is there in one part and prints it. Returns how many jobs Redis gave, or -1 with
+ * *err. */
+static int take_from(struct reserving *reserving, const struct later_keys *keys,
+                     struct later_error *err)
+{
+    size_t limit = (size_t)(reserving->limit - reserving->count);
+    char token[LATER_TOKEN_LEN + 1];
+    struct later_reply *reply = take_jobs(&reserving->taker, keys, limit, token, err);
+    size_t count = later_queue_reserved_count(reply);
+    double now = later_queue_reserved_now(reply);
+    int result = reply ? (int)count : -1;
+
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        struct later_document doc;
+        struct later_reserved job;
+        bool runs;
+
+        later_queue_reserved(reply, i, &job);
+        if (take_screen(&reserving->taker, keys, token, &job, now, &doc, &runs, err) < 0)
+            result = -1;
+        else if (runs)
+            print_job(reserving, token, &job, now);
+    }
+    later_reply_free(reply);
+    return result;
+}
+
+/* One round over the parts, until there are as many as are wanted. Returns as take_from(). */
+static int take(struct reserving *reserving, struct later_error *err)
+{
+    const struct whole *whole = &reserving->whole;
+    int sum = 0;
+
+    for (size_t i = 0; i < whole->count && reserving->count < reserving->limit; i++) {
+        size_t part = (reserving->first + i) % whole->count;
+        int count = take_from(reserving, &whole->parts[part], err);
+
+        if (count < 0)
+            return -1;
+        wakers_follow(&reserving->wakers, part);
+        sum += count;
+    }
+    return sum;
+}
+
+/* Makes ready what is due in any part; *next as of take_due(). */
+static int make_due(struct reserving *reserving, double *next, struct later_error *err)
+{
+    *next = -1;
+    for (size_t i = 0; i < reserving->whole.count; i++) {
+        double one;
+
+        if (take_due(&reserving->taker, &reserving->whole.parts[i], &one, err) < 0)
+            return -1;
+        if (one >= 0)
+            *next = *next < 0 ? one : fmin(*next, one);
+    }
+    return 0;
+}
+
+/* Shards may be added while one waits. */
+static int refresh(struct reserving *reserving, struct later_error *err)
+{
+    if (later_clock() < reserving->plan_at)
+        return 0;
+    reserving->plan_at = later_clock() + PLAN_AGE;
+    if (whole_find(reserving->cli, reserving->cli->args.words[0], &reserving->whole, err) < 0)
+        return -1;
+    reserving->first %= reserving->whole.count;
+    return 0;
+}
+
+static int sleep_for(double seconds)
+{
+    struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
+
+    nanosleep(&pause, NULL);
+    return 0;
+}
+
+/* The part whose wake it was becomes the first one. */
+static void note_wake(struct reserving *reserving, const char *key)
+{
+    for (size_t i = 0; i < reserving->whole.count; i++) {
+        if (strcmp(reserving->whole.parts[i].name[LATER_KEY_WAKE], key) == 0)
+            reserving->first = i;
+    }
+}
+
+/* One BLPOP for all parts. Returns as wait_for_wake(). */
+static int wait_in_redis(struct reserving *reserving, double seconds, struct later_error *err)
+{
+    const struct whole *whole = &reserving->whole;
+    const struct later_keys *queues[LATER_WHOLE_MAX];
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int woken;
+
+    for (size_t i = 0; i < whole->count; i++)
+        queues[i] = &whole->parts[i];
+    later_inspect_wait(&cmd, queues, whole->count, seconds);
+    reply = later_call(reserving->cli->client, &cmd, LATER_NO_SCRIPT, seconds, false, err);
+    if (!reply)
+        return -1;
+    woken = later_reply_count(reply) > 0;
+    if (woken)
+        note_wake(reserving, later_reply_text(later_reply_at(reply, 0), NULL));
+    later_reply_free(reply);
+    return woken;
+}
+
+/* Waits until something comes on a connection, whatever it is. Returns the part that has a wake, or
+ * the number of parts. */
+static size_t poll_wakers(struct reserving *reserving, double seconds)
+{
+    struct wakers *wakers = &reserving->wakers;
+    struct pollfd polled[WAKERS_MAX];
+    size_t count = wakers_poll(wakers, polled), part = 0;
+
+    if (poll(polled, count, (int)ceil(fmax(0, seconds) * 1000)) >= 0)
+        wakers_handle(wakers, polled);
+    while (part < reserving->whole.count && !wakers->woken[part])
+        part++;
+    return part;
+}
+
+/* A BLPOP for each part, on a connection of its own. Returns as wait_for_wake(). */
+static int wait_in_all(struct reserving *reserving, double seconds, struct later_error *err)
+{
+    struct wakers *wakers = &reserving->wakers;
+    size_t count = reserving->whole.count, part = count;
+    double until = later_clock() + seconds;
+
+    while (wakers->queue_count < count) {
+        if (wakers_add(wakers, &reserving->whole.parts[wakers->queue_count], err) < 0)
+            return -1;
+    }
+    while (part == count && later_clock() < until && !caught) {
+        wakers_wait(wakers);
+        part = poll_wakers(reserving, until - later_clock());
+    }
+    if (part == count)
+        return 0;
+    reserving->first = part;
+    return 1;
+}
+
+/* Waits for a wake, but not longer than until the next look is due. Returns 1 with a wake, 0
+ * without, -1 with *err. */
+static int wait_for_wake(struct reserving *reserving, double seconds, struct later_error *err)
+{
+    bool cluster = later_redis_is_cluster(later_call_redis(reserving->cli->client));
+
+    if (seconds < WAIT_MIN)
+        return sleep_for(seconds);
+    if (cluster && reserving->whole.count > 1)
+        return wait_in_all(reserving, seconds, err);
+    return wait_in_redis(reserving, seconds, err);
+}
+
+/* Looks, and waits, and looks again, until something was printed or `until` has come. */
+static int take_until(struct reserving *reserving, double until, struct later_error *err)
+{
+    int woken = 0, taken = 0;
+    double next, left;
+
+    for (;;) {
+        if (refresh(reserving, err) < 0 || make_due(reserving, &next, err) < 0 ||
+            (taken = take(reserving, err)) < 0)
+            break;
+        woken = 0;
+        left = until - later_clock();
+        if (reserving->count > 0 || (taken == 0 && left <= 0))
+            return 0;
+        if (taken > 0) /* all of them were screened out: there may be more */
+            continue;
+        left = next >= 0 ? fmin(left, next) : left;
+        woken = wait_for_wake(reserving, fmin(left, TAKE_LOOK), err);
+        if (woken < 0 || caught)
+            break;
+    }
+    if (woken > 0)
+        take_wake_back(reserving->cli, &reserving->whole.parts[reserving->first]);
+    return caught ? 0 : -1;
+}
+
+static int reserve(struct reserving *reserving, double wait, struct later_error *err)
+{
+    static const char *const headings[] = { "ID", "TOKEN", ">ATTEMPT", "DOCUMENT", NULL };
+    int ok;
+
+    cli_table(reserving->cli, &reserving->table, headings);
+    reserving->table.whole = true;
+    if (wait > 0)
+        catch_signals();
+    ok = take_until(reserving, later_clock() + wait, err);
+    wakers_stop(&reserving->wakers);
+    wakers_close(&reserving->wakers);
+    table_end(&reserving->table);
+    if (caught) {
+        signal(caught, SIG_DFL);
+        raise(caught);
+    }
+    if (ok < 0)
+        return -1;
+    return reserving->count > 0 ? LATER_OK : LATER_E_LATER;
+}
+
+/* No part shall come after the others each time. */
+static size_t choose_first(const struct whole *whole)
+{
+    uint32_t random = 0;
+
+    if (whole->count > 1)
+        (void)!getrandom(&random, sizeof random, 0);
+    return random % whole->count;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct reserving reserving = { .cli = cli,
+                                   .wakers.cli = cli,
+                                   .plan_at = later_clock() + PLAN_AGE };
+    double wait = 0, lease = TAKE_LEASE;
+    int64_t limit = 1;
+    int status;
+
+    if (cli_number(cli, "number", 1, LATER_BATCH_MAX, &limit, err) < 0 ||
+        cli_duration(cli, "wait", &wait, err) < 0 || cli_duration(cli, "lease", &lease, err) < 0)
+        return -1;
+    if (lease < 1 || lease > 604800)
+        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
+    if (whole_find(cli, cli->args.words[0], &reserving.whole, err) < 0 ||
+        taker_begin(&reserving.taker, cli, lease, err) < 0)
+        return -1;
+    reserving.limit = (uint64_t)limit;
+    reserving.first = choose_first(&reserving.whole);
+    status = reserve(&reserving, wait, err);
+    taker_end(&reserving.taker);
+    return status;
+}
+
+static const struct args_option options[] = {
+    { "number", 'n', "N", "at most so many, up to 500 (1)" },
+    { "wait", 'w', "DURATION", "so long for the first, where there is none (0)" },
+    { "lease", 'l', "DURATION", "so long it is ours, unless `later touch` renews it (30)" },
+    { 0 },
+};
+
+const struct command command_reserve = {
+    .name = "reserve",
+    .usage = "Q [-n N] [--wait DURATION] [--lease DURATION]",
+    .brief = "Take jobs, to work on them by hand",
+    .more = "Printed are id, token, attempt and document, separated by TAB. End each with `later\n"
+            "ack`, `release`, `return` or `bury`, showing its token. A line end in a document is\n"
+            "printed as a space; --json gives its very bytes. The status is 75 where the queue is\n"
+            "empty or paused.\n",
+    .example = "later reserve mail --wait 20\n",
+    .options = options,
+    .min = 1,
+    .max = 1,
+    .run = run,
+};

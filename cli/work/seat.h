@@ -1,0 +1,67 @@
+/*
+ * seat.h: one place of `later work`: a job and the program that runs for it.
+ *
+ *     free ─ begin ─► running ─ its end ─► ended ─ settled ─► free
+ */
+#ifndef LATER_CLI_SEAT_H
+#define LATER_CLI_SEAT_H
+
+#include "work/take.h"
+
+#include <sys/types.h>
+
+#define SEAT_GRACE 10.0 /* seconds from TERM to KILL */
+
+enum seat_state { SEAT_FREE, SEAT_RUNNING, SEAT_ENDED };
+enum seat_reason { SEAT_NOT_STOPPED, SEAT_TIMED_OUT, SEAT_LOST, SEAT_INTERRUPTED };
+
+struct seat {
+    enum seat_state state;
+    const struct later_keys *keys; /* of its queue, or of the shard where it is */
+    char id[LATER_ID_MAX + 1];
+    char token[LATER_TOKEN_LEN + 1];
+    char score[40];            /* its place in ready, for a return */
+    struct later_document doc; /* but its payload, which is gone */
+    uint32_t attempt;
+    pid_t pid;
+    double begun;            /* later_clock(); so are those below */
+    double touch_at;         /* the next renewal */
+    double timeout_at;       /* then it is stopped */
+    double kill_at;          /* then it is killed; INFINITY = not stopped yet */
+    enum seat_reason reason; /* why it was stopped */
+    int status;              /* of waitpid(), once ended */
+    bool again;              /* settling failed once: a LOST then may be our own doing */
+};
+
+/* What all seats of a run share. */
+struct seating {
+    struct cli *cli;
+    struct taker *taker;
+    char *const *program;
+    double timeout; /* seconds, for documents that do not say */
+};
+
+/* Starts the program for a job that was screened. Returns 0; or -1 with *err, the seat still free:
+ * the job is the caller's to return. */
+int seat_begin(struct seat *seat, const struct seating *seating, const struct later_keys *keys,
+               const char *token, const struct later_reserved *job,
+               const struct later_document *doc, struct later_error *err);
+
+/* Stops the program: TERM now, KILL after the grace. Only the first reason counts. */
+void seat_stop(struct seat *seat, enum seat_reason reason);
+
+/* Does what the clock asks for, but the renewal. */
+void seat_tick(struct seat *seat, double now);
+
+/* Renews the lease of a running job; a job that is lost is stopped. Returns 0, or -1 with *err. */
+int seat_renew(struct seat *seat, const struct seating *seating, struct later_error *err);
+
+/* Settles an ended job and frees the seat. Returns 0, or -1 with *err: then it is still ended, and
+ * this is to be called again. */
+int seat_settle(struct seat *seat, const struct seating *seating, struct later_error *err);
+
+/* When the clock asks for something; INFINITY = never. away: Redis is, so that nothing is renewed.
+ */
+double seat_next(const struct seat *seat, bool away);
+
+#endif

@@ -1,0 +1,204 @@
+/* settle.c: `later ack`, `release`, `return`, `bury`, `touch`. */
+#include "commands.h"
+#include "output/jsonl.h"
+#include "work/take.h"
+#include "whole.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const done[] = {
+    [LATER_VERB_ACK] = "acked",       [LATER_VERB_RELEASE] = "released",
+    [LATER_VERB_RETURN] = "returned", [LATER_VERB_BURY] = "buried",
+    [LATER_VERB_TOUCH] = "touched",   [LATER_VERB_EXPIRE] = "expired",
+};
+
+static bool is_token(const char *token)
+{
+    return strlen(token) == LATER_TOKEN_LEN &&
+           strspn(token, "0123456789abcdefghijklmnopqrstuvwxyz") == LATER_TOKEN_LEN;
+}
+
+static void tell(const struct cli *cli, enum later_verb verb, const char *id)
+{
+    struct jsonl json;
+
+    if (!cli->json)
+        return;
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", cli->args.words[0]);
+    jsonl_text(&json, "id", id);
+    jsonl_text(&json, "result", done[verb]);
+    jsonl_end(&json);
+}
+
+/* Asks one place after the other whether it is there; LOST is what all of them must say. */
+static int settle_somewhere(struct cli *cli, enum later_verb verb, double lease,
+                            const struct later_settlement *settlement, struct later_error *err)
+{
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    struct whole whole;
+    size_t count;
+    int result = LATER_E_TOKEN;
+
+    if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
+        return -1;
+    count = whole_places(&whole, settlement->id, places);
+    for (size_t i = 0; i < count && result == LATER_E_TOKEN; i++)
+        result = take_settle(cli, places[i], verb, lease, settlement, err);
+    return result;
+}
+
+static int settle(struct cli *cli, enum later_verb verb, double lease,
+                  struct later_settlement *settlement, struct later_error *err)
+{
+    struct later_keys keys;
+    int result = LATER_E_TOKEN;
+
+    if (cli_keys(cli, cli->args.words[0], &keys, err) < 0)
+        return -1;
+    settlement->id = cli->args.words[1];
+    settlement->token = cli->args.words[2];
+    if (is_token(settlement->token)) /* what is no token is nobody's */
+        result = settle_somewhere(cli, verb, lease, settlement, err);
+    if (result < 0)
+        return -1;
+    if (result == LATER_E_TOKEN)
+        return later_fail(err, LATER_E_TOKEN, "%s: this token is not, or no longer, its owner",
+                          settlement->id);
+    tell(cli, verb, settlement->id);
+    return LATER_OK;
+}
+
+/* release, return and bury: with --in and --error where they have them. */
+static int settle_with(struct cli *cli, enum later_verb verb, const char *kind,
+                       struct later_error *err)
+{
+    const char *text = kind ? args_text(&cli->args, "error") : NULL;
+    struct later_settlement settlement = { 0 };
+    char *error = NULL;
+    int result;
+
+    if (verb != LATER_VERB_BURY && cli_duration(cli, "in", &settlement.wait, err) < 0)
+        return -1;
+    if (text && !(error = take_error(kind, text)))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    settlement.error = error;
+    result = settle(cli, verb, 0, &settlement, err);
+    free(error);
+    return result;
+}
+
+static int run_ack(struct cli *cli, struct later_error *err)
+{
+    struct later_settlement settlement = { 0 };
+
+    return settle(cli, LATER_VERB_ACK, 0, &settlement, err);
+}
+
+static int run_release(struct cli *cli, struct later_error *err)
+{
+    return settle_with(cli, LATER_VERB_RELEASE, "retry", err);
+}
+
+static int run_return(struct cli *cli, struct later_error *err)
+{
+    return settle_with(cli, LATER_VERB_RETURN, NULL, err);
+}
+
+static int run_bury(struct cli *cli, struct later_error *err)
+{
+    return settle_with(cli, LATER_VERB_BURY, "bad", err);
+}
+
+static int run_touch(struct cli *cli, struct later_error *err)
+{
+    struct later_settlement settlement = { 0 };
+    double lease = TAKE_LEASE;
+
+    if (cli_duration(cli, "lease", &lease, err) < 0)
+        return -1;
+    if (lease < 1 || lease > 604800)
+        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
+    return settle(cli, LATER_VERB_TOUCH, lease, &settlement, err);
+}
+
+static const struct args_option release_options[] = {
+    { "in", 0, "DURATION", "ready again after so long (0)" },
+    { "error", 0, "TEXT", "why; shown by `later show`" },
+    { 0 },
+};
+static const struct args_option return_options[] = {
+    { "in", 0, "DURATION", "ready again after so long (0)" },
+    { 0 },
+};
+static const struct args_option bury_options[] = {
+    { "error", 0, "TEXT", "why; shown by `later show`" },
+    { 0 },
+};
+static const struct args_option touch_options[] = {
+    { "lease", 'l', "DURATION", "from now on it is ours so long (30)" },
+    { 0 },
+};
+
+#define LOST_TEXT "Where the token is not, or no longer, the owner, nothing changes: status 77.\n"
+
+const struct command command_ack = {
+    .name = "ack",
+    .usage = "Q ID TOKEN",
+    .brief = "A reserved job is done: it is gone, and counted",
+    .more = LOST_TEXT,
+    .example = "later ack mail order-1138 0k3v9x2m5t8w1q7z\n",
+    .min = 3,
+    .max = 3,
+    .run = run_ack,
+};
+
+const struct command command_release = {
+    .name = "release",
+    .usage = "Q ID TOKEN [--in DURATION] [--error TEXT]",
+    .brief = "An attempt failed: the job is ready again, now or later",
+    .more = LOST_TEXT,
+    .example = "later release mail order-1138 0k3v9x2m5t8w1q7z --in 5m --error 'smtp: 421'\n",
+    .options = release_options,
+    .min = 3,
+    .max = 3,
+    .run = run_release,
+};
+
+const struct command command_return = {
+    .name = "return",
+    .usage = "Q ID TOKEN [--in DURATION]",
+    .brief = "Give a job back; no attempt is counted",
+    .more = LOST_TEXT,
+    .example = "later return mail order-1138 0k3v9x2m5t8w1q7z\n",
+    .options = return_options,
+    .min = 3,
+    .max = 3,
+    .run = run_return,
+};
+
+const struct command command_bury = {
+    .name = "bury",
+    .usage = "Q ID TOKEN [--error TEXT]",
+    .brief = "A reserved job is dead: trying again cannot help",
+    .more = LOST_TEXT,
+    .example = "later bury mail order-1138 0k3v9x2m5t8w1q7z --error 'no such address'\n",
+    .options = bury_options,
+    .min = 3,
+    .max = 3,
+    .run = run_bury,
+};
+
+const struct command command_touch = {
+    .name = "touch",
+    .usage = "Q ID TOKEN [--lease DURATION]",
+    .brief = "Renew the lease of a reserved job",
+    .more = LOST_TEXT,
+    .example = "later touch mail order-1138 0k3v9x2m5t8w1q7z\n",
+    .options = touch_options,
+    .min = 3,
+    .max = 3,
+    .run = run_touch,
+};

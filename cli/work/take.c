@@ -1,0 +1,139 @@
+/* take.c: taking jobs by hand. */
+#include "work/take.h"
+
+#include "base/clock.h"
+#include "queue/inspect.h"
+#include "jobs/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+char *take_error(const char *kind, const char *text)
+{
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    return later_queue_error(kind, text, host);
+}
+
+int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later_error *err)
+{
+    *taker = (struct taker){ .cli = cli, .lease = lease };
+    taker->lapse = take_error("lapse", "the lease ran out");
+    return taker->lapse ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
+}
+
+void taker_end(struct taker *taker)
+{
+    free(taker->lapse);
+}
+
+/* Has Redis been there for a third of a lease? */
+static bool may_lapse(const struct taker *taker)
+{
+    const struct later_redis *redis = later_call_redis(taker->cli->client);
+
+    return later_redis_up(redis) && later_clock() - later_redis_since(redis) > taker->lease / 3;
+}
+
+int take_due(struct taker *taker, const struct later_keys *keys, double *next,
+             struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_migrated migrated;
+    struct later_reply *reply;
+
+    later_queue_migrate(&cmd, keys, LATER_BATCH_MAX, may_lapse(taker), taker->lapse);
+    reply = cli_call(taker->cli, &cmd, LATER_SCRIPT_MIGRATE, err);
+    if (!reply)
+        return -1;
+    later_queue_migrated(reply, &migrated);
+    later_reply_free(reply);
+    *next = migrated.next_due;
+    return 0;
+}
+
+struct later_reply *take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit,
+                              char token[LATER_TOKEN_LEN + 1], struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_error ignored;
+    struct later_reply *reply;
+
+    later_token(token);
+    later_queue_reserve(&cmd, keys, token, taker->lease, limit, LATER_RESERVE_BYTES, 0);
+    reply = cli_call_once(taker->cli, &cmd, LATER_SCRIPT_RESERVE, err);
+    if (!reply && err->code == LATER_E_REDIS)
+        (void)members_return(taker->cli, keys, token, &ignored);
+    return reply;
+}
+
+void take_wake_back(struct cli *cli, const struct later_keys *keys)
+{
+    struct later_command cmd = { 0 };
+    struct later_error ignored;
+
+    later_inspect_plain(&cmd, keys, LATER_SCRIPT_WAKE);
+    later_reply_free(cli_call(cli, &cmd, LATER_SCRIPT_WAKE, &ignored));
+}
+
+int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb verb, double lease,
+                const struct later_settlement *job, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    size_t cursor = 0;
+    int result;
+
+    later_queue_settle(&cmd, keys, verb, lease, job, 1);
+    if (verb == LATER_VERB_TOUCH) /* the only one whose repetition gives the same answer */
+        reply = cli_call(cli, &cmd, later_verb_script(verb), err);
+    else
+        reply = cli_call_once(cli, &cmd, later_verb_script(verb), err);
+    if (!reply)
+        return -1;
+    result = later_queue_lost(reply, 0, &cursor) ? LATER_E_TOKEN : LATER_OK;
+    later_reply_free(reply);
+    return result;
+}
+
+static int bury_unrun(struct taker *taker, const struct later_keys *keys,
+                      struct later_settlement *job, const char *bad, struct later_error *err)
+{
+    char *error = bad ? take_error("bad", bad) : NULL; /* else its last error stays */
+    int result;
+
+    job->how = "unrun";
+    job->error = error;
+    result = take_settle(taker->cli, keys, LATER_VERB_BURY, 0, job, err);
+    free(error);
+    return result < 0 ? -1 : 0;
+}
+
+int take_screen(struct taker *taker, const struct later_keys *keys, const char *token,
+                const struct later_reserved *job, double now, struct later_document *doc,
+                bool *runs, struct later_error *err)
+{
+    struct later_settlement settlement = { .token = token, .id = job->id };
+    struct later_error why;
+
+    *runs = false;
+    if (later_document_parse(doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
+                             taker->cli->where.document_max, &why) < 0) {
+        cli_say(taker->cli, "%s: buried: %s", job->id, why.text);
+        return bury_unrun(taker, keys, &settlement, why.text, err);
+    }
+    if (!doc->max_attempts)
+        doc->max_attempts = TAKE_MAX_ATTEMPTS;
+    if (doc->expires_at > 0 && now >= doc->expires_at) {
+        cli_say(taker->cli, "%s: expired", job->id);
+        return take_settle(taker->cli, keys, LATER_VERB_EXPIRE, 0, &settlement, err) < 0 ? -1 : 0;
+    }
+    if (job->attempts >= doc->max_attempts) {
+        cli_say(taker->cli, "%s: buried: %u attempts are over", job->id, (unsigned)job->attempts);
+        return bury_unrun(taker, keys, &settlement, NULL, err);
+    }
+    *runs = true;
+    return 0;
+}

@@ -1,0 +1,122 @@
+/* work.c: `later work`: run a program for each job. */
+#include "work/work.h"
+
+#include "commands.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PARALLEL_MAX 1000
+
+/* --- the command --- */
+
+static int read_options(struct work *work, struct later_error *err)
+{
+    struct cli *cli = work->cli;
+    double lease = TAKE_LEASE;
+    int64_t parallel = 1;
+
+    work->left = -1;
+    work->until_empty = args_flag(&cli->args, "until-empty");
+    work->seating.timeout = TAKE_TIMEOUT;
+    if (cli_number(cli, "parallel", 1, PARALLEL_MAX, &parallel, err) < 0 ||
+        cli_number(cli, "count", 1, INT64_MAX, &work->left, err) < 0 ||
+        cli_duration(cli, "lease", &lease, err) < 0 ||
+        cli_duration(cli, "timeout", &work->seating.timeout, err) < 0)
+        return -1;
+    if (work->until_empty && work->left > 0)
+        return later_fail(err, LATER_E_USAGE, "--until-empty and --count: only one of them");
+    if (lease < 1 || lease > 604800)
+        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
+    if (work->seating.timeout <= 0)
+        return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
+    if (cli->args.count > WORK_QUEUES_MAX)
+        return later_fail(err, LATER_E_USAGE, "more than %d queues", WORK_QUEUES_MAX);
+    work->seat_count = (size_t)parallel;
+    work->seating.program = cli->args.program;
+    return taker_begin(&work->taker, cli, lease, err);
+}
+
+/* Everything that must be there before the first job is taken; Redis too. */
+static int prepare(struct work *work, struct later_error *err)
+{
+    work->seats = calloc(work->seat_count, sizeof *work->seats);
+    if (!work->seats)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (work_find_queues(work, err) < 0 || work_catch_signals(work, err) < 0 ||
+        work_promote(work, err) < 0)
+        return -1;
+    for (size_t i = 0; i < work->queue_count; i++)
+        later_call_announce(work->cli->client, &work->queues[i].keys);
+    return 0;
+}
+
+static int finish(struct work *work, struct later_error *err)
+{
+    size_t open = work_count(work, SEAT_ENDED);
+
+    wakers_stop(&work->wakers);
+    if (work->broken)
+        *err = work->failure;
+    if (open > 0)
+        return later_fail(err, LATER_E_REDIS,
+                          "%zu jobs that ended could not be settled; they come back when their "
+                          "leases end",
+                          open);
+    return work->broken ? -1 : LATER_OK;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct work *work = calloc(1, sizeof *work);
+    int status = -1;
+
+    if (!work)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    work->cli = work->wakers.cli = cli;
+    work->signals = -1;
+    work->more = true;
+    work->seating.cli = cli;
+    work->seating.taker = &work->taker;
+    if (read_options(work, err) == 0 && prepare(work, err) == 0) {
+        work_loop(work);
+        status = finish(work, err);
+    }
+    if (work->signals >= 0)
+        close(work->signals);
+    wakers_close(&work->wakers);
+    taker_end(&work->taker);
+    free(work->seats);
+    free(work);
+    return status;
+}
+
+static const struct args_option options[] = {
+    { "parallel", 'p', "N", "so many at a time (1)" },
+    { "until-empty", 0, NULL, "end when nothing is ready and nothing runs" },
+    { "count", 'n', "N", "end after so many jobs" },
+    { "lease", 'l', "DURATION", "how long a reservation holds; it is renewed every third (30)" },
+    { "timeout", 't', "DURATION",
+      "how long one attempt may run, where the job says nothing (300)" },
+    { 0 },
+};
+
+const struct command command_work = {
+    .name = "work",
+    .usage = "Q... [-p N] [--until-empty|-n N] [options] -- PROGRAM [ARGUMENTS]",
+    .brief = "Run a program for each job",
+    .more =
+        "The program gets the job document on standard input, and LATER_ID, LATER_TYPE,\n"
+        "LATER_QUEUE and LATER_ATTEMPT in its environment. Its exit status decides: 0, the job is\n"
+        "done; 65, it is buried; any other, it is tried again later, until its attempts are over.\n"
+        "Queues are looked into in the order in which they are named, the shards of one in turn.\n"
+        "\n"
+        "TERM, INT or HUP: no more jobs are taken, those that run may end. A second one ends them\n"
+        "and gives their jobs back, a third one at once.\n",
+    .example = "later work mail -p 4 -- ./send-mail\n",
+    .options = options,
+    .min = 1,
+    .max = -1,
+    .program = true,
+    .run = run,
+};

@@ -1,0 +1,160 @@
+/*
+ * config.h: laterd's configuration as one checked struct.
+ *
+ * config_table.c has one row per option (path, type, range, default, reloadable, help), and
+ * everything else walks that table: reading, defaults, --print-config, and the tests that compare
+ * it with etc/laterd.conf and the manual. An unknown key, a wrong type, a number out of range is
+ * an error that names file and line. What includes config_read.h knows libconfig, nothing else
+ * does.
+ *
+ * A struct config owns everything in it and never changes once it is in force.
+ */
+#ifndef LATERD_CONFIG_H
+#define LATERD_CONFIG_H
+
+#include "base/backoff.h"
+#include "redis/key.h"
+#include "later/error.h"
+#include "queue/shards.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifndef LATER_CONF_DIR
+#define LATER_CONF_DIR "/etc/laterd"
+#endif
+#define CONFIG_FILE LATER_CONF_DIR "/laterd.conf" /* read if there; -c elsewhere */
+
+#define CONFIG_QUEUES_MAX 64 /* queues and shards in one pool */
+
+enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARN, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
+
+/* A queue, or behind it one of its shards, `mail/3`, with the same options. */
+struct config_queue {
+    char name[LATER_QUEUE_MAX + 1];
+    uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
+    uint32_t shards;      /* that it shall have; 0 = as many as it has in Redis */
+    uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
+};
+
+/* Workers that take from the same queues. Without `pools` there is one, named "default". */
+struct config_pool {
+    char name[LATER_QUEUE_MAX + 1];
+    struct config_queue *queues;
+    uint32_t queue_count;
+    uint32_t workers;    /* resolved: never 0 */
+    uint64_t memory_max; /* MiB a worker may hold (RLIMIT_AS); 0 = no limit */
+    uint32_t files_max;  /* descriptors a worker may hold (RLIMIT_NOFILE); 0 = not set */
+};
+
+/* One row of `types`; what is not set has the global value already. */
+struct config_type {
+    char name[130]; /* "video.encode" or "video.*" */
+    double timeout;
+    uint32_t max_attempts;
+    struct later_backoff backoff;
+    bool exclusive;       /* jobs of one type exclude each other, on all hosts */
+    uint32_t max_running; /* jobs of this entry at once, on all hosts; 0 = no limit */
+};
+
+struct config_limit {
+    char type[130], queue[LATER_QUEUE_MAX + 1]; /* one of them is empty */
+    char member[33]; /* of the payload: each value counts by itself; "" = none */
+    uint32_t nth;    /* entries before this one with the same type, queue and member */
+    uint32_t max;
+    double per;
+    bool sliding;
+};
+
+/* One leaf of plugins.config.NAME: handed to the plugin's config(), with its place for messages.
+ * Sorted by plugin, then key. Keys are dotted; an element of a list has its number, from 0. */
+struct config_leaf {
+    char *plugin, *key, *value;
+    char *file;
+    unsigned line;
+};
+
+struct config {
+    struct {
+        char *url; /* "embedded", "unix:/path", "redis://…", "sentinel://…": laterd.conf(5) */
+        char *password_file; /* or NULL */
+        char *prefix;        /* "later" */
+    } redis;
+    char *state_dir;
+    struct config_pool *pools;
+    uint32_t pool_count;
+    double lease, timeout, grace, drain;
+    uint32_t events;
+    struct later_backoff backoff; /* retry.base, .max, .jitter */
+    uint32_t max_attempts;        /* retry.max_attempts */
+    uint32_t crash_max;
+    struct {
+        uint32_t jobs;
+        uint64_t memory; /* MiB */
+        double age;
+    } recycle;
+    struct config_type *types; /* names, then patterns, longest first: the first match is best */
+    uint32_t type_count;
+    struct {
+        uint64_t max;
+        double days;
+    } dead;
+    struct config_limit *limits;
+    uint32_t limit_count;
+    uint64_t document_max; /* bytes a document may have; 1 MiB */
+    struct {
+        char *dir;
+        char **load; /* names without .so; NULL-terminated; NULL = all in dir */
+        struct config_leaf *config;
+        uint32_t config_count;
+    } plugins;
+    struct {
+        enum config_log_level level;
+        bool json;
+        uint32_t rate; /* lines a second of each process; 0 = no limit */
+    } log;
+};
+
+/* Reads `path`, then conf.d/ *.conf beside it in name order. path NULL: CONFIG_FILE if it exists,
+ * else the built-in defaults. A later file's option replaces an earlier one's; `types` and
+ * `plugins.config` add up. Returns a new configuration, or NULL with *err (LATER_E_CONFIG,
+ * text "FILE:LINE: what is wrong, and what would be right"). */
+struct config *config_load(const char *path, struct later_error *err);
+
+/* The same without conf.d: a client's file, which says where Redis is. path is not NULL. */
+struct config *config_load_alone(const char *path, struct later_error *err);
+
+/* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
+ * with its place. Where it was told of all there is, err's text is "". */
+struct config *config_load_telling(const char *path,
+                                   void (*fault)(void *arg, const struct later_error *err),
+                                   void *arg, struct later_error *err);
+
+/* Frees it. NULL is fine. */
+void config_free(struct config *config);
+
+/* Writes the configuration in force as a file that config_load() reads back. */
+void config_print(const struct config *config, FILE *out);
+
+/* The row of `types` for a job type, or NULL: exact name first, then the longest pattern. */
+const struct config_type *config_type_find(const struct config *config, const char *type);
+
+/* Is there, in a pool, a queue of this name? With its shards: how many are served here; 0 = it has
+ * none. */
+bool config_serves(const struct config *config, const char *queue, uint32_t *shards);
+
+/* Adds the shards of a queue up to `shards` wherever it is served, behind it; before the
+ * configuration is in force. Returns 0, or -1 with *err where a pool has no room, or the name is
+ * too long. */
+int config_add_shards(struct config *config, const char *queue, uint32_t shards,
+                      struct later_error *err);
+
+/* Does "video.*", or "video.encode", mean this type? */
+bool config_type_matches(const char *pattern, const char *type);
+
+/* What of two configurations differs that cannot change while running (redis, state_dir): the
+ * option's path, or NULL. */
+const char *config_fixed_difference(const struct config *a, const struct config *b);
+
+#endif

@@ -1,0 +1,259 @@
+/* config_check.c: what is wrong with a value, beyond its type and range. */
+#include "config/config_check.h"
+
+#include "redis/address.h"
+#include "config/config_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SOCKET_MAX (sizeof((struct sockaddr_un *)0)->sun_path - 1)
+
+#define DIGITS  "0123456789"
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/* Is it 1 to max characters out of set? */
+static bool made_of(const char *text, size_t len, size_t max, const char *set)
+{
+    if (len == 0 || len > max)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (!text[i] || !strchr(set, text[i]))
+            return false;
+    }
+    return true;
+}
+
+/* What stands behind "redis://". The password is looked for first, so that no other fault hides
+ * it: it must not get into a log. */
+static const char *check_server(const char *url)
+{
+    const char *rest = url + strlen("redis://"), *at = strrchr(rest, '@');
+    struct later_address address;
+    struct later_error ignored;
+
+    if (at && memchr(rest, ':', (size_t)(at - rest)))
+        return "a password does not belong in here; write it into a file and name that in "
+               "redis.password_file";
+    if (made_of(rest, strlen(rest), 512, DIGITS LETTERS "._-@:/[]%") &&
+        later_address_parse(&address, url, &ignored) == 0)
+        return NULL;
+    return "not right; redis://[user@]host[:port][/db], port 1 to 65535, db 0 to 65535";
+}
+
+static const char *check_socket(const char *url)
+{
+    struct later_address address;
+    struct later_error ignored;
+
+    return later_address_parse(&address, url, &ignored) == 0
+               ? NULL
+               : "not right; unix:/path[?db=N] with an absolute path of at most 107 bytes";
+}
+
+/* rest: behind the scheme of a list of hosts. */
+static const char *check_hosts(const char *url, const char *rest, const char *why)
+{
+    const char *at = strrchr(rest, '@');
+    struct later_address address;
+    struct later_error ignored;
+
+    if (at && memchr(rest, ':', (size_t)(at - rest)))
+        return "a password does not belong in here; write it into a file and name that in "
+               "redis.password_file";
+    if (made_of(rest, strlen(rest), 480, DIGITS LETTERS "._-@:/[]%,") &&
+        later_address_parse(&address, url, &ignored) == 0)
+        return NULL;
+    return why;
+}
+
+const char *config_check_url(const char *url)
+{
+    if (strcmp(url, "embedded") == 0)
+        return NULL;
+    if (strncmp(url, "rediss://", strlen("rediss://")) == 0)
+        return "laterd speaks no TLS (rediss://); let stunnel do it, on this host, and name its "
+               "socket: doc/operations.md, TLS";
+    if (strncmp(url, "redis://", strlen("redis://")) == 0)
+        return check_server(url);
+    if (strncmp(url, "sentinel://", strlen("sentinel://")) == 0)
+        return check_hosts(url, url + strlen("sentinel://"),
+                           "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db], at "
+                           "most 8 hosts");
+    if (strncmp(url, "cluster://", strlen("cluster://")) == 0)
+        return check_hosts(url, url + strlen("cluster://"),
+                           "not right; cluster://[user@]host[:port],host[:port], at most 8 hosts");
+    if (strncmp(url, "unix:", strlen("unix:")) == 0)
+        return check_socket(url);
+    return "not an address of Redis; \"embedded\", \"unix:/path\", "
+           "\"redis://[user@]host[:port][/db]\", \"sentinel://host,host/NAME\" or "
+           "\"cluster://host,host\"";
+}
+
+const char *config_check_prefix(const char *prefix)
+{
+    return later_key_prefix_valid(prefix) ? NULL : "not a prefix; 1 to 32 of A-Z a-z 0-9 _ . : -";
+}
+
+const char *config_check_queue(const char *name)
+{
+    return later_key_queue_valid(name) ? NULL : "not a name; 1 to 64 of A-Z a-z 0-9 _ . -";
+}
+
+const char *config_check_absolute(const char *path)
+{
+    if (*path != '/')
+        return "not an absolute path; it must begin with /";
+    return strlen(path) >= PATH_MAX ? "too long a path; at most 4095 bytes" : NULL;
+}
+
+/* The path goes into the embedded server's configuration and into a URL. */
+const char *config_check_state_dir(const char *path)
+{
+    for (const char *c = path; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127 || strchr("\"\\?", *c))
+            return "a quote, backslash, question mark or control character is not possible here; "
+                   "choose another directory";
+    }
+    return config_check_absolute(path);
+}
+
+const char *config_check_pattern(const char *pattern)
+{
+    size_t len = strlen(pattern);
+
+    if (len > 0 && pattern[len - 1] == '*')
+        len--;
+    return made_of(pattern, len, 128, DIGITS LETTERS "_.:-")
+               ? NULL
+               : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : - and perhaps a * behind";
+}
+
+const char *config_check_member(const char *name)
+{
+    return made_of(name, strlen(name), 32, DIGITS LETTERS "_.:-")
+               ? NULL
+               : "not a member's name; 1 to 32 of A-Z a-z 0-9 _ . : -";
+}
+
+const char *config_check_plugin(const char *name)
+{
+    return made_of(name, strlen(name), CONFIG_PLUGIN_NAME_MAX,
+                   "abcdefghijklmnopqrstuvwxyz" DIGITS "_-")
+               ? NULL
+               : "not a plugin's name; 1 to 64 of a-z 0-9 _ -";
+}
+
+/* Where an option was set. */
+static const struct config_place *place(const struct config_draft *draft, const char *path)
+{
+    return &draft->places[config_row_find(path) - config_table];
+}
+
+static int check_pools(const struct config_draft *draft, struct later_error *err)
+{
+    static const char *const plain[] = { "workers", "queues" };
+
+    for (size_t i = 0; i < 2 && place(draft, "pools")->file; i++) {
+        const struct config_place *other = place(draft, plain[i]);
+
+        if (other->file)
+            return config_text_fault(place(draft, "pools"), "pools", err,
+                                     "given beside %s (%s:%u); one or the other", plain[i],
+                                     other->file, other->line);
+    }
+    return 0;
+}
+
+static int check_backoff(const struct later_backoff *backoff, const struct config_place *where,
+                         const char *path, struct later_error *err)
+{
+    char base[32], max[32];
+
+    if (backoff->base <= backoff->max)
+        return 0;
+    return config_text_fault(where, path, err,
+                             "base (%s) is greater than max (%s); base must not be the greater",
+                             config_text_real(backoff->base, base, sizeof base),
+                             config_text_real(backoff->max, max, sizeof max));
+}
+
+static int check_backoffs(const struct config_draft *draft, struct later_error *err)
+{
+    const char *path = place(draft, "retry.base")->file ? "retry.base" : "retry.max";
+
+    if (check_backoff(&draft->config.backoff, place(draft, path), path, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < draft->config.type_count; i++) {
+        if (check_backoff(&draft->config.types[i].backoff, &draft->origin[i].place, "types.base",
+                          err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_password_file(const struct config_draft *draft, struct later_error *err)
+{
+    const char *path = "redis.password_file", *file = draft->config.redis.password_file;
+    struct stat st;
+    int fd;
+
+    if (!file)
+        return 0;
+    fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        int result =
+            config_text_fault(place(draft, path), path, err, "%.200s: %s", file, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return result;
+    }
+    close(fd);
+    if (!S_ISREG(st.st_mode))
+        return config_text_fault(place(draft, path), path, err, "%.200s: not a regular file", file);
+    if (st.st_mode & S_IRWXO)
+        return config_text_fault(place(draft, path), path, err,
+                                 "%.200s: others may read or change it (mode %04o); chmod o-rwx it",
+                                 file, (unsigned)st.st_mode & 07777U);
+    return 0;
+}
+
+/* The directory that is built in may be missing: there are no plugins yet. */
+static int check_plugin_dir(const struct config_draft *draft, struct later_error *err)
+{
+    const char *path = "plugins.dir", *dir = draft->config.plugins.dir;
+    struct stat st;
+
+    if (strcmp(dir, config_row_find(path)->text) == 0)
+        return 0;
+    if (stat(dir, &st) < 0)
+        return config_text_fault(place(draft, path), path, err, "%.200s: %s", dir, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return config_text_fault(place(draft, path), path, err, "%.200s: not a directory", dir);
+    return 0;
+}
+
+static int check_state_dir(const struct config_draft *draft, struct later_error *err)
+{
+    const size_t max = SOCKET_MAX - strlen("/redis.sock");
+
+    if (strcmp(draft->config.redis.url, "embedded") != 0 || strlen(draft->config.state_dir) <= max)
+        return 0;
+    return config_text_fault(place(draft, "state_dir"), "state_dir", err,
+                             "too long for the path of the embedded server's socket; at most %zu "
+                             "bytes",
+                             max);
+}
+
+int config_check_draft(const struct config_draft *draft, struct later_error *err)
+{
+    if (check_pools(draft, err) < 0 || check_backoffs(draft, err) < 0 ||
+        check_password_file(draft, err) < 0 || check_plugin_dir(draft, err) < 0)
+        return -1;
+    return check_state_dir(draft, err);
+}

@@ -1,0 +1,168 @@
+/* config_finish.c: what follows from several options when all files are read. */
+#include "config/config_finish.h"
+
+#include "config/config_check.h"
+
+#include <ctype.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORKERS_MAX 1024
+
+bool config_is_pattern(const struct config_type *type)
+{
+    return type->name[strlen(type->name) - 1] == '*';
+}
+
+static uint32_t cores(void)
+{
+    cpu_set_t set;
+    long count;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        count = CPU_COUNT(&set);
+    else
+        count = sysconf(_SC_NPROCESSORS_ONLN);
+    if (count < 1)
+        return 1;
+    return count > WORKERS_MAX ? WORKERS_MAX : (uint32_t)count;
+}
+
+/* Without `pools`: one, of the options workers and queues; without queues: the queue "default". */
+static int make_pool(struct config_draft *draft)
+{
+    struct config *config = &draft->config;
+
+    if (config->pool_count > 0)
+        return 0;
+    if (!draft->queues) {
+        draft->queues = calloc(1, sizeof *draft->queues);
+        if (!draft->queues)
+            return -1;
+        strcpy(draft->queues->name, "default");
+        draft->queue_count = 1;
+    }
+    config->pools = calloc(1, sizeof *config->pools);
+    if (!config->pools)
+        return -1;
+    strcpy(config->pools->name, "default");
+    config->pools->workers = draft->workers;
+    config->pools->queues = draft->queues;
+    config->pools->queue_count = draft->queue_count;
+    config->pool_count = 1;
+    draft->queues = NULL;
+    return 0;
+}
+
+/* The shards that the file asks for. Queues of one name ask for the same. */
+static int add_shards(struct config *config, struct later_error *err)
+{
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            const struct config_queue queue = config->pools[p].queues[q];
+
+            if (queue.shards > 1 && !strchr(queue.name, '/') &&
+                config_add_shards(config, queue.name, queue.shards, err) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* What a row of `types` does not set is the global value. */
+static void inherit(const struct config *config, struct config_type *type)
+{
+    if (type->timeout < 0)
+        type->timeout = config->timeout;
+    if (type->max_attempts == 0)
+        type->max_attempts = config->max_attempts;
+    if (type->backoff.base < 0)
+        type->backoff.base = config->backoff.base;
+    if (type->backoff.max < 0)
+        type->backoff.max = config->backoff.max;
+    if (type->backoff.jitter < 0)
+        type->backoff.jitter = config->backoff.jitter;
+}
+
+/* Two limits of the same thing, say 3 a second and 100 an hour, are counted apart. */
+static void number_limits(struct config *config)
+{
+    for (uint32_t i = 0; i < config->limit_count; i++) {
+        struct config_limit *limit = &config->limits[i];
+
+        limit->nth = 0;
+        for (uint32_t k = 0; k < i; k++) {
+            const struct config_limit *other = &config->limits[k];
+
+            limit->nth += strcmp(other->type, limit->type) == 0 &&
+                          strcmp(other->queue, limit->queue) == 0 &&
+                          strcmp(other->member, limit->member) == 0;
+        }
+    }
+}
+
+/* Part by part: numbers by value, words by their bytes. So the members of a group stand together.
+ */
+static int compare_keys(const char *a, const char *b)
+{
+    for (;;) {
+        size_t m = strcspn(a, "."), n = strcspn(b, ".");
+        bool numbers = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
+        int order = numbers && m != n ? (m < n ? -1 : 1) : strncmp(a, b, m < n ? m : n);
+
+        if (order == 0 && m != n)
+            order = m < n ? -1 : 1;
+        if (order != 0 || !a[m] || !b[n])
+            return order != 0 ? order : (a[m] != 0) - (b[n] != 0);
+        a += m + 1;
+        b += n + 1;
+    }
+}
+
+static int compare_leaves(const void *a, const void *b)
+{
+    const struct config_leaf *x = a, *y = b;
+    int order = strcmp(x->plugin, y->plugin);
+
+    return order != 0 ? order : compare_keys(x->key, y->key);
+}
+
+/* Names without * first, then longer before shorter. */
+static int by_precision(const void *a, const void *b)
+{
+    const struct config_type *x = a, *y = b;
+    size_t m = strlen(x->name), n = strlen(y->name);
+
+    if (config_is_pattern(x) != config_is_pattern(y))
+        return config_is_pattern(x) ? 1 : -1;
+    if (m != n)
+        return m > n ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+int config_finish(struct config_draft *draft, struct later_error *err)
+{
+    struct config *config = &draft->config;
+
+    for (uint32_t i = 0; i < config->type_count; i++)
+        inherit(config, &config->types[i]);
+    number_limits(config);
+    if (config_check_draft(draft, err) < 0)
+        return -1;
+    if (make_pool(draft) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
+    if (add_shards(config, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < config->pool_count; i++) {
+        if (config->pools[i].workers == 0)
+            config->pools[i].workers = cores();
+    }
+    if (config->type_count > 1)
+        qsort(config->types, config->type_count, sizeof *config->types, by_precision);
+    if (config->plugins.config_count > 1)
+        qsort(config->plugins.config, config->plugins.config_count, sizeof *config->plugins.config,
+              compare_leaves);
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* config_finish.h: what follows from several options when all files are read. */
+#ifndef LATERD_CONFIG_FINISH_H
+#define LATERD_CONFIG_FINISH_H
+
+#include "config/config_table.h"
+
+/* Fills what is not set (the one pool, 0 workers = cores, what a type inherits), checks what
+ * concerns several options, sorts types and leaves. Returns 0, or -1 with *err. */
+int config_finish(struct config_draft *draft, struct later_error *err);
+
+/* Does the row stand for all types that begin so? */
+bool config_is_pattern(const struct config_type *type);
+
+#endif

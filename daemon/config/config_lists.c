@@ -1,0 +1,351 @@
+/* config_lists.c: queues, pools, types, limits. */
+#include "config/config_lists.h"
+
+#include "config/config_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define POOLS_MAX  16
+#define TYPES_MAX  1000
+#define LIMITS_MAX 1000
+
+static int no_memory(struct config_reader *in)
+{
+    return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+}
+
+static int fault(struct config_reader *in, const config_setting_t *setting, const char *path,
+                 const char *what)
+{
+    struct config_place place = config_read_place(in, setting);
+
+    return config_text_fault(&place, path, in->err, "%s", what);
+}
+
+int config_lists_check(struct config_reader *in, const config_setting_t *setting, const char *path,
+                       int min, int max, bool arrays)
+{
+    struct config_place place = config_read_place(in, setting);
+    int length = config_setting_is_aggregate(setting) ? config_setting_length(setting) : 0;
+
+    if (!config_setting_is_list(setting) && !(arrays && config_setting_is_array(setting)))
+        return config_read_mismatch(in, setting, path, "a list ( ... )");
+    if (length < min)
+        return config_text_fault(&place, path, in->err, "empty; at least one, or leave it out");
+    if (length > max)
+        return config_text_fault(&place, path, in->err, "%d are too many; at most %d", length, max);
+    return 0;
+}
+
+/* Reads the i-th element of a list, a group with a name or the like that must be there. */
+static int read_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
+                        enum config_scope scope, void *base)
+{
+    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+
+    if (!config_setting_is_group(element))
+        return config_read_mismatch(in, element, group, "a group { ... }");
+    return config_preset(scope, base) < 0 ? no_memory(in)
+                                          : config_read_group(in, element, group, scope, base);
+}
+
+/* The element must have this member. */
+static int need(struct config_reader *in, const config_setting_t *list, int i, const char *path)
+{
+    const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+
+    if (config_setting_get_member(element, strrchr(path, '.') + 1))
+        return 0;
+    return fault(in, element, path, "missing; each entry needs one");
+}
+
+static int check_queue(struct config_reader *in, const config_setting_t *list, int i,
+                       const struct config_queue *queues)
+{
+    const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+
+    if (need(in, list, i, "queues.name") < 0)
+        return -1;
+    for (int k = 0; k < i; k++) {
+        if (strcmp(queues[k].name, queues[i].name) == 0)
+            return fault(in, element, "queues.name",
+                         "this queue is already in the list; once is enough");
+    }
+    if ((queues[i].weight == 0) != (queues[0].weight == 0))
+        return fault(in, element, "queues.weight",
+                     "some queues have a weight and some have none; give it to all or to none");
+    if (queues[i].shards > 1 && strlen(queues[i].name) > LATER_SHARDED_MAX)
+        return fault(in, element, "queues.shards",
+                     "its name is too long; one with shards has at most 61 characters");
+    return 0;
+}
+
+/* With its shards each queue has to fit. */
+static int check_room(struct config_reader *in, const config_setting_t *list,
+                      const struct config_queue *queues, int count)
+{
+    struct config_place place = config_read_place(in, list);
+    uint32_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += 1 + (queues[i].shards > 1 ? queues[i].shards : 0);
+    if (sum <= CONFIG_QUEUES_MAX)
+        return 0;
+    return config_text_fault(&place, "queues", in->err,
+                             "%u with all shards; at most %d queues and shards in a pool",
+                             (unsigned)sum, CONFIG_QUEUES_MAX);
+}
+
+/* queues, and a pool's queues: a new list in place of *queues. */
+static int read_queues(struct config_reader *in, config_setting_t *list,
+                       struct config_queue **queues, uint32_t *count)
+{
+    struct config_queue *read;
+    int length = config_setting_is_aggregate(list) ? config_setting_length(list) : 0;
+
+    if (config_lists_check(in, list, "queues", 1, CONFIG_QUEUES_MAX, false) < 0)
+        return -1;
+    read = calloc((size_t)length, sizeof *read);
+    if (!read)
+        return no_memory(in);
+    for (int i = 0; i < length; i++) {
+        if (read_element(in, list, i, "queues", CONFIG_IN_QUEUE, &read[i]) < 0 ||
+            check_queue(in, list, i, read) < 0) {
+            free(read);
+            return -1;
+        }
+    }
+    if (check_room(in, list, read, length) < 0) {
+        free(read);
+        return -1;
+    }
+    free(*queues);
+    *queues = read;
+    *count = (uint32_t)length;
+    return 0;
+}
+
+static int read_pool_queues(struct config_reader *in, config_setting_t *list,
+                            const struct config_row *row, void *base)
+{
+    struct config_pool *pool = base;
+
+    (void)row;
+    return read_queues(in, list, &pool->queues, &pool->queue_count);
+}
+
+static int read_top_queues(struct config_reader *in, config_setting_t *list,
+                           const struct config_row *row, void *base)
+{
+    struct config_draft *draft = base;
+
+    (void)row;
+    return read_queues(in, list, &draft->queues, &draft->queue_count);
+}
+
+void config_lists_free_pools(struct config_pool *pools, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(pools[i].queues);
+    free(pools);
+}
+
+/* A queue has as many shards in one pool as in the others. */
+static int check_shards(struct config_reader *in, const config_setting_t *element,
+                        const struct config_pool *pool, const struct config_pool *other)
+{
+    for (uint32_t i = 0; i < pool->queue_count; i++) {
+        for (uint32_t k = 0; k < other->queue_count; k++) {
+            if (strcmp(pool->queues[i].name, other->queues[k].name) == 0 &&
+                pool->queues[i].shards != other->queues[k].shards)
+                return fault(in, element, "queues.shards",
+                             "another pool has this queue with another number; give both the same");
+        }
+    }
+    return 0;
+}
+
+static int read_pool(struct config_reader *in, config_setting_t *list, int i,
+                     struct config_pool *pools)
+{
+    if (read_element(in, list, i, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
+        need(in, list, i, "pools.name") < 0 || need(in, list, i, "pools.queues") < 0)
+        return -1;
+    for (int k = 0; k < i; k++) {
+        if (strcmp(pools[k].name, pools[i].name) == 0)
+            return fault(in, config_setting_get_elem(list, (unsigned)i), "pools.name",
+                         "another pool has this name; each needs its own");
+        if (check_shards(in, config_setting_get_elem(list, (unsigned)i), &pools[i], &pools[k]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_pools(struct config_reader *in, config_setting_t *list,
+                      const struct config_row *row, void *base)
+{
+    struct config *config = base;
+    struct config_pool *pools;
+    int length;
+
+    if (config_lists_check(in, list, row->path, 1, POOLS_MAX, false) < 0)
+        return -1;
+    length = config_setting_length(list);
+    pools = calloc((size_t)length, sizeof *pools);
+    if (!pools)
+        return no_memory(in);
+    for (int i = 0; i < length; i++) {
+        if (read_pool(in, list, i, pools) < 0) {
+            config_lists_free_pools(pools, (uint32_t)length);
+            return -1;
+        }
+    }
+    config_lists_free_pools(config->pools, config->pool_count);
+    config->pools = pools;
+    config->pool_count = (uint32_t)length;
+    return 0;
+}
+
+/* Puts a row of `types` where it belongs: over one of the same name from an earlier file, or at
+ * the end. There is room. */
+static int place_type(struct config_reader *in, const config_setting_t *element,
+                      const struct config_type *type)
+{
+    struct config_draft *draft = in->draft;
+    struct config *config = &draft->config;
+    uint32_t i = 0;
+
+    while (i < config->type_count && strcmp(config->types[i].name, type->name) != 0)
+        i++;
+    if (i < config->type_count && draft->origin[i].round == draft->round)
+        return fault(in, element, "types.name",
+                     "there is an entry for this type in the file; make one of both");
+    if (i == TYPES_MAX)
+        return fault(in, element, "types", "too many entries; at most 1000 in all files");
+    config->types[i] = *type;
+    draft->origin[i].place = config_read_place(in, element);
+    draft->origin[i].round = draft->round;
+    config->type_count += i == config->type_count;
+    return 0;
+}
+
+static int read_type(struct config_reader *in, config_setting_t *list, int i)
+{
+    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+    struct config_type type = { .timeout = 0 };
+
+    if (read_element(in, list, i, "types", CONFIG_IN_TYPE, &type) < 0 ||
+        need(in, list, i, "types.name") < 0)
+        return -1;
+    if (type.backoff.list_count > 0 &&
+        (type.backoff.base >= 0 || type.backoff.max >= 0 || type.backoff.jitter >= 0))
+        return fault(in, element, "types.backoff",
+                     "given beside base, max or jitter; a list needs none of them");
+    return place_type(in, element, &type);
+}
+
+/* Adds to the rows of earlier files. */
+static int read_types(struct config_reader *in, config_setting_t *list,
+                      const struct config_row *row, void *base)
+{
+    struct config_draft *draft = base;
+    struct config_type *types;
+    struct config_origin *origin;
+    size_t room;
+
+    if (config_lists_check(in, list, row->path, 0, TYPES_MAX, false) < 0)
+        return -1;
+    room = draft->config.type_count + (size_t)config_setting_length(list) + 1;
+    types = realloc(draft->config.types, room * sizeof *types);
+    if (types)
+        draft->config.types = types;
+    origin = realloc(draft->origin, room * sizeof *origin);
+    if (origin)
+        draft->origin = origin;
+    if (!types || !origin)
+        return no_memory(in);
+    for (int i = 0; i < config_setting_length(list); i++) {
+        if (read_type(in, list, i) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_backoff(struct config_reader *in, config_setting_t *list,
+                        const struct config_row *row, void *base)
+{
+    struct config_type *type = base;
+
+    if (config_lists_check(in, list, row->path, 1, LATER_BACKOFF_LIST_MAX, true) < 0)
+        return -1;
+    for (int i = 0; i < config_setting_length(list); i++) {
+        if (config_read_number(in, config_setting_get_elem(list, (unsigned)i), row,
+                               &type->backoff.list[i]) < 0)
+            return -1;
+    }
+    type->backoff.list_count = (uint32_t)config_setting_length(list);
+    return 0;
+}
+
+static int read_limit(struct config_reader *in, config_setting_t *list, int i,
+                      struct config_limit *limit)
+{
+    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+
+    if (read_element(in, list, i, "limits", CONFIG_IN_LIMIT, limit) < 0)
+        return -1;
+    if (!limit->type[0] == !limit->queue[0])
+        return fault(in, element, "limits",
+                     "an entry is for a type or for a queue; give exactly one of them");
+    return need(in, list, i, "limits.max") < 0 ? -1 : need(in, list, i, "limits.per");
+}
+
+static int read_limits(struct config_reader *in, config_setting_t *list,
+                       const struct config_row *row, void *base)
+{
+    struct config *config = base;
+    struct config_limit *limits;
+    int length;
+
+    if (config_lists_check(in, list, row->path, 0, LIMITS_MAX, false) < 0)
+        return -1;
+    length = config_setting_length(list);
+    limits = calloc((size_t)length + 1, sizeof *limits);
+    if (!limits)
+        return no_memory(in);
+    for (int i = 0; i < length; i++) {
+        if (read_limit(in, list, i, &limits[i]) < 0) {
+            free(limits);
+            return -1;
+        }
+    }
+    free(config->limits);
+    config->limits = limits;
+    config->limit_count = (uint32_t)length;
+    return 0;
+}
+
+int config_lists_read(struct config_reader *in, config_setting_t *setting,
+                      const struct config_row *row, void *base)
+{
+    static const struct {
+        const char *path;
+        int (*read)(struct config_reader *, config_setting_t *, const struct config_row *, void *);
+    } readers[] = {
+        { "queues", read_top_queues },
+        { "pools", read_pools },
+        { "pools.queues", read_pool_queues },
+        { "types", read_types },
+        { "types.backoff", read_backoff },
+        { "limits", read_limits },
+        { "plugins.load", config_plugins_read_load },
+        { "plugins.config", config_plugins_read_config },
+    };
+
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        if (strcmp(readers[i].path, row->path) == 0)
+            return readers[i].read(in, setting, row, base);
+    }
+    return later_fail(in->err, LATER_E_BUG, "%s: in the table, but nothing reads it", row->path);
+}

@@ -1,0 +1,26 @@
+/* config_lists.h: options that are lists: queues, pools, types, limits, and those of plugins. */
+#ifndef LATERD_CONFIG_LISTS_H
+#define LATERD_CONFIG_LISTS_H
+
+#include "config/config_read.h"
+
+/* Reads a setting whose row is CONFIG_MANY; base is what the row's scope says. Returns 0 or -1. */
+int config_lists_read(struct config_reader *in, config_setting_t *setting,
+                      const struct config_row *row, void *base);
+
+/* Is it a list, or (with `arrays`) an array, of min to max elements? Returns 0 or -1. */
+int config_lists_check(struct config_reader *in, const config_setting_t *setting, const char *path,
+                       int min, int max, bool arrays);
+
+/* plugins.load and plugins.config (config_plugins.c). */
+int config_plugins_read_load(struct config_reader *in, config_setting_t *setting,
+                             const struct config_row *row, void *base);
+int config_plugins_read_config(struct config_reader *in, config_setting_t *setting,
+                               const struct config_row *row, void *base);
+
+/* Frees them. NULL is fine. */
+void config_lists_free_pools(struct config_pool *pools, uint32_t count);
+void config_plugins_free_load(char **load);
+void config_plugins_free_leaf(struct config_leaf *leaf);
+
+#endif

@@ -1,0 +1,251 @@
+/* config_plugins.c: plugins.load, and plugins.config flattened into leaves. */
+#include "config/config_lists.h"
+
+#include "config/config_check.h"
+#include "config/config_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOAD_MAX  1000
+#define LEAF_MAX  10000
+#define KEY_MAX   200
+#define DEPTH_MAX 16
+
+/* Where in the tree of a plugin's configuration we are. */
+struct branch {
+    const char *plugin;
+    char key[KEY_MAX + 1]; /* dotted, "" at the root */
+    int depth;
+};
+
+static int fault(struct config_reader *in, const config_setting_t *setting, const char *path,
+                 const char *what)
+{
+    struct config_place place = config_read_place(in, setting);
+
+    return config_text_fault(&place, path, in->err, "%s", what);
+}
+
+void config_plugins_free_load(char **load)
+{
+    for (char **name = load; name && *name; name++)
+        free(*name);
+    free(load);
+}
+
+static int read_name(struct config_reader *in, const config_setting_t *element, char **load, int i)
+{
+    struct config_place place = config_read_place(in, element);
+    const char *name = config_setting_get_string(element), *why;
+
+    if (!name)
+        return config_read_mismatch(in, element, "plugins.load", "a plugin's name, a string,");
+    why = config_check_plugin(name);
+    if (why)
+        return config_text_fault(&place, "plugins.load", in->err, "\"%.100s\": %s", name, why);
+    for (int k = 0; k < i; k++) {
+        if (strcmp(load[k], name) == 0)
+            return config_text_fault(&place, "plugins.load", in->err,
+                                     "\"%s\" is there twice; once is enough", name);
+    }
+    load[i] = strdup(name);
+    if (!load[i])
+        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+    return 0;
+}
+
+int config_plugins_read_load(struct config_reader *in, config_setting_t *list,
+                             const struct config_row *row, void *base)
+{
+    struct config *config = base;
+    char **load;
+
+    if (config_lists_check(in, list, row->path, 1, LOAD_MAX, true) < 0)
+        return -1;
+    load = calloc((size_t)config_setting_length(list) + 1, sizeof *load);
+    if (!load)
+        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+    for (int i = 0; i < config_setting_length(list); i++) {
+        if (read_name(in, config_setting_get_elem(list, (unsigned)i), load, i) < 0) {
+            config_plugins_free_load(load);
+            return -1;
+        }
+    }
+    config_plugins_free_load(config->plugins.load);
+    config->plugins.load = load;
+    return 0;
+}
+
+void config_plugins_free_leaf(struct config_leaf *leaf)
+{
+    free(leaf->plugin);
+    free(leaf->key);
+    free(leaf->value);
+    free(leaf->file);
+}
+
+/* Does what is now given at the branch take the place of this older leaf? A group joins a group;
+ * all else replaces what stood there, and below. */
+static bool replaces(const struct branch *branch, bool group, const struct config_leaf *leaf)
+{
+    size_t len = strlen(branch->key);
+
+    if (strcmp(leaf->plugin, branch->plugin) != 0 || strncmp(leaf->key, branch->key, len) != 0)
+        return false;
+    if (leaf->key[len] == '\0')
+        return true;
+    return leaf->key[len] == '.' && (!group || isdigit((unsigned char)leaf->key[len + 1]));
+}
+
+/* Only leaves of earlier files can be in the way: within a file libconfig refuses a name twice. */
+static void drop_earlier(struct config_draft *draft, const struct branch *branch, bool group)
+{
+    struct config_leaf *leaves = draft->config.plugins.config;
+    uint32_t kept = 0, later = draft->config.plugins.config_count - draft->leaf_start;
+
+    for (uint32_t i = 0; i < draft->leaf_start; i++) {
+        if (replaces(branch, group, &leaves[i]))
+            config_plugins_free_leaf(&leaves[i]);
+        else
+            leaves[kept++] = leaves[i];
+    }
+    if (kept == draft->leaf_start)
+        return;
+    memmove(&leaves[kept], &leaves[draft->leaf_start], later * sizeof *leaves);
+    draft->leaf_start = kept;
+    draft->config.plugins.config_count = kept + later;
+}
+
+/* A whole number in decimal, however it is written. */
+static int whole_text(struct config_reader *in, const config_setting_t *setting, const char *path,
+                      char *out, size_t size)
+{
+    const char *text = config_read_number_text(setting);
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    long long value;
+
+    errno = 0;
+    value = strtoll(text, NULL, hex ? 16 : 10);
+    if (errno == ERANGE)
+        return fault(in, setting, path,
+                     "this number needs more than 64 bits; write it as a string");
+    snprintf(out, size, "%lld", value);
+    return 0;
+}
+
+/* The value of a setting as text; out is used where it is not text already. NULL with *err. */
+static const char *value_text(struct config_reader *in, const config_setting_t *setting,
+                              const char *path, char *out, size_t size)
+{
+    switch (config_setting_type(setting)) {
+    case CONFIG_TYPE_STRING:
+        return config_setting_get_string(setting);
+    case CONFIG_TYPE_BOOL:
+        return config_setting_get_bool(setting) ? "true" : "false";
+    case CONFIG_TYPE_FLOAT:
+        if (isfinite(config_setting_get_float(setting)))
+            return config_text_real(config_setting_get_float(setting), out, size);
+        fault(in, setting, path, "this number is too large; write it as a string");
+        return NULL;
+    default:
+        return whole_text(in, setting, path, out, size) < 0 ? NULL : out;
+    }
+}
+
+static int add_leaf(struct config_reader *in, const config_setting_t *setting,
+                    const struct branch *branch, const char *path)
+{
+    struct config *config = &in->draft->config;
+    struct config_place place = config_read_place(in, setting);
+    struct config_leaf *leaf, *grown;
+    const char *value;
+    char number[32];
+
+    if (config->plugins.config_count == LEAF_MAX)
+        return fault(in, setting, path, "too many values; at most 10000 for all plugins");
+    value = value_text(in, setting, path, number, sizeof number);
+    if (!value)
+        return -1;
+    grown = realloc(config->plugins.config, (config->plugins.config_count + 1) * sizeof *grown);
+    if (!grown)
+        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+    config->plugins.config = grown;
+    leaf = &grown[config->plugins.config_count++];
+    leaf->plugin = strdup(branch->plugin);
+    leaf->key = strdup(branch->key);
+    leaf->value = strdup(value);
+    leaf->file = strdup(place.file);
+    leaf->line = place.line;
+    if (!leaf->plugin || !leaf->key || !leaf->value || !leaf->file)
+        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+    return 0;
+}
+
+static int flatten(struct config_reader *in, config_setting_t *setting, struct branch *branch);
+
+/* Goes into the i-th member or element, and comes back with the branch as it was. */
+static int flatten_child(struct config_reader *in, config_setting_t *setting, struct branch *branch,
+                         int i)
+{
+    config_setting_t *child = config_setting_get_elem(setting, (unsigned)i);
+    size_t len = strlen(branch->key);
+    const char *dot = len > 0 ? "." : "";
+    int added, result;
+
+    if (config_setting_is_group(setting))
+        added = snprintf(branch->key + len, sizeof branch->key - len, "%s%s", dot,
+                         config_setting_name(child));
+    else
+        added = snprintf(branch->key + len, sizeof branch->key - len, "%s%d", dot, i);
+    if ((size_t)added >= sizeof branch->key - len || branch->depth == DEPTH_MAX)
+        return fault(in, child, "plugins.config",
+                     "too deep or too long a name; at most 16 levels and 200 characters");
+    branch->depth++;
+    result = flatten(in, child, branch);
+    branch->depth--;
+    branch->key[len] = '\0';
+    return result;
+}
+
+static int flatten(struct config_reader *in, config_setting_t *setting, struct branch *branch)
+{
+    char path[KEY_MAX + CONFIG_PLUGIN_NAME_MAX + 32];
+
+    drop_earlier(in->draft, branch, config_setting_is_group(setting));
+    if (!config_setting_is_aggregate(setting)) {
+        snprintf(path, sizeof path, "plugins.config.%s.%s", branch->plugin, branch->key);
+        return add_leaf(in, setting, branch, path);
+    }
+    for (int i = 0; i < config_setting_length(setting); i++) {
+        if (flatten_child(in, setting, branch, i) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int config_plugins_read_config(struct config_reader *in, config_setting_t *setting,
+                               const struct config_row *row, void *base)
+{
+    (void)base;
+    if (!config_setting_is_group(setting))
+        return config_read_mismatch(in, setting, row->path, "a group { NAME = { ... }; ... }");
+    for (int i = 0; i < config_setting_length(setting); i++) {
+        config_setting_t *plugin = config_setting_get_elem(setting, (unsigned)i);
+        struct branch branch = { .plugin = config_setting_name(plugin) };
+        struct config_place place = config_read_place(in, plugin);
+        const char *why = config_check_plugin(branch.plugin);
+
+        if (why)
+            return config_text_fault(&place, row->path, in->err, "\"%.100s\": %s", branch.plugin,
+                                     why);
+        if (!config_setting_is_group(plugin))
+            return config_read_mismatch(in, plugin, row->path, "a plugin's group { ... }");
+        if (flatten(in, plugin, &branch) < 0)
+            return -1;
+    }
+    return 0;
+}

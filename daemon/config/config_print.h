@@ -1,0 +1,27 @@
+/* config_print.h: how config_print() writes values and lists. The depth is that of the line they
+ * begin on, in steps of four spaces. */
+#ifndef LATERD_CONFIG_PRINT_H
+#define LATERD_CONFIG_PRINT_H
+
+#include "config/config_table.h"
+
+#include <stdio.h>
+
+/* In quotes, so that libconfig reads the same bytes. */
+void config_print_string(const char *text, FILE *out);
+
+/* Has the row a value at base? Members of list rows, and strings, may have none. */
+bool config_print_is_set(const struct config_row *row, const void *base);
+
+/* The row's value at base; it must be set and no list. */
+void config_print_value(const struct config_row *row, const void *base, FILE *out);
+
+/* "queues = ( … );" and the like. */
+void config_print_queues(const struct config_queue *queues, uint32_t count, int depth, FILE *out);
+void config_print_pools(const struct config *config, int depth, FILE *out);
+void config_print_types(const struct config *config, int depth, FILE *out);
+void config_print_limits(const struct config *config, int depth, FILE *out);
+void config_print_load(const struct config *config, int depth, FILE *out);
+void config_print_leaves(const struct config *config, int depth, FILE *out);
+
+#endif

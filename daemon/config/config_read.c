@@ -1,0 +1,269 @@
+/* config_read.c: one setting into one place, by its row. */
+#include "config/config_read.h"
+
+#include "config/config_lists.h"
+#include "config/config_scan.h"
+#include "config/config_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_MAX_LEN 160
+
+struct config_place config_read_place(const struct config_reader *in,
+                                      const config_setting_t *setting)
+{
+    /* the root has no line of its own */
+    unsigned line = config_setting_source_line(setting);
+
+    return config_scan_place(in->draft->scan, line > 0 ? line : 1);
+}
+
+const char *config_read_number_text(const config_setting_t *setting)
+{
+    return config_setting_get_hook(setting);
+}
+
+/* Is this the number that libconfig made of text, wrapped or not? */
+static bool same_number(const config_setting_t *setting, const char *text)
+{
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    unsigned long long bits =
+        hex ? strtoull(text, NULL, 16) : (unsigned long long)strtoll(text, NULL, 10);
+
+    if (config_setting_type(setting) == CONFIG_TYPE_FLOAT)
+        return !islessgreater(strtod(text, NULL), config_setting_get_float(setting));
+    if (config_setting_type(setting) == CONFIG_TYPE_INT)
+        return (unsigned)bits == (unsigned)config_setting_get_int(setting);
+    return bits == (unsigned long long)config_setting_get_int64(setting);
+}
+
+static int bind_number(struct config_reader *in, config_setting_t *setting, size_t *next)
+{
+    const struct config_scan *scan = in->draft->scan;
+    struct config_place place = config_read_place(in, setting);
+
+    if (*next >= scan->number_count || !same_number(setting, scan->numbers[*next]))
+        return config_text_fault(&place, "number", in->err,
+                                 "libconfig reads this number in another way than it is written; "
+                                 "write a smaller one");
+    config_setting_set_hook(setting, scan->numbers[(*next)++]);
+    return 0;
+}
+
+static int bind(struct config_reader *in, config_setting_t *setting, size_t *next)
+{
+    if (config_setting_source_file(setting))
+        return later_fail(in->err, LATER_E_BUG, "%s: libconfig has read it on its own",
+                          config_setting_source_file(setting));
+    if (config_setting_is_number(setting))
+        return bind_number(in, setting, next);
+    if (!config_setting_is_aggregate(setting))
+        return 0;
+    for (int i = 0; i < config_setting_length(setting); i++) {
+        if (bind(in, config_setting_get_elem(setting, (unsigned)i), next) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int config_read_bind(struct config_reader *in, config_setting_t *root)
+{
+    size_t next = 0;
+
+    if (bind(in, root, &next) < 0)
+        return -1;
+    if (next == in->draft->scan->number_count)
+        return 0;
+    return later_fail(in->err, LATER_E_BUG, "%s: more numbers than libconfig has seen",
+                      config_read_place(in, root).file);
+}
+
+static const char *given(const config_setting_t *setting)
+{
+    switch (config_setting_type(setting)) {
+    case CONFIG_TYPE_GROUP:
+        return "a group { ... }";
+    case CONFIG_TYPE_ARRAY:
+        return "an array [ ... ]";
+    case CONFIG_TYPE_LIST:
+        return "a list ( ... )";
+    case CONFIG_TYPE_STRING:
+        return "a string";
+    case CONFIG_TYPE_BOOL:
+        return "true or false";
+    default:
+        return "a number";
+    }
+}
+
+int config_read_mismatch(struct config_reader *in, const config_setting_t *setting,
+                         const char *path, const char *wanted)
+{
+    struct config_place place = config_read_place(in, setting);
+
+    return config_text_fault(&place, path, in->err, "%s is given; %s is wanted", given(setting),
+                             wanted);
+}
+
+int config_read_number(struct config_reader *in, const config_setting_t *setting,
+                       const struct config_row *row, double *value)
+{
+    struct config_place place = config_read_place(in, setting);
+    bool whole = row->kind == CONFIG_UINT || row->kind == CONFIG_SIZE;
+    bool time = row->unit && strcmp(row->unit, "seconds") == 0;
+    char range[80], wanted[120];
+
+    config_text_range(row, range, sizeof range);
+    if (!config_setting_is_number(setting)) {
+        snprintf(wanted, sizeof wanted, "%s, %s,", whole ? "a whole number" : "a number", range);
+        return config_read_mismatch(in, setting, row->path, wanted);
+    }
+    if (whole && config_setting_type(setting) == CONFIG_TYPE_FLOAT)
+        return config_text_fault(&place, row->path, in->err,
+                                 "%s has a point or an exponent; a whole number is wanted, %s",
+                                 config_read_number_text(setting), range);
+    *value = strtod(config_read_number_text(setting), NULL);
+    if (*value < row->min)
+        return config_text_fault(&place, row->path, in->err, "%s is too %s; %s",
+                                 config_read_number_text(setting), time ? "short" : "small", range);
+    if (*value > row->max)
+        return config_text_fault(&place, row->path, in->err, "%s is too %s; %s",
+                                 config_read_number_text(setting), time ? "long" : "large", range);
+    return 0;
+}
+
+static int read_text(struct config_reader *in, const config_setting_t *setting,
+                     const struct config_row *row, char *at)
+{
+    const char *value = config_setting_get_string(setting);
+    const char *why = row->check ? row->check(value) : NULL;
+    struct config_place place = config_read_place(in, setting);
+    char *copy;
+
+    if (why && row->kind == CONFIG_NAME)
+        return config_text_fault(&place, row->path, in->err, "\"%.100s\": %s", value, why);
+    if (why)
+        return config_text_fault(&place, row->path, in->err, "%s", why);
+    if (row->kind == CONFIG_NAME) {
+        memcpy(at, value, strlen(value) + 1);
+        return 0;
+    }
+    copy = strdup(value);
+    if (!copy)
+        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+    free(*(char **)at);
+    *(char **)at = copy;
+    return 0;
+}
+
+static int read_word(struct config_reader *in, const config_setting_t *setting,
+                     const struct config_row *row, void *base)
+{
+    struct config_place place = config_read_place(in, setting);
+    const char *value = config_setting_get_string(setting);
+    int index = config_text_word_index(row->words, value);
+    char range[80];
+
+    if (index < 0)
+        return config_text_fault(&place, row->path, in->err, "\"%.100s\" is unknown; %s", value,
+                                 config_text_range(row, range, sizeof range));
+    config_store(row, base, index);
+    return 0;
+}
+
+static int read_row(struct config_reader *in, config_setting_t *setting,
+                    const struct config_row *row, void *base)
+{
+    char range[80];
+    double number = 0;
+
+    if (row->scope == CONFIG_TOP)
+        in->draft->places[row - config_table] = config_read_place(in, setting);
+    if (row->kind == CONFIG_MANY)
+        return config_lists_read(in, setting, row, base);
+    if (row->kind == CONFIG_UINT || row->kind == CONFIG_SIZE || row->kind == CONFIG_REAL) {
+        if (config_read_number(in, setting, row, &number) < 0)
+            return -1;
+        config_store(row, base, number);
+        return 0;
+    }
+    if (config_setting_type(setting) != CONFIG_TYPE_STRING)
+        return config_read_mismatch(in, setting, row->path,
+                                    config_text_range(row, range, sizeof range));
+    if (row->words)
+        return read_word(in, setting, row, base);
+    return read_text(in, setting, row, (char *)base + row->offset);
+}
+
+static bool is_group(const char *path)
+{
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < config_table_count; i++) {
+        if (strncmp(config_table[i].path, path, len) == 0 && config_table[i].path[len] == '.')
+            return true;
+    }
+    return false;
+}
+
+static int unknown(struct config_reader *in, const config_setting_t *setting, const char *group,
+                   const char *path)
+{
+    struct config_place place = config_read_place(in, setting);
+    const char *name = config_setting_name(setting);
+    char near[80];
+
+    if (config_text_nearest(group, name, near, sizeof near))
+        return config_text_fault(&place, path, in->err, "unknown option; did you mean \"%s\"?",
+                                 near);
+    return config_text_fault(&place, path, in->err, "unknown option; laterd.conf(5) lists them");
+}
+
+static int read_member(struct config_reader *in, config_setting_t *setting, const char *group,
+                       enum config_scope scope, void *base)
+{
+    const char *name = config_setting_name(setting);
+    char path[PATH_MAX_LEN];
+    const struct config_row *row;
+
+    snprintf(path, sizeof path, "%s%s%s", group, *group ? "." : "", name);
+    row = config_row_find(path);
+    if (row && row->scope == scope)
+        return read_row(in, setting, row, base);
+    if (scope != CONFIG_TOP || *group || !is_group(path))
+        return unknown(in, setting, group, path);
+    if (config_setting_type(setting) != CONFIG_TYPE_GROUP)
+        return config_read_mismatch(in, setting, path, "a group { ... }");
+    return config_read_group(in, setting, path, scope, base);
+}
+
+/* Whoever wants to hear of every fault is told, and the text is emptied: those above know by that.
+ * Returns whether to go on. */
+static bool told(struct config_reader *in)
+{
+    struct config_draft *draft = in->draft;
+
+    if (!draft->fault)
+        return false;
+    if (in->err->text[0])
+        draft->fault(draft->fault_arg, in->err);
+    in->err->text[0] = '\0';
+    return true;
+}
+
+int config_read_group(struct config_reader *in, config_setting_t *setting, const char *group,
+                      enum config_scope scope, void *base)
+{
+    int result = 0;
+
+    for (int i = 0; i < config_setting_length(setting); i++) {
+        if (read_member(in, config_setting_get_elem(setting, (unsigned)i), group, scope, base) == 0)
+            continue;
+        if (!told(in))
+            return -1;
+        result = -1;
+    }
+    return result;
+}

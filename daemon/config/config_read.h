@@ -1,0 +1,44 @@
+/*
+ * config_read.h: settings as libconfig has parsed them into the places that the table names.
+ *
+ * Only config.c, config_read.c, config_lists.c and config_plugins.c know libconfig.
+ */
+#ifndef LATERD_CONFIG_READ_H
+#define LATERD_CONFIG_READ_H
+
+#include "config/config_table.h"
+
+#include <libconfig.h>
+
+/* What every reader needs: where it goes, and where faults are told. */
+struct config_reader {
+    struct config_draft *draft;
+    struct later_error *err;
+};
+
+/* Ties each number of the tree to its text in the file (see config_scan.h). Must be done before
+ * anything is read. Returns 0 or -1. */
+int config_read_bind(struct config_reader *in, config_setting_t *root);
+
+/* Where a setting stands. */
+struct config_place config_read_place(const struct config_reader *in,
+                                      const config_setting_t *setting);
+
+/* The text of a number as it stands in the file. */
+const char *config_read_number_text(const config_setting_t *setting);
+
+/* Reads the members of a group into base. `group` is the first part of their rows' paths, "" for
+ * the options outside all groups. A member that is not in the table is an error. Returns 0 or
+ * -1. */
+int config_read_group(struct config_reader *in, config_setting_t *setting, const char *group,
+                      enum config_scope scope, void *base);
+
+/* A number within the row's range into *value. Returns 0 or -1. */
+int config_read_number(struct config_reader *in, const config_setting_t *setting,
+                       const struct config_row *row, double *value);
+
+/* Tells that the setting is of the wrong type; `wanted` says what would be right. Returns -1. */
+int config_read_mismatch(struct config_reader *in, const config_setting_t *setting,
+                         const char *path, const char *wanted);
+
+#endif

@@ -1,0 +1,318 @@
+/* config_scan.c: a configuration as one text, with its numbers and the places of its lines. */
+#include "config/config_scan.h"
+
+#include "config/config_file.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define INCLUDE_DEPTH 10
+#define FILES_MAX     1000
+#define TEXT_MAX      (1024 * 1024)
+
+/* One file being scanned. */
+struct source {
+    struct config_scan *scan;
+    struct later_error *err;
+    const char *path, *dir;
+    const char *at; /* NUL-terminated */
+    unsigned line;
+    int depth;
+};
+
+static int scan_included(struct source *source, const char *name);
+
+static int fault(const struct source *source, const char *what)
+{
+    return later_fail(source->err, LATER_E_CONFIG, "%s:%u: %s", source->path, source->line, what);
+}
+
+static int no_memory(const struct source *source)
+{
+    return later_fail(source->err, LATER_E_SYSTEM, "no memory for the configuration");
+}
+
+static int note_number(struct source *source, size_t len)
+{
+    struct config_scan *scan = source->scan;
+    char(*grown)[CONFIG_NUMBER_MAX];
+
+    if (len >= CONFIG_NUMBER_MAX)
+        return fault(source, "a number of more than 63 characters; write it shorter");
+    if (strcspn(source->at, "0123456789") >= len)
+        return fault(source, "a number without a digit; write 0 for none");
+    if (scan->number_count % 256 == 0) {
+        grown = realloc(scan->numbers, (scan->number_count + 256) * sizeof *grown);
+        if (!grown)
+            return no_memory(source);
+        scan->numbers = grown;
+    }
+    memcpy(scan->numbers[scan->number_count], source->at, len);
+    scan->numbers[scan->number_count++][len] = '\0';
+    return 0;
+}
+
+/* The text that comes next is from the line of the source that it is at. */
+static int note_segment(struct source *source)
+{
+    struct config_scan *scan = source->scan;
+    struct config_segment *grown;
+
+    grown = realloc(scan->segments, (scan->segment_count + 1) * sizeof *grown);
+    if (!grown)
+        return no_memory(source);
+    scan->segments = grown;
+    grown[scan->segment_count++] = (struct config_segment){ .path = source->path,
+                                                            .line = scan->text_line,
+                                                            .from = source->line };
+    return 0;
+}
+
+/* Appends to the whole text. */
+static int emit(struct source *source, const char *text, size_t len)
+{
+    struct config_scan *scan = source->scan;
+
+    if (len > TEXT_MAX - scan->text_len)
+        return fault(source, "more than 1 MiB with all that is included; is it the right file?");
+    memcpy(scan->text + scan->text_len, text, len);
+    scan->text_len += len;
+    scan->text[scan->text_len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        scan->text_line += text[i] == '\n';
+    return 0;
+}
+
+/* How many bytes of a number begin here; 0 = none. A sign, a point or an exponent alone may look
+ * like one, as they do to libconfig. */
+static size_t number_length(const char *text)
+{
+    const char *at = text, *digits;
+    bool point = false;
+
+    if (at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && isxdigit((unsigned char)at[2])) {
+        at += 2 + strspn(at + 2, "0123456789abcdefABCDEF");
+        return (size_t)(at - text) + (*at == 'L') + (*at == 'L' && at[1] == 'L');
+    }
+    at += *at == '+' || *at == '-';
+    digits = at;
+    at += strspn(at, "0123456789");
+    if (*at == '.') {
+        point = true;
+        at += 1 + strspn(at + 1, "0123456789");
+    }
+    if (at == digits)
+        return 0;
+    if (*at == 'e' || *at == 'E') {
+        digits = at + 1 + (at[1] == '+' || at[1] == '-');
+        if (isdigit((unsigned char)*digits))
+            return (size_t)(digits - text) + strspn(digits, "0123456789");
+    }
+    return (size_t)(at - text) + (!point && *at == 'L') + (!point && *at == 'L' && at[1] == 'L');
+}
+
+/* Over a string, from its first quote to behind its last. */
+static int skip_string(struct source *source)
+{
+    unsigned line = source->line;
+
+    for (source->at++; *source->at != '"'; source->at++) {
+        if (*source->at == '\\' && strncasecmp(source->at + 1, "x00", 3) == 0)
+            return fault(source, "\\x00 would end the string; leave it out");
+        if (*source->at == '\\' && source->at[1])
+            source->at++;
+        source->line += *source->at == '\n';
+        if (!*source->at) {
+            source->line = line;
+            return fault(source, "a string that begins here has no end; a quote is missing");
+        }
+    }
+    source->at++;
+    return 0;
+}
+
+static int skip_comment(struct source *source)
+{
+    unsigned line = source->line;
+
+    if (*source->at == '#' || source->at[1] == '/') {
+        source->at += strcspn(source->at, "\n");
+        return 0;
+    }
+    for (source->at += 2; source->at[0] != '*' || source->at[1] != '/'; source->at++) {
+        source->line += *source->at == '\n';
+        if (!*source->at) {
+            source->line = line;
+            return fault(source, "a comment that begins here has no end; */ is missing");
+        }
+    }
+    source->at += 2;
+    return 0;
+}
+
+/* `@include "NAME"` at the begin of a line: is it there? Then its name, and behind it. */
+static int take_include(struct source *source, char *name, size_t size)
+{
+    const char *at = source->at + strspn(source->at, " \t");
+    size_t len = 0;
+
+    if (strncmp(at, "@include", 8) != 0 || (at[8] != ' ' && at[8] != '\t'))
+        return 0;
+    at += 8 + strspn(at + 8, " \t");
+    if (*at++ != '"')
+        return 0;
+    while (*at && *at != '"' && *at != '\n' && len + 1 < size) {
+        if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
+            at++;
+        name[len++] = *at++;
+    }
+    if (*at != '"')
+        return fault(source, "the name behind @include has no end; @include \"FILE\"");
+    name[len] = '\0';
+    source->at = at + 1;
+    return 1;
+}
+
+/* The included text stands where the directive stood; what follows that begins a line of its own
+ * in the whole text. */
+static int include(struct source *source, const char *name)
+{
+    const struct config_scan *scan = source->scan;
+
+    if (scan_included(source, name) < 0)
+        return -1;
+    if (scan->text_len > 0 && scan->text[scan->text_len - 1] != '\n' && emit(source, "\n", 1) < 0)
+        return -1;
+    return note_segment(source);
+}
+
+/* Over the next word, number, string, comment or sign. */
+static int skip_token(struct source *source)
+{
+    const char *at = source->at;
+    size_t len;
+
+    if (*at == '"')
+        return skip_string(source);
+    if (*at == '#' || (*at == '/' && (at[1] == '/' || at[1] == '*')))
+        return skip_comment(source);
+    if (isalpha((unsigned char)*at) || *at == '*') {
+        while (isalnum((unsigned char)*source->at) || (*source->at && strchr("-_*", *source->at)))
+            source->at++;
+        return 0;
+    }
+    len = number_length(at);
+    if (len > 0 && note_number(source, len) < 0)
+        return -1;
+    source->line += *at == '\n';
+    source->at += len > 0 ? len : 1;
+    return 0;
+}
+
+static int scan_text(struct source *source)
+{
+    char name[1024];
+
+    while (*source->at) {
+        const struct config_scan *scan = source->scan;
+        bool line_begins = scan->text_len == 0 || scan->text[scan->text_len - 1] == '\n';
+        int found = line_begins ? take_include(source, name, sizeof name) : 0;
+        const char *from = source->at;
+
+        if (found < 0 || (found > 0 && include(source, name) < 0))
+            return -1;
+        if (found == 0 &&
+            (skip_token(source) < 0 || emit(source, from, (size_t)(source->at - from)) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+/* Keeps the path of a file; it lives as long as the scan. */
+static const char *note_path(struct config_scan *scan, const char *name, const char *dir)
+{
+    char **grown = realloc(scan->paths, (scan->path_count + 1) * sizeof *grown);
+    char *path;
+
+    if (grown)
+        scan->paths = grown;
+    if (!grown || asprintf(&path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name) < 0)
+        return NULL;
+    return scan->paths[scan->path_count++] = path;
+}
+
+/* Takes text, which belongs to source->path, and frees it. */
+static int scan_source(struct source *source, char *text)
+{
+    int result;
+
+    source->at = text;
+    source->line = 1;
+    result = note_segment(source) < 0 ? -1 : scan_text(source);
+    free(text);
+    return result;
+}
+
+static int scan_included(struct source *source, const char *name)
+{
+    struct source next = *source;
+    const char *why = NULL;
+    char *text;
+
+    if (++next.depth > INCLUDE_DEPTH || source->scan->path_count >= FILES_MAX)
+        return fault(source, "more than 1000 files, or @include goes deeper than 10; does one "
+                             "include itself?");
+    next.path = note_path(source->scan, name, *name == '/' ? NULL : source->dir);
+    if (!next.path)
+        return no_memory(source);
+    text = config_file_read(next.path, &why);
+    if (!text)
+        return later_fail(source->err, LATER_E_CONFIG, "%s:%u: @include: %s: %s", source->path,
+                          source->line, next.path, why);
+    return scan_source(&next, text);
+}
+
+int config_scan(struct config_scan *scan, const char *path, const char *dir,
+                struct later_error *err)
+{
+    struct source source = { .scan = scan, .err = err, .dir = dir };
+    const char *why = NULL;
+    char *text;
+
+    if (!scan->text)
+        scan->text = malloc(TEXT_MAX + 1);
+    source.path = scan->text ? note_path(scan, path, NULL) : NULL;
+    if (!source.path)
+        return no_memory(&source);
+    text = config_file_read(source.path, &why);
+    if (!text)
+        return later_fail(err, LATER_E_CONFIG, "%s: %s", source.path, why);
+    scan->text[0] = '\0';
+    scan->text_len = scan->number_count = scan->segment_count = 0;
+    scan->text_line = 1;
+    return scan_source(&source, text);
+}
+
+struct config_place config_scan_place(const struct config_scan *scan, unsigned line)
+{
+    const struct config_segment *segment = scan->segments;
+
+    for (size_t i = 1; i < scan->segment_count && scan->segments[i].line <= line; i++)
+        segment = &scan->segments[i];
+    return (struct config_place){ .file = segment->path,
+                                  .line = segment->from + line - segment->line };
+}
+
+void config_scan_free(struct config_scan *scan)
+{
+    for (size_t i = 0; i < scan->path_count; i++)
+        free(scan->paths[i]);
+    free(scan->paths);
+    free(scan->text);
+    free(scan->segments);
+    free(scan->numbers);
+}

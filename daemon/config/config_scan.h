@@ -1,0 +1,46 @@
+/*
+ * config_scan.h: a configuration file and all it includes as one text, before libconfig reads it.
+ *
+ * libconfig 1.5 wraps numbers silently (3000000000 is read as -1294967296, 99999999999999999999
+ * as -1), and finds either relative or absolute includes, not both. So the scan follows the same
+ * lexical rules, puts the included text where `@include` stands, remembers which line of the whole
+ * is which line of which file, and notes how each number is written, in the order in which
+ * libconfig will meet them. What else is wrong in a file is libconfig's to say.
+ */
+#ifndef LATERD_CONFIG_SCAN_H
+#define LATERD_CONFIG_SCAN_H
+
+#include "config/config_table.h"
+
+#define CONFIG_NUMBER_MAX 64
+
+/* From this line of the whole text on, its lines are those of path from `from` on. */
+struct config_segment {
+    const char *path;
+    unsigned line, from;
+};
+
+struct config_scan {
+    char **paths; /* of all files of all calls; the places of options point there */
+    size_t path_count;
+    char *text; /* of the last call, as all that follows; NUL-terminated */
+    size_t text_len;
+    unsigned text_line; /* the line that its end is on */
+    struct config_segment *segments;
+    size_t segment_count;
+    char (*numbers)[CONFIG_NUMBER_MAX];
+    size_t number_count;
+};
+
+/* Reads a file and what it includes, relative to dir. *scan is zeroed by the caller before the
+ * first call; the paths of earlier calls stay. Returns 0, or -1 with *err ("FILE:LINE: …"). */
+int config_scan(struct config_scan *scan, const char *path, const char *dir,
+                struct later_error *err);
+
+/* Where a line of the whole text stands. Its file lives as long as the scan. */
+struct config_place config_scan_place(const struct config_scan *scan, unsigned line);
+
+/* Frees what it holds, not *scan itself. */
+void config_scan_free(struct config_scan *scan);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * config_text.h: values, ranges and defaults of options as text, for messages and --print-config.
+ *
+ * Where a function has `out`, it writes at most `size` bytes with the NUL there and returns it.
+ */
+#ifndef LATERD_CONFIG_TEXT_H
+#define LATERD_CONFIG_TEXT_H
+
+#include "config/config_table.h"
+
+/* The shortest decimal text that strtod() reads back to the same double. 25 bytes do. */
+const char *config_text_real(double value, char *out, size_t size);
+
+/* What a row takes: "1 to 3600 seconds", "\"text\" or \"json\"", "a string". */
+const char *config_text_range(const struct config_row *row, char *out, size_t size);
+
+/* All that the row says but its help: what it takes, its default, what brings a change into force:
+ * "number, 1 to 3600 seconds; default 30; HUP." */
+const char *config_text_summary(const struct config_row *row, char *out, size_t size);
+
+/* FILE:LINE: PATH: what is wrong; what would be right. Returns -1. */
+int config_text_fault(const struct config_place *place, const char *path, struct later_error *err,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The option that someone who wrote `key` in `group` ("" = outside all groups) may have meant: of
+ * the same group and nearly the same letters, or of the same name elsewhere. Returns out, or
+ * NULL. */
+const char *config_text_nearest(const char *group, const char *key, char *out, size_t size);
+
+/* Of words as in "a|b|c": the n-th, from 0; how many they are; which of them `word` is, or -1. */
+const char *config_text_word(const char *words, unsigned n, char *out, size_t size);
+unsigned config_text_words(const char *words);
+int config_text_word_index(const char *words, const char *word);
+
+#endif

@@ -1,0 +1,338 @@
+/* aftermath.c: settling for the dead. */
+#include "keeper/aftermath.h"
+
+#include "reservation/find.h"
+#include "keeper/lock_leases.h"
+#include "log.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PASSES       2
+#define PASS_SECONDS 1 /* between looks for lost reserves */
+
+struct remains {
+    struct aftermath *aftermath;
+    struct slots *slots;
+    size_t jobs;  /* in the outbox */
+    size_t finds; /* looks for lost reserves, and freeings, under way */
+    int pass;     /* those that are complete */
+    bool failed;  /* one of this pass was not */
+    struct event *timer;
+    struct remains *next;
+};
+
+struct aftermath {
+    struct event_base *base;
+    struct link *link;
+    char prefix[LATER_PREFIX_MAX + 1];
+    struct outbox *outbox;
+    outbox_keys_fn *keys;
+    void (*buried)(void *arg, struct slots *slots);
+    void *arg;
+    struct remains *list;
+};
+
+void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
+                     uint32_t crash_max)
+{
+    bool crash = cause == KEEPER_CRASH;
+    bool last = slot->max_attempts && slot->attempt >= slot->max_attempts;
+    const char *how = crash ? "crashed" : "ran";
+    const char *kind = cause == KEEPER_TIMEOUT ? "timeout" : "crash";
+    uint32_t crashes = slot->crashes > 0 ? (uint32_t)slot->crashes : 0;
+
+    if (cause == KEEPER_INTERRUPTED) {
+        slot_finish(slot, LATER_VERB_RETURN, 0, "interrupted", "", "");
+    } else if (others && slot->event) {
+        slot_finish(slot, LATER_VERB_RETURN, 0, "suspect", "", "");
+    } else if (last || (crash && crashes + 1 >= crash_max)) {
+        slot_finish(slot, LATER_VERB_BURY, 0, how, kind, text);
+    } else {
+        /* The first crash of a job has no backoff: it may have been its neighbour's, or ours. */
+        bool at_once = cause == KEEPER_LEFT || (crash && crashes == 0);
+
+        slot_finish(slot, LATER_VERB_RELEASE, at_once ? 0 : slot->retry_in, how, kind, text);
+    }
+}
+
+static void check(struct remains *remains);
+
+static void on_found(void *arg, bool ok)
+{
+    struct remains *remains = arg;
+
+    remains->finds--;
+    remains->failed = remains->failed || !ok;
+    if (remains->finds == 0 && !remains->failed)
+        remains->pass++;
+    check(remains);
+}
+
+/* --- locks and places --- */
+
+struct freeing {
+    struct remains *remains;
+    struct slot_hold *hold;
+};
+
+static void on_freed(void *arg, struct later_answer *answer)
+{
+    struct freeing *freeing = arg;
+    struct remains *remains = freeing->remains;
+    bool refused = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
+    bool asked = atomic_load(&freeing->hold->state) == HOLD_ASKED;
+
+    if (refused) /* a key of another kind: its time ends it, if it has any */
+        log_line(LOG_WARN, "redis refuses to free what a dead job held: %s", answer->text);
+    if (refused || (answer->outcome == LATER_ANSWERED && !(asked && remains->pass == 0)))
+        atomic_store(&freeing->hold->state, HOLD_NONE);
+    free(freeing);
+    on_found(remains, refused || answer->outcome == LATER_ANSWERED);
+}
+
+static int free_hold(struct remains *remains, struct slot_hold *hold)
+{
+    struct freeing *freeing = malloc(sizeof *freeing);
+    struct later_command cmd = { 0 };
+    int script;
+
+    if (!freeing)
+        return -1;
+    *freeing = (struct freeing){ remains, hold };
+    if (!hold_free_command(hold, remains->aftermath->prefix, &cmd, &script)) {
+        atomic_store(&hold->state, HOLD_NONE); /* nobody knows its name: its time ends it */
+        free(freeing);
+        return 0;
+    }
+    if (link_send(remains->aftermath->link, &cmd, script, LINK_TIMEOUT, on_freed, freeing) < 0) {
+        free(freeing);
+        return -1;
+    }
+    remains->finds++;
+    return 0;
+}
+
+/* Returns whether there is any. */
+static bool free_holds(struct remains *remains)
+{
+    uint32_t used = slots_holds(remains->slots);
+    bool any = false;
+
+    for (uint32_t i = 0; i < used; i++) {
+        struct slot_hold *hold = &remains->slots->page->held[i];
+
+        if (atomic_load(&hold->state) == HOLD_NONE)
+            continue;
+        any = true;
+        if (free_hold(remains, hold) < 0)
+            remains->failed = true;
+    }
+    if (any)
+        link_flush(remains->aftermath->link);
+    return any;
+}
+
+/* --- reserves without an answer --- */
+
+/* Looks for every reserve without an answer; with none, and nothing to free, the passes are over.
+ */
+static void look(struct remains *remains)
+{
+    struct slots_page *page = remains->slots->page;
+    bool any = false;
+
+    remains->failed = false;
+    any = free_holds(remains);
+    for (uint32_t i = 0; i < SLOTS_CALLS; i++) {
+        struct slot_call *call = &page->calls[i];
+        const struct later_keys *keys;
+
+        if (!atomic_load(&call->asked))
+            continue;
+        keys = remains->aftermath->keys(remains->aftermath->arg, remains->slots, call->queue);
+        if (!keys)
+            continue; /* no such queue, or no memory: it will lapse */
+        any = true;
+        if (find_and_return(remains->aftermath->link, keys, call->token, on_found, remains) == 0)
+            remains->finds++;
+        else
+            remains->failed = true;
+    }
+    if (!any)
+        remains->pass = PASSES;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct remains *remains = arg;
+
+    (void)fd;
+    (void)what;
+    if (remains->finds == 0)
+        look(remains);
+    check(remains);
+}
+
+static void bury(struct remains *remains)
+{
+    struct aftermath *aftermath = remains->aftermath;
+    struct remains **link = &aftermath->list;
+
+    while (*link != remains)
+        link = &(*link)->next;
+    *link = remains->next;
+    event_free(remains->timer);
+    aftermath->buried(aftermath->arg, remains->slots);
+    free(remains);
+}
+
+/* Done, or what is next? */
+static void check(struct remains *remains)
+{
+    const struct timeval wait = { PASS_SECONDS, 0 };
+
+    if (remains->jobs == 0 && remains->finds == 0 && remains->pass >= PASSES)
+        bury(remains);
+    else if (remains->finds == 0 && remains->pass < PASSES)
+        evtimer_add(remains->timer, &wait);
+}
+
+/* What it wrote to the log last may say why it died. */
+static void judge_with_log(struct slot *slot, bool others, enum keeper_cause cause,
+                           const char *text, uint32_t crash_max)
+{
+    char words[SLOT_TEXT + 1];
+
+    slot->text[SLOT_TEXT] = '\0'; /* a SIGKILL may have come in the middle of it */
+    snprintf(words, sizeof words, "%.160s%s%.800s", text, slot->text[0] ? "; last log line: " : "",
+             slot->text);
+    aftermath_judge(slot, others, cause, words, crash_max);
+}
+
+/* What is to be done about one slot; returns whether it is the outbox's now. */
+static bool settle(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
+                   uint32_t crash_max)
+{
+    switch (slot_state(slot)) {
+    case SLOT_HELD:
+        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        break;
+    case SLOT_RUNNING:
+        if (slot->began <= 0) /* not in its handler yet */
+            slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        else
+            judge_with_log(slot, others, cause, text, crash_max);
+        break;
+    case SLOT_FINISHED:
+        break;
+    case SLOT_RETURNING:
+        if (cause != KEEPER_LEFT)
+            return false; /* it is in the outbox already */
+        /* That keeper may have died between the state and the verb: the one that is there may be
+         * of the slot's job before, an ack. */
+        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        break;
+    case SLOT_FREE:
+        return false;
+    }
+    slot_mend(slot);
+    atomic_store(&slot->state, SLOT_FINISHED);
+    return true;
+}
+
+static size_t count(struct slots *slots, enum slot_state state)
+{
+    size_t found = 0;
+
+    for (uint32_t i = 0; i < slots->capacity; i++)
+        found += slot_state(&slots->page->slots[i]) == state;
+    return found;
+}
+
+void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keeper_cause cause,
+                    const char *text, uint32_t crash_max)
+{
+    struct remains *remains = calloc(1, sizeof *remains);
+    bool others = count(slots, SLOT_RUNNING) > 1;
+
+    if (!remains || !(remains->timer = evtimer_new(aftermath->base, on_timer, remains))) {
+        log_line(LOG_ERROR, "no memory to settle %s: its leases will lapse", slots->path);
+        free(remains);
+        aftermath->buried(aftermath->arg, slots);
+        return;
+    }
+    remains->aftermath = aftermath;
+    remains->slots = slots;
+    remains->next = aftermath->list;
+    aftermath->list = remains;
+    remains->jobs = cause == KEEPER_LEFT ? 0 : count(slots, SLOT_RETURNING);
+    for (uint32_t i = 0; i < slots->capacity; i++) {
+        struct slot *slot = &slots->page->slots[i];
+
+        if (settle(slot, others, cause, text, crash_max) &&
+            outbox_add(aftermath->outbox, slots, slot))
+            remains->jobs++;
+    }
+    look(remains);
+    check(remains);
+}
+
+void aftermath_settled(struct aftermath *aftermath, struct slots *slots)
+{
+    for (struct remains *remains = aftermath->list; remains; remains = remains->next) {
+        if (remains->slots != slots)
+            continue;
+        if (remains->jobs)
+            remains->jobs--;
+        check(remains);
+        return;
+    }
+}
+
+void aftermath_link_up(struct aftermath *aftermath)
+{
+    for (struct remains *remains = aftermath->list; remains; remains = remains->next) {
+        if (remains->finds == 0 && remains->pass < PASSES)
+            event_active(remains->timer, EV_TIMEOUT, 0);
+    }
+}
+
+size_t aftermath_open(const struct aftermath *aftermath)
+{
+    size_t open = 0;
+
+    for (const struct remains *remains = aftermath->list; remains; remains = remains->next)
+        open++;
+    return open;
+}
+
+struct aftermath *aftermath_new(struct event_base *base, struct link *link, const char *prefix,
+                                struct outbox *outbox, outbox_keys_fn *keys,
+                                void (*buried)(void *arg, struct slots *slots), void *arg)
+{
+    struct aftermath *aftermath = calloc(1, sizeof *aftermath);
+
+    if (!aftermath)
+        return NULL;
+    *aftermath = (struct aftermath){
+        .base = base, .link = link, .outbox = outbox, .keys = keys, .buried = buried, .arg = arg
+    };
+    snprintf(aftermath->prefix, sizeof aftermath->prefix, "%s", prefix);
+    return aftermath;
+}
+
+void aftermath_free(struct aftermath *aftermath)
+{
+    struct remains *next;
+
+    if (!aftermath)
+        return;
+    for (struct remains *remains = aftermath->list; remains; remains = next) {
+        next = remains->next;
+        event_free(remains->timer);
+        free(remains);
+    }
+    free(aftermath);
+}

@@ -1,0 +1,38 @@
+/*
+ * aftermath.h: what a dead worker left in its page, until all of it is settled.
+ *
+ * Its jobs go into the outbox at once. Its locks and places are freed at once, its reserves without
+ * an answer are looked for by their tokens: twice, a second apart, where nobody knows whether they
+ * were taken, since a command that was in Redis's input when the worker died may run a moment
+ * later.
+ */
+#ifndef LATERD_AFTERMATH_H
+#define LATERD_AFTERMATH_H
+
+#include "keeper/keeper.h"
+#include "reservation/outbox.h"
+
+struct aftermath;
+
+/* buried is told when nothing of a page is open any more. NULL: no memory. */
+struct aftermath *aftermath_new(struct event_base *base, struct link *link, const char *prefix,
+                                struct outbox *outbox, outbox_keys_fn *keys,
+                                void (*buried)(void *arg, struct slots *slots), void *arg);
+void aftermath_free(struct aftermath *aftermath);
+
+/* Takes the page of a dead worker. */
+void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keeper_cause cause,
+                    const char *text, uint32_t crash_max);
+
+/* The outbox has settled one slot of the page; the link is up again. */
+void aftermath_settled(struct aftermath *aftermath, struct slots *slots);
+void aftermath_link_up(struct aftermath *aftermath);
+
+/* How many pages are not done. */
+size_t aftermath_open(const struct aftermath *aftermath);
+
+/* How a slot that was RUNNING is to be settled. `others`: more ran beside it. Pure. */
+void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
+                     uint32_t crash_max);
+
+#endif

@@ -1,0 +1,449 @@
+/* keeper.c: renews the leases of the living, settles for the dead. */
+#include "keeper/keeper.h"
+
+#include "base/clock.h"
+#include "reservation/find.h"
+#include "keeper/aftermath.h"
+#include "keeper/lock_leases.h"
+#include "log.h"
+#include "reservation/outbox.h"
+
+#include <event2/event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCAN_SECONDS   0.050 /* between looks at the pages while a worker is busy */
+#define BEHIND_SECONDS 0.050 /* a job that runs for longer lets nobody wait behind it */
+#define AGAIN_SECONDS  0.5   /* before leases are renewed again where Redis refused */
+
+/* The page of a living worker. */
+struct living {
+    struct slots *slots;
+    int64_t beat;  /* its heartbeat when it was seen to move last */
+    unsigned same; /* looks since then with event jobs in flight */
+};
+
+/* A queue whose jobs workers hold. On a Redis Cluster one may be away while the others are not:
+ * each is renewed by itself. */
+struct known {
+    struct later_keys keys;
+    size_t touching; /* calls without an answer */
+    double again;    /* when to renew its leases before the next round; INFINITY = not */
+    bool now;        /* to be renewed in this round */
+};
+
+struct keeper {
+    struct keeper_options options;
+    const struct config *config;
+    struct link *link;
+    struct outbox *outbox;
+    struct aftermath *aftermath;
+    struct lock_leases *holds;
+    struct event *scan;
+    struct living *pages;
+    size_t page_count;
+    struct known **known; /* all queues seen in pages; never forgotten */
+    size_t known_count;
+    double touched; /* the last round: when all leases were renewed */
+};
+
+/* --- keys --- */
+
+static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32_t queue)
+{
+    const char *name = slots->page->queues[queue % SLOTS_QUEUES];
+    struct known **list, *known;
+
+    if (queue >= slots_queues(slots) || !later_key_shard_valid(name))
+        return NULL;
+    for (size_t i = 0; i < keeper->known_count; i++) {
+        if (strcmp(keeper->known[i]->keys.queue, name) == 0)
+            return keeper->known[i];
+    }
+    list = realloc(keeper->known, (keeper->known_count + 1) * sizeof *list);
+    if (!list)
+        return NULL;
+    keeper->known = list;
+    known = malloc(sizeof *known);
+    if (!known)
+        return NULL;
+    *known = (struct known){ .again = INFINITY, .now = true };
+    later_keys_init(&known->keys, keeper->config->redis.prefix, name);
+    list[keeper->known_count++] = known;
+    return known;
+}
+
+static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+{
+    const struct known *known = known_of(arg, slots, queue);
+
+    return known ? &known->keys : NULL;
+}
+
+/* --- renewing --- */
+
+struct touched {
+    struct slots *slots;
+    struct slot *slot;
+    uint32_t serial;
+};
+
+/* One touch without an answer. */
+struct touching {
+    struct keeper *keeper;
+    struct known *known;
+    double lease_end;
+    size_t count;
+    struct touched items[LATER_BATCH_MAX];
+};
+
+static bool watched(const void *arg, const struct slots *slots)
+{
+    const struct keeper *keeper = arg;
+
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        if (keeper->pages[i].slots == slots)
+            return true;
+    }
+    return false;
+}
+
+static void on_touched(void *arg, struct later_answer *answer)
+{
+    struct touching *touching = arg;
+    struct keeper *keeper = touching->keeper;
+    size_t cursor = 0;
+
+    touching->known->touching--;
+    for (size_t i = 0; i < touching->count && answer->outcome == LATER_ANSWERED; i++) {
+        struct touched *item = &touching->items[i];
+        bool lost = later_queue_lost(answer->reply, i, &cursor);
+
+        /* The page may be gone, the slot another job's by now. */
+        if (!watched(keeper, item->slots) || atomic_load(&item->slot->serial) != item->serial)
+            continue;
+        if (lost)
+            atomic_store(&item->slot->cancelled, SLOT_WITHDRAWN);
+        else
+            atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
+    }
+    if (answer->outcome == LATER_REFUSED)
+        log_line(LOG_WARN, "redis refuses to renew leases: %s", answer->text);
+    if (answer->outcome != LATER_ANSWERED)
+        touching->known->again = later_clock() + AGAIN_SECONDS;
+    free(touching);
+}
+
+static void send_touch(struct touching *touching)
+{
+    struct keeper *keeper = touching->keeper;
+    struct later_settlement jobs[LATER_BATCH_MAX];
+    struct later_command cmd = { 0 };
+
+    for (size_t i = 0; i < touching->count; i++) {
+        const struct slot *slot = touching->items[i].slot;
+
+        jobs[i] = (struct later_settlement){ .token = slot->token, .id = slot->id };
+    }
+    touching->lease_end = later_clock() + keeper->config->lease;
+    later_queue_settle(&cmd, &touching->known->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
+                       touching->count);
+    if (link_send(keeper->link, &cmd, LATER_SCRIPT_TOUCH, LINK_TIMEOUT, on_touched, touching) < 0)
+        free(touching);
+    else
+        touching->known->touching++;
+}
+
+/* Everything of one queue in one page, up to 500 a call. */
+static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t queue)
+{
+    struct known *known = known_of(keeper, slots, queue);
+    struct slots_page *page = slots->page;
+    uint32_t used = slots_used(slots);
+    struct touching *touching = NULL;
+
+    for (uint32_t i = 0; known && known->now && i < used; i++) {
+        struct slot *slot = &page->slots[i];
+        enum slot_state state = slot_state(slot);
+
+        if (state == SLOT_FREE || slot->queue != queue || !slot_readable(slot) ||
+            atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
+            continue;
+        if (!touching && !(touching = calloc(1, sizeof *touching)))
+            return; /* no memory: a third of a lease later again */
+        touching->keeper = keeper;
+        touching->known = known;
+        touching->items[touching->count++] =
+            (struct touched){ slots, slot, atomic_load(&slot->serial) };
+        if (touching->count == LATER_BATCH_MAX) {
+            send_touch(touching);
+            touching = NULL;
+        }
+    }
+    if (touching)
+        send_touch(touching);
+}
+
+/* Which queues are in this round: all, or those that were refused in the last one; none whose
+ * answers are not there yet. Returns whether there are any. */
+static bool choose(struct keeper *keeper, bool all, double now)
+{
+    bool any = all;
+
+    for (size_t i = 0; i < keeper->known_count; i++) {
+        struct known *known = keeper->known[i];
+
+        if (all)
+            known->again = 0;
+        known->now = !known->touching && known->again <= now;
+        if (known->now)
+            known->again = INFINITY;
+        any = any || known->now;
+    }
+    return any;
+}
+
+static void touch(struct keeper *keeper, bool all)
+{
+    double now = later_clock();
+
+    if (!link_is_up(keeper->link) || !choose(keeper, all, now))
+        return;
+    if (all)
+        keeper->touched = now;
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        struct slots *slots = keeper->pages[i].slots;
+
+        for (uint32_t q = 0; q < slots_queues(slots) && atomic_load(&slots->page->busy); q++)
+            touch_queue(keeper, slots, q);
+    }
+    link_flush(keeper->link);
+}
+
+/* --- looking at the pages --- */
+
+/* What had not begun goes back to its place in ready. */
+static void give_back_held(struct keeper *keeper, struct slots *slots)
+{
+    uint32_t used = slots_used(slots);
+
+    for (uint32_t i = 0; i < used; i++) {
+        struct slot *slot = &slots->page->slots[i];
+
+        if (slot_state(slot) != SLOT_HELD || !slot_move(slot, SLOT_HELD, SLOT_RETURNING))
+            continue;
+        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        slot_mend(slot);
+        outbox_add(keeper->outbox, slots, slot);
+    }
+}
+
+static bool is_member(const struct slot *slot, const char *member)
+{
+    return slot_readable(slot) && strncmp(member, slot->token, LATER_TOKEN_LEN) == 0 &&
+           member[LATER_TOKEN_LEN] == ':' && strcmp(member + LATER_TOKEN_LEN + 1, slot->id) == 0;
+}
+
+void keeper_cancelled(struct keeper *keeper, const char *member)
+{
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        struct slots *slots = keeper->pages[i].slots;
+
+        for (uint32_t k = 0; k < slots_used(slots); k++) {
+            struct slot *slot = &slots->page->slots[k];
+
+            if (slot_state(slot) != SLOT_FREE && is_member(slot, member))
+                atomic_store(&slot->cancelled,
+                             SLOT_WITHDRAWN); /* on_scan() and the worker see it */
+        }
+    }
+}
+
+/* Does its loop stand still? What counts are looks of ours without a beat between: so neither a
+ * pause in which nobody beat, since there were no event jobs, nor one in which we stood still
+ * ourselves, is its fault. */
+static bool hangs(const struct keeper *keeper, struct living *page, bool events)
+{
+    int64_t beat = atomic_load(&page->slots->page->heartbeat);
+
+    page->same = events && beat == page->beat ? page->same + 1 : 0;
+    page->beat = beat;
+    return page->same * SCAN_SECONDS > keeper->config->grace + 1;
+}
+
+static void look_at_page(struct keeper *keeper, struct living *living, double now)
+{
+    struct slots *slots = living->slots;
+    struct slots_page *page = slots->page;
+    uint32_t used = slots_used(slots);
+    bool behind = false, events = false;
+
+    for (uint32_t i = 0; i < used; i++) {
+        struct slot *slot = &page->slots[i];
+
+        if (slot_state(slot) != SLOT_RUNNING || slot->began <= 0)
+            continue;
+        events = events || slot->event;
+        if (slot->event)
+            continue;
+        behind = behind || now - slot->began > BEHIND_SECONDS;
+        if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
+            keeper->options.expel(keeper->options.arg, slots, "its reservation was withdrawn");
+        else if (atomic_load(&slot->cancelled))
+            keeper->options.expel(keeper->options.arg, slots, "a lock or place of it was lost");
+        else if (slot->deadline > 0 && now > slot->deadline)
+            keeper->options.expel(keeper->options.arg, slots, "over its time");
+    }
+    if (behind)
+        give_back_held(keeper, slots);
+    if (hangs(keeper, living, events))
+        keeper->options.expel(keeper->options.arg, slots, "its event loop hangs");
+    if (!slots_busy(slots)) {
+        atomic_store(&page->busy, 0);
+        if (slots_busy(slots)) /* it took something in between and saw the old mark */
+            atomic_store(&page->busy, 1);
+    }
+}
+
+static void on_scan(evutil_socket_t fd, short what, void *arg)
+{
+    struct keeper *keeper = arg;
+    double now = later_clock();
+    bool busy = false;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        struct slots *slots = keeper->pages[i].slots;
+
+        if (!atomic_load(&slots->page->busy))
+            continue;
+        lock_leases_renew(keeper->holds, slots, now);
+        look_at_page(keeper, &keeper->pages[i], now);
+        busy = busy || atomic_load(&slots->page->busy);
+    }
+    if (busy && now - keeper->touched >= keeper->config->lease / 3)
+        touch(keeper, true);
+    else if (busy)
+        touch(keeper, false);
+    outbox_flush(keeper->outbox);
+    link_flush(keeper->link);
+    if (busy)
+        keeper_busy(keeper);
+}
+
+void keeper_busy(struct keeper *keeper)
+{
+    const struct timeval wait = { 0, (suseconds_t)(SCAN_SECONDS * 1e6) };
+
+    if (evtimer_pending(keeper->scan, NULL))
+        return;
+    evtimer_add(keeper->scan, &wait);
+    /* Nothing was held until now: the leases are fresh. */
+    if (later_clock() - keeper->touched > keeper->config->lease)
+        keeper->touched = later_clock();
+}
+
+void keeper_link_up(struct keeper *keeper)
+{
+    touch(keeper, true);
+    outbox_flush(keeper->outbox);
+    aftermath_link_up(keeper->aftermath);
+    link_flush(keeper->link);
+}
+
+/* --- pages come and go --- */
+
+void keeper_watch(struct keeper *keeper, struct slots *slots)
+{
+    struct living *pages = realloc(keeper->pages, (keeper->page_count + 1) * sizeof *pages);
+
+    if (!pages) {
+        log_line(LOG_ERROR, "no memory to watch %s", slots->path);
+        return;
+    }
+    keeper->pages = pages;
+    pages[keeper->page_count++] = (struct living){ .slots = slots };
+}
+
+static void unwatch(struct keeper *keeper, const struct slots *slots)
+{
+    for (size_t i = 0; i < keeper->page_count; i++) {
+        if (keeper->pages[i].slots == slots)
+            keeper->pages[i--] = keeper->pages[--keeper->page_count];
+    }
+}
+
+static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
+{
+    struct keeper *keeper = arg;
+
+    (void)slot;
+    (void)lost;
+    aftermath_settled(keeper->aftermath, slots);
+}
+
+static void on_buried(void *arg, struct slots *slots)
+{
+    struct keeper *keeper = arg;
+
+    keeper->options.settled(keeper->options.arg, slots);
+}
+
+void keeper_died(struct keeper *keeper, struct slots *slots, enum keeper_cause cause,
+                 const char *text)
+{
+    unwatch(keeper, slots);
+    aftermath_take(keeper->aftermath, slots, cause, text, keeper->config->crash_max);
+    outbox_flush(keeper->outbox);
+    link_flush(keeper->link);
+}
+
+struct keeper *keeper_new(struct event_base *base, const struct config *config, struct link *link,
+                          const struct keeper_options *options)
+{
+    struct keeper *keeper = calloc(1, sizeof *keeper);
+
+    if (!keeper)
+        return NULL;
+    *keeper = (struct keeper){ .options = *options, .config = config, .link = link };
+    keeper->scan = evtimer_new(base, on_scan, keeper);
+    keeper->outbox = outbox_new(base, link, options->host, keys_of, on_settled, keeper);
+    if (keeper->scan && keeper->outbox)
+        keeper->aftermath = aftermath_new(base, link, config->redis.prefix, keeper->outbox, keys_of,
+                                          on_buried, keeper);
+    keeper->holds = lock_leases_new(link, config->redis.prefix, watched, keeper);
+    if (!keeper->aftermath || !keeper->holds) {
+        keeper_free(keeper);
+        return NULL;
+    }
+    return keeper;
+}
+
+void keeper_free(struct keeper *keeper)
+{
+    if (!keeper)
+        return;
+    aftermath_free(keeper->aftermath);
+    lock_leases_free(keeper->holds);
+    outbox_free(keeper->outbox);
+    if (keeper->scan)
+        event_free(keeper->scan);
+    for (size_t i = 0; i < keeper->known_count; i++)
+        free(keeper->known[i]);
+    free(keeper->known);
+    free(keeper->pages);
+    free(keeper);
+}
+
+void keeper_configure(struct keeper *keeper, const struct config *config)
+{
+    keeper->config = config;
+}
+
+size_t keeper_open(const struct keeper *keeper)
+{
+    return outbox_open(keeper->outbox) + aftermath_open(keeper->aftermath);
+}

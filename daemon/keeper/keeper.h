@@ -1,0 +1,70 @@
+/*
+ * keeper.h: the supervisor's hand over the slot pages.
+ *
+ *   - renews, every third of a lease, what living workers hold: also what runs in a handler that
+ *     blocks;
+ *   - renews the locks and places of running jobs (lock_leases.h);
+ *   - gives back what waits behind a job that has run for 50 ms;
+ *   - says which worker is over its time;
+ *   - settles at once what a dead worker held: what ran is a crash, what had not begun is returned
+ *     untouched, what was finished is settled as it ended, a reserve without an answer is found by
+ *     its token, and its locks and places are free.
+ *
+ * While all workers are idle it does nothing at all: a worker reports on its status pipe when it
+ * holds something again (keeper_busy()).
+ */
+#ifndef LATERD_KEEPER_H
+#define LATERD_KEEPER_H
+
+#include "link/link.h"
+#include "reservation/slots.h"
+
+struct event_base;
+struct keeper;
+
+struct keeper_options {
+    const char *host; /* for error records */
+    /* A job of this worker is over its time (or its loop hangs): end the worker. Called again
+     * until it has died. */
+    void (*expel)(void *arg, struct slots *slots, const char *why);
+    /* All that a dead worker held is settled: its page is not needed any more. */
+    void (*settled)(void *arg, struct slots *slots);
+    void *arg;
+};
+
+/* config and link are borrowed; config until keeper_configure(). NULL: no memory. */
+struct keeper *keeper_new(struct event_base *base, const struct config *config, struct link *link,
+                          const struct keeper_options *options);
+/* Frees it; its link must be freed before. NULL is fine. */
+void keeper_free(struct keeper *keeper);
+void keeper_configure(struct keeper *keeper, const struct config *config);
+
+/* The page of a worker that was started. It must stay mapped until `settled`. */
+void keeper_watch(struct keeper *keeper, struct slots *slots);
+
+/* Some worker holds something. */
+void keeper_busy(struct keeper *keeper);
+
+/* A reservation, `TOKEN:id`, was withdrawn: if a worker of ours holds it, it is told. */
+void keeper_cancelled(struct keeper *keeper, const char *member);
+
+/* The link is up: what could not be renewed meanwhile is renewed now. */
+void keeper_link_up(struct keeper *keeper);
+
+/* Why a worker, or a whole laterd, is gone. */
+enum keeper_cause {
+    KEEPER_CRASH,       /* by itself, or killed: what ran is to blame */
+    KEEPER_TIMEOUT,     /* we ended it, since a job was over its time */
+    KEEPER_INTERRUPTED, /* we ended it, since laterd stops */
+    KEEPER_LEFT         /* everything was killed: a page that was found at the start */
+};
+
+/* The worker of this page is dead and reaped: settles what it held. `text` becomes the error of
+ * what ran. */
+void keeper_died(struct keeper *keeper, struct slots *slots, enum keeper_cause cause,
+                 const char *text);
+
+/* Settlements and searches that are not done yet. */
+size_t keeper_open(const struct keeper *keeper);
+
+#endif

@@ -1,0 +1,154 @@
+/* follow.c: one connection to a Sentinel, for the supervisor. */
+#include "link/follow.h"
+
+#include "log.h"
+#include "redis/sentinel.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_SECONDS 1 /* between PINGs, and for an answer */
+#define TELL_AGAIN  3 /* PINGs after a change: other Sentinels may have named the old one since */
+
+struct follow {
+    struct link *link;
+    struct event *timer;
+    struct later_address address; /* of the Sentinels */
+    char peer[LATER_PEER_SIZE];   /* the master; "" = not known yet */
+    unsigned again;               /* how often it is still to be told */
+    void (*moved)(void *arg, const char *peer);
+    void *arg;
+};
+
+static bool address_of(const struct config *config, struct later_address *address)
+{
+    struct later_error ignored;
+    char url[512];
+
+    link_url(config, url, sizeof url);
+    return later_address_parse(address, url, &ignored) == 0 && later_address_sentinels(address) > 0;
+}
+
+bool follow_wanted(const struct config *config)
+{
+    struct later_address address;
+
+    return address_of(config, &address);
+}
+
+static void take_peer(struct follow *follow, const char *peer)
+{
+    if (strcmp(follow->peer, peer) == 0)
+        return;
+    if (follow->peer[0])
+        log_line(LOG_WARN, "the master %s is at %s now, no longer at %s", follow->address.master,
+                 peer, follow->peer);
+    strcpy(follow->peer, peer);
+    follow->again = TELL_AGAIN;
+    follow->moved(follow->arg, peer);
+}
+
+static void on_named(void *arg, struct later_answer *answer)
+{
+    struct follow *follow = arg;
+    struct later_address named = { .db = 0 };
+    char peer[LATER_PEER_SIZE];
+
+    if (answer->outcome != LATER_ANSWERED || later_sentinel_named(answer->reply, &named) < 0)
+        return;
+    later_sentinel_peer(&named, peer);
+    take_peer(follow, peer);
+}
+
+static void on_message(void *arg, const char *channel, const char *text)
+{
+    struct follow *follow = arg;
+    char peer[LATER_PEER_SIZE];
+
+    if (strcmp(channel, "+switch-master") == 0
+            ? later_sentinel_switched(text, follow->address.master, peer)
+            : later_sentinel_promoted(text, follow->address.master, peer))
+        take_peer(follow, peer);
+}
+
+static void send_words(struct follow *follow, const char *name, const char *argument)
+{
+    struct later_command cmd = { 0 };
+
+    later_command_begin(&cmd, argument ? 2 : 1);
+    later_command_text(&cmd, name);
+    if (argument)
+        later_command_text(&cmd, argument);
+    link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, NULL, NULL);
+}
+
+/* In one write, so that no switch falls between the question and the subscription. */
+static void on_up(void *arg)
+{
+    struct follow *follow = arg;
+    struct later_command cmd = { 0 };
+
+    later_sentinel_ask(&cmd, follow->address.master);
+    link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_named, follow);
+    send_words(follow, "SUBSCRIBE", "+switch-master");
+    send_words(follow, "SUBSCRIBE", "+promoted-slave");
+    link_flush(follow->link);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct follow *follow = arg;
+
+    (void)fd;
+    (void)what;
+    if (follow->again > 0) {
+        follow->again--;
+        follow->moved(follow->arg, follow->peer);
+    }
+    if (!link_is_up(follow->link))
+        return;
+    send_words(follow, "PING", NULL);
+    link_flush(follow->link);
+}
+
+struct follow *follow_new(struct event_base *base, const struct config *config,
+                          void (*moved)(void *arg, const char *peer), void *arg,
+                          struct later_error *err)
+{
+    struct follow *follow = calloc(1, sizeof *follow);
+    const struct link_options link = { .what = "sentinel",
+                                       .quiet = true,
+                                       .sentinel = true,
+                                       .up = on_up,
+                                       .message = on_message,
+                                       .arg = follow };
+
+    if (!follow) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    follow->moved = moved;
+    follow->arg = arg;
+    (void)address_of(config, &follow->address);
+    follow->timer = event_new(base, -1, EV_PERSIST, on_timer, follow);
+    follow->link = follow->timer ? link_new(base, config, &link, err) : NULL;
+    if (!follow->link) {
+        if (!follow->timer)
+            later_fail(err, LATER_E_SYSTEM, "no memory");
+        follow_free(follow);
+        return NULL;
+    }
+    event_add(follow->timer, &(struct timeval){ ASK_SECONDS, 0 });
+    return follow;
+}
+
+void follow_free(struct follow *follow)
+{
+    if (!follow)
+        return;
+    link_free(follow->link);
+    if (follow->timer)
+        event_free(follow->timer);
+    free(follow);
+}

@@ -1,0 +1,30 @@
+/*
+ * follow.h: hears from a Sentinel that the master has moved.
+ *
+ * Connections that break find the new master by themselves (redis.h). A master that is cut off from
+ * the others keeps its connections, and answers: those must be left when Sentinels have named
+ * another one. So the supervisor stays connected to one Sentinel, subscribed to +switch-master and
+ * +promoted-slave, asks it once a second whether it is there, and goes on to the next where it is
+ * not.
+ */
+#ifndef LATERD_FOLLOW_H
+#define LATERD_FOLLOW_H
+
+#include "link/link.h"
+
+struct follow;
+
+/* Is the configuration's Redis one that Sentinels name? */
+bool follow_wanted(const struct config *config);
+
+/* moved is told "host:port" of the master when that is another than before, and again in the three
+ * seconds after that. Its first word is what the first Sentinel says, so that it also comes at the
+ * start. NULL with *err. */
+struct follow *follow_new(struct event_base *base, const struct config *config,
+                          void (*moved)(void *arg, const char *peer), void *arg,
+                          struct later_error *err);
+
+/* NULL is fine. */
+void follow_free(struct follow *follow);
+
+#endif

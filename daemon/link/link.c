@@ -1,0 +1,284 @@
+/* link.c: a connection on a libevent loop. */
+#include "link/link.h"
+
+#include "base/clock.h"
+#include "log.h"
+#include "redis/password.h"
+
+#include <event2/event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define FIRST_WAIT   0.05
+#define LONGEST_WAIT 1.5 /* going on is promised 2 s after Redis answers */
+#define TOLD_SECONDS 0.2 /* an outage this short is not worth a line: our own server starts */
+
+struct link {
+    struct link_options options;
+    struct event_base *base;
+    struct later_redis *redis;
+    struct event *io, *timer;
+    int fd;              /* what io watches */
+    bool writing;        /* whether it watches for writing, too */
+    double wait;         /* before the next try */
+    double retry_at;     /* 0: no try is due */
+    double down_since;   /* 0: not in an outage */
+    bool told;           /* the log knows of this outage */
+    char *password_file; /* owned; NULL = none */
+};
+
+void link_url(const struct config *config, char *url, size_t room)
+{
+    if (strcmp(config->redis.url, "embedded") == 0)
+        snprintf(url, room, "unix:%s/redis.sock", config->state_dir);
+    else
+        snprintf(url, room, "%s", config->redis.url);
+}
+
+static void arm_timer(struct link *link)
+{
+    double at = link->retry_at > 0 ? link->retry_at : later_redis_deadline(link->redis);
+    double wait = at - later_clock();
+    struct timeval tv;
+
+    if (isinf(at)) {
+        event_del(link->timer);
+        return;
+    }
+    wait = wait > 0 ? wait : 0;
+    tv.tv_sec = (time_t)wait;
+    tv.tv_usec = (suseconds_t)((wait - (double)tv.tv_sec) * 1e6);
+    event_add(link->timer, &tv);
+}
+
+static void on_io(evutil_socket_t fd, short what, void *arg);
+static void on_down(void *arg, const char *why);
+
+/* Makes the loop watch what the connection waits for. */
+static void watch(struct link *link)
+{
+    int fd = later_redis_fd(link->redis);
+    bool writing = later_redis_wants_write(link->redis);
+
+    if (fd != link->fd || writing != link->writing) {
+        if (link->fd >= 0)
+            event_del(link->io);
+        if (fd >= 0) {
+            event_assign(link->io, link->base, fd,
+                         (short)(EV_READ | EV_PERSIST | (writing ? EV_WRITE : 0)), on_io, link);
+            event_add(link->io, NULL);
+        }
+        link->fd = fd;
+        link->writing = writing;
+    }
+    arm_timer(link);
+}
+
+static void on_io(evutil_socket_t fd, short what, void *arg)
+{
+    struct link *link = arg;
+
+    (void)fd;
+    (void)what;
+    later_redis_handle(link->redis);
+    watch(link);
+}
+
+/* The password may have been changed since; where the file cannot be read the old one stays. */
+static void read_password_again(struct link *link)
+{
+    char password[LATER_PASSWORD_MAX];
+    struct later_error err;
+
+    if (!link->password_file ||
+        later_password_read(link->password_file, password, LATER_E_CONFIG, &err) < 0)
+        return;
+    (void)later_redis_password(link->redis, password);
+    explicit_bzero(password, sizeof password);
+}
+
+static void begin(struct link *link)
+{
+    struct later_error err;
+
+    link->retry_at = 0;
+    read_password_again(link);
+    if (later_redis_connect(link->redis, &err) < 0)
+        on_down(link, err.text);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct link *link = arg;
+
+    (void)fd;
+    (void)what;
+    if (link->retry_at > 0 && later_clock() >= link->retry_at)
+        begin(link);
+    else
+        later_redis_tick(link->redis);
+    watch(link);
+}
+
+static void on_up(void *arg)
+{
+    struct link *link = arg;
+
+    if (link->told)
+        log_line(LOG_INFO, "redis is back after %.1f s (%s)", later_clock() - link->down_since,
+                 link->options.what);
+    link->down_since = 0;
+    link->told = false;
+    link->wait = FIRST_WAIT;
+    if (link->options.up)
+        link->options.up(link->options.arg);
+}
+
+static void on_down(void *arg, const char *why)
+{
+    struct link *link = arg;
+    uint32_t random = 0;
+
+    if (link->fd >= 0) {
+        event_del(link->io); /* the descriptor is closed: it must not be watched */
+        link->fd = -1;
+    }
+    if (link->down_since <= 0) {
+        link->down_since = later_clock();
+    } else if (!link->told && !link->options.quiet &&
+               later_clock() - link->down_since > TOLD_SECONDS) {
+        link->told = true;
+        log_line(LOG_WARN, "redis is away: %s (%s); trying again until it is back", why,
+                 link->options.what);
+    }
+    (void)!getrandom(&random, sizeof random, 0);
+    link->retry_at = later_clock() + link->wait * ((double)random / UINT32_MAX);
+    link->wait = link->wait * 2 < LONGEST_WAIT ? link->wait * 2 : LONGEST_WAIT;
+    if (link->options.down)
+        link->options.down(link->options.arg);
+    arm_timer(link);
+}
+
+static void on_message(void *arg, const char *channel, const char *text)
+{
+    struct link *link = arg;
+
+    if (link->options.message)
+        link->options.message(link->options.arg, channel, text);
+}
+
+static struct later_redis *make_redis(struct link *link, const struct config *config,
+                                      struct later_error *err)
+{
+    char url[512], password[LATER_PASSWORD_MAX] = "", name[64], protocol[LATER_KEY_MAX];
+    struct later_redis_options options = { .name = name,
+                                           .protocol = protocol,
+                                           .up = on_up,
+                                           .down = on_down,
+                                           .message = link->options.message ? on_message : NULL,
+                                           .sentinel = link->options.sentinel,
+                                           .arg = link };
+    struct later_redis *redis;
+
+    later_key_protocol(protocol, config->redis.prefix);
+    snprintf(name, sizeof name, "laterd-%s-%ld", link->options.what, (long)getpid());
+    link_url(config, url, sizeof url);
+    if (later_address_parse(&options.address, url, err) < 0 ||
+        (!options.sentinel && config->redis.password_file &&
+         later_password_read(config->redis.password_file, password, LATER_E_CONFIG, err) < 0))
+        return NULL;
+    options.password = password[0] ? password : NULL;
+    redis = later_redis_new(&options);
+    explicit_bzero(password, sizeof password);
+    if (!redis)
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+    return redis;
+}
+
+struct link *link_new(struct event_base *base, const struct config *config,
+                      const struct link_options *options, struct later_error *err)
+{
+    struct link *link = calloc(1, sizeof *link);
+
+    if (!link) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    *link = (struct link){ .options = *options, .base = base, .fd = -1, .wait = FIRST_WAIT };
+    link->io = event_new(base, -1, 0, on_io, link);
+    link->timer = evtimer_new(base, on_timer, link);
+    link->redis = make_redis(link, config, err);
+    if (config->redis.password_file && !options->sentinel)
+        link->password_file = strdup(config->redis.password_file);
+    if (!link->io || !link->timer || !link->redis ||
+        (config->redis.password_file && !options->sentinel && !link->password_file)) {
+        if (link->redis)
+            later_fail(err, LATER_E_SYSTEM, "no memory");
+        link_free(link);
+        return NULL;
+    }
+    link->retry_at = later_clock();
+    arm_timer(link);
+    return link;
+}
+
+void link_free(struct link *link)
+{
+    if (!link)
+        return;
+    if (link->fd >= 0)
+        event_del(link->io);
+    later_redis_free(link->redis);
+    if (link->io)
+        event_free(link->io);
+    if (link->timer)
+        event_free(link->timer);
+    free(link->password_file);
+    free(link);
+}
+
+int link_send(struct link *link, struct later_command *cmd, int script, double timeout,
+              later_answer_fn *fn, void *arg)
+{
+    return later_redis_send(link->redis, cmd, script, timeout, fn, arg);
+}
+
+void link_flush(struct link *link)
+{
+    later_redis_flush(link->redis);
+    watch(link);
+}
+
+bool link_is_up(const struct link *link)
+{
+    return later_redis_up(link->redis);
+}
+
+struct later_redis *link_redis(const struct link *link)
+{
+    return link->redis;
+}
+
+void link_break(struct link *link, const char *why)
+{
+    later_redis_disconnect(link->redis, why);
+    watch(link);
+}
+
+void link_moved(struct link *link, const char *peer)
+{
+    const char *now = later_redis_peer(link->redis);
+
+    if (*now && strcmp(now, peer) != 0) {
+        link->wait = FIRST_WAIT;
+        later_redis_disconnect(link->redis, "Sentinels have named another master");
+    } else if (link->retry_at > 0) { /* it waits for its next try, which would fail until now */
+        link->wait = FIRST_WAIT;
+        link->retry_at = later_clock();
+    }
+    watch(link);
+}

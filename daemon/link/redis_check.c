@@ -1,0 +1,241 @@
+/* redis_check.c: is a Redis fit to keep jobs? */
+#include "link/redis_check.h"
+
+#include "log.h"
+#include "redis/script.h"
+#include "redis/slot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A name that stays empty; on a Cluster with a number behind. */
+#define PROBE_QUEUE "laterd.probe"
+
+struct redis_check {
+    const char *prefix;
+    bool failover;
+    void (*unsafe)(void *arg, const char *why);
+    void *arg;
+    bool warned_file, warned_replicas;
+};
+
+/* A question without an answer. */
+struct asked {
+    struct redis_check *check;
+    char node[LATER_NODE_SIZE + 3]; /* " (127.0.0.1:7000)"; "" where there is one server only */
+    bool cluster;
+};
+
+struct redis_check *redis_check_new(const char *prefix, bool failover,
+                                    void (*unsafe)(void *arg, const char *why), void *arg)
+{
+    struct redis_check *check = calloc(1, sizeof *check);
+
+    if (check)
+        *check = (struct redis_check){
+            .prefix = prefix, .failover = failover, .unsafe = unsafe, .arg = arg
+        };
+    return check;
+}
+
+void redis_check_free(struct redis_check *check)
+{
+    free(check);
+}
+
+/* --- answers --- */
+
+/* The value of a line `name:value` of INFO's answer. */
+static bool info_value(const char *info, const char *name, char *value, size_t room)
+{
+    size_t len = strlen(name);
+
+    for (const char *line = info; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, len) == 0 && line[len] == ':') {
+            snprintf(value, room, "%.*s", (int)strcspn(line + len + 1, "\r\n"), line + len + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_memory(const struct asked *asked, const char *info)
+{
+    char max[32], policy[32], why[512];
+
+    if (!info_value(info, "maxmemory", max, sizeof max) ||
+        !info_value(info, "maxmemory_policy", policy, sizeof policy))
+        return;
+    if (strcmp(policy, "noeviction") == 0 || strcmp(max, "0") == 0)
+        return;
+    snprintf(why, sizeof why,
+             "this Redis%s would throw jobs away when it is full (maxmemory-policy %s); set it to "
+             "noeviction",
+             asked->node, policy);
+    asked->check->unsafe(asked->check->arg, why);
+}
+
+static void judge_persistence(const struct asked *asked, const char *info)
+{
+    char aof[8];
+
+    if (asked->check->warned_file || !info_value(info, "aof_enabled", aof, sizeof aof) ||
+        strcmp(aof, "1") == 0)
+        return;
+    asked->check->warned_file = true;
+    log_line(LOG_WARN,
+             "this Redis%s keeps no append-only file: a crash of it loses jobs that were pushed "
+             "since its last snapshot; set appendonly yes",
+             asked->node);
+}
+
+/* INFO shows min_slaves_good_slaves where min-replicas-to-write is more than 0 (Redis's server.c,
+ * genRedisInfoString). A Cluster is asked again and again, and warned of once. */
+static void judge_replication(const struct asked *asked, const char *info)
+{
+    struct redis_check *check = asked->check;
+    char good[16];
+
+    if ((asked->cluster && check->warned_replicas) ||
+        info_value(info, "min_slaves_good_slaves", good, sizeof good))
+        return;
+    check->warned_replicas = true;
+    log_line(LOG_WARN,
+             "min-replicas-to-write is 0 on this Redis%s: jobs that it took while it had no "
+             "replica are lost when %s, and what it finished runs again; set "
+             "min-replicas-to-write 1",
+             asked->node,
+             asked->cluster ? "another becomes the master" : "Sentinels name another master");
+}
+
+static void on_info(void *arg, struct later_answer *answer)
+{
+    struct asked *asked = arg;
+    const char *info = later_reply_text(answer->reply, NULL);
+
+    if (answer->outcome == LATER_ANSWERED) {
+        judge_memory(asked, info);
+        judge_persistence(asked, info);
+        if (asked->cluster || asked->check->failover)
+            judge_replication(asked, info);
+    }
+    free(asked);
+}
+
+/* The commands that Redis's ACL denies to our scripts: one of them missing would stop a script
+ * between two writes, so that we rather do nothing at all. */
+static void on_probed(void *arg, struct later_answer *answer)
+{
+    struct asked *asked = arg;
+    size_t denied = later_reply_count(answer->reply);
+    char why[768] = "";
+
+    if (answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOPERM", 6) == 0)
+        snprintf(why, sizeof why,
+                 "this Redis%s denies us what we need: %s; doc/protocol.md has the least ACL",
+                 asked->node, answer->text);
+    else if (denied > 0)
+        snprintf(why, sizeof why,
+                 "this Redis%s denies our scripts %zu commands, first %s; doc/protocol.md has the "
+                 "least ACL",
+                 asked->node, denied, later_reply_text(later_reply_at(answer->reply, 0), NULL));
+    if (why[0])
+        asked->check->unsafe(asked->check->arg, why);
+    free(asked);
+}
+
+/* --- questions --- */
+
+static struct asked *make_asked(struct redis_check *check, const char *node)
+{
+    struct asked *asked = malloc(sizeof *asked);
+
+    if (!asked)
+        return NULL;
+    *asked = (struct asked){ .check = check, .cluster = node[0] != '\0' };
+    if (node[0])
+        snprintf(asked->node, sizeof asked->node, " (%s)", node);
+    return asked;
+}
+
+static void probe(struct redis_check *check, struct link *link, const char *node, const char *queue)
+{
+    struct asked *asked = make_asked(check, node);
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+
+    if (!asked)
+        return;
+    later_keys_init(&keys, check->prefix, queue);
+    later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
+    if (link_send(link, &cmd, LATER_SCRIPT_PROBE, LINK_TIMEOUT, on_probed, asked) < 0)
+        free(asked);
+}
+
+/* All sections: several of them in a call are known to Redis 7 only. */
+static void begin_info(struct later_command *cmd)
+{
+    later_command_begin(cmd, 1);
+    later_command_text(cmd, "INFO");
+}
+
+static void ask_server(struct redis_check *check, struct link *link)
+{
+    struct asked *asked = make_asked(check, "");
+    struct later_command cmd = { 0 };
+
+    if (!asked)
+        return;
+    probe(check, link, "", PROBE_QUEUE);
+    begin_info(&cmd);
+    if (link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_info, asked) < 0)
+        free(asked);
+}
+
+/* A name whose queue is at this master: its number is as large as the master's slots are few. */
+static bool find_queue(const struct redis_check *check, struct later_redis *redis, size_t which,
+                       char *queue, size_t room)
+{
+    struct later_keys keys;
+
+    for (unsigned i = 0; i < 2 * LATER_SLOTS; i++) {
+        const char *key;
+
+        snprintf(queue, room, PROBE_QUEUE ".%u", i);
+        later_keys_init(&keys, check->prefix, queue);
+        key = keys.name[LATER_KEY_READY];
+        if (later_redis_has(redis, which, later_slot_of_key(key, strlen(key))))
+            return true;
+    }
+    return false;
+}
+
+static void ask_master(struct redis_check *check, struct link *link, size_t which)
+{
+    struct later_redis *redis = link_redis(link);
+    char node[LATER_NODE_SIZE], queue[LATER_QUEUE_MAX + 1];
+    struct later_command cmd = { 0 };
+    struct asked *asked;
+
+    later_redis_master(redis, which, node);
+    if (find_queue(check, redis, which, queue, sizeof queue))
+        probe(check, link, node, queue);
+    asked = make_asked(check, node);
+    if (!asked)
+        return;
+    begin_info(&cmd);
+    if (later_redis_send_to(redis, which, &cmd, LINK_TIMEOUT, on_info, asked) < 0)
+        free(asked);
+}
+
+void redis_check_ask(struct redis_check *check, struct link *link)
+{
+    size_t masters = later_redis_masters(link_redis(link));
+
+    if (masters == 0)
+        ask_server(check, link);
+    for (size_t i = 0; i < masters; i++)
+        ask_master(check, link, i);
+}

@@ -1,0 +1,276 @@
+/* plugin.c: the plugins of this process: load, configure, start, stop. */
+#include "plugin/plugin.h"
+
+#include "plugin/plugin_open.h"
+#include "plugin/plugin_table.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct plugin_set {
+    struct plugin **plugins;
+    size_t count;
+    struct plugin_table table;
+};
+
+struct plugin_set *plugin_set_new(void)
+{
+    return calloc(1, sizeof(struct plugin_set));
+}
+
+void plugin_set_free(struct plugin_set *set)
+{
+    if (!set)
+        return;
+    for (size_t i = 0; i < set->count; i++)
+        plugin_free(set->plugins[i]);
+    plugin_table_clear(&set->table);
+    free(set->plugins);
+    free(set);
+}
+
+static const struct plugin *find_plugin(const struct plugin_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (strcmp(set->plugins[i]->name, name) == 0)
+            return set->plugins[i];
+    }
+    return NULL;
+}
+
+/* Is the plugin, or a type of it, in the set already? */
+static int check_unique(const struct plugin_set *set, const struct plugin *plugin,
+                        struct later_error *err)
+{
+    const struct plugin *other = find_plugin(set, plugin->name);
+
+    if (other && other->handle == plugin->handle)
+        return later_fail(err, LATER_E_CONFIG, "%s: the same file as %s; load it once",
+                          plugin->path, other->path);
+    if (other)
+        return later_fail(err, LATER_E_CONFIG, "%s: its name %s is that of %s too; load only one",
+                          plugin->path, plugin->name, other->path);
+    for (size_t i = 0; i < plugin->type_count; i++) {
+        const struct plugin_type *taken = plugin_table_same(&set->table, &plugin->types[i]);
+
+        if (taken)
+            return later_fail(err, LATER_E_CONFIG,
+                              "%s: plugin %s offers type %s, as plugin %s does; load only one",
+                              plugin->path, plugin->name, taken->name, taken->plugin);
+    }
+    return 0;
+}
+
+static int add_plugin(struct plugin_set *set, struct plugin *plugin, struct later_error *err)
+{
+    struct plugin **grown = realloc(set->plugins, (set->count + 1) * sizeof(*grown));
+
+    if (grown)
+        set->plugins = grown;
+    if (!grown || plugin_table_add(&set->table, plugin->types, plugin->type_count) != 0)
+        return later_fail(err, LATER_E_SYSTEM, "%s: no memory", plugin->path);
+    set->plugins[set->count++] = plugin;
+    return 0;
+}
+
+int plugin_load(struct plugin_set *set, const char *path, const struct later_host *host,
+                struct later_error *err)
+{
+    struct plugin *plugin = plugin_open(path, host, err);
+
+    if (!plugin)
+        return -1;
+    if (check_unique(set, plugin, err) == 0 && add_plugin(set, plugin, err) == 0)
+        return 0;
+    plugin_free(plugin);
+    return -1;
+}
+
+static bool has_suffix(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 3 && strcmp(name + len - 3, ".so") == 0;
+}
+
+static int is_plugin_file(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && has_suffix(entry->d_name);
+}
+
+/* By bytes, not by locale: the order shall be the same on every machine. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int load_from_dir(struct plugin_set *set, const char *dir, const char *file,
+                         const struct later_host *host, struct later_error *err)
+{
+    char path[PATH_MAX];
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path)
+        return later_fail(err, LATER_E_CONFIG, "plugins.dir: %.80s: the path is too long", dir);
+    return plugin_load(set, path, host, err);
+}
+
+static int load_all(struct plugin_set *set, const char *dir, const struct later_host *host,
+                    struct later_error *err)
+{
+    struct dirent **entries;
+    int count = scandir(dir, &entries, is_plugin_file, by_name), result = 0;
+
+    if (count == -1)
+        return later_fail(err, LATER_E_CONFIG, "plugins.dir: %s: %s", dir, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        if (result == 0)
+            result = load_from_dir(set, dir, entries[i]->d_name, host, err);
+        free(entries[i]);
+    }
+    free(entries);
+    return result;
+}
+
+static int load_named(struct plugin_set *set, const char *dir, char *const *names,
+                      const struct later_host *host, struct later_error *err)
+{
+    for (; *names; names++) {
+        char file[NAME_MAX + 1];
+
+        if ((*names)[0] == '\0' || (*names)[0] == '.' || strchr(*names, '/') ||
+            has_suffix(*names) ||
+            (size_t)snprintf(file, sizeof file, "%s.so", *names) >= sizeof file)
+            return later_fail(
+                err, LATER_E_CONFIG,
+                "plugins.load: \"%.300s\": give the file's name without directory and "
+                "without .so",
+                *names);
+        if (load_from_dir(set, dir, file, host, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int plugin_set_load(struct plugin_set *set, const struct config *config,
+                    const struct later_host *host, struct later_error *err)
+{
+    const char *dir = config->plugins.dir;
+    int result = config->plugins.load ? load_named(set, dir, config->plugins.load, host, err)
+                                      : load_all(set, dir, host, err);
+
+    for (uint32_t i = 0; result == 0 && i < config->plugins.config_count; i++) {
+        const struct config_leaf *leaf = &config->plugins.config[i];
+
+        if (!find_plugin(set, leaf->plugin))
+            result = later_fail(err, LATER_E_CONFIG,
+                                "%s:%u: plugins.config.%s: no plugin of this name is loaded; load "
+                                "it or take this section out",
+                                leaf->file, leaf->line, leaf->plugin);
+    }
+    return result == 0 ? plugin_set_configure(set, config, err) : -1;
+}
+
+size_t plugin_set_count(const struct plugin_set *set)
+{
+    return set->count;
+}
+
+const struct plugin *plugin_set_at(const struct plugin_set *set, size_t index)
+{
+    return set->plugins[index];
+}
+
+const struct plugin_type *plugin_set_find(const struct plugin_set *set, const char *type)
+{
+    return plugin_table_find(&set->table, type);
+}
+
+/* Puts a plugin's refusal into *err: the place, the plugin, the key if one is to blame, and its own
+ * sentence. */
+static int refused(const char *where, const char *plugin, const char *key, const char *text,
+                   struct later_error *err)
+{
+    return later_fail(err, LATER_E_CONFIG, "%s: plugin %s: %s%s%s", where, plugin, key ? key : "",
+                      key ? ": " : "", text[0] ? text : "refused, without saying why");
+}
+
+enum { ANSWER = 401 }; /* what a plugin may answer, and a NUL byte that is ours */
+
+static int configure_leaf(struct plugin *plugin, const struct config_leaf *leaf, bool first,
+                          struct later_error *err)
+{
+    char answer[ANSWER] = "";
+    char where[PATH_MAX + 16];
+
+    snprintf(where, sizeof where, "%s:%u", leaf->file, leaf->line);
+    if (first) {
+        free(plugin->where);
+        plugin->where = strdup(where);
+        if (!plugin->where)
+            return later_fail(err, LATER_E_SYSTEM, "%s: no memory", where);
+    }
+    if (!plugin->described.config)
+        return refused(where, plugin->name, leaf->key, "this plugin has no options", err);
+    if (plugin->described.config(leaf->key, leaf->value, answer, sizeof answer - 1) != 0)
+        return refused(where, plugin->name, leaf->key, answer, err);
+    return 0;
+}
+
+static int configure(struct plugin *plugin, const struct config *config, struct later_error *err)
+{
+    char answer[ANSWER] = "";
+    bool first = true;
+
+    for (uint32_t i = 0; i < config->plugins.config_count; i++) {
+        const struct config_leaf *leaf = &config->plugins.config[i];
+
+        if (strcmp(leaf->plugin, plugin->name) != 0)
+            continue;
+        if (configure_leaf(plugin, leaf, first, err) != 0)
+            return -1;
+        first = false;
+    }
+    if (plugin->described.config_done &&
+        plugin->described.config_done(answer, sizeof answer - 1) != 0)
+        return refused(plugin->where, plugin->name, NULL, answer, err);
+    return 0;
+}
+
+int plugin_set_configure(struct plugin_set *set, const struct config *config,
+                         struct later_error *err)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (configure(set->plugins[i], config, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int plugin_set_start(struct plugin_set *set, struct later_error *err)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        struct plugin *plugin = set->plugins[i];
+        char answer[ANSWER] = "";
+
+        if (plugin->described.start && plugin->described.start(answer, sizeof answer - 1) != 0) {
+            plugin_set_stop(set);
+            return refused(plugin->where, plugin->name, NULL, answer, err);
+        }
+        plugin->started = true;
+    }
+    return 0;
+}
+
+void plugin_set_stop(struct plugin_set *set)
+{
+    for (size_t i = set->count; i-- > 0;) {
+        struct plugin *plugin = set->plugins[i];
+
+        if (plugin->started && plugin->described.stop)
+            plugin->described.stop();
+        plugin->started = false;
+    }
+}

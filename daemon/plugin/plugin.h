@@ -1,0 +1,95 @@
+/*
+ * plugin.h: the plugins of this process: find, check, load; type → handler.
+ *
+ * Only workers and short-lived children (laterd -t, --describe, --perform) use it: code of a
+ * plugin runs as soon as its file is opened, so the supervisor never calls anything here.
+ *
+ * A plugin's file is taken only if root or laterd's own user owns it and its directory, and nobody
+ * else can write either. What the plugin describes about itself is checked and copied; fields that
+ * its header did not have yet are zero.
+ *
+ * Every error is LATER_E_CONFIG (without memory LATER_E_SYSTEM) and names the place: file and line
+ * of the configuration where one is to blame, else the path of the plugin.
+ */
+#ifndef LATERD_PLUGIN_H
+#define LATERD_PLUGIN_H
+
+#define LATER_TYPES_ONLY /* laterd is the host: it wants the structs, not a plugin's calls */
+#include "config/config.h"
+#include "job/document.h"
+#include "later/error.h"
+#include "later/job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One type of job with its handler. Read only; lives until plugin_set_free(). */
+struct plugin_type {
+    struct later_type type; /* as the plugin said; type.name is `name` below */
+    const char *plugin;     /* the name of its plugin */
+    char name[LATER_TYPE_MAX + 2];
+    uint8_t len;  /* bytes that are compared: without the star of a pattern */
+    bool pattern; /* the name ends in '*' */
+    uint32_t hash;
+};
+
+/* One loaded plugin. Read only; lives until plugin_set_free(). */
+struct plugin {
+    struct later_plugin described; /* what it said; zero where its header was older */
+    char name[65];
+    char *path;
+    char *where; /* for messages: file:line of its first leaf of configuration, or its path */
+    struct plugin_type *types;
+    size_t type_count;
+    void *handle; /* of dlopen() */
+    bool started;
+};
+
+struct plugin_set;
+
+/* A new, empty set, to be freed with plugin_set_free(). NULL without memory. */
+struct plugin_set *plugin_set_new(void);
+
+/* Loads config->plugins.load from config->plugins.dir, or every *.so there in name order, hands
+ * each plugin its leaves of the configuration and calls config_done. `host` is handed to the
+ * plugins and must live as long as the process. Nothing of `config` is kept.
+ * Returns 0, or -1 with *err; the set then holds what was loaded before and can only be freed. */
+int plugin_set_load(struct plugin_set *set, const struct config *config,
+                    const struct later_host *host, struct later_error *err);
+
+/* Loads one file into the set, without configuring it. The path may be relative. Returns 0, or -1
+ * with *err; the set is then as before. */
+int plugin_load(struct plugin_set *set, const char *path, const struct later_host *host,
+                struct later_error *err);
+
+/* Hands each plugin of the set its leaves and calls config_done: the second half of
+ * plugin_set_load(), for plugins that plugin_load() loaded. Leaves of other plugins are passed
+ * over. Once per plugin. Returns 0, or -1 with *err. */
+int plugin_set_configure(struct plugin_set *set, const struct config *config,
+                         struct later_error *err);
+
+/* Calls start of each plugin in the order of loading. When one refuses, those before it are
+ * stopped again. Returns 0, or -1 with *err. */
+int plugin_set_start(struct plugin_set *set, struct later_error *err);
+
+/* Calls stop of each plugin that was started, in reverse order. Once is enough, twice is fine. */
+void plugin_set_stop(struct plugin_set *set);
+
+/* The handler for a type: the exact name, else the longest pattern, else NULL. About 30 ns for a
+ * name of 20 bytes, however many types there are. */
+const struct plugin_type *plugin_set_find(const struct plugin_set *set, const char *type);
+
+/* The plugins in the order of loading: how many, and number `index` of them. */
+size_t plugin_set_count(const struct plugin_set *set);
+const struct plugin *plugin_set_at(const struct plugin_set *set, size_t index);
+
+/* Frees the set, not the plugins' code, which stays loaded. Stop it before. NULL is fine. */
+void plugin_set_free(struct plugin_set *set);
+
+/* Loads one file and writes what it holds: name, version, types, help. Nothing of it is configured
+ * or started. Returns 0, or -1 with *err. */
+int plugin_describe(const char *path, FILE *out, struct later_error *err);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * plugin_open.h: one file becomes one checked plugin.
+ */
+#ifndef LATERD_PLUGIN_OPEN_H
+#define LATERD_PLUGIN_OPEN_H
+
+#include "plugin/plugin.h"
+
+/* Loads a plugin's file, calls its later_plugin_open() with `host`, checks and copies what it says.
+ * Returns a plugin for plugin_free(), or NULL with *err. */
+struct plugin *plugin_open(const char *path, const struct later_host *host,
+                           struct later_error *err);
+
+/* Frees our description of it; its code stays loaded. NULL is fine. */
+void plugin_free(struct plugin *plugin);
+
+#endif

@@ -1,0 +1,278 @@
+/* announce.c: who we are. */
+#include "queues/announce.h"
+
+#include "base/clock.h"
+#include "link/redis_check.h"
+#include "link/follow.h"
+#include "log.h"
+#include "queue/inspect.h"
+#include "queue/queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVERY          5       /* seconds */
+#define SAMPLES        12      /* of them: the rate is that of the last minute */
+#define FORGET_EVERY   720     /* beats between looks for daemons that are long gone */
+#define FORGET_SECONDS 86400.0 /* since they were seen */
+#define LEAVE_SECONDS  1.0
+
+struct sample {
+    double at;
+    uint64_t performed;
+};
+
+struct announce {
+    const struct config *config;
+    struct link *link;
+    const char *host;
+    char field[320];
+    struct redis_check *check;
+    unsigned beats;
+    double since, now;
+    struct sample samples[SAMPLES]; /* the oldest is overwritten */
+    unsigned sampled;
+    double leaving_until; /* 0: not leaving, or that has been answered */
+};
+
+struct announce *announce_new(const struct config *config, struct link *link, const char *host,
+                              void (*unsafe)(void *arg, const char *why), void *arg)
+{
+    struct announce *announce = calloc(1, sizeof *announce);
+
+    if (!announce)
+        return NULL;
+    *announce = (struct announce){ .config = config, .link = link, .host = host };
+    announce->check = redis_check_new(config->redis.prefix, follow_wanted(config), unsafe, arg);
+    if (!announce->check) {
+        free(announce);
+        return NULL;
+    }
+    snprintf(announce->field, sizeof announce->field, "%s:%ld", host, (long)getpid());
+    return announce;
+}
+
+void announce_free(struct announce *announce)
+{
+    if (!announce)
+        return;
+    redis_check_free(announce->check);
+    free(announce);
+}
+
+void announce_configure(struct announce *announce, const struct config *config)
+{
+    announce->config = config;
+}
+
+/* --- who we are --- */
+
+static void name_queues(struct announce *announce)
+{
+    const struct config *config = announce->config;
+    char key[LATER_KEY_MAX];
+
+    later_key_queues(key, config->redis.prefix);
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        const struct config_pool *pool = &config->pools[p];
+        struct later_command cmd = { 0 };
+
+        later_command_begin(&cmd, 2 + pool->queue_count);
+        later_command_text(&cmd, "SADD");
+        later_command_text(&cmd, key);
+        for (uint32_t q = 0; q < pool->queue_count; q++)
+            later_command_text(&cmd, pool->queues[q].name);
+        link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    }
+}
+
+/* Whoever is first writes it; redis.c has compared what is there. */
+static void name_protocol(struct announce *announce)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+
+    later_key_protocol(key, announce->config->redis.prefix);
+    later_command_begin(&cmd, 4);
+    later_command_text(&cmd, "SET");
+    later_command_text(&cmd, key);
+    later_command_int(&cmd, LATER_PROTOCOL);
+    later_command_text(&cmd, "NX");
+    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+}
+
+void announce_link_up(struct announce *announce)
+{
+    redis_check_ask(announce->check, announce->link);
+    name_protocol(announce);
+    name_queues(announce);
+    announce->beats = 0;
+    link_flush(announce->link);
+}
+
+/* --- every few seconds --- */
+
+void announce_count(struct announce_state *state, const char *queue)
+{
+    uint32_t i = 0;
+
+    while (i < state->queue_count && strcmp(state->queues[i].name, queue) != 0)
+        i++;
+    if (i == ANNOUNCE_QUEUES)
+        return;
+    if (i == state->queue_count) {
+        snprintf(state->queues[i].name, sizeof state->queues[i].name, "%s", queue);
+        state->queues[state->queue_count++].running = 0;
+    }
+    state->queues[i].running++;
+}
+
+/* `["a","b"]`; names need no escapes. */
+static void add_queues(const struct config *config, char *text, size_t room)
+{
+    size_t len = 0;
+
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count && len + 80 < room; q++) {
+            const char *name = config->pools[p].queues[q].name;
+
+            if (!strchr(name, '/')) /* a shard goes without saying */
+                len += (size_t)snprintf(text + len, room - len, "%s\"%s\"", len ? "," : "", name);
+        }
+    }
+}
+
+/* `{"a":3,"b":1}`: the jobs that run, by queue. */
+static void add_running(const struct announce_state *state, char *text, size_t room)
+{
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < state->queue_count && len + 90 < room; i++)
+        len += (size_t)snprintf(text + len, room - len, "%s\"%s\":%u", len ? "," : "",
+                                state->queues[i].name, (unsigned)state->queues[i].running);
+}
+
+/* `"127.0.0.1:7000":12`. */
+static void add_nodes(const struct announce_state *state, char *text, size_t room)
+{
+    const struct connections *connections = &state->connections;
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < connections->count && len + 100 < room; i++)
+        len += (size_t)snprintf(text + len, room - len, "%s\"%s\":%u", len ? "," : "",
+                                connections->nodes[i].node,
+                                (unsigned)connections->nodes[i].connections);
+}
+
+/* Attempts per second, over the last minute. */
+static double rate(struct announce *announce, const struct announce_state *state)
+{
+    unsigned count = announce->sampled < SAMPLES ? announce->sampled : SAMPLES;
+    struct sample *oldest = &announce->samples[(announce->sampled - count) % SAMPLES];
+    struct sample now = { state->redis_now, state->performed }, before = count ? *oldest : now;
+
+    announce->samples[announce->sampled++ % SAMPLES] = now;
+    return now.at > before.at && now.performed > before.performed
+               ? (double)(now.performed - before.performed) / (now.at - before.at)
+               : 0;
+}
+
+static int forget(struct announce *announce, const char *field, later_answer_fn *fn)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+
+    later_key_hosts(key, announce->config->redis.prefix);
+    later_command_begin(&cmd, 3);
+    later_command_text(&cmd, "HDEL");
+    later_command_text(&cmd, key);
+    later_command_text(&cmd, field);
+    return link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
+}
+
+/* One that comes back after all says so within seconds. */
+static void on_hosts(void *arg, struct later_answer *answer)
+{
+    static const char member[] = "\"seen\":";
+    struct announce *announce = arg;
+
+    for (size_t i = 0; i + 1 < later_reply_count(answer->reply); i += 2) {
+        const char *field = later_reply_text(later_reply_at(answer->reply, i), NULL);
+        const char *seen =
+            strstr(later_reply_text(later_reply_at(answer->reply, i + 1), NULL), member);
+
+        if (!seen || announce->now - strtod(seen + sizeof member - 1, NULL) < FORGET_SECONDS)
+            continue;
+        log_line(LOG_INFO, "laterd %s was not seen for a day: forgotten", field);
+        (void)forget(announce, field, NULL);
+    }
+    link_flush(announce->link);
+}
+
+static void look_for_gone(struct announce *announce)
+{
+    struct later_command cmd = { 0 };
+
+    later_inspect_hosts(&cmd, announce->config->redis.prefix);
+    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, announce);
+}
+
+void announce_tell(struct announce *announce, const struct announce_state *state)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX], queues[5120] = "", running[6144] = "";
+    char nodes[12288] = "", text[24576];
+    unsigned beat = announce->beats;
+
+    if (state->redis_now <= 0)
+        return;
+    announce->beats++;
+    if (beat % EVERY)
+        return;
+    announce->now = state->redis_now;
+    if (announce->since <= 0)
+        announce->since = state->redis_now;
+    add_queues(announce->config, queues, sizeof queues);
+    add_running(state, running, sizeof running);
+    add_nodes(state, nodes, sizeof nodes);
+    snprintf(text, sizeof text,
+             "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
+             "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
+             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}}",
+             announce->host, (long)getpid(), announce->since, state->redis_now,
+             (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
+             rate(announce, state), queues, running, nodes);
+    later_key_hosts(key, announce->config->redis.prefix);
+    later_command_begin(&cmd, 4);
+    later_command_text(&cmd, "HSET");
+    later_command_text(&cmd, key);
+    later_command_text(&cmd, announce->field);
+    later_command_text(&cmd, text);
+    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    if (beat % FORGET_EVERY == 0)
+        look_for_gone(announce);
+    link_flush(announce->link);
+}
+
+static void on_left(void *arg, struct later_answer *answer)
+{
+    struct announce *announce = arg;
+
+    (void)answer;
+    announce->leaving_until = 0;
+}
+
+void announce_withdraw(struct announce *announce)
+{
+    if (forget(announce, announce->field, on_left) == 0)
+        announce->leaving_until = later_clock() + LEAVE_SECONDS;
+    link_flush(announce->link);
+}
+
+bool announce_leaving(const struct announce *announce)
+{
+    return later_clock() < announce->leaving_until;
+}

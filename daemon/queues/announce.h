@@ -1,0 +1,51 @@
+/*
+ * announce.h: what this laterd and its Redis tell each other once they meet: who we are
+ * (later:hosts, later:queues, later:protocol), and whether Redis is fit to keep jobs
+ * (redis_check.h). Daemons that were not seen for a day are forgotten here.
+ */
+#ifndef LATERD_ANNOUNCE_H
+#define LATERD_ANNOUNCE_H
+
+#include "link/connections.h"
+#include "link/link.h"
+
+struct announce;
+
+#define ANNOUNCE_QUEUES 64
+
+struct announce_state {
+    uint32_t workers, busy, running; /* processes; of them with a job; jobs */
+    uint64_t performed, failed;      /* attempts */
+    double redis_now;                /* 0 = not known */
+    struct announce_queue {
+        char name[LATER_QUEUE_MAX + 1];
+        uint32_t running;
+    } queues[ANNOUNCE_QUEUES]; /* those of which jobs run */
+    uint32_t queue_count;
+    struct connections connections;
+};
+
+/* Counts a job that runs in this queue. */
+void announce_count(struct announce_state *state, const char *queue);
+
+/* unsafe is told, in one sentence, when Redis would throw jobs away. config, link, host are
+ * borrowed. NULL: no memory. */
+struct announce *announce_new(const struct config *config, struct link *link, const char *host,
+                              void (*unsafe)(void *arg, const char *why), void *arg);
+void announce_free(struct announce *announce);
+void announce_configure(struct announce *announce, const struct config *config);
+
+/* The link is up: names the queues, asks Redis how it keeps its data. */
+void announce_link_up(struct announce *announce);
+
+/* Called every second; says where we are every fifth time. */
+void announce_tell(struct announce *announce, const struct announce_state *state);
+
+/* Says that we are gone. */
+void announce_withdraw(struct announce *announce);
+
+/* Is that still on its way? (On a Cluster the node may have to be connected first.) For a second at
+ * most. */
+bool announce_leaving(const struct announce *announce);
+
+#endif

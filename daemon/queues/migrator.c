@@ -1,0 +1,250 @@
+/* migrator.c: due and lapsed jobs become ready. */
+#include "queues/migrator.h"
+
+#include "base/clock.h"
+#include "log.h"
+#include "queue/queue.h"
+
+#include <event2/event.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_SECONDS  0.8
+#define TRIM_SECONDS  10.0
+#define TOUCH_SECONDS 0.75   /* by then a keeper that was refused has tried again */
+#define LEAST_WAIT    0.0005 /* a due time this close is waited for, not asked for again and again */
+
+struct queue {
+    struct migrator *migrator;
+    struct later_keys keys;
+    struct event *timer;
+    double next;       /* when the timer is due */
+    double lapse_from; /* INFINITY: it was refused, and not answered since */
+    double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
+    bool asked;
+    double trimmed;
+};
+
+struct migrator {
+    struct event_base *base;
+    const struct config *config;
+    struct link *link;
+    struct queue *queues;
+    size_t queue_count;
+    char *error; /* of lapses */
+    double lapse_from;
+    double offset; /* Redis's clock minus ours */
+    size_t asked;  /* calls without an answer: they come through a link that outlives us */
+    bool freed;    /* the last answer frees the rest */
+};
+
+static void arm(struct queue *queue, double seconds)
+{
+    double wait = seconds > LEAST_WAIT ? seconds : LEAST_WAIT;
+    struct timeval tv = { (time_t)wait, (suseconds_t)((wait - (double)(time_t)wait) * 1e6) };
+
+    queue->next = later_clock() + wait;
+    evtimer_add(queue->timer, &tv);
+}
+
+static double earliest(double a, double b)
+{
+    return b >= 0 && b < a ? b : a;
+}
+
+static void trim(struct queue *queue)
+{
+    const struct config *config = queue->migrator->config;
+    struct later_command cmd = { 0 };
+    double now = later_clock();
+
+    if ((!config->dead.max && config->dead.days <= 0) || now - queue->trimmed < TRIM_SECONDS)
+        return;
+    queue->trimmed = now;
+    later_script_begin(&cmd, LATER_SCRIPT_TRIM, &queue->keys, NULL, 0);
+    later_command_int(&cmd, (int64_t)config->dead.max);
+    later_command_seconds(&cmd, config->dead.days * 86400);
+    later_command_int(&cmd, LATER_BATCH_MAX);
+    link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM, LINK_TIMEOUT, NULL, NULL);
+}
+
+static void ask(struct queue *queue);
+
+/* Leases that ran out before then are left to their keepers. */
+static double lapse_from(const struct queue *queue)
+{
+    return fmax(queue->lapse_from, queue->migrator->lapse_from);
+}
+
+static void destroy(struct migrator *migrator)
+{
+    free(migrator->queues);
+    free(migrator->error);
+    free(migrator);
+}
+
+static void on_answer(void *arg, struct later_answer *answer)
+{
+    struct queue *queue = arg;
+    struct migrator *migrator = queue->migrator;
+    struct later_migrated migrated;
+    double now = later_clock(), wait = LOOK_SECONDS;
+
+    queue->asked = false;
+    migrator->asked--;
+    if (migrator->freed) {
+        if (migrator->asked == 0)
+            destroy(migrator);
+        return;
+    }
+    if (answer->outcome == LATER_REFUSED)
+        log_line(LOG_WARN, "redis refuses to migrate queue %s: %s", queue->keys.queue,
+                 answer->text);
+    if (answer->outcome != LATER_ANSWERED) {
+        queue->lapse_from = INFINITY; /* touches may have been refused, too */
+        arm(queue, wait);
+        return;
+    }
+    if (isinf(queue->lapse_from))
+        queue->lapse_from = now + fmax(migrator->config->lease / 3, TOUCH_SECONDS);
+    later_queue_migrated(answer->reply, &migrated);
+    migrator->offset = migrated.now - now;
+    if (migrated.lapsed)
+        log_line(LOG_WARN, "queue %s: the leases of %u jobs ran out; they are ready again",
+                 queue->keys.queue, (unsigned)migrated.lapsed);
+    if (migrated.promoted + migrated.lapsed >= LATER_BATCH_MAX) {
+        ask(queue);
+        link_flush(migrator->link);
+        return;
+    }
+    wait = earliest(wait, migrated.next_due);
+    if (queue->told > 0) /* the push may have come behind the call */
+        wait = earliest(wait, fmax(queue->told - now, 0));
+    if (migrated.next_lapse >= 0)
+        wait = earliest(wait, fmax(migrated.next_lapse, lapse_from(queue) - now));
+    arm(queue, wait);
+}
+
+static void ask(struct queue *queue)
+{
+    struct migrator *migrator = queue->migrator;
+    struct later_command cmd = { 0 };
+
+    if (queue->asked || !link_is_up(migrator->link))
+        return;
+    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, later_clock() >= lapse_from(queue),
+                        migrator->error);
+    queue->asked =
+        link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;
+    migrator->asked += queue->asked;
+    queue->told = 0;
+    trim(queue);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct queue *queue = arg;
+
+    (void)fd;
+    (void)what;
+    ask(queue);
+    if (!queue->asked)
+        arm(queue, LOOK_SECONDS);
+    link_flush(queue->migrator->link);
+}
+
+void migrator_told(struct migrator *migrator, const char *name, double at)
+{
+    double wait = at - migrator_redis_now(migrator);
+
+    for (size_t i = 0; i < migrator->queue_count; i++) {
+        struct queue *queue = &migrator->queues[i];
+
+        if (strcmp(name, queue->keys.queue) != 0)
+            continue;
+        if (queue->asked && (queue->told <= 0 || later_clock() + wait < queue->told))
+            queue->told = later_clock() + wait;
+        else if (!queue->asked && later_clock() + wait < queue->next)
+            arm(queue, wait);
+    }
+}
+
+void migrator_link_up(struct migrator *migrator)
+{
+    migrator->lapse_from = later_clock() + migrator->config->lease / 3;
+    for (size_t i = 0; i < migrator->queue_count; i++)
+        arm(&migrator->queues[i], 0);
+}
+
+double migrator_redis_now(const struct migrator *migrator)
+{
+    return migrator->offset ? later_clock() + migrator->offset : 0;
+}
+
+static bool known(const struct migrator *migrator, const char *name)
+{
+    for (size_t i = 0; i < migrator->queue_count; i++) {
+        if (strcmp(migrator->queues[i].keys.queue, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Every queue of every pool once. */
+static int add_queues(struct migrator *migrator)
+{
+    const struct config *config = migrator->config;
+    size_t most = 0;
+
+    for (uint32_t p = 0; p < config->pool_count; p++)
+        most += config->pools[p].queue_count;
+    migrator->queues = calloc(most ? most : 1, sizeof *migrator->queues);
+    if (!migrator->queues)
+        return -1;
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            struct queue *queue = &migrator->queues[migrator->queue_count];
+
+            if (known(migrator, config->pools[p].queues[q].name))
+                continue;
+            queue->migrator = migrator;
+            later_keys_init(&queue->keys, config->redis.prefix, config->pools[p].queues[q].name);
+            queue->timer = evtimer_new(migrator->base, on_timer, queue);
+            if (!queue->timer)
+                return -1;
+            migrator->queue_count++;
+        }
+    }
+    return 0;
+}
+
+struct migrator *migrator_new(struct event_base *base, const struct config *config,
+                              struct link *link, const char *host, struct later_error *err)
+{
+    struct migrator *migrator = calloc(1, sizeof *migrator);
+
+    if (!migrator) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    *migrator = (struct migrator){ .base = base, .config = config, .link = link };
+    migrator->error = later_queue_error("lapse", "the lease ran out", host);
+    if (!migrator->error || add_queues(migrator) < 0) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        migrator_free(migrator);
+        return NULL;
+    }
+    return migrator;
+}
+
+void migrator_free(struct migrator *migrator)
+{
+    if (!migrator)
+        return;
+    for (size_t i = 0; i < migrator->queue_count; i++)
+        event_free(migrator->queues[i].timer);
+    migrator->freed = true;
+    if (migrator->asked == 0)
+        destroy(migrator);
+}

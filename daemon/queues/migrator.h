@@ -1,0 +1,35 @@
+/*
+ * migrator.h: due delayed jobs and lapsed reservations become ready.
+ *
+ * For each queue a timer is armed at the earliest score of delayed and reserved; a push that comes
+ * before all others is told (subscriber.h); and once in 0.8 s each queue is looked
+ * at, whatever happens, which also leaves a wake where a plain ZADD left none. Each call moves at
+ * most 500 jobs; a full one is followed by the next at once.
+ *
+ * After a connection was made anew nothing lapses for a third of a lease, so that keepers, this
+ * host's and others', touch first.
+ */
+#ifndef LATERD_MIGRATOR_H
+#define LATERD_MIGRATOR_H
+
+#include "link/link.h"
+
+struct event_base;
+struct migrator;
+
+/* link: for the calls. host: for the error records of
+ * lapses. NULL with *err. config is borrowed. */
+struct migrator *migrator_new(struct event_base *base, const struct config *config,
+                              struct link *link, const char *host, struct later_error *err);
+void migrator_free(struct migrator *migrator);
+
+/* The link is up. */
+void migrator_link_up(struct migrator *migrator);
+
+/* The score that is now the first in the queue's delayed jobs: seconds by Redis's clock. */
+void migrator_told(struct migrator *migrator, const char *queue, double at);
+
+/* Redis's time, by the last answer and the monotonic clock; 0 while there was none. */
+double migrator_redis_now(const struct migrator *migrator);
+
+#endif

@@ -1,0 +1,350 @@
+/* reshard.c: how many shards queues have. */
+#include "queues/reshard.h"
+
+#include "base/clock.h"
+#include "log.h"
+#include "queue/inspect.h"
+#include "queues/sweep.h"
+
+#include <event2/event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_SECONDS  10
+#define SOON_SECONDS  3     /* while former counts are to be swept away */
+#define SWEEP_SECONDS 5.0   /* after a change; then twice as long each time, */
+#define SWEEP_MOST    300.0 /* but no longer */
+
+/* A queue of the present configuration, or of an earlier one: never forgotten. */
+struct watched {
+    struct reshard *reshard;
+    struct later_keys keys;
+    bool configured;
+    uint32_t wanted; /* 0: what Redis says */
+    uint32_t served;
+    bool asserted; /* what is wanted was compared with the plan, and written where it differed */
+    char text[SWEEP_PLAN_SIZE];
+    struct later_plan plan;
+    struct later_plan newest; /* of all that were seen: Redis may lose one in a failover */
+    bool asked;
+    uint32_t changing_to;
+    struct sweep *sweep;
+    double sweep_at, sweep_wait;
+};
+
+struct reshard {
+    char prefix[LATER_PREFIX_MAX + 1];
+    struct link *link;
+    struct event *look;
+    struct watched **list;
+    size_t count;
+    void (*grown)(void *arg);
+    void *arg;
+};
+
+/* --- the pause of the whole goes for shards that are new --- */
+
+static void on_paused(void *arg, struct later_answer *answer)
+{
+    const struct watched *watched = arg;
+    struct link *link = watched->reshard->link;
+    later_queue_name names[LATER_WHOLE_MAX];
+    size_t count = later_shards_all(watched->keys.queue, later_plan_span(&watched->plan), names);
+
+    if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) == 0)
+        return;
+    for (size_t i = 1; i < count; i++) {
+        struct later_command cmd = { 0 };
+        struct later_keys keys;
+
+        later_keys_init(&keys, watched->reshard->prefix, names[i]);
+        later_inspect_plain(&cmd, &keys, LATER_SCRIPT_PAUSE);
+        link_send(link, &cmd, LATER_SCRIPT_PAUSE, LINK_TIMEOUT, NULL, NULL);
+    }
+    link_flush(link);
+}
+
+/* Behind the change: who pauses sets the plain queue first and reads the plan then. */
+static void copy_pause(struct watched *watched)
+{
+    struct later_command cmd = { 0 };
+
+    later_command_begin(&cmd, 2);
+    later_command_text(&cmd, "EXISTS");
+    later_command_text(&cmd, watched->keys.name[LATER_KEY_PAUSED]);
+    link_send(watched->reshard->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_paused, watched);
+}
+
+/* --- plans --- */
+
+static void look_at(struct watched *watched);
+static void use_plan(struct watched *watched);
+
+static void take_plan(struct watched *watched, const char *text)
+{
+    snprintf(watched->text, sizeof watched->text, "%s", text);
+    watched->plan = later_plan_parse(text);
+    if (watched->plan.epoch >= watched->newest.epoch)
+        watched->newest = watched->plan;
+}
+
+static void on_changed(void *arg, struct later_answer *answer)
+{
+    struct watched *watched = arg;
+    const char *text = later_reply_text(answer->reply, NULL);
+
+    watched->asked = false;
+    if (answer->outcome == LATER_REFUSED)
+        log_line(LOG_WARN, "redis refuses to change the shards of queue %s: %s",
+                 watched->keys.queue, answer->text);
+    if (answer->outcome != LATER_ANSWERED) /* done or not: the next look tells */
+        return;
+    take_plan(watched, text);
+    if (watched->plan.count == watched->changing_to) {
+        log_line(LOG_INFO, "queue %s: %u shards from now on", watched->keys.queue,
+                 (unsigned)watched->plan.count);
+        watched->asserted = true;
+        watched->sweep_wait = SWEEP_SECONDS;
+        watched->sweep_at = later_clock() + SWEEP_SECONDS;
+        copy_pause(watched);
+    }
+    use_plan(watched);
+    link_flush(watched->reshard->link);
+}
+
+/* From the plan as it was before, which is not the one in Redis where that is an older one. Whoever
+ * changed it meanwhile was first; the next look tells. */
+static void change(struct watched *watched, const struct later_plan *from, uint32_t count)
+{
+    struct later_command cmd = { 0 };
+    char counts[LATER_PLAN_SIZE];
+
+    if (!later_plan_change(from, count, counts)) {
+        log_line(LOG_ERROR,
+                 "queue %s: no further number of shards while jobs lie under %d former ones",
+                 watched->keys.queue, LATER_COUNTS_MAX - 1);
+        watched->asserted = true;
+        return;
+    }
+    watched->changing_to = count;
+    sweep_script(&cmd, &watched->keys, watched->text, counts);
+    watched->asked = link_send(watched->reshard->link, &cmd, LATER_SCRIPT_RESHARD, LINK_TIMEOUT,
+                               on_changed, watched) == 0;
+}
+
+static void on_swept(void *arg, bool dropped, uint64_t newer)
+{
+    struct watched *watched = arg;
+
+    sweep_free(watched->sweep);
+    watched->sweep = NULL;
+    if (newer > watched->newest.epoch) { /* nobody here knew that plan, so this one shall do */
+        watched->newest = watched->plan;
+        watched->newest.epoch = newer;
+    }
+    watched->sweep_wait = dropped || newer        ? SWEEP_SECONDS
+                          : watched->plan.formers ? fmin(2 * watched->sweep_wait, SWEEP_MOST)
+                                                  : SWEEP_MOST;
+    watched->sweep_at = later_clock() + (dropped ? 0 : watched->sweep_wait);
+    if (dropped || newer) { /* there may be more of them; the plan has to be written */
+        look_at(watched);
+        link_flush(watched->reshard->link);
+    }
+}
+
+static void sweep(struct watched *watched)
+{
+    if (watched->sweep || later_clock() < watched->sweep_at)
+        return;
+    if (watched->sweep_wait < SWEEP_SECONDS)
+        watched->sweep_wait = SWEEP_SECONDS;
+    watched->sweep = sweep_start(watched->reshard->link, watched->reshard->prefix, &watched->keys,
+                                 watched->text, on_swept, watched);
+}
+
+/* What the plan asks of us. */
+static void use_plan(struct watched *watched)
+{
+    uint32_t span = later_plan_span(&watched->plan);
+
+    if (span > watched->served) {
+        log_line(LOG_INFO, "queue %s has %u shards in Redis, %u here: reloading",
+                 watched->keys.queue, (unsigned)span, (unsigned)watched->served);
+        watched->reshard->grown(watched->reshard->arg);
+    } else if (span > 1) {
+        sweep(watched);
+    }
+}
+
+/* What we ask of the plan. Where Redis has lost one, shards that have heard of it refuse all that
+ * come with the older one, until there is a newer. */
+static void decide(struct watched *watched)
+{
+    bool lost = watched->plan.epoch < watched->newest.epoch;
+
+    if (lost) {
+        log_line(LOG_WARN, "queue %s: Redis has lost a change of its shards; written again",
+                 watched->keys.queue);
+        change(watched, &watched->newest,
+               watched->wanted ? watched->wanted : watched->newest.count);
+    } else if (watched->wanted && watched->wanted != watched->plan.count && !watched->asserted) {
+        change(watched, &watched->plan, watched->wanted);
+    } else {
+        watched->asserted = true;
+        use_plan(watched);
+    }
+}
+
+static void on_plan(void *arg, struct later_answer *answer)
+{
+    struct watched *watched = arg;
+
+    watched->asked = false;
+    if (answer->outcome != LATER_ANSWERED)
+        return;
+    take_plan(watched, later_reply_text(answer->reply, NULL));
+    decide(watched);
+    link_flush(watched->reshard->link);
+}
+
+static void look_at(struct watched *watched)
+{
+    struct later_command cmd = { 0 };
+
+    if (!watched->configured || watched->asked)
+        return;
+    later_command_begin(&cmd, 2);
+    later_command_text(&cmd, "GET");
+    later_command_text(&cmd, watched->keys.name[LATER_KEY_SHARDS]);
+    watched->asked = link_send(watched->reshard->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_plan,
+                               watched) == 0;
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct reshard *reshard = arg;
+    struct timeval next = { LOOK_SECONDS, 0 };
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < reshard->count; i++) {
+        look_at(reshard->list[i]);
+        if (reshard->list[i]->configured && reshard->list[i]->plan.formers)
+            next.tv_sec = SOON_SECONDS;
+    }
+    evtimer_add(reshard->look, &next);
+    link_flush(reshard->link);
+}
+
+void reshard_link_up(struct reshard *reshard)
+{
+    on_look(-1, 0, reshard);
+}
+
+/* --- queues --- */
+
+static struct watched *find(const struct reshard *reshard, const char *queue)
+{
+    for (size_t i = 0; i < reshard->count; i++) {
+        if (strcmp(reshard->list[i]->keys.queue, queue) == 0)
+            return reshard->list[i];
+    }
+    return NULL;
+}
+
+static struct watched *add(struct reshard *reshard, const char *queue)
+{
+    struct watched **list, *watched;
+
+    list = realloc(reshard->list, (reshard->count + 1) * sizeof *list);
+    if (!list)
+        return NULL;
+    reshard->list = list;
+    watched = calloc(1, sizeof *watched);
+    if (!watched)
+        return NULL;
+    watched->reshard = reshard;
+    watched->plan.count = watched->newest.count = 1;
+    later_keys_init(&watched->keys, reshard->prefix, queue);
+    list[reshard->count++] = watched;
+    return watched;
+}
+
+/* Without memory a queue is not watched: it stays as it is. */
+static void configure(struct reshard *reshard, const struct config *config,
+                      const struct config_queue *queue)
+{
+    struct watched *watched = find(reshard, queue->name);
+
+    if (!watched)
+        watched = add(reshard, queue->name);
+    if (!watched)
+        return;
+    watched->asserted = watched->asserted && watched->wanted == queue->shards;
+    watched->wanted = queue->shards;
+    watched->configured = config_serves(config, queue->name, &watched->served);
+    if (!watched->served)
+        watched->served = 1;
+}
+
+void reshard_configure(struct reshard *reshard, const struct config *config)
+{
+    for (size_t i = 0; i < reshard->count; i++)
+        reshard->list[i]->configured = false;
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            if (!strchr(config->pools[p].queues[q].name, '/'))
+                configure(reshard, config, &config->pools[p].queues[q]);
+        }
+    }
+    if (link_is_up(reshard->link))
+        on_look(-1, 0, reshard);
+}
+
+int reshard_widen(const struct reshard *reshard, struct config *next, struct later_error *err)
+{
+    for (size_t i = 0; i < reshard->count; i++) {
+        const struct watched *watched = reshard->list[i];
+
+        if (config_add_shards(next, watched->keys.queue, later_plan_span(&watched->plan), err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- making and unmaking --- */
+
+struct reshard *reshard_new(struct event_base *base, const struct config *config, struct link *link,
+                            void (*grown)(void *arg), void *arg)
+{
+    struct reshard *reshard = calloc(1, sizeof *reshard);
+
+    if (!reshard)
+        return NULL;
+    *reshard = (struct reshard){ .link = link, .grown = grown, .arg = arg };
+    snprintf(reshard->prefix, sizeof reshard->prefix, "%s", config->redis.prefix);
+    reshard->look = evtimer_new(base, on_look, reshard);
+    if (!reshard->look) {
+        reshard_free(reshard);
+        return NULL;
+    }
+    reshard_configure(reshard, config);
+    on_look(-1, 0, reshard);
+    return reshard;
+}
+
+void reshard_free(struct reshard *reshard)
+{
+    if (!reshard)
+        return;
+    if (reshard->look)
+        event_free(reshard->look);
+    for (size_t i = 0; i < reshard->count; i++) {
+        sweep_free(reshard->list[i]->sweep);
+        free(reshard->list[i]);
+    }
+    free(reshard->list);
+    free(reshard);
+}

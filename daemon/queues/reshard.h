@@ -1,0 +1,33 @@
+/*
+ * reshard.h: how many shards queues have. What the configuration asks for is written into Redis;
+ * what Redis says is served here, also where another host has asked for it.
+ *
+ * Each queue's plan (shards.h) is read when the link comes up and every 10 seconds. Where the
+ * configuration names another count than the plan, the plan is changed once, by compare-and-set. A
+ * plan with more shards than are served here makes `grown` be called: the configuration is loaded
+ * again, and reshard_widen() adds them. Former counts under which no job lies any more are dropped
+ * (sweep.h).
+ */
+#ifndef LATERD_RESHARD_H
+#define LATERD_RESHARD_H
+
+#include "config/config.h"
+#include "link/link.h"
+
+struct reshard;
+
+/* config and link are borrowed; the link must be freed first. NULL: no memory. */
+struct reshard *reshard_new(struct event_base *base, const struct config *config, struct link *link,
+                            void (*grown)(void *arg), void *arg);
+void reshard_free(struct reshard *reshard);
+
+/* Another configuration is in force. What it asks for anew is written. */
+void reshard_configure(struct reshard *reshard, const struct config *config);
+
+void reshard_link_up(struct reshard *reshard);
+
+/* Adds to a configuration that is not in force yet what plans say. -1 with *err where a pool has no
+ * room. */
+int reshard_widen(const struct reshard *reshard, struct config *next, struct later_error *err);
+
+#endif

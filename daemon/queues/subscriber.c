@@ -1,0 +1,108 @@
+/* subscriber.c: the queues' channels. */
+#include "queues/subscriber.h"
+
+#include "redis/key.h"
+#include "link/link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct subscriber {
+    const struct config *config;
+    struct subscriber_options options;
+    struct link *link;
+};
+
+/* Calls fn for each queue of each pool; for one in several pools, as often. */
+static void each_queue(struct subscriber *subscriber,
+                       void (*fn)(struct subscriber *, const struct later_keys *))
+{
+    const struct config *config = subscriber->config;
+    struct later_keys keys;
+
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            later_keys_init(&keys, config->redis.prefix, config->pools[p].queues[q].name);
+            fn(subscriber, &keys);
+        }
+    }
+}
+
+/* A call for each: one of two channels would have two answers. */
+static void subscribe(struct subscriber *subscriber, const struct later_keys *keys)
+{
+    static const enum later_key channels[] = { LATER_KEY_DUE, LATER_KEY_CANCELLED };
+
+    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
+        struct later_command cmd = { 0 };
+
+        later_command_begin(&cmd, 2);
+        later_command_text(&cmd, "SUBSCRIBE");
+        later_command_text(&cmd, keys->name[channels[i]]);
+        link_send(subscriber->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    }
+}
+
+static void on_up(void *arg)
+{
+    struct subscriber *subscriber = arg;
+
+    each_queue(subscriber, subscribe);
+    link_flush(subscriber->link);
+}
+
+/* The queue is what stands in the braces. */
+static void on_message(void *arg, const char *channel, const char *text)
+{
+    struct subscriber *subscriber = arg;
+    const char *open = strchr(channel, '{'), *shut = open ? strchr(open, '}') : NULL;
+    char queue[LATER_QUEUE_MAX + 1];
+
+    if (!shut || (size_t)(shut - open - 1) > LATER_QUEUE_MAX)
+        return;
+    memcpy(queue, open + 1, (size_t)(shut - open - 1));
+    queue[shut - open - 1] = '\0';
+    if (strcmp(shut + 2, later_key_name(LATER_KEY_DUE)) == 0)
+        subscriber->options.due(subscriber->options.arg, queue, strtod(text, NULL));
+    else if (strcmp(shut + 2, later_key_name(LATER_KEY_CANCELLED)) == 0)
+        subscriber->options.cancelled(subscriber->options.arg, text);
+}
+
+struct subscriber *subscriber_new(struct event_base *base, const struct config *config,
+                                  const struct subscriber_options *options, struct later_error *err)
+{
+    struct subscriber *subscriber = calloc(1, sizeof *subscriber);
+    const struct link_options link = {
+        .what = "subscriber", .quiet = true, .up = on_up, .message = on_message, .arg = subscriber
+    };
+
+    if (!subscriber) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    *subscriber = (struct subscriber){ .config = config, .options = *options };
+    subscriber->link = link_new(base, config, &link, err);
+    if (!subscriber->link) {
+        free(subscriber);
+        return NULL;
+    }
+    return subscriber;
+}
+
+void subscriber_free(struct subscriber *subscriber)
+{
+    if (!subscriber)
+        return;
+    link_free(subscriber->link);
+    free(subscriber);
+}
+
+void subscriber_moved(struct subscriber *subscriber, const char *peer)
+{
+    link_moved(subscriber->link, peer);
+}
+
+void subscriber_count(const struct subscriber *subscriber, struct connections *connections)
+{
+    connections_add(connections, link_redis(subscriber->link));
+}

@@ -1,0 +1,38 @@
+/*
+ * subscriber.h: hears what Redis tells of our queues: a delayed job that is now the earliest, a
+ * reservation that was withdrawn. One connection of its own, since who subscribes can do nothing
+ * else on it.
+ *
+ * A message may be lost with the connection: who is told must look by himself now and then.
+ */
+#ifndef LATERD_SUBSCRIBER_H
+#define LATERD_SUBSCRIBER_H
+
+#include "config/config.h"
+#include "link/connections.h"
+
+struct subscriber;
+struct event_base;
+
+struct subscriber_options {
+    /* The score that is now the first in the queue's delayed jobs: seconds by Redis's clock. */
+    void (*due)(void *arg, const char *queue, double at);
+    /* `TOKEN:id`, cancelled while it was reserved. */
+    void (*cancelled)(void *arg, const char *member);
+    void *arg;
+};
+
+/* For all queues of all pools; config is borrowed. NULL with *err. */
+struct subscriber *subscriber_new(struct event_base *base, const struct config *config,
+                                  const struct subscriber_options *options,
+                                  struct later_error *err);
+/* NULL is fine. */
+void subscriber_free(struct subscriber *subscriber);
+
+/* Adds the connections to each node. */
+void subscriber_count(const struct subscriber *subscriber, struct connections *connections);
+
+/* The master is at `peer` ("host:port") now: the subscription is made anew there. */
+void subscriber_moved(struct subscriber *subscriber, const char *peer);
+
+#endif

@@ -1,0 +1,182 @@
+/* sweep.c: does any job lie where only a former count of shards would look for it? */
+#include "queues/sweep.h"
+
+#include "log.h"
+#include "queue/queue.h"
+#include "queue/shards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum of { OF_NOTHING, OF_JOBS, OF_UNIQUE }; /* what of a place is being read */
+
+struct sweep {
+    struct link *link;
+    const char *prefix;
+    const struct later_keys *whole;
+    char text[SWEEP_PLAN_SIZE];
+    struct later_plan plan;
+    later_queue_name places[LATER_WHOLE_MAX];
+    size_t count, at;
+    struct later_keys keys; /* of places[at] */
+    enum of of;
+    char cursor[24];
+    sweep_fn *done;
+    void *arg;
+};
+
+static int step(struct sweep *sweep);
+
+void sweep_script(struct later_command *cmd, const struct later_keys *keys, const char *before,
+                  const char *counts)
+{
+    later_script_begin(cmd, LATER_SCRIPT_RESHARD, keys, NULL, 0);
+    later_command_text(cmd, before);
+    later_command_text(cmd, counts);
+}
+
+/* --- at the end: drop --- */
+
+static void on_dropped(void *arg, struct later_answer *answer)
+{
+    struct sweep *sweep = arg;
+    struct later_plan now = later_plan_parse(later_reply_text(answer->reply, NULL));
+    bool dropped = answer->outcome == LATER_ANSWERED && now.count == sweep->plan.count &&
+                   now.formers + 1 == sweep->plan.formers;
+
+    if (dropped)
+        log_line(LOG_INFO, "queue %s: no job of its former %u shards is left", sweep->whole->queue,
+                 (unsigned)sweep->plan.former[sweep->plan.formers - 1]);
+    sweep->done(sweep->arg, dropped, 0);
+}
+
+static int drop(struct sweep *sweep)
+{
+    struct later_command cmd = { 0 };
+    char counts[LATER_PLAN_SIZE];
+
+    later_plan_drop(&sweep->plan, counts);
+    sweep_script(&cmd, sweep->whole, sweep->text, counts);
+    return link_send(sweep->link, &cmd, LATER_SCRIPT_RESHARD, LINK_TIMEOUT, on_dropped, sweep);
+}
+
+/* --- one place --- */
+
+/* Nothing to do with an empty call but its fence. */
+static int fence(struct sweep *sweep, later_answer_fn *fn)
+{
+    struct later_command cmd = { 0 };
+
+    later_queue_push(&cmd, &sweep->keys, NULL, LATER_PUSH_SEEK, sweep->plan.epoch, NULL, 0);
+    return link_send(sweep->link, &cmd, LATER_SCRIPT_PUSH, LINK_TIMEOUT, fn, sweep);
+}
+
+static int ask_ids(struct sweep *sweep, later_answer_fn *fn)
+{
+    struct later_command cmd = { 0 };
+
+    later_script_begin(&cmd, LATER_SCRIPT_IDS, &sweep->keys, NULL, 0);
+    later_command_text(&cmd, sweep->of == OF_JOBS ? "jobs" : "unique");
+    later_command_text(&cmd, sweep->cursor);
+    return link_send(sweep->link, &cmd, LATER_SCRIPT_IDS, LINK_TIMEOUT, fn, sweep);
+}
+
+static bool is_misplaced(const struct sweep *sweep, const char *id)
+{
+    later_queue_name place;
+
+    later_shard_of(place, sweep->whole->queue, sweep->plan.count, id);
+    return strcmp(place, sweep->keys.queue) != 0;
+}
+
+/* Reads the page that has come; true if all of it is where it belongs. */
+static bool read_page(struct sweep *sweep, const struct later_reply *page)
+{
+    for (size_t i = 1; i < later_reply_count(page); i++) {
+        if (is_misplaced(sweep, later_reply_text(later_reply_at(page, i), NULL)))
+            return false;
+    }
+    snprintf(sweep->cursor, sizeof sweep->cursor, "%s",
+             later_reply_text(later_reply_at(page, 0), NULL));
+    return true;
+}
+
+/* The epoch that the place has, if that is why it refuses to be fenced. */
+static uint64_t newer(const struct sweep *sweep, const struct later_answer *answer)
+{
+    const char *words;
+
+    if (answer->outcome != LATER_REFUSED || sweep->of != OF_NOTHING ||
+        !later_shards_stale(answer->text, &words))
+        return 0;
+    return later_plan_parse(words).epoch;
+}
+
+/* At the end of one thing begins the next: fence, jobs, unique, of one place after the other. */
+static void go_on(struct sweep *sweep)
+{
+    bool last = sweep->plan.formers ? sweep->of == OF_UNIQUE : sweep->of == OF_NOTHING;
+
+    if (strcmp(sweep->cursor, "0") != 0)
+        return;
+    sweep->at += last;
+    sweep->of = last ? OF_NOTHING : sweep->of + 1;
+}
+
+static void on_answer(void *arg, struct later_answer *answer)
+{
+    struct sweep *sweep = arg;
+    bool good = answer->outcome == LATER_ANSWERED &&
+                (sweep->of == OF_NOTHING || read_page(sweep, answer->reply));
+
+    if (!good) {
+        sweep->done(sweep->arg, false, newer(sweep, answer));
+        return;
+    }
+    go_on(sweep);
+    if ((sweep->at == sweep->count && !sweep->plan.formers) || step(sweep) < 0)
+        sweep->done(sweep->arg, false, 0);
+}
+
+static int step(struct sweep *sweep)
+{
+    int sent;
+
+    if (sweep->at == sweep->count) {
+        sent = drop(sweep);
+    } else {
+        later_keys_init(&sweep->keys, sweep->prefix, sweep->places[sweep->at]);
+        sent = sweep->of == OF_NOTHING ? fence(sweep, on_answer) : ask_ids(sweep, on_answer);
+    }
+    link_flush(sweep->link);
+    return sent;
+}
+
+struct sweep *sweep_start(struct link *link, const char *prefix, const struct later_keys *keys,
+                          const char *plan, sweep_fn *done, void *arg)
+{
+    struct sweep *sweep = link_is_up(link) ? calloc(1, sizeof *sweep) : NULL;
+    uint32_t count;
+
+    if (!sweep)
+        return NULL;
+    *sweep = (struct sweep){
+        .link = link, .prefix = prefix, .whole = keys, .cursor = "0", .done = done, .arg = arg
+    };
+    snprintf(sweep->text, sizeof sweep->text, "%s", plan);
+    sweep->plan = later_plan_parse(plan);
+    count = sweep->plan.formers ? sweep->plan.former[sweep->plan.formers - 1] : sweep->plan.count;
+    sweep->count = later_shards_all(keys->queue, count, sweep->places);
+    if (count > 1) /* the plain queue is no shard of many */
+        memmove(sweep->places, sweep->places + 1, --sweep->count * sizeof *sweep->places);
+    if (step(sweep) == 0)
+        return sweep;
+    free(sweep);
+    return NULL;
+}
+
+void sweep_free(struct sweep *sweep)
+{
+    free(sweep);
+}

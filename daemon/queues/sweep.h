@@ -1,0 +1,37 @@
+/*
+ * sweep.h: does any job lie where only a former count of shards would look for it?
+ *
+ * Place by place: it is fenced (scripts/inc/fence.lua), so that nobody pushes there by an older
+ * plan any more, and then each id of it, with a document or staying taken, is asked for its place
+ * under the present count. Where none is misplaced, the last former count is dropped, if the plan
+ * is still the one of the sweep.
+ *
+ * A plan without former counts is only fenced, at its present places: that shows whether one of
+ * them has heard of a newer plan, which Redis must have lost then.
+ */
+#ifndef LATERD_SWEEP_H
+#define LATERD_SWEEP_H
+
+#include "link/link.h"
+
+#define SWEEP_PLAN_SIZE (LATER_PLAN_SIZE + 24)
+
+struct sweep;
+
+/* How it ended. `newer`: the epoch of a newer plan that a place has heard of; 0 = none has. */
+typedef void sweep_fn(void *arg, bool dropped, uint64_t newer);
+
+/* Begins with the last former count of a plan, its text as it was read. `done` comes once. prefix,
+ * and keys of the plain queue: borrowed, as link. NULL: no memory, or the link is down; then done
+ * does not come. */
+struct sweep *sweep_start(struct link *link, const char *prefix, const struct later_keys *keys,
+                          const char *plan, sweep_fn *done, void *arg);
+
+/* In `done`, or when the link is gone. NULL is fine. */
+void sweep_free(struct sweep *sweep);
+
+/* A call of the script reshard: counts in the place of the plan that was read as `before`. */
+void sweep_script(struct later_command *cmd, const struct later_keys *keys, const char *before,
+                  const char *counts);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * find.h: a reserve whose answer was lost. It is not repeated: what it took is found by its token,
+ * a page of the reserved zset at a time (ZSCAN), and returned.
+ */
+#ifndef LATERD_FIND_H
+#define LATERD_FIND_H
+
+#include "link/link.h"
+#include "queue/queue.h"
+
+/* Told when the whole zset was looked through; ok: nothing of the token can be left. Otherwise the
+ * link broke, or Redis refused, and it has to be looked for again. */
+typedef void find_done_fn(void *arg, bool ok);
+
+/* Looks for jobs reserved under token and returns them. Returns 0, or -1 when the link is down or
+ * memory is out (done is not called). keys must live until done. */
+int find_and_return(struct link *link, const struct later_keys *keys, const char *token,
+                    find_done_fn *done, void *arg);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * job.h: one attempt at one job, as the host sees it; plugins see it through later/job.h.
+ *
+ * A struct later_job lives from the moment its document is read until it is settled; an event job
+ * that was settled without its handler (over its time) lives on until the handler finishes it, so
+ * that a late finish finds something to be refused by.
+ */
+#ifndef LATERD_JOB_H
+#define LATERD_JOB_H
+
+#include "job/document.h"
+#include "log.h"
+#include "plugin/plugin.h"
+#include "reservation/slots.h"
+
+#include <event2/event.h>
+#include <stdbool.h>
+
+struct worker;
+struct batch;
+
+struct later_job {
+    struct worker *worker; /* NULL: `laterd --perform` */
+    struct slot *slot;     /* NULL: `laterd --perform`, or settled */
+    struct batch *batch;
+    const char *document; /* borrowed from batch */
+    size_t document_len;
+    struct later_document doc;
+    const struct plugin_type *type;
+    const struct config_type *rules; /* its row of `types`, or NULL */
+    const char *queue, *id, *token;
+    uint32_t attempt, max_attempts;
+    double began, deadline; /* later_clock() */
+    struct later_backoff backoff;
+
+    /* What the handler said. */
+    char error[SLOT_TEXT + 1];
+    double retry_in; /* < 0: by the backoff */
+    void *data;
+    uint32_t result;
+
+    /* Event jobs. */
+    bool event, cancel_sent, ended, in_perform;
+    struct event *timer;
+    struct later_job *next, **link;
+};
+
+/* Fills what log_job() wants. ms < 0: not known. */
+void job_log_fields(const struct later_job *job, double ms, struct log_job *fields);
+
+/* The document's or the configuration's say on attempts, time and backoff: document before type
+ * before global. Pure. */
+void job_policy(struct later_job *job, const struct config *config);
+
+/* What a result means for a job that has run: fills the slot (verb, wait, how, kind, text). kind is
+ * "retry" or "timeout". `random` is any 64 random bits. */
+void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, const char *kind,
+                uint64_t random);
+
+#endif

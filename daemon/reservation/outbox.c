@@ -1,0 +1,278 @@
+/* outbox.c: settlements on their way. */
+#include "reservation/outbox.h"
+
+#include "log.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRY_SECONDS 0.5 /* after a refusal that may pass: full, busy, read-only */
+
+struct item {
+    struct slots *slots;
+    struct slot *slot;
+};
+
+/* Slots of one queue for one verb. */
+struct group {
+    const struct later_keys *keys;
+    enum later_verb verb;
+    struct item *items;
+    size_t count, room;
+    bool refused; /* by Redis: not again before the timer says so, however often it is flushed */
+};
+
+/* One call without an answer. */
+struct sending {
+    struct outbox *outbox;
+    const struct later_keys *keys;
+    enum later_verb verb;
+    size_t count;
+    struct item items[];
+};
+
+struct outbox {
+    struct link *link;
+    const char *host;
+    outbox_keys_fn *keys;
+    outbox_done_fn *done;
+    void *arg;
+    struct group *groups;
+    size_t group_count;
+    size_t waiting, open;
+    struct event *retry;
+    bool reconnect; /* before the next try: this Redis will not do */
+};
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+    struct outbox *outbox = arg;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < outbox->group_count; i++)
+        outbox->groups[i].refused = false;
+    if (outbox->reconnect) {
+        outbox->reconnect = false;
+        link_break(outbox->link, "this Redis takes no writes");
+    }
+    outbox_flush(outbox);
+    link_flush(outbox->link);
+}
+
+struct outbox *outbox_new(struct event_base *base, struct link *link, const char *host,
+                          outbox_keys_fn *keys, outbox_done_fn *done, void *arg)
+{
+    struct outbox *outbox = calloc(1, sizeof *outbox);
+
+    if (!outbox)
+        return NULL;
+    *outbox = (struct outbox){ .link = link, .host = host, .keys = keys, .done = done, .arg = arg };
+    outbox->retry = evtimer_new(base, on_retry, outbox);
+    if (!outbox->retry) {
+        free(outbox);
+        return NULL;
+    }
+    return outbox;
+}
+
+void outbox_free(struct outbox *outbox)
+{
+    if (!outbox)
+        return;
+    for (size_t i = 0; i < outbox->group_count; i++)
+        free(outbox->groups[i].items);
+    free(outbox->groups);
+    event_free(outbox->retry);
+    free(outbox);
+}
+
+static struct group *find_group(struct outbox *outbox, const struct later_keys *keys,
+                                enum later_verb verb)
+{
+    struct group *groups;
+
+    for (size_t i = 0; i < outbox->group_count; i++) {
+        if (outbox->groups[i].keys == keys && outbox->groups[i].verb == verb)
+            return &outbox->groups[i];
+    }
+    groups = realloc(outbox->groups, (outbox->group_count + 1) * sizeof *groups);
+    if (!groups)
+        return NULL;
+    outbox->groups = groups;
+    groups[outbox->group_count] = (struct group){ .keys = keys, .verb = verb };
+    return &groups[outbox->group_count++];
+}
+
+static bool put(struct outbox *outbox, const struct later_keys *keys, enum later_verb verb,
+                struct item item)
+{
+    struct group *group = find_group(outbox, keys, verb);
+
+    if (!group)
+        return false;
+    if (group->count == group->room) {
+        size_t room = group->room ? group->room * 2 : 64;
+        struct item *items = realloc(group->items, room * sizeof *items);
+
+        if (!items)
+            return false;
+        group->items = items;
+        group->room = room;
+    }
+    group->items[group->count++] = item;
+    outbox->waiting++;
+    return true;
+}
+
+/* Nobody renews the lease of a FREE slot's job: it will lapse. */
+static void let_lapse(struct slot *slot)
+{
+    log_line(LOG_ERROR, "job %.*s cannot be settled: no memory, or no queue; its lease will lapse",
+             LATER_ID_MAX, slot->id);
+    atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
+}
+
+bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
+{
+    const struct later_keys *keys = outbox->keys(outbox->arg, slots, slot->queue);
+
+    if (!keys || !put(outbox, keys, (enum later_verb)slot->verb, (struct item){ slots, slot })) {
+        let_lapse(slot);
+        return false;
+    }
+    outbox->open++;
+    return true;
+}
+
+/* Everything goes back to its group, to be sent again. */
+static void put_back(struct sending *sending, bool refused)
+{
+    struct outbox *outbox = sending->outbox;
+    struct group *group = find_group(outbox, sending->keys, sending->verb);
+    const struct timeval wait = { 0, (suseconds_t)(RETRY_SECONDS * 1e6) };
+
+    if (group && refused)
+        group->refused = true;
+    for (size_t i = 0; i < sending->count; i++) {
+        struct item item = sending->items[i];
+
+        if (put(outbox, sending->keys, sending->verb, item))
+            continue;
+        outbox->open--;
+        let_lapse(item.slot);
+        if (outbox->done)
+            outbox->done(outbox->arg, item.slots, item.slot, true);
+    }
+    if (!evtimer_pending(outbox->retry, NULL))
+        evtimer_add(outbox->retry, &wait);
+}
+
+static void settled(struct sending *sending, const struct later_reply *reply)
+{
+    struct outbox *outbox = sending->outbox;
+    size_t cursor = 0;
+
+    for (size_t i = 0; i < sending->count; i++) {
+        struct item item = sending->items[i];
+        bool lost = later_queue_lost(reply, i, &cursor);
+
+        outbox->open--;
+        atomic_store_explicit(&item.slot->state, SLOT_FREE, memory_order_release);
+        if (outbox->done)
+            outbox->done(outbox->arg, item.slots, item.slot, lost);
+    }
+}
+
+static void take_answer(void *arg, struct later_answer *answer)
+{
+    struct sending *sending = arg;
+    struct outbox *outbox = sending->outbox;
+
+    if (answer->outcome == LATER_ANSWERED) {
+        settled(sending, answer->reply);
+    } else {
+        bool refused = answer->outcome == LATER_REFUSED;
+
+        if (refused)
+            log_line(LOG_WARN, "redis refuses to %s %zu jobs of queue %s: %s; trying again",
+                     later_verb_name(sending->verb), sending->count, sending->keys->queue,
+                     answer->text);
+        if (refused && answer->remedy == LATER_REMEDY_RECONNECT)
+            outbox->reconnect = true;
+        put_back(sending, refused);
+    }
+    free(sending);
+}
+
+/* Encodes the sending's settlements. Errors are made here, not when the job ended: most have none.
+ */
+static void encode(const struct sending *sending, struct later_command *cmd)
+{
+    struct later_settlement jobs[LATER_BATCH_MAX];
+    char *errors[LATER_BATCH_MAX];
+
+    for (size_t i = 0; i < sending->count; i++) {
+        const struct slot *slot = sending->items[i].slot;
+
+        errors[i] =
+            slot->kind[0] ? later_queue_error(slot->kind, slot->text, sending->outbox->host) : NULL;
+        jobs[i] = (struct later_settlement){ .token = slot->token,
+                                             .id = slot->id,
+                                             .wait = slot->wait,
+                                             .score = slot->score[0] ? slot->score : NULL,
+                                             .how = slot->how[0] ? slot->how : NULL,
+                                             .error = errors[i] };
+    }
+    later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
+    for (size_t i = 0; i < sending->count; i++)
+        free(errors[i]);
+}
+
+/* Sends up to 500 of a group. Returns false when that is not possible now. */
+static bool send_some(struct outbox *outbox, struct group *group)
+{
+    size_t count = group->count < LATER_BATCH_MAX ? group->count : LATER_BATCH_MAX;
+    struct sending *sending = malloc(sizeof *sending + count * sizeof *sending->items);
+    struct later_command cmd = { 0 };
+
+    if (!sending)
+        return false;
+    *sending = (struct sending){
+        .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
+    };
+    memcpy(sending->items, group->items, count * sizeof *group->items);
+    encode(sending, &cmd);
+    if (link_send(outbox->link, &cmd, (int)later_verb_script(group->verb), LINK_TIMEOUT,
+                  take_answer, sending) < 0) {
+        free(sending);
+        return false;
+    }
+    group->count -= count;
+    outbox->waiting -= count;
+    memmove(group->items, group->items + count, group->count * sizeof *group->items);
+    return true;
+}
+
+void outbox_flush(struct outbox *outbox)
+{
+    if (!link_is_up(outbox->link))
+        return;
+    for (size_t i = 0; i < outbox->group_count; i++) {
+        struct group *group = &outbox->groups[i];
+
+        while (group->count && !group->refused && send_some(outbox, group))
+            ;
+    }
+}
+
+size_t outbox_waiting(const struct outbox *outbox)
+{
+    return outbox->waiting;
+}
+
+size_t outbox_open(const struct outbox *outbox)
+{
+    return outbox->open;
+}

@@ -1,0 +1,294 @@
+/* slots.c: pages shared by supervisor and worker. */
+#include "reservation/slots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIGITS "0123456789"
+
+static const char magic[8] = "laterd1";
+
+/* Which start of the host this is; "" where nobody says. */
+static void read_boot(char boot[40])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, boot, 39);
+
+    if (fd >= 0)
+        close(fd);
+    boot[got > 0 ? got : 0] = '\0';
+    boot[strcspn(boot, "\n")] = '\0';
+}
+
+static struct slots *map(const char *path, int fd, size_t size, struct later_error *err)
+{
+    struct slots *slots = calloc(1, sizeof *slots);
+
+    if (!slots || !(slots->path = strdup(path))) {
+        free(slots);
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    slots->size = size;
+    slots->page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (slots->page == MAP_FAILED) {
+        later_fail(err, LATER_E_SYSTEM, "%s: mmap: %s", path, strerror(errno));
+        free(slots->path);
+        free(slots);
+        return NULL;
+    }
+    return slots;
+}
+
+struct slots *slots_create(const char *path, uint32_t capacity, struct later_error *err)
+{
+    size_t size = sizeof(struct slots_page) + capacity * sizeof(struct slot);
+    struct slots *slots = NULL;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int why = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)size);
+
+    if (why)
+        later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(why));
+    else
+        slots = map(path, fd, size, err);
+    if (fd >= 0)
+        close(fd);
+    if (!slots) {
+        if (fd >= 0)
+            unlink(path);
+        return NULL;
+    }
+    slots->capacity = capacity;
+    slots->page->slot_size = sizeof(struct slot);
+    slots->page->capacity = capacity;
+    read_boot(slots->page->boot);
+    memcpy(slots->page->magic, magic, sizeof magic);
+    return slots;
+}
+
+/* Was it written by a laterd with the same layout? */
+static bool valid(const struct slots_page *page, size_t size)
+{
+    return size >= sizeof *page && memcmp(page->magic, magic, sizeof magic) == 0 &&
+           page->slot_size == sizeof(struct slot) && page->queue_count <= SLOTS_QUEUES &&
+           size == sizeof *page + (size_t)page->capacity * sizeof(struct slot);
+}
+
+static bool of_this_boot(const struct slots_page *page)
+{
+    char boot[40];
+
+    read_boot(boot);
+    return strncmp(boot, page->boot, sizeof boot) == 0;
+}
+
+struct slots *slots_open(const char *path, struct later_error *err)
+{
+    struct slots *slots = NULL;
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    else if (st.st_size < (off_t)sizeof(struct slots_page))
+        later_fail(err, LATER_E_DATA, "%s: not a page of this laterd", path);
+    else
+        slots = map(path, fd, (size_t)st.st_size, err);
+    if (fd >= 0)
+        close(fd);
+    if (slots && !valid(slots->page, slots->size)) {
+        later_fail(err, LATER_E_DATA, "%s: not a page of this laterd", path);
+        slots_close(slots, false);
+        return NULL;
+    }
+    if (slots && !of_this_boot(slots->page)) {
+        later_fail(err, LATER_E_DATA, "%s: of before this host started: its leases will lapse",
+                   path);
+        slots_close(slots, false);
+        return NULL;
+    }
+    if (slots)
+        slots->capacity = slots->page->capacity;
+    return slots;
+}
+
+void slots_close(struct slots *slots, bool remove)
+{
+    if (!slots)
+        return;
+    munmap(slots->page, slots->size);
+    if (remove)
+        unlink(slots->path);
+    free(slots->path);
+    free(slots);
+}
+
+bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to)
+{
+    uint32_t expected = (uint32_t)from;
+
+    return atomic_compare_exchange_strong(&slot->state, &expected, (uint32_t)to);
+}
+
+enum slot_state slot_state(struct slot *slot)
+{
+    return (enum slot_state)atomic_load_explicit(&slot->state, memory_order_acquire);
+}
+
+/* Cut at a whole UTF-8 character, so that the JSON made of it is valid. */
+static void copy_text(char *to, size_t room, const char *from)
+{
+    size_t len = strlen(from);
+
+    if (len >= room) {
+        len = room - 1;
+        while (len > 0 && ((unsigned char)from[len] & 0xc0) == 0x80)
+            len--;
+    }
+    memcpy(to, from, len);
+    to[len] = '\0';
+}
+
+void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
+                 const char *kind, const char *text)
+{
+    slot->verb = (uint32_t)verb;
+    slot->wait = wait;
+    copy_text(slot->how, sizeof slot->how, how);
+    copy_text(slot->kind, sizeof slot->kind, kind);
+    copy_text(slot->text, sizeof slot->text, text);
+}
+
+void slot_logv(struct slot *slot, const char *format, va_list args)
+{
+    vsnprintf(slot->text, sizeof slot->text, format, args);
+}
+
+bool slots_busy(struct slots *slots)
+{
+    uint32_t used = slots_used(slots);
+
+    for (uint32_t i = 0; i < used; i++) {
+        if (slot_state(&slots->page->slots[i]) != SLOT_FREE)
+            return true;
+    }
+    used = slots_holds(slots);
+    for (uint32_t i = 0; i < used; i++) {
+        if (atomic_load(&slots->page->held[i].state) != HOLD_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* --- who may be called --- */
+
+bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle to)
+{
+    uint32_t expected = (uint32_t)from;
+
+    return atomic_compare_exchange_strong(&slots->page->idle, &expected, (uint32_t)to);
+}
+
+/* Each of the two writes its own word before it reads the other's: one of them sees both. */
+bool slots_set_idle(struct slots *slots, bool idle)
+{
+    if (!idle) {
+        slots_move_idle(slots, SLOTS_IDLE_FREE, SLOTS_IDLE_OFF);
+        return false;
+    }
+    return slots_move_idle(slots, SLOTS_IDLE_OFF, SLOTS_IDLE_FREE) &&
+           atomic_exchange(&slots->page->awaited, 0);
+}
+
+bool slots_is_idle(struct slots *slots)
+{
+    if (atomic_load(&slots->page->idle) == SLOTS_IDLE_FREE)
+        return true;
+    atomic_store(&slots->page->awaited, 1);
+    return atomic_load(&slots->page->idle) == SLOTS_IDLE_FREE;
+}
+
+/* --- what a handler may have written over --- */
+
+uint32_t slots_used(const struct slots *slots)
+{
+    uint32_t used = atomic_load(&slots->page->used);
+
+    return used < slots->capacity ? used : slots->capacity;
+}
+
+uint32_t slots_holds(const struct slots *slots)
+{
+    uint32_t used = atomic_load(&slots->page->holds);
+
+    return used < SLOTS_HOLDS ? used : SLOTS_HOLDS;
+}
+
+uint32_t slots_queues(const struct slots *slots)
+{
+    uint32_t count = slots->page->queue_count;
+
+    return count < SLOTS_QUEUES ? count : SLOTS_QUEUES;
+}
+
+bool slot_readable(const struct slot *slot)
+{
+    return memchr(slot->id, '\0', sizeof slot->id) && slot->token[LATER_TOKEN_LEN] == '\0';
+}
+
+/* Is text one of the words, each of which has a space on both sides? */
+static bool among(const char *text, const char *words)
+{
+    char word[16];
+
+    snprintf(word, sizeof word, " %.12s ", text);
+    return strstr(words, word) != NULL;
+}
+
+/* As scripts/return.lua takes it: `1700000000.25`, `1e+20`, `-inf`. */
+static bool is_score(const char *text)
+{
+    const char *p = text + (*text == '-');
+    size_t whole = strspn(p, DIGITS);
+
+    if (strcmp(p, "inf") == 0)
+        return true;
+    if (!whole)
+        return false;
+    p += whole;
+    if (*p == '.')
+        p += 1 + strspn(p + 1, DIGITS);
+    if (*p == 'e' && whole == 1 && (p[1] == '+' || p[1] == '-') && p[2])
+        p += 2 + strspn(p + 2, DIGITS);
+    return !*p;
+}
+
+void slot_mend(struct slot *slot)
+{
+    /* What the scripts take for `how`, by verb. */
+    static const char *const hows[] = { [LATER_VERB_ACK] = "",
+                                        [LATER_VERB_EXPIRE] = "",
+                                        [LATER_VERB_RELEASE] = " ran crashed ",
+                                        [LATER_VERB_RETURN] = " held suspect interrupted ",
+                                        [LATER_VERB_BURY] = " ran crashed unrun " };
+
+    slot->token[LATER_TOKEN_LEN] = slot->id[LATER_ID_MAX] = slot->text[SLOT_TEXT] = '\0';
+    slot->score[sizeof slot->score - 1] = '\0';
+    slot->how[sizeof slot->how - 1] = slot->kind[sizeof slot->kind - 1] = '\0';
+    if (slot->verb >= sizeof hows / sizeof *hows)
+        slot->verb = LATER_VERB_RETURN; /* nobody knows how it ended: once more */
+    if (!among(slot->how, hows[slot->verb]))
+        slot->how[0] = '\0';
+    if (!among(slot->kind, " retry timeout crash lapse bad "))
+        slot->kind[0] = '\0';
+    if (!is_score(slot->score))
+        slot->score[0] = '\0';
+    if (!(slot->wait >= 0 && slot->wait <= LATER_DELAY_MAX))
+        slot->wait = 0;
+}

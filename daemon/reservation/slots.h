@@ -1,0 +1,197 @@
+/*
+ * slots.h: what each worker holds, in a file that supervisor and worker share.
+ *
+ * Each worker has a file of its own in state_dir/slots, mapped by both: written by the worker
+ * without a system call, read by the supervisor's keeper, and still there when both were killed,
+ * so that the next laterd on this host can settle it at once.
+ *
+ * Every store leaves it readable, wherever a SIGKILL falls: a slot's contents are written first and
+ * its state last (release order); a reserve's token is there before the call is sent. That holds
+ * while the host runs. When its power fails, parts of a file may be older than others: a page of
+ * before is not opened, and its leases lapse.
+ *
+ * A handler may write over its worker's page. The supervisor does not trust it: slots_used(),
+ * slots_queues(), slots_holds() and slot_readable() bound what it reads, slot_mend() what it
+ * settles by.
+ *
+ *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
+ *               └────► RETURNING ──► FREE                  moved by the keeper
+ *
+ * HELD is left by compare-and-swap only, so that worker and keeper never both act on a job.
+ *
+ * Beside the jobs stands what they hold beyond their reservation, locks and places: lock_leases.h.
+ */
+#ifndef LATERD_SLOTS_H
+#define LATERD_SLOTS_H
+
+#include "link/connections.h"
+#include "job/document.h"
+#include "later/error.h"
+#include "queue/queue.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SLOTS_QUEUES 64   /* queues of a pool */
+#define SLOTS_CALLS  130  /* reserves under way: two a queue at most */
+#define SLOTS_HOLDS  1024 /* locks and places of all jobs that run */
+#define SLOT_TEXT    1000
+
+enum slot_state { SLOT_FREE, SLOT_HELD, SLOT_RUNNING, SLOT_FINISHED, SLOT_RETURNING };
+
+/* Why a job shall stop: its reservation is gone, or a lock or place of it. */
+enum { SLOT_WITHDRAWN = 1, SLOT_UNLOCKED = 2 };
+
+/* One reserved job. Times are later_clock() seconds. */
+struct slot {
+    _Atomic uint32_t state;
+    _Atomic uint32_t serial;    /* another job each time it is taken */
+    _Atomic uint32_t cancelled; /* keeper: SLOT_WITHDRAWN (or its lease is lost), SLOT_UNLOCKED */
+    _Atomic int64_t lease_end;  /* microseconds of later_clock(); not begun after that */
+    uint32_t queue;             /* in the page's queues */
+    char token[LATER_TOKEN_LEN + 1];
+    char score[32];
+    char id[LATER_ID_MAX + 1];
+    int32_t crashes; /* -1 none, 0 suspect */
+    uint32_t attempt;
+    uint32_t max_attempts;
+    uint32_t event;  /* runs beside others on the worker's loop */
+    double began;    /* RUNNING since */
+    double deadline; /* its timeout; 0 = none */
+    double retry_in; /* the backoff, should it crash */
+    /* How it is to be settled: from FINISHED on, or RETURNING. */
+    uint32_t verb; /* enum later_verb */
+    double wait;
+    char how[12];
+    char kind[8];
+    char text[SLOT_TEXT + 1]; /* while RUNNING: the job's last line in the log */
+};
+
+/* A reserve that was sent and has no answer yet, or whose answer was lost with its connection. */
+enum { SLOT_CALL_NONE, SLOT_CALL_ASKED, SLOT_CALL_LOST };
+
+struct slot_call {
+    _Atomic uint32_t asked; /* one of these */
+    uint32_t queue;
+    char token[LATER_TOKEN_LEN + 1];
+};
+
+/* A lock or a place that a job holds. Its contents are written first, its state last; ASKED stands
+ * here before the take is sent, so that whoever finds the page frees what may have been taken. To
+ * free what was never taken is harmless, since it goes by the token.
+ *
+ *     NONE ──► ASKED ──► TAKEN ──► ENDING ──► NONE  moved by the worker
+ *                │         └─► LOST ─┘ │              by the keeper: another may have it
+ *                └──► LEFT ◄───────────┘              by the worker: Redis did not answer; the
+ *                      └──► NONE                      keeper frees it
+ */
+enum hold_state { HOLD_NONE, HOLD_ASKED, HOLD_TAKEN, HOLD_LOST, HOLD_ENDING, HOLD_LEFT };
+enum hold_kind { HOLD_LOCK, HOLD_PERMIT };
+
+struct slot_hold {
+    _Atomic uint32_t state;  /* enum hold_state */
+    _Atomic uint32_t serial; /* another hold each time it is taken */
+    _Atomic int64_t touched; /* microseconds of later_clock(): taken, or renewed, last */
+    _Atomic int64_t again;   /* keeper: it is not asked for before then; 0 = whenever it is due */
+    uint32_t kind;           /* enum hold_kind */
+    uint32_t slot;           /* whose it is: index and serial */
+    uint32_t slot_serial;
+    double ttl;     /* seconds it holds without being renewed */
+    uint64_t fence; /* of a lock: its fencing number */
+    char name[201];
+    char token[LATER_TOKEN_LEN + 1];
+};
+
+/* Where the supervisor waits for the wakes (wake_listener.h): may a worker be called?
+ *
+ *     OFF ──► FREE ──► CALLED ──► OFF    to FREE and back by the worker, to CALLED by the
+ * supervisor └─◄─────┘
+ *
+ * CALLED is left when the order has been read. A worker that died in it has not looked. */
+enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED };
+
+struct slots_page {
+    char magic[8];
+    uint32_t slot_size, capacity;
+    _Atomic uint32_t used;      /* slots from here on are FREE: no need to look */
+    _Atomic uint32_t busy;      /* worker: I hold something; keeper: I am watching */
+    _Atomic uint32_t idle;      /* enum slots_idle */
+    _Atomic uint32_t awaited;   /* supervisor: tell me when you are idle */
+    _Atomic uint32_t running;   /* jobs that run now */
+    _Atomic uint32_t holds;     /* those from here on are NONE */
+    _Atomic uint64_t performed; /* attempts that ended */
+    _Atomic uint64_t failed;    /* of them not done */
+    _Atomic int64_t heartbeat;  /* microseconds of later_clock(): the worker's loop turned */
+    int64_t pid;
+    char boot[40]; /* the host's start that it is of: Linux's boot_id */
+    char prefix[LATER_PREFIX_MAX + 1];
+    uint32_t queue_count;
+    char queues[SLOTS_QUEUES][LATER_QUEUE_MAX + 1];
+    struct connections connections; /* of the worker, to each node of a Cluster */
+    struct slot_call calls[SLOTS_CALLS];
+    struct slot_hold held[SLOTS_HOLDS];
+    struct slot slots[];
+};
+
+/* A mapped page. Owns the mapping, not the file. */
+struct slots {
+    struct slots_page *page;
+    size_t size;
+    uint32_t capacity; /* of the mapping, whatever the page says */
+    char *path;
+};
+
+/* Makes and maps a new page with room for `capacity` slots; room on the disk, too, so that a full
+ * one is an error here and not a SIGBUS later. NULL with *err; also where the file is there
+ * already, since it may be what another worker left. */
+struct slots *slots_create(const char *path, uint32_t capacity, struct later_error *err);
+
+/* Maps a page that another process left. NULL with *err where it is none, or of before the host
+ * started. */
+struct slots *slots_open(const char *path, struct later_error *err);
+
+/* Unmaps; with `remove` deletes the file, too. NULL is fine. */
+void slots_close(struct slots *slots, bool remove);
+
+/* Moves a slot from one state to another if it is still there. */
+bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to);
+
+/* The state, with everything written before it visible. */
+enum slot_state slot_state(struct slot *slot);
+
+/* Notes how a job is to be settled. text is cut at SLOT_TEXT bytes; how, kind, text may be "". */
+void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
+                 const char *kind, const char *text);
+
+/* Keeps the last line that a running job wrote to the log: if it kills its worker, its error says
+ * what it did last. */
+void slot_logv(struct slot *slot, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* Is any slot not FREE, or any hold not NONE? */
+bool slots_busy(struct slots *slots);
+
+/* Of the worker: it is idle, or not any more. Returns whether the supervisor is to be told. */
+bool slots_set_idle(struct slots *slots, bool idle);
+/* Of the supervisor: is it idle? If not it will tell when it is. */
+bool slots_is_idle(struct slots *slots);
+/* Moves `idle` from one state to another if it is still there. */
+bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle to);
+
+/* How many slots to look at, how many queues there are: never more than the mapping holds. */
+uint32_t slots_used(const struct slots *slots);
+uint32_t slots_queues(const struct slots *slots);
+/* How many holds to look at, likewise. */
+uint32_t slots_holds(const struct slots *slots);
+
+/* Do its id and token end where they must? */
+bool slot_readable(const struct slot *slot);
+
+/* Makes a slot that nobody else writes any more fit to be settled: each string ends, and Redis will
+ * not refuse any for its form, which would hold up all that is settled in the same call. */
+void slot_mend(struct slot *slot);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * checker.h: does a configuration hold, plugins included? A child tries: code of a plugin runs as
+ * soon as it is loaded, and the supervisor shall not run any.
+ */
+#ifndef LATERD_CHECKER_H
+#define LATERD_CHECKER_H
+
+#include "config/config.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct event_base;
+struct checker;
+
+/* Forks the child, which logs what is wrong. `done` is told, and the checker freed, by
+ * checker_ended() — a child that hangs for 30 s is killed, and its configuration is bad. NULL with
+ * *err. */
+struct checker *checker_start(struct event_base *base, const struct config *config,
+                              void (*done)(void *arg, bool good), void *arg,
+                              struct later_error *err);
+pid_t checker_pid(const struct checker *checker);
+void checker_ended(struct checker *checker, int status);
+/* Kills the child and frees; done is not called. NULL is fine. */
+void checker_free(struct checker *checker);
+
+/* In this process: loads and configures all plugins. For the child, and for laterd -t. Returns 0,
+ * or -1 with *err. */
+int checker_load(const struct config *config, struct later_error *err);
+
+/* `laterd -t`: checker_load() in a child, waited for. Returns 0; or -1 with *err, whose text is ""
+ * where the child has said it already. */
+int checker_try(const struct config *config, struct later_error *err);
+
+#endif

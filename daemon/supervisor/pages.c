@@ -1,0 +1,51 @@
+/* pages.c: the folder of the slot pages. */
+#include "supervisor/pages.h"
+
+#include "log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int pages_make_folder(const char *state_dir, char *folder, size_t room, struct later_error *err)
+{
+    snprintf(folder, room, "%s/slots", state_dir);
+    if ((mkdir(state_dir, 0750) < 0 && errno != EEXIST) ||
+        (mkdir(folder, 0700) < 0 && errno != EEXIST))
+        return later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; make it, owned by laterd's user",
+                          state_dir, strerror(errno));
+    return 0;
+}
+
+void pages_adopt(const char *folder, struct keeper *keeper)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    size_t count = 0;
+
+    while (dir && (entry = readdir(dir))) {
+        struct later_error err;
+        struct slots *slots;
+        char path[800];
+
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        slots = slots_open(path, &err);
+        if (!slots) {
+            log_line(LOG_WARN, "%s; removed", err.text);
+            unlink(path);
+            continue;
+        }
+        count++;
+        keeper_died(keeper, slots, KEEPER_LEFT, "laterd was killed");
+    }
+    if (dir)
+        closedir(dir);
+    if (count)
+        log_line(LOG_INFO, "an earlier laterd was killed: settling what its %zu workers held",
+                 count);
+}

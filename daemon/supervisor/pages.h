@@ -1,0 +1,17 @@
+/*
+ * pages.h: the folder of the slot pages, state_dir/slots.
+ */
+#ifndef LATERD_PAGES_H
+#define LATERD_PAGES_H
+
+#include "keeper/keeper.h"
+
+/* Makes state_dir and the folder in it where they are not there yet; its path into `folder`.
+ * Returns 0, or -1 with *err. */
+int pages_make_folder(const char *state_dir, char *folder, size_t room, struct later_error *err);
+
+/* What a laterd that was killed with all its workers left there is the keeper's: settled at once.
+ * Pages that cannot be read are removed. */
+void pages_adopt(const char *folder, struct keeper *keeper);
+
+#endif

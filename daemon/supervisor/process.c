@@ -1,0 +1,313 @@
+/* process.c: one worker process, from the supervisor's side. */
+#include "supervisor/process.h"
+
+#include "base/clock.h"
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONTROL_FD 3
+#define STATUS_FD  4
+
+struct reports {
+    struct process *process;
+    void (*on_report)(void *arg, struct process *process, char report);
+    void *arg;
+};
+
+struct generation *generation_new(struct config *config)
+{
+    struct generation *generation = calloc(1, sizeof *generation);
+
+    if (generation)
+        *generation = (struct generation){ .config = config, .users = 1 };
+    return generation;
+}
+
+void generation_release(struct generation *generation)
+{
+    if (!generation || --generation->users > 0)
+        return;
+    config_free(generation->config);
+    free(generation);
+}
+
+/* --- in the child --- */
+
+static void reset_signals(void)
+{
+    sigset_t none;
+
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL); /* some cannot be: no harm */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C is for the supervisor, which lets us drain */
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Descriptors: 0 to 2 as they are, the two pipes at 3 and 4, nothing else of the supervisor's. */
+static void keep_descriptors(int control, int status)
+{
+    int control_copy = fcntl(control, F_DUPFD, 16), status_copy = fcntl(status, F_DUPFD, 16);
+
+    dup2(control_copy, CONTROL_FD);
+    dup2(status_copy, STATUS_FD);
+    close_range(STATUS_FD + 1, ~0U, 0);
+    fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(STATUS_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(CONTROL_FD, F_SETFL, O_NONBLOCK);
+    fcntl(STATUS_FD, F_SETFL, O_NONBLOCK);
+}
+
+static void run_child(const struct process *process, const char *host, bool listens, pid_t parent,
+                      int control, int status)
+{
+    const struct config *config = process->generation->config;
+    struct worker_start start = { .config = config,
+                                  .pool = process->pool,
+                                  .slots = process->slots,
+                                  .number = process->number,
+                                  .control_fd = CONTROL_FD,
+                                  .status_fd = STATUS_FD,
+                                  .host = host,
+                                  .listens = listens };
+    char name[32];
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before the line above */
+        _exit(0);
+    setpgid(0, 0);
+    reset_signals();
+    keep_descriptors(control, status);
+    snprintf(name, sizeof name, "worker %d", process->number);
+    prctl(PR_SET_NAME, name);
+    log_open((enum log_level)config->log.level, config->log.json, name);
+    log_limit(config->log.rate);
+    exit(worker_main(&start));
+}
+
+/* --- in the supervisor --- */
+
+static void on_status(evutil_socket_t fd, short what, void *arg)
+{
+    struct reports *reports = arg;
+    char report[64];
+    ssize_t got = read(fd, report, sizeof report);
+
+    (void)what;
+    if (got == 0)
+        event_del(reports->process->status); /* it has ended: SIGCHLD tells the rest */
+    for (ssize_t i = 0; i < got; i++)
+        reports->on_report(reports->arg, reports->process, report[i]);
+}
+
+static int make_pipes(int control[2], int status[2], struct later_error *err)
+{
+    if (pipe2(control, O_CLOEXEC) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
+    if (pipe2(status, O_CLOEXEC | O_NONBLOCK) < 0) {
+        close(control[0]);
+        close(control[1]);
+        return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
+    }
+    fcntl(control[1], F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static int watch_status(struct process *process, struct event_base *base, struct reports *reports)
+{
+    process->status = event_new(base, process->status_fd, EV_READ | EV_PERSIST, on_status, reports);
+    return process->status && event_add(process->status, NULL) == 0 ? 0 : -1;
+}
+
+/* Signals are blocked around the fork, so that the child never runs a handler of ours. */
+static pid_t fork_worker(struct process *process, const char *host, bool listens, int control,
+                         int status)
+{
+    pid_t parent = getpid(), pid;
+    sigset_t all, before;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid = fork();
+    if (pid == 0)
+        run_child(process, host, listens, parent, control, status);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
+struct process *process_start(struct event_base *base, struct generation *generation,
+                              const struct config_pool *pool, int number, const char *page,
+                              const char *host, bool listens,
+                              void (*on_report)(void *arg, struct process *process, char report),
+                              void *arg, struct later_error *err)
+{
+    struct process *process = calloc(1, sizeof *process);
+    struct reports *reports = calloc(1, sizeof *reports);
+    int control[2] = { -1, -1 }, status[2] = { -1, -1 };
+
+    if (!process || !reports) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        goto failed;
+    }
+    *reports = (struct reports){ process, on_report, arg };
+    *process = (struct process){
+        .number = number, .generation = generation, .pool = pool, .started = later_clock()
+    };
+    /* Room for all event jobs, two batches of every size, and settlements under way. */
+    process->slots = slots_create(page, generation->config->events + 4 * LATER_BATCH_MAX, err);
+    if (process->slots)
+        atomic_store(&process->slots->page->awaited, listens);
+    if (!process->slots || make_pipes(control, status, err) < 0)
+        goto failed;
+    process->control_fd = control[1];
+    process->status_fd = status[0];
+    process->pid = fork_worker(process, host, listens, control[0], status[1]);
+    close(control[0]);
+    close(status[1]);
+    if (process->pid < 0 || watch_status(process, base, reports) < 0) {
+        later_fail(err, LATER_E_SYSTEM, "cannot start a worker: %s", strerror(errno));
+        close(control[1]);
+        close(status[0]);
+        goto failed;
+    }
+    setpgid(process->pid, process->pid); /* whoever of us two comes first */
+    generation->users++;
+    return process;
+
+failed:
+    if (process)
+        slots_close(process->slots, true);
+    free(process);
+    free(reports);
+    return NULL;
+}
+
+void process_order(struct process *process, enum worker_order order)
+{
+    char byte = (char)order;
+
+    (void)!write(process->control_fd, &byte, 1); /* a dead worker reads no more: SIGCHLD follows */
+}
+
+/* In one write, which a pipe takes whole or not at all: WORKER_MOVED says what follows. */
+void process_moved(struct process *process, const char *peer)
+{
+    char order[LATER_PEER_SIZE + 2];
+    int len = snprintf(order, sizeof order, "%c%s\n", WORKER_MOVED, peer);
+
+    (void)!write(process->control_fd, order, (size_t)len);
+}
+
+bool process_look(struct process *process, const char *queue)
+{
+    char order[LATER_QUEUE_MAX + 3];
+    int len = snprintf(order, sizeof order, "%c%s\n", WORKER_LOOK, queue);
+
+    if (!slots_move_idle(process->slots, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED))
+        return false;
+    if (write(process->control_fd, order, (size_t)len) != len) { /* it dies, or reads no more */
+        slots_move_idle(process->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
+        return false;
+    }
+    snprintf(process->called, sizeof process->called, "%s", queue);
+    process->called_at = later_clock();
+    return true;
+}
+
+void process_drain(struct process *process, double drain, double grace)
+{
+    if (process->draining)
+        return;
+    process->draining = true;
+    process_order(process, WORKER_DRAIN);
+    process->term_at = later_clock() + drain;
+    process->kill_at = process->term_at + grace;
+    process->cause = KEEPER_INTERRUPTED;
+}
+
+void process_end(struct process *process, enum keeper_cause cause, const char *why, double grace)
+{
+    double now = later_clock();
+
+    if (process->term_at > 0 && process->term_at <= now)
+        return; /* it has got its TERM; process_tick() does the rest */
+    process->term_at = now;
+    process->kill_at = now + grace;
+    process->cause = cause;
+    snprintf(process->why, sizeof process->why, "%s", why);
+    log_line(LOG_WARN, "worker %d (pid %d): %s: ending it", process->number, (int)process->pid,
+             why);
+    kill(process->pid, SIGTERM);
+}
+
+double process_tick(struct process *process)
+{
+    double now = later_clock();
+
+    if (!process->term_at)
+        return -1;
+    if (now < process->term_at)
+        return process->term_at - now;
+    if (now < process->kill_at) {
+        if (!process->why[0]) {
+            snprintf(process->why, sizeof process->why, "laterd was stopped");
+            kill(process->pid, SIGTERM);
+        }
+        return process->kill_at - now;
+    }
+    kill(-process->pid, SIGKILL);
+    return 1;
+}
+
+void process_describe(const struct process *process, int status, char *text, size_t room)
+{
+    if (process->why[0])
+        snprintf(text, room, "%s", process->why);
+    else if (WIFSIGNALED(status))
+        snprintf(text, room, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, room, "the worker exited with status %d", WEXITSTATUS(status));
+}
+
+void process_free(struct process *process)
+{
+    if (!process)
+        return;
+    kill(-process->pid, SIGKILL);
+    free(event_get_callback_arg(process->status));
+    event_free(process->status);
+    close(process->control_fd);
+    close(process->status_fd);
+    generation_release(process->generation);
+    free(process);
+}
+
+void process_kill_strays(bool (*known)(void *arg, pid_t pid), void *arg)
+{
+    char path[64];
+    int pid;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    file = fopen(path, "re");
+    if (!file)
+        return;
+    while (fscanf(file, "%d", &pid) == 1) {
+        if (!known(arg, pid))
+            kill(pid, SIGKILL);
+    }
+    fclose(file);
+}

@@ -1,0 +1,346 @@
+/* supervisor.c: keeps workers alive. */
+#include "supervisor/supervisor.h"
+
+#include "supervisor/supervisor_inner.h"
+
+#include "queues/wake_listener.h"
+#include "embedded.h"
+#include "link/follow.h"
+#include "log.h"
+#include "notify.h"
+#include "supervisor/pages.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define BEAT_SECONDS 1
+
+/* --- signals: which, and what they do; a row each --- */
+
+static const struct {
+    int number;
+    event_callback_fn fn;
+} signal_table[] = {
+    { SIGTERM, supervisor_on_stop },
+    { SIGINT, supervisor_on_stop },
+    { SIGHUP, supervisor_on_reload },
+    { SIGCHLD, supervisor_on_child },
+};
+
+void supervisor_after(struct event *timer, double seconds)
+{
+    struct timeval tv = { (time_t)seconds,
+                          (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
+
+    evtimer_add(timer, &tv);
+}
+
+/* --- workers --- */
+
+/* How we are, for all who look from outside. */
+static void tell_health(struct supervisor *supervisor, struct announce_state *state)
+{
+    workers_sum(supervisor->workers, state);
+    health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
+}
+
+static void on_ready(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    tell_health(supervisor, &(struct announce_state){ 0 });
+
+    if (supervisor->stopping)
+        return;
+    notify_ready();
+    if (!supervisor->ready)
+        log_line(LOG_INFO, "ready: %zu workers", workers_seats(supervisor->workers));
+    else if (supervisor->reloading)
+        log_line(LOG_INFO, "reloaded: %zu new workers", workers_seats(supervisor->workers));
+    supervisor->ready = true;
+    supervisor->reloading = false;
+    supervisor_after(supervisor->tick, 0);
+}
+
+static void on_idle(void *arg)
+{
+    const struct supervisor *supervisor = arg;
+
+    upkeep_idle(supervisor->upkeep);
+}
+
+static void on_uncalled(void *arg, const char *queue)
+{
+    const struct supervisor *supervisor = arg;
+
+    upkeep_uncalled(supervisor->upkeep, queue);
+}
+
+static void on_gone(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    supervisor_after(supervisor->tick, 0);
+}
+
+static void expel(void *arg, struct slots *slots, const char *why)
+{
+    struct supervisor *supervisor = arg;
+
+    workers_expel(supervisor->workers, slots, why, supervisor->generation->config->grace);
+}
+
+static void page_settled(void *arg, struct slots *slots)
+{
+    (void)arg;
+    slots_close(slots, true);
+}
+
+/* --- every second --- */
+
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+    struct announce_state state = { .redis_now = upkeep_redis_now(supervisor->upkeep) };
+
+    (void)fd;
+    (void)what;
+    workers_tick(supervisor->workers);
+    tell_health(supervisor, &state);
+    connections_add(&state.connections, link_redis(supervisor->link));
+    upkeep_count(supervisor->upkeep, &state.connections);
+    notify_alive();
+    announce_tell(supervisor->announce, &state);
+}
+
+/* --- Redis --- */
+
+static void on_link_up(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    supervisor->met = true;
+    announce_link_up(supervisor->announce);
+    keeper_link_up(supervisor->keeper);
+    upkeep_link_up(supervisor->upkeep);
+    reshard_link_up(supervisor->reshard);
+    tell_health(supervisor, &(struct announce_state){ 0 });
+}
+
+/* Sentinels have another master: whoever is still at the old one leaves it. */
+static void on_moved(void *arg, const char *peer)
+{
+    struct supervisor *supervisor = arg;
+
+    link_moved(supervisor->link, peer);
+    upkeep_moved(supervisor->upkeep, peer);
+    workers_moved(supervisor->workers, peer);
+}
+
+static void on_unsafe(void *arg, const char *why)
+{
+    struct supervisor *supervisor = arg;
+
+    log_line(LOG_ERROR, "%s", why);
+    supervisor->status = LATER_E_CONFIG;
+    supervisor_on_stop(-1, 0, supervisor);
+}
+
+/* A Redis of a newer version: not ours at the start; later somebody works on it, and we wait. */
+static void on_link_down(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    if (!supervisor->met && !supervisor->stopping &&
+        later_redis_too_new(link_redis(supervisor->link)))
+        on_unsafe(supervisor,
+                  "redis: a newer version of laterd keeps its jobs there "
+                  "(later:protocol); install that version, or use another redis.prefix");
+}
+
+static void on_server_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+    struct later_error err;
+
+    (void)fd;
+    (void)what;
+    supervisor->server = embedded_start(supervisor->generation->config, &err);
+    if (supervisor->server < 0) {
+        supervisor->server = 0;
+        log_line(LOG_ERROR, "%s; trying again", err.text);
+        supervisor_after(supervisor->server_timer, 1);
+    }
+}
+
+/* --- making and unmaking --- */
+
+static int watch_pausing(struct supervisor *supervisor)
+{
+    sigset_t both;
+
+    sigemptyset(&both);
+    sigaddset(&both, SIGTSTP);
+    sigaddset(&both, SIGCONT);
+    sigprocmask(SIG_BLOCK, &both, NULL);
+    supervisor->pausing_fd = signalfd(-1, &both, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (supervisor->pausing_fd < 0)
+        return -1;
+    supervisor->pausing = event_new(supervisor->base, supervisor->pausing_fd, EV_READ | EV_PERSIST,
+                                    supervisor_on_pausing, supervisor);
+    return supervisor->pausing ? event_add(supervisor->pausing, NULL) : -1;
+}
+
+static int make_loop(struct supervisor *supervisor, struct later_error *err)
+{
+    struct event_config *precise = event_config_new(); /* due jobs start within a millisecond */
+    bool ok = precise && event_config_set_flag(precise, EVENT_BASE_FLAG_PRECISE_TIMER) == 0;
+
+    supervisor->base = ok ? event_base_new_with_config(precise) : NULL;
+    if (precise)
+        event_config_free(precise);
+    if (!supervisor->base)
+        return later_fail(err, LATER_E_SYSTEM, "no event loop");
+    supervisor->tick = evtimer_new(supervisor->base, supervisor_on_tick, supervisor);
+    supervisor->server_timer = evtimer_new(supervisor->base, on_server_timer, supervisor);
+    supervisor->beat = event_new(supervisor->base, -1, EV_PERSIST, on_beat, supervisor);
+    if (!supervisor->tick || !supervisor->server_timer || !supervisor->beat)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    event_add(supervisor->beat, &(struct timeval){ BEAT_SECONDS, 0 });
+    for (size_t i = 0; i < sizeof signal_table / sizeof *signal_table; i++) {
+        supervisor->signals[i] =
+            evsignal_new(supervisor->base, signal_table[i].number, signal_table[i].fn, supervisor);
+        if (!supervisor->signals[i] || event_add(supervisor->signals[i], NULL) < 0)
+            return later_fail(err, LATER_E_SYSTEM, "no memory");
+    }
+    if (watch_pausing(supervisor) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "TSTP and CONT: %s", strerror(errno));
+    return 0;
+}
+
+/* A queue has more shards than are served: the same file, with them. */
+static void on_grown(void *arg)
+{
+    supervisor_on_reload(-1, 0, arg);
+}
+
+static struct workers *make_workers(struct supervisor *supervisor)
+{
+    const struct workers_options options = { .host = supervisor->host,
+                                             .slots_dir = supervisor->slots_dir,
+                                             .keeper = supervisor->keeper,
+                                             .ready = on_ready,
+                                             .gone = on_gone,
+                                             .listens = wake_listener_wanted(
+                                                 supervisor->generation->config),
+                                             .idle = on_idle,
+                                             .uncalled = on_uncalled,
+                                             .arg = supervisor };
+
+    return workers_new(supervisor->base, &options);
+}
+
+static int make_parts(struct supervisor *supervisor, struct later_error *err)
+{
+    struct config *config = supervisor->generation->config;
+    const struct link_options link = {
+        .what = "laterd", .up = on_link_up, .down = on_link_down, .arg = supervisor
+    };
+    const struct keeper_options keeper = {
+        .host = supervisor->host, .expel = expel, .settled = page_settled, .arg = supervisor
+    };
+
+    if (embedded_wanted(config) && (supervisor->server = embedded_start(config, err)) < 0) {
+        supervisor->server = 0;
+        return -1;
+    }
+    supervisor->link = link_new(supervisor->base, config, &link, err);
+    if (!supervisor->link)
+        return -1;
+    supervisor->keeper = keeper_new(supervisor->base, config, supervisor->link, &keeper);
+    supervisor->announce =
+        announce_new(config, supervisor->link, supervisor->host, on_unsafe, supervisor);
+    if (supervisor->keeper)
+        supervisor->workers = make_workers(supervisor);
+    supervisor->reshard =
+        reshard_new(supervisor->base, config, supervisor->link, on_grown, supervisor);
+    if (!supervisor->keeper || !supervisor->announce || !supervisor->workers ||
+        !supervisor->reshard)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    supervisor->upkeep = supervisor_make_tend(supervisor, config, err);
+    if (!supervisor->upkeep)
+        return -1;
+    if (follow_wanted(config) &&
+        !(supervisor->follow = follow_new(supervisor->base, config, on_moved, supervisor, err)))
+        return -1;
+    pages_adopt(supervisor->slots_dir, supervisor->keeper);
+    supervisor->checker =
+        checker_start(supervisor->base, config, supervisor_on_checked, supervisor, err);
+    return supervisor->checker ? 0 : -1;
+}
+
+static void tear_down(struct supervisor *supervisor)
+{
+    upkeep_free(supervisor->upkeep);
+    follow_free(supervisor->follow);
+    link_free(supervisor->link);
+    announce_free(supervisor->announce);
+    reshard_free(supervisor->reshard);
+    workers_free(supervisor->workers);
+    keeper_free(supervisor->keeper);
+    health_close(supervisor->health);
+    checker_free(supervisor->checker);
+    for (size_t i = 0; i < sizeof supervisor->signals / sizeof *supervisor->signals; i++) {
+        if (supervisor->signals[i])
+            event_free(supervisor->signals[i]);
+    }
+    if (supervisor->pausing) {
+        event_free(supervisor->pausing);
+        close(supervisor->pausing_fd);
+    }
+    if (supervisor->tick)
+        event_free(supervisor->tick);
+    if (supervisor->beat)
+        event_free(supervisor->beat);
+    if (supervisor->server_timer)
+        event_free(supervisor->server_timer);
+    if (supervisor->base)
+        event_base_free(supervisor->base);
+    config_free(supervisor->next);
+    generation_release(supervisor->generation);
+}
+
+int supervisor_run(struct config *config, const char *path, bool verbose)
+{
+    struct supervisor supervisor = { .path = path, .verbose = verbose };
+    struct later_error err;
+
+    supervisor.generation = generation_new(config);
+    if (!supervisor.generation)
+        return LATER_E_SYSTEM;
+    supervisor_use_log(&supervisor);
+    gethostname(supervisor.host, sizeof supervisor.host - 1);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (pages_make_folder(config->state_dir, supervisor.slots_dir, sizeof supervisor.slots_dir,
+                          &err) < 0 ||
+        !(supervisor.health = health_open(config->state_dir, &err)) ||
+        make_loop(&supervisor, &err) < 0 || make_parts(&supervisor, &err) < 0) {
+        log_line(LOG_ERROR, "%s", err.text);
+        supervisor.status = (int)err.code;
+        if (supervisor.server)
+            kill(supervisor.server, SIGTERM);
+    } else {
+        log_line(LOG_INFO, "laterd " VERSION " starts, pid %d", (int)getpid());
+        event_base_dispatch(supervisor.base);
+        log_line(LOG_INFO, "stopped");
+    }
+    tear_down(&supervisor);
+    return supervisor.status;
+}

@@ -1,0 +1,73 @@
+/*
+ * supervisor_inner.h: what supervisor.c, supervisor_reload.c and supervisor_stop.c share, and
+ * nobody else.
+ */
+#ifndef LATERD_SUPERVISOR_INNER_H
+#define LATERD_SUPERVISOR_INNER_H
+
+#include "queues/announce.h"
+#include "supervisor/checker.h"
+#include "health.h"
+#include "queues/reshard.h"
+#include "supervisor/restart.h"
+#include "supervisor/upkeep.h"
+
+#include <event2/event.h>
+
+struct supervisor {
+    struct event_base *base;
+    struct generation *generation;
+    const char *path;
+    bool verbose;
+    char host[256];
+    char slots_dir[512];
+
+    struct link *link;
+    struct follow *follow; /* NULL: no Sentinels */
+    struct keeper *keeper;
+    struct upkeep *upkeep; /* NULL: at the start, and at the end */
+    struct announce *announce;
+    struct reshard *reshard;
+    struct health *health;
+    struct workers *workers;
+    struct event *beat, *tick, *signals[4], *pausing;
+    int pausing_fd; /* where TSTP and CONT are read */
+
+    pid_t server; /* the embedded one; 0 = none */
+    struct restart server_restart;
+    struct event *server_timer;
+
+    struct checker *checker;
+    struct config *next; /* being checked */
+    bool again;          /* HUP came meanwhile: the file may have changed since it was read */
+
+    bool met; /* Redis, once, with a protocol that we know */
+    bool paused, ready, reloading, stopping, ending;
+    double end_by;
+    int status;
+};
+
+/* Starts a timer. */
+void supervisor_after(struct event *timer, double seconds);
+
+/* --- supervisor_reload.c */
+
+/* The log as the present configuration wants it. */
+void supervisor_use_log(const struct supervisor *supervisor);
+
+/* Migrator, subscriber and wake listeners for a configuration. NULL with *err. */
+struct upkeep *supervisor_make_tend(const struct supervisor *supervisor,
+                                    const struct config *config, struct later_error *err);
+
+/* The checker has said what it found; HUP has come. */
+void supervisor_on_checked(void *arg, bool good);
+void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
+
+/* --- supervisor_stop.c: events */
+
+void supervisor_on_child(evutil_socket_t fd, short what, void *arg);   /* CHLD */
+void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg); /* TSTP and CONT */
+void supervisor_on_stop(evutil_socket_t fd, short what, void *arg);    /* TERM and INT */
+void supervisor_on_tick(evutil_socket_t fd, short what, void *arg);    /* somebody is leaving */
+
+#endif

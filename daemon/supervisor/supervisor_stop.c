@@ -1,0 +1,153 @@
+/* supervisor_stop.c: reaping, pausing, stopping. */
+#include "supervisor/supervisor_inner.h"
+
+#include "base/clock.h"
+#include "log.h"
+#include "notify.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SETTLE_SECONDS 5.0  /* at the end, for what the keeper still has to settle */
+#define SERVER_SECONDS 20.0 /* for the embedded server to write its file and go */
+
+/* --- reaping --- */
+
+static bool is_ours(void *arg, pid_t pid)
+{
+    const struct supervisor *supervisor = arg;
+
+    return pid == supervisor->server ||
+           (supervisor->checker && pid == checker_pid(supervisor->checker)) ||
+           workers_has(supervisor->workers, pid);
+}
+
+static void server_ended(struct supervisor *supervisor, int status)
+{
+    supervisor->server = 0;
+    if (supervisor->ending) {
+        supervisor_after(supervisor->tick, 0);
+        return;
+    }
+    log_line(LOG_ERROR, "the embedded redis-server ended (%s %d): starting it again",
+             WIFSIGNALED(status) ? "signal" : "status",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    supervisor_after(supervisor->server_timer, restart_after(&supervisor->server_restart, true, 0));
+}
+
+void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+    bool strays = false;
+    int status;
+    pid_t pid;
+
+    (void)fd;
+    (void)what;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == supervisor->server) {
+            server_ended(supervisor, status);
+        } else if (supervisor->checker && pid == checker_pid(supervisor->checker)) {
+            checker_ended(supervisor->checker, status);
+        } else { /* a worker, or what one has left: its own children are ours now */
+            workers_ended(supervisor->workers, pid, status);
+            strays = true;
+        }
+    }
+    if (strays)
+        process_kill_strays(is_ours, supervisor);
+}
+
+/* --- pausing, stopping --- */
+
+static void pause_workers(struct supervisor *supervisor)
+{
+    supervisor->paused = true;
+    log_line(LOG_INFO, "paused: nothing more is reserved until CONT");
+    workers_pause(supervisor->workers, true);
+}
+
+static void resume_workers(struct supervisor *supervisor)
+{
+    if (!supervisor->paused)
+        return;
+    supervisor->paused = false;
+    log_line(LOG_INFO, "going on");
+    workers_pause(supervisor->workers, false);
+}
+
+/* TSTP and CONT. The kernel drops the one that waits when the other comes, so the last one sent is
+ * the last one read here; libevent's signals have no order. */
+void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg)
+{
+    struct signalfd_siginfo signal;
+
+    (void)what;
+    if (read(fd, &signal, sizeof signal) != (ssize_t)sizeof signal)
+        return;
+    if (signal.ssi_signo == SIGTSTP)
+        pause_workers(arg);
+    else
+        resume_workers(arg);
+}
+
+static void retire_workers(struct supervisor *supervisor)
+{
+    workers_retire(supervisor->workers);
+    supervisor_after(supervisor->tick, 0);
+}
+
+void supervisor_on_stop(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    (void)fd;
+    (void)what;
+    if (supervisor->stopping)
+        return;
+    supervisor->stopping = true;
+    notify_stopping();
+    log_line(LOG_INFO, "stopping: %zu workers finish their jobs, at most %.0f s",
+             workers_count(supervisor->workers), supervisor->generation->config->drain);
+    retire_workers(supervisor);
+}
+
+/* The workers are gone. What they held is settled; then the server goes; then we. */
+static bool wind_up(struct supervisor *supervisor)
+{
+    double now = later_clock();
+
+    if (!supervisor->end_by)
+        supervisor->end_by = now + SETTLE_SECONDS;
+    if (!supervisor->ending) {
+        if (now < supervisor->end_by && keeper_open(supervisor->keeper))
+            return false;
+        announce_withdraw(supervisor->announce);
+        supervisor->ending = true;
+        supervisor->end_by = now + SERVER_SECONDS;
+        if (supervisor->server)
+            kill(supervisor->server, SIGTERM);
+    }
+    if (supervisor->server && now > supervisor->end_by)
+        kill(supervisor->server, SIGKILL);
+    return supervisor->server == 0 && !announce_leaving(supervisor->announce);
+}
+
+/* Ten times a second while somebody is leaving. */
+void supervisor_on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    (void)fd;
+    (void)what;
+    workers_tick(supervisor->workers);
+    if (supervisor->stopping && workers_count(supervisor->workers) == 0 && wind_up(supervisor)) {
+        event_base_loopbreak(supervisor->base);
+        return;
+    }
+    if (workers_count(supervisor->workers) > workers_seats(supervisor->workers) ||
+        supervisor->stopping)
+        supervisor_after(supervisor->tick, 0.1);
+}

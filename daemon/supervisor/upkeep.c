@@ -1,0 +1,115 @@
+/* upkeep.c: migrator, subscriber and wake listener of one configuration. */
+#include "supervisor/upkeep.h"
+
+#include "queues/wake_listener.h"
+#include "queues/subscriber.h"
+#include "queues/migrator.h"
+#include "supervisor/wake_dispatch.h"
+
+#include <stdlib.h>
+
+struct upkeep {
+    struct keeper *keeper;
+    struct workers *workers;
+    struct migrator *migrator;
+    struct subscriber *subscriber;
+    struct wake_listener *wake_listener; /* NULL: workers wait for wakes themselves */
+};
+
+static void on_due(void *arg, const char *queue, double at)
+{
+    const struct upkeep *upkeep = arg;
+
+    migrator_told(upkeep->migrator, queue, at);
+}
+
+static void on_cancelled(void *arg, const char *member)
+{
+    const struct upkeep *upkeep = arg;
+
+    keeper_cancelled(upkeep->keeper, member);
+}
+
+static bool is_idle(void *arg, const char *queue)
+{
+    const struct upkeep *upkeep = arg;
+
+    return wake_dispatch_idle(upkeep->workers, queue);
+}
+
+static bool call(void *arg, const char *queue)
+{
+    const struct upkeep *upkeep = arg;
+
+    return wake_dispatch_call(upkeep->workers, queue);
+}
+
+struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
+                          const char *host, struct keeper *keeper, struct workers *workers,
+                          struct later_error *err)
+{
+    struct upkeep *upkeep = calloc(1, sizeof *upkeep);
+    const struct subscriber_options subscriber = { .due = on_due,
+                                                   .cancelled = on_cancelled,
+                                                   .arg = upkeep };
+    const struct wake_listener_options options = { .idle = is_idle, .call = call, .arg = upkeep };
+    bool ok;
+
+    if (!upkeep) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    *upkeep = (struct upkeep){ .keeper = keeper, .workers = workers };
+    upkeep->migrator = migrator_new(base, config, link, host, err);
+    if (upkeep->migrator)
+        upkeep->subscriber = subscriber_new(base, config, &subscriber, err);
+    ok = upkeep->subscriber != NULL;
+    if (ok && wake_listener_wanted(config))
+        ok = (upkeep->wake_listener = wake_listener_new(base, config, &options, err)) != NULL;
+    if (!ok) {
+        upkeep_free(upkeep);
+        return NULL;
+    }
+    return upkeep;
+}
+
+void upkeep_free(struct upkeep *upkeep)
+{
+    if (!upkeep)
+        return;
+    wake_listener_free(upkeep->wake_listener);
+    subscriber_free(upkeep->subscriber);
+    migrator_free(upkeep->migrator);
+    free(upkeep);
+}
+
+void upkeep_link_up(struct upkeep *upkeep)
+{
+    migrator_link_up(upkeep->migrator);
+}
+
+void upkeep_moved(struct upkeep *upkeep, const char *peer)
+{
+    subscriber_moved(upkeep->subscriber, peer);
+}
+
+void upkeep_idle(struct upkeep *upkeep)
+{
+    wake_listener_idle(upkeep->wake_listener);
+}
+
+void upkeep_uncalled(struct upkeep *upkeep, const char *queue)
+{
+    wake_listener_uncalled(upkeep->wake_listener, queue);
+}
+
+void upkeep_count(const struct upkeep *upkeep, struct connections *connections)
+{
+    subscriber_count(upkeep->subscriber, connections);
+    wake_listener_count(upkeep->wake_listener, connections);
+}
+
+double upkeep_redis_now(const struct upkeep *upkeep)
+{
+    return migrator_redis_now(upkeep->migrator);
+}

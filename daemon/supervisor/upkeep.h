@@ -1,0 +1,34 @@
+/*
+ * upkeep.h: what the supervisor does for the queues of one configuration: migrator, subscriber,
+ * wake listener. A reload makes another one.
+ */
+#ifndef LATERD_UPKEEP_H
+#define LATERD_UPKEEP_H
+
+#include "keeper/keeper.h"
+#include "supervisor/workers.h"
+
+struct upkeep;
+
+/* All is borrowed. NULL with *err. */
+struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
+                          const char *host, struct keeper *keeper, struct workers *workers,
+                          struct later_error *err);
+/* NULL is fine. */
+void upkeep_free(struct upkeep *upkeep);
+
+/* The link is up; the master is at `peer` now (link.h). */
+void upkeep_link_up(struct upkeep *upkeep);
+void upkeep_moved(struct upkeep *upkeep, const char *peer);
+
+/* A worker is idle that was not; one ended that was called for this queue and had not looked. */
+void upkeep_idle(struct upkeep *upkeep);
+void upkeep_uncalled(struct upkeep *upkeep, const char *queue);
+
+/* Adds the connections to each node of a Cluster. */
+void upkeep_count(const struct upkeep *upkeep, struct connections *connections);
+
+/* Redis's clock; 0 = not known yet. */
+double upkeep_redis_now(const struct upkeep *upkeep);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * wake_dispatch.h: which worker gets a wake that the wake listener heard (wake_listener.h).
+ */
+#ifndef LATERD_WAKE_DISPATCH_H
+#define LATERD_WAKE_DISPATCH_H
+
+#include "supervisor/workers.h"
+
+/* Is a worker idle whose pool has this queue? If not, each of them will report when it is
+ * (WORKER_IDLE). */
+bool wake_dispatch_idle(const struct workers *workers, const char *queue);
+
+/* Has one of them look at the queue: of those that run the fewest jobs the one that was called the
+ * longest ago. false: none is idle. */
+bool wake_dispatch_call(const struct workers *workers, const char *queue);
+
+#endif

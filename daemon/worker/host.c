@@ -1,0 +1,328 @@
+/* host.c: the functions behind later/job.h. */
+#include "worker/admission.h"
+#include "reservation/job.h"
+#include "worker/worker.h"
+
+#include "client/call.h"
+#include "base/clock.h"
+#include "queue/lock.h"
+#include "queue/stock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Plugins get one table per process: host_table() fills in whose. */
+static struct worker *the_worker;
+
+static const char *job_string(const struct later_job *job, uint32_t which)
+{
+    switch (which) {
+    case LATER_JOB_ID:
+        return job->id;
+    case LATER_JOB_TYPE:
+        return job->doc.type;
+    case LATER_JOB_QUEUE:
+        return job->queue;
+    case LATER_JOB_TOKEN:
+        return job->token;
+    case LATER_JOB_TRACE:
+        return job->doc.trace[0] ? job->doc.trace : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static const char *job_bytes(const struct later_job *job, uint32_t which, size_t *len)
+{
+    bool payload = which == LATER_JOB_PAYLOAD;
+
+    *len = payload ? job->doc.payload_len : job->document_len;
+    return payload ? job->doc.payload : job->document;
+}
+
+static uint32_t job_number(const struct later_job *job, uint32_t which)
+{
+    return which == LATER_JOB_ATTEMPT ? job->attempt : job->max_attempts;
+}
+
+static double job_time_left(const struct later_job *job)
+{
+    double left = job->deadline - later_clock();
+
+    return left > 0 ? left : 0;
+}
+
+static int job_cancelled(const struct later_job *job)
+{
+    return job->cancel_sent || (job->worker && !job->slot) ||
+           (job->slot && atomic_load(&job->slot->cancelled)) || job_time_left(job) <= 0;
+}
+
+static void job_logv(const struct later_job *job, uint32_t level, const char *format, va_list args)
+{
+    struct log_job fields;
+    va_list again;
+
+    if (!log_wants((enum log_level)level))
+        return;
+    va_copy(again, args);
+    if (job->slot && !job->event)
+        slot_logv(job->slot, format, again);
+    va_end(again);
+    job_log_fields(job, -1, &fields);
+    log_jobv((enum log_level)level, &fields, format, args);
+}
+
+static void job_errorv(struct later_job *job, const char *format, va_list args)
+{
+    vsnprintf(job->error, sizeof job->error, format, args);
+}
+
+static void job_retry_in(struct later_job *job, double seconds)
+{
+    job->retry_in = isnan(seconds) || seconds < 0 ? 0 : fmin(seconds, LATER_DELAY_MAX);
+}
+
+static void job_set_data(struct later_job *job, void *data)
+{
+    job->data = data;
+}
+
+static void *job_data(const struct later_job *job)
+{
+    return job->data;
+}
+
+static int job_finish(struct later_job *job, uint32_t result)
+{
+    if (!job->event || job->ended) {
+        log_line(LOG_ERROR, "plugin %s: %s: refused", job->type ? job->type->plugin : "?",
+                 job->ended ? "finished a job twice" : "finished a job of a serial type");
+        return -1;
+    }
+    if (result > LATER_BURY) {
+        snprintf(job->error, sizeof job->error, "plugin %s finished it with %u", job->type->plugin,
+                 (unsigned)result);
+        result = LATER_RETRY;
+    }
+    if (!job->worker) { /* laterd --perform */
+        job->ended = true;
+        job->result = result;
+        return 0;
+    }
+    return run_finish(job, result);
+}
+
+static void host_logv(const char *plugin, uint32_t level, const char *format, va_list args)
+{
+    char words[1024];
+
+    vsnprintf(words, sizeof words, format, args);
+    log_line((enum log_level)level, "plugin %s: %s", plugin, words);
+}
+
+static struct event_base *host_event_base(void)
+{
+    return the_worker ? the_worker->base : NULL;
+}
+
+/* The client of this process's plugins; NULL where there is no Redis (--perform). */
+static struct later_client *client_of(const struct later_job *job)
+{
+    if (!job->worker || !job->worker->client)
+        log_line(LOG_ERROR, "a plugin asks for Redis, which is not there");
+    return job->worker ? job->worker->client : NULL;
+}
+
+static void log_failure(const struct later_job *job, const char *what,
+                        const struct later_error *err)
+{
+    struct log_job fields;
+
+    job_log_fields(job, -1, &fields);
+    log_job(LOG_ERROR, &fields, "%s: %s", what, err->text);
+}
+
+static int host_push(struct later_job *job, const struct later_push_job *push)
+{
+    struct later_client *client = client_of(job);
+    struct later_push_job known = { .size = 0 };
+    enum later_push_result result;
+    struct later_error err;
+    struct later_new_job fresh;
+
+    if (!client)
+        return LATER_FAILED;
+    /* A plugin's struct may be shorter or longer than ours. */
+    memcpy(&known, push, push->size < sizeof known ? push->size : sizeof known);
+    fresh = (struct later_new_job){ .type = known.type,
+                                    .payload = known.payload,
+                                    .payload_len = known.payload_len,
+                                    .id = known.id,
+                                    .priority = known.priority,
+                                    .max_attempts = known.max_attempts,
+                                    .in = known.delay,
+                                    .timeout = known.timeout };
+    if (later_push(client, known.queue ? known.queue : job->queue, &fresh, NULL, &result, &err) <
+        0) {
+        log_failure(job, "later_push", &err);
+        return LATER_FAILED;
+    }
+    return result == LATER_IS_KNOWN ? LATER_EXISTS : LATER_YES;
+}
+
+static int host_stock_claim(struct later_job *job, const char *item, const char *who,
+                            uint64_t *number)
+{
+    struct later_client *client = client_of(job);
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_error err;
+    enum later_stock_taken taken;
+    uint64_t ignored;
+
+    if (!client)
+        return LATER_FAILED;
+    if (!later_key_name_valid(item) || !later_key_name_valid(who)) {
+        later_fail(&err, LATER_E_DATA, "item and claimant are 1 to 200 printable characters");
+        log_failure(job, "later_stock_claim", &err);
+        return LATER_FAILED;
+    }
+    later_stock_take(&cmd, later_call_prefix(client), item, who);
+    reply = later_call(client, &cmd, LATER_SCRIPT_STOCK_CLAIM, 0, true, &err);
+    if (!reply) {
+        log_failure(job, "later_stock_claim", &err);
+        return LATER_FAILED;
+    }
+    taken = later_stock_taken(reply, number ? number : &ignored);
+    later_reply_free(reply);
+    return taken == LATER_STOCK_TAKEN  ? LATER_YES
+           : taken == LATER_STOCK_HELD ? LATER_EXISTS
+                                       : LATER_NO;
+}
+
+/* What is wrong with a call for a lock or a limit of this name; LATER_YES if it may be made, with
+ * or without Redis: `laterd --perform` has none, and nobody else who could hold anything. */
+static int check_name(const struct later_job *job, const char *call, const char *name)
+{
+    struct later_error err;
+
+    if (!name || !later_key_name_valid(name))
+        later_fail(&err, LATER_E_DATA,
+                   "a name is 1 to 200 printable characters, no space, no brace");
+    else if (job->worker && !job->slot)
+        later_fail(&err, LATER_E_DATA, "the job's time was over, it is settled");
+    else
+        return LATER_YES;
+    log_failure(job, call, &err);
+    return LATER_FAILED;
+}
+
+static int host_lock(struct later_job *job, const char *name, double ttl, double wait)
+{
+    struct later_error err;
+    int taken;
+
+    if (check_name(job, "later_lock", name) != LATER_YES)
+        return LATER_FAILED;
+    if (!(ttl >= LATER_LOCK_TTL_MIN && ttl <= LATER_LOCK_TTL_MAX) || isnan(wait)) {
+        later_fail(&err, LATER_E_DATA, "ttl is %g to %g seconds, wait from 0", LATER_LOCK_TTL_MIN,
+                   LATER_LOCK_TTL_MAX);
+        log_failure(job, "later_lock", &err);
+        return LATER_FAILED;
+    }
+    if (!job->worker || admission_held(job, name))
+        return LATER_YES;
+    taken = admission_lock(job, name, ttl, wait > 0 ? wait : 0, &err);
+    if (taken < 0) {
+        log_failure(job, "later_lock", &err);
+        return LATER_FAILED;
+    }
+    return taken == LATER_LOCK_YES ? LATER_YES : LATER_NO;
+}
+
+static int host_unlock(struct later_job *job, const char *name)
+{
+    struct slot_hold *hold;
+    bool lost;
+
+    if (check_name(job, "later_unlock", name) != LATER_YES)
+        return LATER_FAILED;
+    if (!job->worker)
+        return LATER_YES;
+    hold = admission_held(job, name);
+    if (!hold)
+        return LATER_NO;
+    lost = atomic_load(&hold->state) == HOLD_LOST;
+    admission_unlock(job, hold);
+    return lost ? LATER_NO : LATER_YES;
+}
+
+static int host_lock_fence(struct later_job *job, const char *name, uint64_t *fence)
+{
+    const struct slot_hold *hold;
+
+    if (check_name(job, "later_lock_fence", name) != LATER_YES)
+        return LATER_FAILED;
+    hold = job->worker ? admission_held(job, name) : NULL;
+    if (job->worker && !hold)
+        return LATER_NO;
+    *fence = hold ? hold->fence : 1;
+    return LATER_YES;
+}
+
+static int host_limit(struct later_job *job, const char *key, uint32_t max, double per,
+                      uint32_t sliding)
+{
+    struct later_client *client;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_error err;
+    double wait;
+
+    if (check_name(job, "later_limit", key) != LATER_YES)
+        return LATER_FAILED;
+    if (!job->worker)
+        return max > 0 ? LATER_YES : LATER_FAILED;
+    client = client_of(job);
+    later_limit_ask(&cmd, later_call_prefix(client), key, max, per, sliding != 0);
+    reply =
+        later_call(client, &cmd, sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED, 0,
+                   false, &err);
+    if (!reply) {
+        log_failure(job, "later_limit", &err);
+        return LATER_FAILED;
+    }
+    wait = later_limit_wait(reply);
+    later_reply_free(reply);
+    return wait > 0 ? LATER_NO : LATER_YES;
+}
+
+const struct later_host *host_table(struct worker *worker)
+{
+    static const struct later_host host = { .api = LATER_API,
+                                            .size = sizeof host,
+                                            .job_string = job_string,
+                                            .job_bytes = job_bytes,
+                                            .job_number = job_number,
+                                            .job_time_left = job_time_left,
+                                            .job_cancelled = job_cancelled,
+                                            .job_logv = job_logv,
+                                            .job_errorv = job_errorv,
+                                            .job_retry_in = job_retry_in,
+                                            .job_set_data = job_set_data,
+                                            .job_data = job_data,
+                                            .job_finish = job_finish,
+                                            .logv = host_logv,
+                                            .event_base = host_event_base,
+                                            .push = host_push,
+                                            .stock_claim = host_stock_claim,
+                                            .lock = host_lock,
+                                            .unlock = host_unlock,
+                                            .limit = host_limit,
+                                            .lock_fence = host_lock_fence };
+
+    the_worker = worker;
+    return &host;
+}

@@ -1,0 +1,445 @@
+/*
+ * intake.c: what a worker reserves, and when.
+ *
+ * Batches are bounded in time: as many jobs as the queue's recent ones did in about 10 ms, at most
+ * 500, so that slow jobs are never hoarded. The next batch is asked for when half of this one has
+ * run, and settlements go with it in one write.
+ *
+ * A queue is `live` from when a wake names it until a reserve comes back short. With several
+ * queues a worker asks the live ones; those that are not are looked at every 20 ms while it is
+ * busy, since it waits for no wake then. With nothing live and nothing to run it waits (wake.c).
+ *
+ * On a Redis Cluster one queue's node may be away while the others' are not. There a reserve that
+ * has no answer for a while holds nobody up: its queue is left aside until the answer comes.
+ */
+#include "reservation/find.h"
+#include "worker/worker.h"
+
+#include "base/clock.h"
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_SECONDS   0.010
+#define LOOK_SECONDS    0.020 /* between looks at queues that had nothing */
+#define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
+#define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
+#define SILENT_SECONDS  0.05  /* without an answer: the other queues go on */
+
+/* A reserve under way. */
+struct asking {
+    struct worker *worker;
+    struct worker_queue *queue;
+    struct slot_call *call;
+    size_t limit;
+    double sent;
+    bool behind_wake;
+};
+
+void batch_release(struct batch *batch)
+{
+    if (!batch || --batch->users > 0)
+        return;
+    later_reply_free(batch->reply);
+    free(batch);
+}
+
+/* --- what a reserve brought --- */
+
+/* Slots are taken in a circle, so that finding a free one is quick; with nothing in use it begins
+ * at the first again, so that the keeper has few to look at. */
+static struct slot *free_slot(struct worker *worker)
+{
+    struct slots_page *page = worker->slots->page;
+
+    if (!worker->held_count && !worker->in_flight && !outbox_open(worker->outbox))
+        worker->next_slot = 0;
+    for (uint32_t i = 0; i < page->capacity; i++) {
+        uint32_t at = (worker->next_slot + i) % page->capacity;
+
+        if (slot_state(&page->slots[at]) != SLOT_FREE)
+            continue;
+        worker->next_slot = at + 1;
+        if (at >= atomic_load(&page->used))
+            atomic_store(&page->used, at + 1);
+        return &page->slots[at];
+    }
+    return NULL;
+}
+
+static bool held_room(struct worker *worker)
+{
+    size_t room = worker->held_room ? worker->held_room * 2 : 64;
+    struct held *held;
+
+    if (worker->held_count < worker->held_room)
+        return true;
+    held = calloc(room, sizeof *held);
+    if (!held)
+        return false;
+    for (size_t i = 0; i < worker->held_count; i++)
+        held[i] = worker->held[(worker->held_first + i) % worker->held_room];
+    free(worker->held);
+    worker->held = held;
+    worker->held_first = 0;
+    worker->held_room = room;
+    return true;
+}
+
+/* Enters one job into a slot. Its contents first, its state last. */
+static bool hold(struct asking *asking, struct batch *batch, const struct later_reserved *job)
+{
+    struct worker *worker = asking->worker;
+    struct slot *slot = free_slot(worker);
+    double lease_end = (asking->sent + worker->config->lease) * 1e6;
+
+    if (!slot || job->id_len > LATER_ID_MAX || strlen(job->score) >= sizeof slot->score ||
+        !held_room(worker))
+        return false;
+    slot->queue = asking->queue->index;
+    memcpy(slot->token, asking->call->token, sizeof slot->token);
+    memcpy(slot->id, job->id, job->id_len + 1);
+    strcpy(slot->score, job->score);
+    slot->crashes = job->crashes;
+    slot->attempt = job->attempts + 1;
+    slot->max_attempts = slot->event = 0;
+    slot->began = slot->deadline = slot->retry_in = 0;
+    slot->text[0] = slot->kind[0] = '\0';
+    atomic_fetch_add_explicit(&slot->serial, 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->cancelled, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->lease_end, (int64_t)lease_end, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, SLOT_HELD, memory_order_release);
+    worker->held[(worker->held_first + worker->held_count++) % worker->held_room] =
+        (struct held){ .slot = slot,
+                       .batch = batch,
+                       .document = job->document,
+                       .document_len = job->document_len,
+                       .attempts = job->attempts };
+    batch->users++;
+    return true;
+}
+
+/* Takes the answer's jobs. What cannot be held (no memory) is left to be found by its token. */
+static bool take_jobs(struct asking *asking, struct later_answer *answer, size_t count)
+{
+    struct batch *batch = malloc(sizeof *batch);
+    bool all = true;
+
+    if (!batch)
+        return false;
+    *batch = (struct batch){ .reply = answer->reply, .users = 1 };
+    answer->reply = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct later_reserved job;
+
+        later_queue_reserved(batch->reply, i, &job);
+        all = hold(asking, batch, &job) && all;
+    }
+    batch_release(batch);
+    return all;
+}
+
+static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call);
+
+static void on_answered(struct asking *asking, struct later_answer *answer)
+{
+    struct worker *worker = asking->worker;
+    struct worker_queue *queue = asking->queue;
+    size_t count = later_queue_reserved_count(answer->reply);
+
+    worker->redis_offset = later_queue_reserved_now(answer->reply) - later_clock();
+    queue->checked = later_clock();
+    /* Short of what was asked: empty, unless the byte budget cut it; then its wake is there. */
+    queue->live = count >= asking->limit;
+    if (count && !take_jobs(asking, answer, count)) {
+        log_line(LOG_ERROR, "no memory or slot for %zu jobs of queue %s: given back", count,
+                 queue->keys.queue);
+        atomic_store_explicit(&asking->call->asked, SLOT_CALL_LOST, memory_order_release);
+        look_for(worker, queue, asking->call);
+    } else {
+        atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
+    }
+    if (count) {
+        worker_busy(worker);
+        wake_wait(worker, false); /* it may be idle: the answer came late */
+    }
+}
+
+/* Nothing is asked of this queue for a while; where all are on one server, of none. */
+static void rest(struct worker *worker, struct worker_queue *queue)
+{
+    const struct timeval wait = { 0, (suseconds_t)(REFUSED_SECONDS * 1e6) };
+
+    queue->resting = true;
+    if (!evtimer_pending(worker->again, NULL))
+        evtimer_add(worker->again, &wait);
+}
+
+static void on_refused(struct asking *asking, const char *text)
+{
+    struct worker *worker = asking->worker;
+
+    /* A script that was refused has taken nothing. */
+    atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
+    asking->queue->live = true; /* we do not know: ask again, after a while */
+    if (!evtimer_pending(worker->again, NULL))
+        log_line(LOG_WARN, "redis refuses to reserve from queue %s: %s; trying again",
+                 asking->queue->keys.queue, text);
+    rest(worker, asking->queue);
+}
+
+/* Where the link is up all the same, it is this queue's node that is away. */
+static void on_cut_off(struct asking *asking, uint32_t state)
+{
+    atomic_store_explicit(&asking->call->asked, state, memory_order_release);
+    if (link_is_up(asking->worker->main))
+        rest(asking->worker, asking->queue);
+}
+
+static void on_reserved(void *arg, struct later_answer *answer)
+{
+    struct asking *asking = arg;
+    struct worker *worker = asking->worker;
+
+    asking->queue->asked = false;
+    if (!asking->behind_wake && !asking->queue->silent)
+        worker->asked--;
+    asking->queue->silent = false;
+    switch (answer->outcome) {
+    case LATER_ANSWERED:
+        on_answered(asking, answer);
+        break;
+    case LATER_REFUSED:
+        on_refused(asking, answer->text);
+        break;
+    case LATER_UNSENT:
+        on_cut_off(asking, SLOT_CALL_NONE);
+        break;
+    case LATER_UNKNOWN: /* fetch_recover() looks for the token; so does the keeper if we die */
+        on_cut_off(asking, SLOT_CALL_LOST);
+        break;
+    }
+    free(asking);
+    worker_kick(worker);
+}
+
+/* --- lost answers --- */
+
+struct looking {
+    struct worker *worker;
+    struct worker_queue *queue;
+    struct slot_call *call;
+};
+
+static void on_found(void *arg, bool ok)
+{
+    struct looking *looking = arg;
+
+    looking->worker->finding--;
+    looking->queue->finding--;
+    if (ok)
+        atomic_store_explicit(&looking->call->asked, 0, memory_order_release);
+    else /* refused, or cut off: on_again() looks once more */
+        rest(looking->worker, looking->queue);
+    worker_kick(looking->worker);
+    free(looking);
+}
+
+/* If the link breaks meanwhile, the token stays in the page and is looked for again. */
+static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call)
+{
+    struct looking *looking = malloc(sizeof *looking);
+
+    if (!looking)
+        return;
+    *looking = (struct looking){ worker, queue, call };
+    if (find_and_return(worker->main, &queue->keys, call->token, on_found, looking) < 0) {
+        free(looking);
+    } else {
+        worker->finding++;
+        queue->finding++;
+    }
+}
+
+void intake_recover(struct worker *worker)
+{
+    struct slots_page *page = worker->slots->page;
+    bool busy[SLOTS_QUEUES] = { false };
+
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        worker->queues[i].resting = false;
+        busy[i] = worker->queues[i].finding > 0;
+    }
+    for (uint32_t i = 0; i < SLOTS_CALLS && link_is_up(worker->main); i++) {
+        struct slot_call *call = &page->calls[i];
+
+        if (atomic_load(&call->asked) == SLOT_CALL_LOST && !busy[call->queue])
+            look_for(worker, &worker->queues[call->queue], call);
+    }
+}
+
+/* --- asking --- */
+
+static struct slot_call *free_call(struct worker *worker)
+{
+    for (uint32_t i = 0; i < SLOTS_CALLS; i++) {
+        if (!atomic_load(&worker->slots->page->calls[i].asked))
+            return &worker->slots->page->calls[i];
+    }
+    return NULL;
+}
+
+/* The token is in the page before the call is sent, so that the keeper finds what a worker took
+ * that died before it read the answer. */
+static int ask(struct worker *worker, struct worker_queue *queue, struct link *link, size_t limit,
+               double deadline, double timeout)
+{
+    struct slot_call *call = free_call(worker);
+    struct asking *asking = call ? malloc(sizeof *asking) : NULL;
+    struct later_command cmd = { 0 };
+
+    if (!asking)
+        return -1;
+    call->queue = queue->index;
+    later_token(call->token);
+    atomic_store_explicit(&call->asked, SLOT_CALL_ASKED, memory_order_release);
+    *asking = (struct asking){ .worker = worker,
+                               .queue = queue,
+                               .call = call,
+                               .limit = limit,
+                               .sent = later_clock(),
+                               .behind_wake = link == worker->wake };
+    later_queue_reserve(&cmd, &queue->keys, call->token, worker->config->lease, limit,
+                        LATER_RESERVE_BYTES, deadline);
+    if (link_send(link, &cmd, LATER_SCRIPT_RESERVE, timeout, on_reserved, asking) < 0) {
+        atomic_store(&call->asked, 0);
+        free(asking);
+        return -1;
+    }
+    queue->asked = true;
+    return 0;
+}
+
+/* How many jobs of this queue make about 10 ms of work, and fit. */
+static size_t batch_size(const struct worker *worker, const struct worker_queue *queue)
+{
+    size_t in_use = worker->held_count + worker->in_flight + outbox_open(worker->outbox);
+    size_t room = worker->slots->page->capacity - in_use;
+    size_t places = worker->config->events > worker->in_flight + worker->held_count
+                        ? worker->config->events - worker->in_flight - worker->held_count
+                        : 0;
+    double jobs = BATCH_SECONDS / (queue->average > 1e-6 ? queue->average : 1e-6);
+    size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
+
+    if (in_use >= worker->slots->page->capacity)
+        return 0;
+    size = size < room ? size : room;
+    return worker->in_flight && size > places ? places : size;
+}
+
+void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout)
+{
+    size_t few = batch_size(worker, queue);
+
+    if (few && !queue->asked)
+        ask(worker, queue, worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until, timeout);
+}
+
+static bool may_fetch(const struct worker *worker)
+{
+    return !worker->draining && !worker->paused && !worker->alone && worker->asked == 0 &&
+           link_is_up(worker->main) && (!worker->wake || !evtimer_pending(worker->again, NULL));
+}
+
+static const struct timeval silence = { 0, (suseconds_t)(SILENT_SECONDS * 1e6) };
+
+static bool look_at(struct worker *worker, struct worker_queue *queue)
+{
+    size_t limit = batch_size(worker, queue);
+
+    if (queue->asked || limit == 0 || ask(worker, queue, worker->main, limit, 0, LINK_TIMEOUT) < 0)
+        return false;
+    worker->asked++;
+    queue->sent = later_clock();
+    if (worker->late && !evtimer_pending(worker->late, NULL))
+        evtimer_add(worker->late, &silence);
+    return true;
+}
+
+void intake_late(struct worker *worker)
+{
+    double now = later_clock();
+
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        struct worker_queue *queue = &worker->queues[i];
+
+        if (!queue->asked || queue->silent || now - queue->sent < SILENT_SECONDS)
+            continue;
+        queue->silent = true;
+        worker->asked--;
+    }
+    if (worker->asked)
+        evtimer_add(worker->late, &silence);
+    worker_kick(worker);
+}
+
+/* Strict order: the queues from the top to the first live one. Weighted: one live queue. Those
+ * that had nothing are looked at again when LOOK_SECONDS are over. */
+static void ask_all(struct worker *worker)
+{
+    struct worker_queue *chosen = worker->weighted ? intake_choose(worker) : NULL, *asked = NULL;
+    double now = later_clock();
+
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        struct worker_queue *queue = intake_in_turn(worker, i);
+
+        if (!intake_is_open(queue) || (queue->live && worker->weighted && queue != chosen))
+            continue;
+        if (queue->live || now - queue->checked >= LOOK_SECONDS)
+            look_at(worker, queue);
+        if (queue->live)
+            asked = queue;
+        if (queue->live && !worker->weighted)
+            break;
+    }
+    if (asked)
+        intake_turn(worker, asked, now);
+}
+
+static bool any_live(const struct worker *worker)
+{
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        if (intake_is_ready(&worker->queues[i]))
+            return true;
+    }
+    return false;
+}
+
+void intake_ahead(struct worker *worker)
+{
+    double average = 0;
+
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        if (intake_is_ready(&worker->queues[i]) && worker->queues[i].average > average)
+            average = worker->queues[i].average;
+    }
+    /* What runs now may take as long as the batch: one slow job is not worth hoarding behind. */
+    if (!may_fetch(worker) || !any_live(worker) ||
+        (double)worker->held_count * average > BATCH_SECONDS / 2 || average > BATCH_SECONDS / 4)
+        return;
+    ask_all(worker);
+    if (worker->asked)
+        worker_flush(worker);
+}
+
+void fetch(struct worker *worker)
+{
+    bool may = may_fetch(worker) && !worker->held_count;
+
+    if (may && any_live(worker))
+        ask_all(worker);
+    if (may && worker->asked)
+        worker_flush(worker);
+    wake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events);
+}

@@ -1,0 +1,468 @@
+/* run.c: one job: find its handler, run it, turn the result into exactly one settlement. */
+#include "worker/admission.h"
+#include "reservation/job.h"
+#include "worker/worker.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define UNKNOWN_TYPE_WAIT 5.0   /* seconds until another look: a deploy may be under way */
+#define SLOW              0.001 /* a type that takes longer does not make earlier acks wait */
+
+uint64_t run_random(void)
+{
+    static uint64_t state; /* xorshift64 (Marsaglia 2003): jitter needs no secret */
+
+    while (!state)
+        (void)!getrandom(&state, sizeof state, 0);
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* --- held jobs --- */
+
+static struct held take_held(struct worker *worker)
+{
+    struct held held = worker->held[worker->held_first];
+
+    worker->held_first = (worker->held_first + 1) % worker->held_room;
+    worker->held_count--;
+    return held;
+}
+
+static void settle(struct worker *worker, struct slot *slot)
+{
+    atomic_store_explicit(&slot->state, SLOT_FINISHED, memory_order_release);
+    outbox_add(worker->outbox, worker->slots, slot);
+}
+
+/* Settles a job that was never begun. */
+static void settle_unrun(struct later_job *job, enum later_verb verb, double wait, const char *kind,
+                         const char *text)
+{
+    slot_finish(job->slot, verb, wait, verb == LATER_VERB_BURY ? "unrun" : "", kind, text);
+    settle(job->worker, job->slot);
+}
+
+void run_return_held(struct worker *worker)
+{
+    while (worker->held_count) {
+        struct held held = take_held(worker);
+
+        batch_release(held.batch);
+        if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING))
+            continue; /* the keeper gives it back */
+        slot_finish(held.slot, LATER_VERB_RETURN, 0, "held", "", "");
+        settle(worker, held.slot);
+    }
+}
+
+/* --- what a job needs before it may run --- */
+
+static struct worker_type *type_of(struct worker *worker, const struct plugin_type *type)
+{
+    struct worker_type *types;
+
+    for (size_t i = 0; i < worker->type_count; i++) {
+        if (worker->types[i].type == type)
+            return &worker->types[i];
+    }
+    types = realloc(worker->types, (worker->type_count + 1) * sizeof *types);
+    if (!types)
+        return NULL;
+    worker->types = types;
+    types[worker->type_count] = (struct worker_type){ .type = type, .average = SLOW };
+    return &types[worker->type_count++];
+}
+
+static void learn(double *average, double seconds)
+{
+    *average += (seconds - *average) / 8;
+}
+
+/* Redis's time by our clock; 0 while it is not known. */
+static double redis_now(const struct worker *worker)
+{
+    return worker->redis_offset ? later_clock() + worker->redis_offset : 0;
+}
+
+/* Jobs that must not run are settled here, each with its reason. Returns true if it is fit to run.
+ */
+static bool is_fit(struct worker *worker, struct later_job *job, const struct held *held)
+{
+    const struct slot *slot = job->slot;
+    struct log_job fields;
+    struct later_error err;
+
+    if (later_document_parse(&job->doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
+                             worker->config->document_max, &err) < 0) {
+        job_log_fields(job, -1, &fields);
+        if (err.code == LATER_E_SYSTEM) { /* our memory, not its fault */
+            settle_unrun(job, LATER_VERB_RETURN, 1, "", "");
+            return false;
+        }
+        log_job(LOG_WARN, &fields, "buried: %s", err.text);
+        settle_unrun(job, LATER_VERB_BURY, 0, "bad", err.text);
+        return false;
+    }
+    job_policy(job, worker->config);
+    job_log_fields(job, -1, &fields);
+    if (job->doc.expires_at > 0 && redis_now(worker) >= job->doc.expires_at) {
+        log_job(LOG_INFO, &fields, "expired");
+        settle_unrun(job, LATER_VERB_EXPIRE, 0, "", "");
+        return false;
+    }
+    if (held->attempts >= job->max_attempts ||
+        (slot->crashes > 0 && (uint32_t)slot->crashes >= worker->config->crash_max)) {
+        log_job(LOG_WARN, &fields, "buried: %u attempts are over", (unsigned)held->attempts);
+        settle_unrun(job, LATER_VERB_BURY, 0, "", ""); /* its last error stays */
+        return false;
+    }
+    job->type = plugin_set_find(worker->plugins, job->doc.type);
+    if (!job->type) {
+        log_job(LOG_WARN, &fields, "returned: no plugin has this type; again in %.0f s",
+                UNKNOWN_TYPE_WAIT);
+        settle_unrun(job, LATER_VERB_RETURN, UNKNOWN_TYPE_WAIT, "", "");
+        return false;
+    }
+    return true;
+}
+
+/* What it needs may not be there: then it waits in `delayed`, and others pass it. */
+static bool pass_gates(struct later_job *job)
+{
+    struct log_job fields;
+    const char *name = "";
+    double wait = admission_pass(job, &name);
+
+    if (wait <= 0)
+        return true;
+    if (log_wants(LOG_DEBUG)) {
+        job_log_fields(job, -1, &fields);
+        log_job(LOG_DEBUG, &fields, "returned: waits for %s, %.3f s", name, wait);
+    }
+    settle_unrun(job, LATER_VERB_RETURN, wait, "", "");
+    return false;
+}
+
+/* --- the end of a job --- */
+
+static void forget_event_job(struct worker *worker, struct later_job *job)
+{
+    *job->link = job->next;
+    if (job->next)
+        job->next->link = job->link;
+    worker->in_flight--;
+    if (worker->in_flight == 0)
+        worker->alone = false;
+}
+
+static void job_free(struct later_job *job)
+{
+    if (job->timer)
+        event_free(job->timer);
+    batch_release(job->batch);
+    free(job);
+}
+
+static void log_end(const struct later_job *job, const struct slot *slot, double seconds)
+{
+    static const char *const words[] = { [LATER_VERB_ACK] = "done",
+                                         [LATER_VERB_RELEASE] = "failed, again in",
+                                         [LATER_VERB_BURY] = "failed, buried" };
+    struct log_job fields;
+
+    if (!log_wants(slot->verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))
+        return;
+    job_log_fields(job, seconds * 1000, &fields);
+    if (slot->verb == LATER_VERB_ACK)
+        log_job(LOG_DEBUG, &fields, "done");
+    else if (slot->verb == LATER_VERB_RELEASE)
+        log_job(LOG_WARN, &fields, "%s %.3f s: %s", words[slot->verb], slot->wait, slot->text);
+    else
+        log_job(LOG_WARN, &fields, "%s: %s", words[slot->verb], slot->text);
+}
+
+/* An attempt has ended with `result`. The job is settled, its struct not freed. */
+static void end_attempt(struct later_job *job, uint32_t result, const char *kind)
+{
+    struct worker *worker = job->worker;
+    double seconds = later_clock() - job->began;
+    struct worker_type *type = type_of(worker, job->type);
+
+    if (type && !job->event)
+        learn(&type->average, seconds);
+    job_settle(job, job->slot, result, kind, run_random());
+    log_end(job, job->slot, seconds);
+    atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
+    if (result != LATER_DONE)
+        atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
+    worker->performed++;
+    settle(worker, job->slot); /* first: it stays settled so if we die while we wait for Redis */
+    admission_free(job);
+    job->slot = NULL;
+}
+
+/* --- event jobs --- */
+
+static void set_timer(struct later_job *job, double seconds)
+{
+    struct timeval tv = { (time_t)seconds,
+                          (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
+
+    event_add(job->timer, &tv);
+}
+
+/* Asks the handler to stop; it has `grace` seconds to finish. */
+static void cancel_event_job(struct later_job *job)
+{
+    job->cancel_sent = true;
+    set_timer(job, job->worker->config->grace);
+    if (job->type->type.cancel)
+        job->type->type.cancel(job); /* may finish it: job may be gone */
+}
+
+static void on_job_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct later_job *job = arg;
+    struct worker *worker = job->worker;
+
+    (void)fd;
+    (void)what;
+    if (!job->cancel_sent) {
+        if (!job->error[0])
+            snprintf(job->error, sizeof job->error, "over its time of %.3f s",
+                     job->deadline - job->began);
+        cancel_event_job(job);
+    } else { /* it did not finish: settled without it; the struct waits for a late finish */
+        forget_event_job(worker, job);
+        end_attempt(job, LATER_RETRY, "timeout");
+    }
+    worker_kick(worker);
+}
+
+/* A finished event job's struct is kept for a while, so that a second finish finds something to be
+ * refused by. */
+static void entomb(struct worker *worker, struct later_job *job)
+{
+    struct later_job **place = &worker->finished[worker->next_finished++ % WORKER_FINISHED];
+
+    batch_release(job->batch);
+    if (job->timer)
+        event_free(job->timer);
+    job->batch = NULL;
+    job->timer = NULL;
+    job->document = job->doc.payload = "";
+    job->document_len = job->doc.payload_len = 0;
+    job->ended = true;
+    free(*place);
+    *place = job;
+}
+
+/* later_job_finish(): host.c checks and calls it. */
+int run_finish(struct later_job *job, uint32_t result)
+{
+    struct worker *worker = job->worker;
+
+    if (job->in_perform) { /* finished before perform has returned: it is told by run_one() */
+        job->ended = true;
+        job->result = result;
+        return 0;
+    }
+    if (!job->slot) {
+        struct log_job fields;
+
+        job_log_fields(job, -1, &fields);
+        log_job(LOG_WARN, &fields, "plugin %s finished it after its time was over: refused",
+                job->type->plugin);
+        entomb(worker, job);
+        return -1;
+    }
+    forget_event_job(worker, job);
+    end_attempt(job, result, job->cancel_sent ? "timeout" : "retry");
+    entomb(worker, job);
+    worker_kick(worker);
+    return 0;
+}
+
+static bool start_event_job(struct later_job *job)
+{
+    struct worker *worker = job->worker;
+
+    job->timer = evtimer_new(worker->base, on_job_timer, job);
+    if (!job->timer)
+        return false;
+    set_timer(job, job->deadline - job->began);
+    job->next = worker->jobs;
+    job->link = &worker->jobs;
+    if (job->next)
+        job->next->link = &job->next;
+    worker->jobs = job;
+    worker->in_flight++;
+    if (!event_pending(worker->watch, EV_TIMEOUT, NULL)) /* else short jobs would put it off */
+        event_add(worker->watch, &(struct timeval){ 0, 250000 });
+    return true;
+}
+
+static struct later_job *withdrawn(const struct worker *worker)
+{
+    for (struct later_job *job = worker->jobs; job; job = job->next) {
+        if (!job->cancel_sent && atomic_load(&job->slot->cancelled))
+            return job;
+    }
+    return NULL;
+}
+
+void run_watch(struct worker *worker)
+{
+    struct later_job *job;
+
+    while ((job = withdrawn(worker))) /* from the start again: a cancel may finish any of them */
+        cancel_event_job(job);
+}
+
+/* --- one job --- */
+
+/* Everything about the job that its worker's death would leave to the keeper. */
+static void describe(const struct later_job *job)
+{
+    struct slot *slot = job->slot;
+
+    slot->attempt = job->attempt;
+    slot->max_attempts = job->max_attempts;
+    slot->event = job->event;
+    slot->began = job->began;
+    slot->deadline = job->deadline;
+    slot->retry_in = later_backoff_delay(&job->backoff, job->attempt, run_random());
+}
+
+static uint32_t perform(struct later_job *job)
+{
+    uint32_t result;
+
+    job->in_perform = true;
+    result = (uint32_t)job->type->type.perform(job);
+    job->in_perform = false;
+    if (job->event && job->ended)
+        return job->result;
+    if (result == LATER_DEFERRED && job->event)
+        return LATER_DEFERRED;
+    if (result > LATER_BURY) {
+        snprintf(job->error, sizeof job->error, "plugin %s: type %s answered %u", job->type->plugin,
+                 job->doc.type, (unsigned)result);
+        return LATER_RETRY;
+    }
+    return result;
+}
+
+static void run_one(struct worker *worker, struct later_job *job)
+{
+    struct worker_queue *queue = &worker->queues[job->slot->queue];
+    uint32_t result;
+
+    describe(job);
+    atomic_fetch_add_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
+    worker->running = !job->event;
+    result = perform(job);
+    worker->running = false;
+    learn(&queue->average, later_clock() - job->began);
+    if (result == LATER_DEFERRED && start_event_job(job))
+        return;
+    if (result == LATER_DEFERRED)
+        result = LATER_RETRY; /* no memory for its timer */
+    end_attempt(job, result, job->cancel_sent ? "timeout" : "retry");
+    job_free(job);
+}
+
+static struct later_job *job_new(struct worker *worker, const struct held *held)
+{
+    struct later_job *job = calloc(1, sizeof *job);
+
+    if (!job)
+        return NULL;
+    job->worker = worker;
+    job->slot = held->slot;
+    job->batch = held->batch;
+    job->document = held->document;
+    job->document_len = held->document_len;
+    job->id = held->slot->id;
+    job->token = held->slot->token;
+    job->queue = worker->queues[held->slot->queue].whole;
+    job->attempt = held->attempts + 1;
+    job->began = later_clock();
+    job->retry_in = -1;
+    return job;
+}
+
+/* Not beside what is in flight: a serial job, a suspect, or any job where a suspect runs. It and
+ * all behind it go back, and nothing is fetched until what is in flight has ended. */
+static bool must_wait(struct worker *worker, const struct later_job *job)
+{
+    return worker->in_flight > 0 && (worker->alone || !job->event || job->slot->crashes == 0);
+}
+
+static void give_back(struct worker *worker, struct later_job *job)
+{
+    settle_unrun(job, LATER_VERB_RETURN, 0, "", "");
+    run_return_held(worker);
+    worker->alone = true;
+}
+
+void run_next(struct worker *worker)
+{
+    struct held held = take_held(worker);
+    struct later_job *job;
+    struct worker_type *type;
+
+    /* Whoever moves it on owns it: we, or the keeper that gives it back. */
+    if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
+        batch_release(held.batch);
+        return;
+    }
+    /* A lease that is over by our own clock is not begun: somebody else may have it. If nobody has,
+     * the job goes back untouched; else that changes nothing. */
+    if (later_clock() * 1e6 > (double)atomic_load(&held.slot->lease_end) ||
+        atomic_load(&held.slot->cancelled)) {
+        batch_release(held.batch);
+        slot_finish(held.slot, LATER_VERB_RETURN, 0, "held", "", "");
+        settle(worker, held.slot);
+        return;
+    }
+    job = job_new(worker, &held);
+    if (!job) {
+        batch_release(held.batch);
+        slot_finish(held.slot, LATER_VERB_RETURN, 1, "", "", "");
+        settle(worker, held.slot);
+        return;
+    }
+    if (!is_fit(worker, job, &held)) {
+        job_free(job);
+        return;
+    }
+    job->event = job->type->type.mode == LATER_EVENT;
+    if (must_wait(worker, job)) {
+        give_back(worker, job);
+        job_free(job);
+        return;
+    }
+    if (!pass_gates(job)) {
+        job_free(job);
+        return;
+    }
+    if (job->event && job->slot->crashes == 0)
+        worker->alone = true;
+    type = type_of(worker, job->type);
+    if (outbox_waiting(worker->outbox) && type && !job->event && type->average >= SLOW)
+        worker_flush(worker);
+    run_one(worker, job);
+    if (!worker->in_flight)
+        worker->alone = false;
+}

@@ -1,0 +1,137 @@
+/*
+ * wake.c: a worker waits for work.
+ *
+ * On one server it waits in BLPOP on the wake keys of its queues, at most 5 seconds or a third of
+ * the lease. With one queue a reserve for a few jobs is written right behind, which runs in the
+ * same turn of Redis in which the wake comes. On a Redis Cluster it says that it is idle, and the
+ * supervisor, which waits for all workers, calls it (wake_listener.h).
+ */
+#include "worker/worker.h"
+
+#include "base/clock.h"
+#include "redis/script.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WAIT_SECONDS 5.0 /* one BLPOP, at most */
+#define UNTIL_SLACK  0.2 /* the reserve behind takes nothing so long after the BLPOP's end */
+
+/* Who eats a wake and will not reserve puts it back, for another worker. */
+static void put_back(struct worker *worker, const struct worker_queue *queue)
+{
+    struct later_command cmd = { 0 };
+
+    later_script_begin(&cmd, LATER_SCRIPT_WAKE, &queue->keys, NULL, 0);
+    link_send(worker->main, &cmd, LATER_SCRIPT_WAKE, LINK_TIMEOUT, NULL, NULL);
+    link_flush(worker->main);
+}
+
+/* --- in BLPOP --- */
+
+static void on_wake(void *arg, struct later_answer *answer)
+{
+    struct worker *worker = arg;
+    const char *key = later_reply_text(later_reply_at(answer->reply, 0), NULL);
+
+    worker->waiting = worker->unblocking = false;
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        struct worker_queue *queue = &worker->queues[i];
+
+        if (strcmp(key, queue->keys.name[LATER_KEY_WAKE]) != 0)
+            continue;
+        /* With one queue the reserve behind this BLPOP takes the first jobs already. */
+        queue->live = !queue->asked;
+        if (worker->draining || worker->paused || worker->alone)
+            put_back(worker, queue);
+    }
+    if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
+        link_break(worker->wake, answer->text);
+    worker_kick(worker);
+}
+
+/* A reserve behind a BLPOP counts its lease from when it was sent: it must not wait for long
+ * beside a short lease, or what it takes is over before it begins. */
+static double longest_wait(const struct worker *worker)
+{
+    return fmin(WAIT_SECONDS, worker->config->lease / 3);
+}
+
+static void begin_to_wait(struct worker *worker)
+{
+    struct later_command cmd = { 0 };
+    uint32_t count = worker->queue_count;
+    double wait = longest_wait(worker);
+
+    if (worker->waiting || !link_is_up(worker->wake))
+        return;
+    later_command_begin(&cmd, count + 2);
+    later_command_text(&cmd, "BLPOP");
+    for (uint32_t i = 0; i < count; i++)
+        later_command_text(&cmd, worker->queues[i].keys.name[LATER_KEY_WAKE]);
+    later_command_seconds(&cmd, wait);
+    if (link_send(worker->wake, &cmd, LATER_NO_SCRIPT, wait + LINK_TIMEOUT, on_wake, worker) < 0)
+        return;
+    worker->waiting = true;
+    if (count == 1 && worker->redis_offset)
+        intake_behind(worker, &worker->queues[0],
+                      later_clock() + worker->redis_offset + wait + UNTIL_SLACK,
+                      wait + LINK_TIMEOUT);
+    link_flush(worker->wake);
+}
+
+/* 0: nobody was blocked. The BLPOP, on its way by another connection, may not have come there yet.
+ */
+static void on_unblocked(void *arg, struct later_answer *answer)
+{
+    struct worker *worker = arg;
+
+    if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) != 0)
+        return;
+    worker->unblocking = false;
+    wake_unblock(worker);
+}
+
+void wake_unblock(struct worker *worker)
+{
+    struct later_command cmd = { 0 };
+    int64_t id;
+
+    if (!worker->waiting || worker->unblocking)
+        return;
+    id = later_redis_id(link_redis(worker->wake));
+    if (!id)
+        return;
+    later_command_begin(&cmd, 3);
+    later_command_text(&cmd, "CLIENT");
+    later_command_text(&cmd, "UNBLOCK");
+    later_command_int(&cmd, id);
+    worker->unblocking =
+        link_send(worker->main, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_unblocked, worker) == 0;
+    link_flush(worker->main);
+}
+
+/* --- called by the supervisor --- */
+
+/* Whoever is called and has other things to do lets another have it. */
+void wake_called(struct worker *worker, const char *name)
+{
+    slots_move_idle(worker->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        struct worker_queue *queue = &worker->queues[i];
+
+        if (strcmp(name, queue->keys.queue) != 0)
+            continue;
+        queue->live = true;
+        if (worker->draining || worker->paused || worker->alone || worker->held_count)
+            put_back(worker, queue);
+    }
+}
+
+void wake_wait(struct worker *worker, bool idle)
+{
+    if (worker->wake && idle)
+        begin_to_wait(worker);
+    else if (!worker->wake && slots_set_idle(worker->slots, idle))
+        worker_report(worker, WORKER_IDLE);
+}

@@ -1,0 +1,420 @@
+/* worker.c: the process of a worker: loop, orders, drain, recycling. */
+#include "worker/worker.h"
+
+#include "client/call.h"
+#include "base/clock.h"
+#include "log.h"
+#include "worker/backlog.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define WEIGH_SECONDS 0.002 /* between looks at our memory */
+#define COUNT_SECONDS 2     /* between looks at our connections */
+#define TURN_SECONDS  0.002 /* of running jobs, then sockets get their turn */
+
+void worker_report(struct worker *worker, enum worker_report what)
+{
+    char byte = (char)what;
+
+    (void)!write(worker->start->status_fd, &byte, 1); /* full: the supervisor is told enough */
+}
+
+void worker_busy(struct worker *worker)
+{
+    if (!atomic_exchange(&worker->slots->page->busy, 1))
+        worker_report(worker, WORKER_BUSY);
+}
+
+void worker_flush(struct worker *worker)
+{
+    worker->flushed = later_clock();
+    outbox_flush(worker->outbox);
+    link_flush(worker->main);
+}
+
+void worker_kick(struct worker *worker)
+{
+    event_active(worker->pump, EV_TIMEOUT, 0);
+}
+
+/* --- ending --- */
+
+/* MiB this process has of its own: resident less shared pages (proc(5), statm). */
+static uint64_t own_memory(void)
+{
+    unsigned long size = 0, resident = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (!file)
+        return 0;
+    if (fscanf(file, "%lu %lu %lu", &size, &resident, &shared) != 3)
+        resident = shared = 0;
+    fclose(file);
+    return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) >> 20;
+}
+
+/* Asking takes about 20 us: not after each of many quick jobs, but after each of those that have
+ * the time to leak much. */
+static bool too_large(struct worker *worker)
+{
+    double now = later_clock();
+
+    if (!worker->config->recycle.memory || now - worker->weighed < WEIGH_SECONDS ||
+        !worker->performed) /* where a new one is too large already, it does one job at least */
+        return false;
+    worker->weighed = now;
+    return own_memory() > worker->config->recycle.memory;
+}
+
+/* Is it time for a fresh process? Asked between jobs. */
+static bool worn_out(struct worker *worker)
+{
+    const struct config *config = worker->config;
+
+    if (config->recycle.jobs && worker->performed >= config->recycle.jobs)
+        return true;
+    if (config->recycle.age > 0 && later_clock() - worker->started >= config->recycle.age)
+        return true;
+    return too_large(worker);
+}
+
+static void drain(struct worker *worker)
+{
+    if (worker->draining)
+        return;
+    worker->draining = true;
+    run_return_held(worker);
+    wake_unblock(worker);
+    worker_kick(worker);
+}
+
+/* Everything is answered, or there is nobody to answer: the keeper settles from our page then. */
+static bool may_end(const struct worker *worker)
+{
+    if (!worker->draining || worker->held_count || worker->in_flight)
+        return false;
+    if (!link_is_up(worker->main))
+        return true;
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        if (worker->queues[i].asked)
+            return false;
+    }
+    return !worker->waiting && !worker->finding && outbox_open(worker->outbox) == 0;
+}
+
+/* --- the loop --- */
+
+static bool begins_none(const struct worker *worker)
+{
+    return worker->draining || worker->paused;
+}
+
+static void on_pump(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    double until = later_clock() + TURN_SECONDS;
+
+    (void)fd;
+    (void)what;
+    while (worker->held_count && later_clock() < until && !begins_none(worker)) {
+        run_next(worker);
+        intake_ahead(worker);
+    }
+    if (!worker->draining && worn_out(worker))
+        drain(worker);
+    if (begins_none(worker)) /* a reserve's answer may come after the order */
+        run_return_held(worker);
+    if (worker->held_count) {
+        worker_kick(worker);
+    } else {
+        worker_flush(worker);
+        fetch(worker);
+    }
+    if (may_end(worker))
+        event_base_loopbreak(worker->base);
+}
+
+/* A while after Redis refused something. */
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    intake_recover(arg);
+    worker_kick(arg);
+}
+
+/* Every few seconds, on a Cluster. */
+static void on_count(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    struct connections *connections = &worker->slots->page->connections;
+
+    (void)fd;
+    (void)what;
+    connections->count = 0;
+    connections_add(connections, link_redis(worker->main));
+    connections_add(connections, later_call_redis(worker->client));
+}
+
+static void on_late(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    intake_late(arg);
+}
+
+/* Four times a second while event jobs are in flight: shows the keeper that the loop turns, and
+ * tells handlers of withdrawn jobs. */
+static void on_watch(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+
+    (void)fd;
+    (void)what;
+    atomic_store(&worker->slots->page->heartbeat, (int64_t)(later_clock() * 1e6));
+    run_watch(worker);
+    if (worker->in_flight)
+        event_add(worker->watch, &(struct timeval){ 0, 250000 });
+}
+
+/* The rest of an order that came whole: what else is in the pipe stays there. */
+static void read_line(int fd, char *line, size_t room)
+{
+    size_t len = 0;
+
+    while (len + 1 < room && read(fd, line + len, 1) == 1 && line[len] != '\n')
+        len++;
+    line[len] = '\0';
+}
+
+/* The master is elsewhere now. What a plugin waits for on its client comes to an end by itself. */
+static void moved(struct worker *worker)
+{
+    struct later_redis *plain = later_call_redis(worker->client);
+    char peer[LATER_PEER_SIZE];
+
+    read_line(worker->start->control_fd, peer, sizeof peer);
+    link_moved(worker->main, peer);
+    if (worker->wake)
+        link_moved(worker->wake, peer);
+    if (*later_redis_peer(plain) && strcmp(later_redis_peer(plain), peer) != 0)
+        later_call_abort(worker->client);
+}
+
+static void on_control(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    char order;
+    ssize_t got = read(fd, &order, 1);
+
+    (void)what;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) { /* the supervisor is gone: its successor settles what we hold */
+        _exit(0);
+    } else if (order == WORKER_DRAIN) {
+        drain(worker);
+    } else if (order == WORKER_PAUSE) {
+        worker->paused = true;
+        run_return_held(worker);
+        wake_unblock(worker);
+    } else if (order == WORKER_RESUME) {
+        worker->paused = false;
+    } else if (order == WORKER_MOVED) {
+        moved(worker);
+    } else if (order == WORKER_LOOK) {
+        char queue[LATER_QUEUE_MAX + 2];
+
+        read_line(worker->start->control_fd, queue, sizeof queue);
+        wake_called(worker, queue);
+    }
+    worker_kick(worker);
+}
+
+static void on_link_up(void *arg)
+{
+    struct worker *worker = arg;
+
+    for (uint32_t i = 0; i < worker->queue_count; i++)
+        worker->queues[i].live = true; /* look once: wakes may have been lost with the connection */
+    intake_recover(worker);
+    worker_kick(worker);
+}
+
+static void on_link_down(void *arg)
+{
+    worker_kick(arg);
+}
+
+/* --- making and unmaking --- */
+
+static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+{
+    const struct worker *worker = arg;
+
+    (void)slots;
+    return &worker->queues[queue].keys;
+}
+
+static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
+{
+    struct worker *worker = arg;
+
+    (void)slots;
+    if (lost)
+        log_line(LOG_WARN, "job %s was not ours any more when we came to %s it", slot->id,
+                 later_verb_name((enum later_verb)slot->verb));
+    if (outbox_open(worker->outbox) == 0)
+        worker_kick(worker);
+}
+
+static void name_queues(struct worker *worker)
+{
+    const struct config_pool *pool = worker->start->pool;
+    struct slots_page *page = worker->slots->page;
+
+    worker->queue_count = pool->queue_count;
+    for (uint32_t i = 0; i < pool->queue_count; i++) {
+        struct worker_queue *queue = &worker->queues[i];
+
+        later_keys_init(&queue->keys, worker->config->redis.prefix, pool->queues[i].name);
+        later_shard_whole(queue->whole, pool->queues[i].name);
+        queue->index = i;
+        queue->first = i > 0 && strcmp(queue->whole, worker->queues[i - 1].whole) == 0
+                           ? worker->queues[i - 1].first
+                           : i;
+        worker->queues[queue->first].count = i + 1 - queue->first;
+        queue->weight = pool->queues[i].weight;
+        queue->live = true;
+        queue->average = 0.001;
+        worker->weighted = worker->weighted || queue->weight > 0;
+        memcpy(page->queues[i], queue->keys.queue, sizeof page->queues[i]);
+    }
+    snprintf(page->prefix, sizeof page->prefix, "%s", worker->config->redis.prefix);
+    page->queue_count = pool->queue_count;
+    page->pid = getpid();
+}
+
+static int make_links(struct worker *worker, struct later_error *err)
+{
+    const struct link_options main = {
+        .what = "worker", .quiet = true, .up = on_link_up, .down = on_link_down, .arg = worker
+    };
+    struct link_options wake = main;
+    char url[512];
+    struct later_client_options client = { .url = url,
+                                           .password_file = worker->config->redis.password_file,
+                                           .prefix = worker->config->redis.prefix,
+                                           .name = "laterd-plugins" };
+
+    wake.what = "wake";
+    link_url(worker->config, url, sizeof url);
+    worker->main = link_new(worker->base, worker->config, &main, err);
+    if (!worker->main)
+        return -1;
+    if (!worker->start->listens &&
+        !(worker->wake = link_new(worker->base, worker->config, &wake, err)))
+        return -1;
+    worker->client = later_client_open_with(&client, err);
+    return worker->client ? 0 : -1;
+}
+
+static int make_events(struct worker *worker)
+{
+    worker->pump = event_new(worker->base, -1, 0, on_pump, worker);
+    worker->again = evtimer_new(worker->base, on_again, worker);
+    worker->watch = evtimer_new(worker->base, on_watch, worker);
+    worker->late = worker->start->listens ? evtimer_new(worker->base, on_late, worker) : NULL;
+    worker->count = event_new(worker->base, -1, EV_PERSIST, on_count, worker);
+    worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
+                                on_control, worker);
+    if (!worker->pump || !worker->again || !worker->watch || !worker->control || !worker->count ||
+        (worker->start->listens && !worker->late))
+        return -1;
+    if (worker->start->listens)
+        event_add(worker->count, &(struct timeval){ COUNT_SECONDS, 0 });
+    return event_add(worker->control, NULL);
+}
+
+static int set_up(struct worker *worker, struct later_error *err)
+{
+    worker->base = event_base_new();
+    worker->plugins = plugin_set_new();
+    worker->backlog = backlog_new();
+    if (!worker->base || !worker->plugins || !worker->backlog || make_events(worker) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    name_queues(worker);
+    if (make_links(worker, err) < 0)
+        return -1;
+    worker->outbox =
+        outbox_new(worker->base, worker->main, worker->start->host, keys_of, on_settled, worker);
+    if (!worker->outbox)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (plugin_set_load(worker->plugins, worker->config, host_table(worker), err) < 0)
+        return -1;
+    return plugin_set_start(worker->plugins, err);
+}
+
+/* 0: none. */
+static void limit_to(const char *option, __rlimit_resource_t what, rlim_t most)
+{
+    if (most && setrlimit(what, &(struct rlimit){ most, most }) < 0)
+        log_line(LOG_WARN, "%s: %s", option, strerror(errno));
+}
+
+static void tear_down(struct worker *worker)
+{
+    link_free(worker->wake);
+    link_free(worker->main);
+    outbox_free(worker->outbox);
+    run_return_held(worker);
+    plugin_set_stop(worker->plugins);
+    plugin_set_free(worker->plugins);
+    later_client_close(worker->client);
+    for (struct event **event = (struct event *[]){ worker->pump, worker->again, worker->watch,
+                                                    worker->control, worker->count, NULL };
+         *event; event++)
+        event_free(*event);
+    if (worker->late)
+        event_free(worker->late);
+    if (worker->base)
+        event_base_free(worker->base);
+    for (size_t i = 0; i < WORKER_FINISHED; i++)
+        free(worker->finished[i]);
+    free(worker->held);
+    free(worker->types);
+    free(worker->needs);
+    backlog_free(worker->backlog);
+}
+
+int worker_main(const struct worker_start *start)
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    struct later_error err;
+    int status = 0;
+
+    if (!worker)
+        return LATER_E_SYSTEM;
+    worker->start = start;
+    worker->config = start->config;
+    worker->slots = start->slots;
+    worker->started = later_clock();
+    limit_to("memory_max", RLIMIT_AS, start->pool->memory_max << 20);
+    limit_to("files_max", RLIMIT_NOFILE, start->pool->files_max);
+    if (set_up(worker, &err) < 0) {
+        log_line(LOG_ERROR, "%s", err.text);
+        status = (int)err.code;
+    } else {
+        worker_report(worker, WORKER_READY);
+        worker_kick(worker);
+        event_base_dispatch(worker->base);
+    }
+    tear_down(worker);
+    free(worker);
+    return status;
+}

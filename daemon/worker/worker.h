@@ -1,0 +1,217 @@
+/*
+ * worker.h: a worker process: reserve → run → settle.
+ *
+ *     worker.c    the process: loop, control pipe, drain, recycling
+ *     intake.c     what to reserve, and when
+ *     wake.c      waiting for a wake
+ *     run.c       one job: its handler, its result, its settlement
+ *     admission.c      what a job needs before it may run: locks, places, limits (admission.h)
+ *     host.c      the functions that plugins call
+ *
+ * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
+ * else, since what is written behind a blocked BLPOP waits for it. On a Redis Cluster it has no
+ * `wake`: it says in its slot page that it is idle, and the supervisor calls it (wake_listener.h).
+ *
+ * This header is what the six files share; outside of them only worker_main() counts.
+ */
+#ifndef LATERD_WORKER_H
+#define LATERD_WORKER_H
+
+#include "config/config.h"
+#include "link/link.h"
+#include "reservation/outbox.h"
+#include "plugin/plugin.h"
+#include "redis/sentinel.h"
+#include "reservation/slots.h"
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct later_client;
+struct backlog;
+struct worker_need;
+
+/* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
+ * Behind two of them stands more, in the same write, up to a newline: the new master's "host:port";
+ * the name of the queue to look at. */
+enum worker_order {
+    WORKER_DRAIN = 'd',
+    WORKER_PAUSE = 'p',
+    WORKER_RESUME = 'r',
+    WORKER_MOVED = 'm',
+    WORKER_LOOK = 'l'
+};
+
+/* What a worker says on its status pipe: its plugins are loaded; it holds something again; it is
+ * idle, which was awaited (slots.h). */
+enum worker_report { WORKER_READY = 'R', WORKER_BUSY = 'B', WORKER_IDLE = 'I' };
+
+/* What a worker process is started with. All borrowed, for its life. */
+struct worker_start {
+    const struct config *config;
+    const struct config_pool *pool;
+    struct slots *slots;
+    int number;       /* for the log */
+    int control_fd;   /* to read orders from */
+    int status_fd;    /* to write reports to */
+    const char *host; /* for error records */
+    bool listens;     /* the supervisor waits for wakes (wake_listener.h) */
+};
+
+/* Runs a worker until it is told to stop. Returns the process's exit status: 0, or 78 where a
+ * plugin refuses. */
+int worker_main(const struct worker_start *start);
+
+/* --- shared by worker.c, intake.c, wake.c, run.c, admission.c, host.c --- */
+
+/* The answer of a reserve, kept while any of its jobs needs its documents. */
+struct batch {
+    struct later_reply *reply;
+    size_t users;
+};
+
+/* A reserved job that has not begun. */
+struct held {
+    struct slot *slot;
+    struct batch *batch;
+    const char *document;
+    size_t document_len;
+    uint32_t attempts;
+};
+
+struct worker_queue {
+    struct later_keys keys;
+    later_queue_name whole; /* the queue's name; the keys may be a shard's */
+    uint32_t index;         /* in the slot page */
+    uint32_t first, count;  /* the entries of the whole: it and its shards */
+    uint32_t turn;          /* of the first entry: which of them is looked at first, */
+    double turned;          /* and since when */
+    uint32_t weight;
+    bool live;      /* there was work when we looked last */
+    double checked; /* when that was */
+    double average; /* seconds a job takes: moving average */
+    bool asked;     /* a reserve is under way */
+    double sent;    /* when, on main */
+    bool silent;    /* it has had no answer for a while */
+    bool resting;   /* refused, or cut off: until the timer `again` comes */
+    size_t finding; /* lost reserves being looked for */
+};
+
+/* How long a type takes; types that may be slow get earlier acks sent first. */
+struct worker_type {
+    const struct plugin_type *type;
+    double average;
+};
+
+#define WORKER_FINISHED 64 /* finished event jobs that a second finish is still told apart from */
+
+struct worker {
+    const struct worker_start *start;
+    const struct config *config;
+    struct slots *slots;
+    struct event_base *base;
+    struct link *main;
+    struct link *wake; /* NULL: the supervisor waits for wakes (wake_listener.h) */
+    struct outbox *outbox;
+    struct plugin_set *plugins;
+    struct later_client *client; /* for the calls of plugins; made when first used */
+    struct event *pump, *again, *control, *watch;
+    struct event *count;
+    struct event *late; /* NULL: all queues are on one server */
+
+    struct worker_queue queues[SLOTS_QUEUES];
+    uint32_t queue_count;
+    bool weighted;
+
+    struct held *held; /* a circular buffer */
+    size_t held_first, held_count, held_room;
+    uint32_t next_slot; /* where to look for a free one */
+    struct worker_type *types;
+    size_t type_count;
+
+    struct later_job *jobs;                      /* event jobs in flight */
+    struct later_job *finished[WORKER_FINISHED]; /* and those that finished last */
+    size_t next_finished;
+    size_t in_flight;
+    bool alone;   /* what runs, or comes next, must run by itself: no fetching */
+    bool running; /* a serial handler is on the stack */
+
+    struct backlog *backlog;   /* locks, permits and limits that are not free */
+    struct worker_need *needs; /* room for those of one job */
+    uint32_t holding;          /* locks and places of our jobs */
+    double complained;         /* when Redis's silence about them was told last */
+
+    size_t asked;        /* reserves without an answer, on main */
+    bool waiting;        /* a BLPOP is out */
+    bool unblocking;     /* and was told to come back */
+    size_t finding;      /* lost reserves being looked for */
+    double redis_offset; /* Redis's clock minus ours; 0 = not known */
+    double flushed;      /* when settlements were last sent */
+
+    bool draining, paused, ending;
+    uint64_t performed;
+    double started;
+    double weighed; /* when recycle.memory was looked at last */
+};
+
+/* intake.c: asks for work where that is due; called whenever something has changed. */
+void fetch(struct worker *worker);
+/* The next batch, while this one runs. */
+void intake_ahead(struct worker *worker);
+/* The links came up, or a while has passed: looks for reserves whose answer was lost. */
+void intake_recover(struct worker *worker);
+/* Reserves that have no answer yet hold up the other queues no longer. */
+void intake_late(struct worker *worker);
+/* A few jobs of the only queue, by a reserve right behind a BLPOP on `wake`, which takes nothing
+ * after `until` (seconds by Redis's clock). */
+void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout);
+
+/* intake_turn.c: may it be asked now? It holds up nobody if not. And has it work besides? */
+bool intake_is_open(const struct worker_queue *queue);
+bool intake_is_ready(const struct worker_queue *queue);
+/* The n-th entry to look at: queues in their order, the shards of one (and the plain one) in turn.
+ */
+struct worker_queue *intake_in_turn(struct worker *worker, uint32_t n);
+/* One ready queue by weight, NULL if none is: the chance of each is its share of the ready ones'
+ * weights, that of one with shards as great as if it had none. */
+struct worker_queue *intake_choose(struct worker *worker);
+/* Of its whole, this one comes first for a while, since what is settled goes to Redis in one write
+ * with the next reserve of the same shard; then it is the turn of the next. */
+void intake_turn(struct worker *worker, const struct worker_queue *queue, double now);
+
+/* wake.c: there is nothing to do, so wait; or there is something, so that nobody shall call. */
+void wake_wait(struct worker *worker, bool idle);
+/* Makes a waiting BLPOP come back. */
+void wake_unblock(struct worker *worker);
+/* The supervisor has called: there is work in this queue. */
+void wake_called(struct worker *worker, const char *queue);
+
+/* Forgets one job that was held. */
+void batch_release(struct batch *batch);
+
+/* run.c: begins the first held job. */
+void run_next(struct worker *worker);
+/* Gives every held job back. */
+void run_return_held(struct worker *worker);
+/* Looks after event jobs: cancelled ones, late ones. */
+void run_watch(struct worker *worker);
+/* later_job_finish(): 0, or -1 when its time was over before. */
+int run_finish(struct later_job *job, uint32_t result);
+
+/* 64 bits of chance: jitter, no secret. */
+uint64_t run_random(void);
+
+/* worker.c: something has changed: settle, run, fetch at the loop's next turn. */
+void worker_kick(struct worker *worker);
+/* Writes to the status pipe. */
+void worker_report(struct worker *worker, enum worker_report what);
+/* Tells the keeper that this page is worth looking at. */
+void worker_busy(struct worker *worker);
+/* Sends what is settled. */
+void worker_flush(struct worker *worker);
+
+/* host.c: the table that plugins get; and the worker behind it, NULL for --perform. */
+const struct later_host *host_table(struct worker *worker);
+
+#endif

@@ -1,0 +1,339 @@
+/* bulk.c: pushing many jobs. */
+#include "client/bulk_batch.h"
+
+#include "base/clock.h"
+#include "client/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define QUEUES_MAX  64
+#define UNDER_WAY   4                   /* batches sent and not answered */
+#define BATCH_BYTES (256 * 1024)        /* or one job, if it is larger */
+#define OPEN_BYTES  (4 * 1024 * 1024)   /* in all batches that are being filled */
+#define TRIES       5                   /* of a batch whose connection broke */
+#define PAUSE       (200 * 1000 * 1000) /* nanoseconds between two looks for a Redis that is gone */
+
+struct later_bulk {
+    struct later_client *client;
+    bool replace;
+    double patience; /* seconds */
+    later_bulk_fn *fn;
+    void *arg;
+    struct later_batch *open[QUEUES_MAX]; /* being filled, one a place */
+    size_t open_count, open_bytes;
+    struct later_batch
+        *sent; /* under way, or lost; the oldest first, to be sent again in this order */
+    size_t sent_count;
+    struct later_batch *returned; /* answered, with jobs that have to go on to another place */
+    bool rerouting;
+};
+
+struct later_bulk *later_bulk_new(struct later_client *client, bool replace, later_bulk_fn *fn,
+                                  void *arg)
+{
+    struct later_bulk *bulk = calloc(1, sizeof *bulk);
+
+    if (bulk)
+        *bulk = (struct later_bulk){ .client = client, .replace = replace, .fn = fn, .arg = arg };
+    return bulk;
+}
+
+void later_bulk_patience(struct later_bulk *bulk, double seconds)
+{
+    bulk->patience = seconds;
+}
+
+static void link_sent(struct later_bulk *bulk, struct later_batch *batch)
+{
+    struct later_batch **link = &bulk->sent;
+
+    while (*link)
+        link = &(*link)->next;
+    batch->next = NULL;
+    *link = batch;
+    bulk->sent_count++;
+}
+
+static void unlink_sent(struct later_bulk *bulk, struct later_batch *batch)
+{
+    struct later_batch **link = &bulk->sent;
+
+    while (*link != batch)
+        link = &(*link)->next;
+    *link = batch->next;
+    bulk->sent_count--;
+}
+
+/* The plan was another: from the start, all of them. */
+static void begin_again(struct later_batch *batch, const char *words)
+{
+    later_call_learn(batch->bulk->client, batch->queue, batch->keys.queue, words);
+    batch->epoch = UINT64_MAX; /* of no plan */
+    for (size_t i = 0; i < batch->count; i++)
+        batch->slots[i].tries++;
+}
+
+/* It was answered: Redis is there, and those behind it begin to count anew. With many under way and
+ * a connection that breaks again and again, each of them is lost several times before its turn. */
+static void note_answer(struct later_bulk *bulk, struct later_batch *batch)
+{
+    unlink_sent(bulk, batch);
+    for (struct later_batch *other = bulk->sent; other; other = other->next)
+        other->tries = 0;
+}
+
+static void take_answer(void *arg, struct later_answer *answer)
+{
+    struct later_batch *batch = arg;
+    struct later_bulk *bulk = batch->bulk;
+    struct later_error err;
+    const char *words;
+    bool told = false;
+
+    if (answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN) {
+        batch->lost = true; /* later_bulk sends it again, under the same call id */
+        return;
+    }
+    note_answer(bulk, batch);
+    if (answer->outcome == LATER_REFUSED && later_shards_stale(answer->text, &words))
+        begin_again(batch, words);
+    else if (later_call_check(answer, LATER_SCRIPT_PUSH, &err) < 0)
+        told = later_batch_report(batch, NULL, &err, bulk->fn, bulk->arg);
+    else
+        told = later_batch_report(batch, answer->reply, NULL, bulk->fn, bulk->arg);
+    if (told) {
+        later_batch_free(batch);
+    } else { /* reroute() goes on, outside of the callback */
+        batch->next = bulk->returned;
+        bulk->returned = batch;
+    }
+}
+
+static int send_batch(struct later_batch *batch, struct later_error *err)
+{
+    struct later_bulk *bulk = batch->bulk;
+    struct later_command cmd = { 0 };
+
+    later_batch_call(batch, bulk->replace, &cmd);
+    batch->lost = false;
+    if (!batch->seeks)
+        later_call_announce(bulk->client, &batch->keys);
+    if (later_call_begin(bulk->client, &cmd, LATER_SCRIPT_PUSH, take_answer, batch, err) < 0) {
+        batch->lost = true;
+        return -1;
+    }
+    return 0;
+}
+
+/* send_batch(), again and again while patience lasts. */
+static int send_patiently(struct later_batch *batch, struct later_error *err)
+{
+    const struct timespec pause = { .tv_nsec = PAUSE };
+    double until = later_clock() + batch->bulk->patience;
+
+    while (send_batch(batch, err) < 0) {
+        if (err->code != LATER_E_REDIS || later_clock() >= until)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+/* Sends lost batches again. Gives up where that failed TRIES times in a row. */
+static int resend_lost(struct later_bulk *bulk, struct later_error *err)
+{
+    for (struct later_batch *batch = bulk->sent, *next; batch; batch = next) {
+        next = batch->next;
+        if (batch->lost && ++batch->tries > TRIES)
+            return later_fail(err, LATER_E_REDIS,
+                              "Redis went away %d times; some jobs of queue %s "
+                              "may not be pushed",
+                              TRIES, batch->queue);
+        if (batch->lost && send_patiently(batch, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int reroute(struct later_bulk *bulk, struct later_error *err);
+
+/* Waits until at most `most` batches are without an answer. */
+static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
+{
+    struct later_error broke; /* a connection that broke is mended by resend_lost() */
+
+    while (bulk->sent_count > most) {
+        (void)later_call_drain(bulk->client, most, &broke);
+        if (resend_lost(bulk, err) < 0 || reroute(bulk, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int flush(struct later_bulk *bulk, struct later_batch *batch, struct later_error *err)
+{
+    /* What comes back replaces what was under way: it need not wait. */
+    if (!bulk->rerouting && settle(bulk, UNDER_WAY - 1, err) < 0) {
+        later_batch_free(batch);
+        return -1;
+    }
+    link_sent(bulk, batch);
+    if (send_batch(batch, err) < 0)
+        return resend_lost(bulk, err);
+    return 0;
+}
+
+static int flush_open(struct later_bulk *bulk, size_t i, struct later_error *err)
+{
+    struct later_batch *batch = bulk->open[i];
+
+    bulk->open[i] = bulk->open[--bulk->open_count];
+    bulk->open_bytes -= batch->len;
+    return flush(bulk, batch, err);
+}
+
+/* The fullest goes, so that many queues do not hold much more than one. */
+static int flush_fullest(struct later_bulk *bulk, struct later_error *err)
+{
+    size_t fullest = 0;
+
+    for (size_t i = 1; i < bulk->open_count; i++) {
+        if (bulk->open[i]->len > bulk->open[fullest]->len)
+            fullest = i;
+    }
+    return flush_open(bulk, fullest, err);
+}
+
+static bool is_for(const struct later_batch *batch, const char *place, bool seeks, uint64_t epoch)
+{
+    return batch->seeks == seeks && batch->epoch == epoch && strcmp(batch->keys.queue, place) == 0;
+}
+
+/* Where the open batch for a place is, made where there is none; -1 with *err. */
+static int find_open(struct later_bulk *bulk, const char *queue, const char *place, bool seeks,
+                     uint64_t epoch, struct later_error *err)
+{
+    struct later_keys keys;
+    struct later_batch *batch;
+
+    for (size_t i = 0; i < bulk->open_count; i++) {
+        if (is_for(bulk->open[i], place, seeks, epoch))
+            return (int)i;
+    }
+    if (later_call_keys(bulk->client, place, &keys, err) < 0 ||
+        (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0))
+        return -1;
+    batch = later_batch_new(bulk, &keys);
+    if (!batch)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    strcpy(batch->queue, queue);
+    batch->seeks = seeks;
+    batch->epoch = epoch;
+    bulk->open[bulk->open_count] = batch;
+    return (int)bulk->open_count++;
+}
+
+/* Adds a job to the batch for the next place on its way, by the plan known now. Where that is not
+ * the plan that it began with, it begins again. */
+static int add(struct later_bulk *bulk, const char *queue, const struct later_batch_slot *from,
+               uint64_t epoch, struct later_error *err)
+{
+    struct later_plan plan = later_call_plan(bulk->client, queue);
+    unsigned step = plan.epoch == epoch ? from->step : 0;
+    later_queue_name route[LATER_COUNTS_MAX];
+    size_t last = later_plan_route(&plan, queue, from->item.id, route) - 1, before;
+    int at = find_open(bulk, queue, route[step < last ? step : last], step < last, plan.epoch, err);
+    struct later_batch *batch;
+    struct later_batch_slot *slot;
+
+    if (at < 0)
+        return -1;
+    batch = bulk->open[at];
+    before = batch->len;
+    slot = later_batch_add(batch, from);
+    if (!slot)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    slot->step = step;
+    bulk->open_bytes += batch->len - before;
+    if (batch->count == LATER_BATCH_MAX || batch->len >= BATCH_BYTES)
+        return flush_open(bulk, (size_t)at, err);
+    return bulk->open_bytes > OPEN_BYTES ? flush_fullest(bulk, err) : 0;
+}
+
+/* One batch whose jobs go on, or begin again by another plan. */
+static int reroute_batch(struct later_batch *batch, struct later_error *err)
+{
+    unsigned tries = batch->count ? batch->slots[0].tries : 0;
+    struct later_error enough;
+    const struct later_bulk_told told = { .state = "", .err = &enough };
+    bool given_up = later_route_again(batch->queue, tries, &enough) < 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        struct later_batch_slot *slot = &batch->slots[i];
+
+        if (slot->told)
+            continue;
+        if (given_up) {
+            later_batch_tell(batch, slot, &told, batch->bulk->fn, batch->bulk->arg);
+            continue;
+        }
+        slot->item = later_batch_item(batch, slot);
+        slot->step++;
+        if (add(batch->bulk, batch->queue, slot, batch->epoch, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int reroute(struct later_bulk *bulk, struct later_error *err)
+{
+    bool inner = bulk->rerouting;
+    int ok = 0;
+
+    bulk->rerouting = true;
+    while (ok == 0 && bulk->returned && !inner) {
+        struct later_batch *batch = bulk->returned;
+
+        bulk->returned = batch->next;
+        ok = reroute_batch(batch, err);
+        later_batch_free(batch);
+    }
+    bulk->rerouting = inner;
+    return ok;
+}
+
+int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct later_push_item *item,
+                   uint64_t mark, struct later_error *err)
+{
+    const struct later_batch_slot slot = { .item = *item, .mark = mark };
+
+    return later_call_whole(queue, err) < 0 ? -1 : add(bulk, queue, &slot, UINT64_MAX, err);
+}
+
+int later_bulk_finish(struct later_bulk *bulk, struct later_error *err)
+{
+    while (bulk->open_count || bulk->sent_count || bulk->returned) {
+        while (bulk->open_count) {
+            if (flush_open(bulk, 0, err) < 0)
+                return -1;
+        }
+        if (settle(bulk, 0, err) < 0 || reroute(bulk, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void later_bulk_free(struct later_bulk *bulk)
+{
+    if (!bulk)
+        return;
+    if (bulk->sent)
+        later_call_abort(bulk->client); /* no answer may come for what is freed here */
+    for (size_t i = 0; i < bulk->open_count; i++)
+        later_batch_free(bulk->open[i]);
+    later_batch_free_all(bulk->sent);
+    later_batch_free_all(bulk->returned);
+    free(bulk);
+}

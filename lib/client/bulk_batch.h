@@ -1,0 +1,65 @@
+/*
+ * bulk_batch.h: a batch of bulk.c: one call in the making or under way, for one place of a queue
+ * and by one plan of its shards. It owns copies of its jobs.
+ */
+#ifndef LATER_BULK_BATCH_H
+#define LATER_BULK_BATCH_H
+
+#include "client/bulk.h"
+#include "queue/shards.h"
+
+/* A job of it. */
+struct later_batch_slot {
+    size_t id, document, document_len; /* offsets into bytes */
+    struct later_push_item item;
+    uint64_t mark;
+    unsigned step;  /* on its way (later_plan_route()) */
+    unsigned tries; /* plans that were stale */
+    bool told;
+};
+
+struct later_batch {
+    struct later_bulk *bulk;
+    later_queue_name queue; /* that the caller named; the keys are of the place */
+    struct later_keys keys;
+    uint64_t epoch;
+    bool seeks;
+    char call[37];
+    struct later_batch_slot *slots;
+    size_t count;
+    char *bytes;
+    size_t len, room;
+    unsigned tries;
+    bool lost; /* its answer never came */
+    struct later_batch *next;
+};
+
+/* A batch for the keys of a place, with a call id of its own. NULL: no memory. */
+struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_keys *keys);
+
+/* Frees it, or a list of them. NULL is fine. */
+void later_batch_free(struct later_batch *batch);
+void later_batch_free_all(struct later_batch *list);
+
+/* Adds a copy of a job, of which there are less than LATER_BATCH_MAX. Returns its entry, NULL
+ * without memory. */
+struct later_batch_slot *later_batch_add(struct later_batch *batch,
+                                         const struct later_batch_slot *from);
+
+/* The job of an entry, which borrows from the batch. */
+struct later_push_item later_batch_item(const struct later_batch *batch,
+                                        const struct later_batch_slot *slot);
+
+/* The call, for later_call_begin(). */
+void later_batch_call(const struct later_batch *batch, bool replace, struct later_command *cmd);
+
+/* Tells of one job how it went, once. */
+void later_batch_tell(struct later_batch *batch, struct later_batch_slot *slot,
+                      const struct later_bulk_told *how, later_bulk_fn *fn, void *arg);
+
+/* Tells of all by the answer, or by err where there is none; but not of one that was only looked
+ * for, in vain. Returns whether all are told. */
+bool later_batch_report(struct later_batch *batch, const struct later_reply *reply,
+                        const struct later_error *err, later_bulk_fn *fn, void *arg);
+
+#endif

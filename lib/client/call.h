@@ -1,0 +1,66 @@
+/*
+ * call.h: blocking calls on a client, below later/client.h: for `later`, for the bulk push, for
+ * the host functions of a worker.
+ */
+#ifndef LATER_CALL_H
+#define LATER_CALL_H
+
+#include "redis/command.h"
+#include "redis/key.h"
+#include "later/client.h"
+#include "redis/redis.h"
+#include "queue/shards.h"
+
+/* Sends *cmd (emptied) and waits for its answer, connecting first where needed. script: as in
+ * later_redis_send(). wait: seconds the command itself may block in Redis (BLPOP), on top of the
+ * client's timeout. repeat: it may be sent again where the answer was lost (idempotent).
+ * Returns the reply, for the caller to later_reply_free(); or NULL with *err: LATER_E_REDIS,
+ * LATER_E_TOKEN where Redis denies permission, LATER_E_DATA where a script refused its
+ * arguments. */
+struct later_reply *later_call(struct later_client *client, struct later_command *cmd, int script,
+                               double wait, bool repeat, struct later_error *err);
+
+/* Sends *cmd and does not wait: fn gets the answer while somebody waits. Returns 0, or -1 with
+ * *err when there is no connection (fn is not called). */
+int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
+                     later_answer_fn *fn, void *arg, struct later_error *err);
+
+/* Waits until at most `pending` commands are unanswered. Returns 0, or -1 with *err when the
+ * connection broke meanwhile. */
+int later_call_drain(struct later_client *client, size_t pending, struct later_error *err);
+
+/* Breaks the connection: every outstanding fn is called now. */
+void later_call_abort(struct later_client *client);
+
+/* Its connection, to be watched by an owner with a loop of its own (redis.h). Borrowed. */
+struct later_redis *later_call_redis(const struct later_client *client);
+
+/* Turns an answer that is no reply into *err and returns -1; returns 0 for a reply. One that says
+ * that a plan of shards is stale keeps its words, for later_shards_stale(). */
+int later_call_check(const struct later_answer *answer, int script, struct later_error *err);
+
+/* The prefix; the keys of a queue or of a shard, spelled (LATER_E_USAGE for a bad name). */
+const char *later_call_prefix(const struct later_client *client);
+int later_call_keys(const struct later_client *client, const char *queue, struct later_keys *keys,
+                    struct later_error *err);
+
+/* Is it the name of a queue, and not of a shard, which nobody pushes to by hand? */
+int later_call_whole(const char *queue, struct later_error *err);
+
+/* The plan of a queue as far as this client has heard of it; else the empty one, by which a push
+ * goes to the plain queue, where it hears. */
+struct later_plan later_call_plan(const struct later_client *client, const char *queue);
+
+/* A push to `place`, a shard of `queue` or the plain one, was refused with the words of a plan.
+ * Only the plain queue knows it: a shard's words are cause to ask there. */
+void later_call_learn(struct later_client *client, const char *queue, const char *place,
+                      const char *words);
+
+/* Reads the plan from Redis. 0, or -1 with *err. */
+int later_call_ask_plan(struct later_client *client, const char *queue, struct later_plan *plan,
+                        struct later_error *err);
+
+/* Enters a queue into the set of known queues, once per connection and queue; best effort. */
+void later_call_announce(struct later_client *client, const struct later_keys *keys);
+
+#endif

@@ -1,0 +1,368 @@
+/* client.c: the blocking client: one connection, waited for with poll(2). */
+#include "client/call.h"
+
+#include "base/clock.h"
+#include "redis/password.h"
+#include "redis/script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANNOUNCED_MAX 32
+#define PLANS_MAX     32
+
+struct later_client {
+    struct later_redis *redis;
+    char prefix[LATER_PREFIX_MAX + 1];
+    char url[512]; /* for messages */
+    double timeout;
+    char why[256]; /* why the connection broke last */
+    /* Queues pushed to, entered into the set of known ones once a connection. */
+    char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
+    size_t announced_count;
+    /* Of queues with shards: what was heard last. */
+    struct {
+        later_queue_name queue;
+        struct later_plan plan;
+    } plans[PLANS_MAX];
+    size_t plan_count, plan_next;
+};
+
+static void on_down(void *arg, const char *why)
+{
+    struct later_client *client = arg;
+
+    snprintf(client->why, sizeof client->why, "%s", why);
+}
+
+static struct later_redis *make_redis(struct later_client *client,
+                                      const struct later_client_options *options,
+                                      struct later_error *err)
+{
+    char password[LATER_PASSWORD_MAX] = "", protocol[LATER_KEY_MAX];
+    struct later_redis_options how = { .password = options->password_file ? password : NULL,
+                                       .name = options->name ? options->name : "later",
+                                       .protocol = protocol,
+                                       .connect_timeout = client->timeout,
+                                       .down = on_down,
+                                       .arg = client };
+    struct later_redis *redis = NULL;
+
+    later_key_protocol(protocol, client->prefix);
+    if (later_address_parse(&how.address, client->url, err) < 0 ||
+        (options->password_file &&
+         later_password_read(options->password_file, password, LATER_E_USAGE, err) < 0))
+        return NULL;
+    redis = later_redis_new(&how);
+    explicit_bzero(password, sizeof password);
+    if (!redis)
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+    return redis;
+}
+
+struct later_client *later_client_open_with(const struct later_client_options *options,
+                                            struct later_error *err)
+{
+    const char *url = options->url ? options->url : getenv("LATER_REDIS_URL");
+    const char *prefix = options->prefix ? options->prefix : "later";
+    struct later_client *client = calloc(1, sizeof *client);
+
+    if (!client) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    url = url && *url ? url : "unix:" LATER_STATE_DIR "/redis.sock";
+    client->timeout = options->timeout > 0 ? options->timeout : 2;
+    snprintf(client->url, sizeof client->url, "%s", url);
+    snprintf(client->prefix, sizeof client->prefix, "%s", prefix);
+    if (strlen(url) >= sizeof client->url)
+        later_fail(err, LATER_E_USAGE, "redis url: longer than %zu bytes", sizeof client->url - 1);
+    else if (!later_key_prefix_valid(prefix))
+        later_fail(err, LATER_E_USAGE, "prefix: 1 to %d of [A-Za-z0-9_.:-]", LATER_PREFIX_MAX);
+    else
+        client->redis = make_redis(client, options, err);
+    if (!client->redis) {
+        free(client);
+        return NULL;
+    }
+    return client;
+}
+
+struct later_client *later_client_open(const char *url, struct later_error *err)
+{
+    return later_client_open_with(&(struct later_client_options){ .url = url }, err);
+}
+
+void later_client_close(struct later_client *client)
+{
+    if (!client)
+        return;
+    later_redis_free(client->redis);
+    free(client);
+}
+
+const char *later_call_prefix(const struct later_client *client)
+{
+    return client->prefix;
+}
+
+int later_call_keys(const struct later_client *client, const char *queue, struct later_keys *keys,
+                    struct later_error *err)
+{
+    if (!later_key_shard_valid(queue))
+        return later_call_whole(queue, err);
+    later_keys_init(keys, client->prefix, queue);
+    return 0;
+}
+
+int later_call_whole(const char *queue, struct later_error *err)
+{
+    if (later_key_queue_valid(queue))
+        return 0;
+    return later_fail(err, LATER_E_USAGE, "queue %.80s: a name is 1 to %d of [A-Za-z0-9_.-]", queue,
+                      LATER_QUEUE_MAX);
+}
+
+/* --- plans of shards --- */
+
+/* Where it is in the table, or plan_count. */
+static size_t find_plan(const struct later_client *client, const char *queue)
+{
+    size_t i = 0;
+
+    while (i < client->plan_count && strcmp(client->plans[i].queue, queue) != 0)
+        i++;
+    return i;
+}
+
+struct later_plan later_call_plan(const struct later_client *client, const char *queue)
+{
+    size_t i = find_plan(client, queue);
+
+    return i < client->plan_count ? client->plans[i].plan : (struct later_plan){ .epoch = 0 };
+}
+
+void later_call_learn(struct later_client *client, const char *queue, const char *place,
+                      const char *words)
+{
+    size_t i = find_plan(client, queue);
+
+    if (i == client->plan_count && i < PLANS_MAX)
+        client->plan_count++;
+    else if (i == client->plan_count)
+        i = client->plan_next++ % PLANS_MAX;
+    snprintf(client->plans[i].queue, sizeof client->plans[i].queue, "%s", queue);
+    client->plans[i].plan = later_plan_parse(strcmp(queue, place) == 0 ? words : "");
+}
+
+int later_call_ask_plan(struct later_client *client, const char *queue, struct later_plan *plan,
+                        struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_keys keys;
+
+    *plan = (struct later_plan){ .epoch = 0 };
+    if (strchr(queue, '/'))
+        return 0;
+    if (later_call_keys(client, queue, &keys, err) < 0)
+        return -1;
+    later_command_begin(&cmd, 2);
+    later_command_text(&cmd, "GET");
+    later_command_text(&cmd, keys.name[LATER_KEY_SHARDS]);
+    reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0, true, err);
+    if (!reply)
+        return -1;
+    *plan = later_plan_parse(later_reply_text(reply, NULL));
+    later_reply_free(reply);
+    return 0;
+}
+
+/* Sends SADD for some queues. Best effort: their jobs are found without it. */
+static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_MAX + 1],
+                        size_t count)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+
+    later_key_queues(key, client->prefix);
+    later_command_begin(&cmd, 2 + count);
+    later_command_text(&cmd, "SADD");
+    later_command_text(&cmd, key);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(&cmd, queues[i]);
+    later_redis_send(client->redis, &cmd, LATER_NO_SCRIPT, client->timeout, NULL, NULL);
+}
+
+static int connected(struct later_client *client, struct later_error *err)
+{
+    struct later_error why;
+
+    if (later_redis_up(client->redis))
+        return 0;
+    client->why[0] = '\0';
+    if (later_redis_connect(client->redis, &why) < 0)
+        snprintf(client->why, sizeof client->why, "%.250s", why.text);
+    while (!later_redis_up(client->redis) && !later_redis_down(client->redis))
+        later_redis_wait(client->redis, later_clock() + client->timeout);
+    if (later_redis_up(client->redis)) {
+        if (client->announced_count)
+            name_queues(client, client->announced, client->announced_count);
+        return 0;
+    }
+    if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
+        return later_fail(err, LATER_E_TOKEN,
+                          "%s refuses us: %s; --redis URL and its password file", client->url,
+                          client->why);
+    return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->url, client->why);
+}
+
+int later_call_check(const struct later_answer *answer, int script, struct later_error *err)
+{
+    static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS",
+                                           "ERR The user executing the script can't" };
+    const char *words;
+
+    switch (answer->outcome) {
+    case LATER_ANSWERED:
+        return 0;
+    case LATER_REFUSED:
+        if (later_shards_stale(answer->text, &words))
+            return later_fail(err, LATER_E_REDIS, "%s", answer->text);
+        for (size_t i = 0; i < sizeof denials / sizeof *denials; i++) {
+            if (strncmp(answer->text, denials[i], strlen(denials[i])) == 0)
+                return later_fail(err, LATER_E_TOKEN, "Redis denies: %s", answer->text);
+        }
+        if (script != LATER_NO_SCRIPT && strncmp(answer->text, "ERR ", 4) == 0)
+            return later_fail(err, LATER_E_DATA, "%s", answer->text + 4);
+        return later_fail(err, LATER_E_REDIS, "Redis refuses: %s", answer->text);
+    case LATER_UNSENT:
+        return later_fail(err, LATER_E_REDIS, "Redis: %s; nothing was done", answer->text);
+    case LATER_UNKNOWN:
+        break;
+    }
+    return later_fail(err, LATER_E_REDIS, "Redis: %s; it may or may not have been done",
+                      answer->text);
+}
+
+/* One call's answer, waited for on the stack of later_call(). */
+struct waiting {
+    bool done, again;
+    bool alone; /* the master has no replicas (NOREPLICAS) */
+    int script;
+    struct later_reply *reply;
+    struct later_error *err;
+};
+
+static void take_answer(void *arg, struct later_answer *answer)
+{
+    struct waiting *waiting = arg;
+
+    waiting->done = true;
+    waiting->again = answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN;
+    waiting->alone =
+        answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOREPLICAS", 10) == 0;
+    if (later_call_check(answer, waiting->script, waiting->err) == 0) {
+        waiting->reply = answer->reply;
+        answer->reply = NULL;
+    }
+}
+
+static struct later_command copy_of(const struct later_command *cmd)
+{
+    struct later_command copy = *cmd;
+
+    copy.data = malloc(cmd->len ? cmd->len : 1);
+    copy.room = copy.len;
+    copy.failed = cmd->failed || !copy.data;
+    if (copy.data)
+        memcpy(copy.data, cmd->data, cmd->len);
+    return copy;
+}
+
+static struct later_reply *call_once(struct later_client *client, struct later_command *cmd,
+                                     double wait, struct waiting *waiting)
+{
+    waiting->done = waiting->again = false;
+    waiting->reply = NULL;
+    if (connected(client, waiting->err) < 0) {
+        later_command_free(cmd);
+        return NULL;
+    }
+    if (later_redis_send(client->redis, cmd, waiting->script, client->timeout + wait, take_answer,
+                         waiting) < 0) {
+        later_fail(waiting->err, LATER_E_SYSTEM, "no memory for the command");
+        return NULL;
+    }
+    while (!waiting->done)
+        later_redis_wait(client->redis, later_clock() + client->timeout + wait);
+    if (waiting->alone && *later_redis_peer(client->redis)) /* perhaps Sentinels have another one */
+        later_redis_disconnect(client->redis, "it has no replicas: Sentinels are asked again");
+    return waiting->reply;
+}
+
+struct later_reply *later_call(struct later_client *client, struct later_command *cmd, int script,
+                               double wait, bool repeat, struct later_error *err)
+{
+    struct waiting waiting = { .script = script, .err = err };
+    struct later_command spare = { 0 };
+    struct later_reply *reply;
+
+    if (repeat)
+        spare = copy_of(cmd);
+    reply = call_once(client, cmd, wait, &waiting);
+    if (!reply && waiting.again && repeat)
+        reply = call_once(client, &spare, wait, &waiting);
+    later_command_free(&spare);
+    return reply;
+}
+
+int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
+                     later_answer_fn *fn, void *arg, struct later_error *err)
+{
+    if (connected(client, err) < 0) {
+        later_command_free(cmd);
+        return -1;
+    }
+    if (later_redis_send(client->redis, cmd, script, client->timeout, fn, arg) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "no memory for the command");
+    later_redis_flush(client->redis);
+    return 0;
+}
+
+int later_call_drain(struct later_client *client, size_t pending, struct later_error *err)
+{
+    while (later_redis_pending(client->redis) > pending)
+        later_redis_wait(client->redis, later_clock() + client->timeout);
+    if (later_redis_down(client->redis))
+        return later_fail(err, LATER_E_REDIS, "Redis at %s: %s", client->url, client->why);
+    return 0;
+}
+
+void later_call_abort(struct later_client *client)
+{
+    later_redis_disconnect(client->redis, "given up");
+}
+
+struct later_redis *later_call_redis(const struct later_client *client)
+{
+    return client->redis;
+}
+
+/* Without a connection it is left to the next one: to make one here would cost a caller whose Redis
+ * is away its timeout twice. */
+void later_call_announce(struct later_client *client, const struct later_keys *keys)
+{
+    char name[1][LATER_QUEUE_MAX + 1];
+
+    for (size_t i = 0; i < client->announced_count; i++) {
+        if (strcmp(client->announced[i], keys->queue) == 0)
+            return;
+    }
+    memcpy(name[0], keys->queue, sizeof name[0]);
+    if (client->announced_count < ANNOUNCED_MAX)
+        memcpy(client->announced[client->announced_count++], name[0], sizeof name[0]);
+    if (later_redis_up(client->redis))
+        name_queues(client, name, 1);
+}

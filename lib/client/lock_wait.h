@@ -1,0 +1,40 @@
+/*
+ * lock_wait.h: taking a lock, and waiting for it without polling, first come first served.
+ *
+ * Who waits is blocked in Redis, on a second connection, for the whole time: that is its place in
+ * the queue. On the first connection it looks whether the owner died, when the owner's time is over
+ * and at least every two seconds or so; on average once a second at most, however short the ttl.
+ * A place is lost with its connection: who was cut off from Redis is the last again.
+ */
+#ifndef LATER_LOCK_WAIT_H
+#define LATER_LOCK_WAIT_H
+
+#include "later/client.h"
+#include "queue/lock.h"
+
+/* What is wanted. All borrowed for the call. */
+struct later_lock_wish {
+    const char *name;  /* later_key_name_valid(), else LATER_E_USAGE */
+    const char *token; /* later_token(), new for each taking */
+    const char *owner; /* for people */
+    double ttl;        /* seconds, LATER_LOCK_TTL_MIN … LATER_LOCK_TTL_MAX, else LATER_E_USAGE */
+    double wait;       /* seconds; 0 = try once; INFINITY = as long as it takes */
+    int stop;          /* a descriptor: when it is readable, give up; -1 = none */
+};
+
+struct later_locked {
+    uint64_t fence; /* the fencing number */
+    double since;   /* later_clock() before the take was sent: it is ours until since + ttl */
+};
+
+/* Takes a lock. Returns LATER_LOCK_YES, with *locked; LATER_LOCK_NO: it was not to be had within
+ * `wait`, or `stop` became readable; or -1 with *err as of later_call(). A Redis that goes away
+ * while we wait is waited for as well; one that cannot be reached at first, or at the end of the
+ * wait, is an error.
+ * Blocks for at most `wait` and the time of one call (lib/call.h: the client's timeout, and once
+ * more where it must connect first). Where the last answer was lost nobody knows whether the lock
+ * was taken: then its ttl ends it, or a later_lock_free() of the token. */
+int later_lock_wait(struct later_client *client, const struct later_lock_wish *wish,
+                    struct later_locked *locked, struct later_error *err);
+
+#endif

@@ -1,9 +1,0 @@
-/* digest.c: libmd's door. */
-#include "digest.h"
-
-#include <sha1.h>
-
-void later_digest(const void *bytes, size_t len, char hex[LATER_DIGEST_SIZE])
-{
-    SHA1Data(bytes, len, hex);
-}

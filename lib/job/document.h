@@ -1,0 +1,101 @@
+/*
+ * document.h: the job document: parse, check, build. jansson's only door in liblater.
+ *
+ * A document's bytes are never rewritten: parsing copies out the small known members and says
+ * where the payload's bytes are.
+ */
+#ifndef LATER_DOCUMENT_H
+#define LATER_DOCUMENT_H
+
+#include "base/backoff.h"
+#include "redis/key.h"
+#include "later/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LATER_TYPE_MAX       128
+#define LATER_ID_MAX         200
+#define LATER_TRACE_MAX      256
+#define LATER_UNIQUE_MAX     1e9 /* seconds that an id may stay taken */
+#define LATER_LOCK_MAX       200
+#define LATER_BUCKET_MAX     64
+#define LATER_DOCUMENT_MAX   1048576 /* default limit in bytes */
+#define LATER_DOCUMENT_DEPTH 128     /* nesting; the document itself is 1 */
+#define LATER_PRIORITY_MAX   100
+
+struct later_document {
+    const char *payload; /* within the bytes parsed, or a static "null"; never NULL */
+    size_t payload_len;
+    char type[LATER_TYPE_MAX + 1];
+    char id[LATER_ID_MAX + 1];       /* "" = none */
+    char trace[LATER_TRACE_MAX + 1]; /* "" = none */
+    char lock[LATER_LOCK_MAX + 1];   /* "" = none */
+    char queue[LATER_QUEUE_MAX + 1]; /* `queue`, for lines of `later push --file`; "" = none */
+    int32_t priority;
+    uint32_t max_attempts; /* 0 = not said */
+    double timeout;        /* seconds; 0 = not said */
+    double expires_at;     /* UNIX seconds; 0 = never */
+    double in, at;         /* for lines of `later push --file`; < 0 = not said */
+    double unique_for;     /* for them, too: seconds; 0 = not said */
+    bool has_backoff;
+    struct later_backoff backoff; /* base, max, jitter < 0 where the document does not say them */
+};
+
+/* Which members to read: a worker ignores queue, in, at and unique_for, a file of lines to
+ * push has them. */
+enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
+
+/* Parses `len` bytes into *doc, which borrows them (payload). max: most bytes allowed. Unknown
+ * members are passed over. An integral member may be written 5 or 5.0.
+ *
+ * Returns 0; or -1 with *err, and *doc undefined. LATER_E_DATA: not JSON, not an object, duplicate
+ * members (at any depth), no type, a known member of wrong type or range (null is a wrong type),
+ * nested too deep, too large, empty; a number beyond a double, and U+0000 in the name of a member
+ * (jansson cannot hold them). The text names the member, or the byte, from 1, up to which the bytes
+ * were read; of the document itself it repeats at most the start of a name. LATER_E_SYSTEM: no
+ * memory, which says nothing about the document. */
+int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
+                         size_t len, size_t max, struct later_error *err);
+
+/* The value of a member of the payload as part of a name: what is counted apart by a limit. A
+ * string as it is, a number by its value (5 and 5.0 are one); where it is longer than
+ * LATER_BUCKET_MAX bytes, has other bytes than printable ASCII, a space or a brace in it, or begins
+ * with ~: ~ and its SHA-1. "" where the payload is no object, has no such member, or one that is
+ * neither string nor number. doc comes from later_document_parse(), its bytes are still there.
+ * member: as for the names of document_json.h: plain ASCII, at most 32 bytes. Without memory "". */
+void later_document_bucket(const struct later_document *doc, const char *member,
+                           char bucket[LATER_BUCKET_MAX + 1]);
+
+/* What to make a document from; zero it, set type. All borrowed. */
+struct later_document_parts {
+    const char *type;
+    const char *payload; /* JSON bytes, put in unchanged; NULL: no payload member */
+    size_t payload_len;
+    bool text;           /* payload is plain text, to become a JSON string (must be UTF-8) */
+    const char *id;      /* NULL: none */
+    const char *trace;   /* NULL: none */
+    const char *backoff; /* JSON; NULL: none */
+    int32_t priority;    /* 0: not written */
+    uint32_t max_attempts;
+    double timeout, expires_at; /* 0: not written */
+};
+
+/* Builds a document and parses it back, so that nothing is pushed which a worker would refuse, and
+ * sees to it that payload and backoff are one JSON value each: what comes from a stranger cannot
+ * bring members of its own. max: most bytes allowed. Returns malloc'ed bytes (NUL-terminated beyond
+ * *len) for the caller to free; or NULL with *err, as later_document_parse(). */
+char *later_document_build(const struct later_document_parts *parts, size_t max, size_t *len,
+                           struct later_error *err);
+
+/* Writes `text` (any bytes; each that is no UTF-8 becomes U+FFFD; cut after 1,000 bytes at a
+ * character's end) as a JSON string with its quotes. Returns a malloc'ed string, NULL without
+ * memory. */
+char *later_document_quote(const char *text, size_t len);
+
+/* A new UUIDv7 (RFC 9562, section 5.7) in text: 36 characters and NUL. Those of one host sort by
+ * the time of their making, to a fraction of a millisecond. */
+void later_document_uuid(char uuid[37]);
+
+#endif

@@ -1,0 +1,182 @@
+/* document_build.c: making a job document from its parts. */
+#include "job/document.h"
+
+#include "job/document_json.h"
+#include "job/document_text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes that grow. Without memory it keeps what it has and says so at the end. */
+struct draft {
+    char *bytes;
+    size_t len, room;
+    bool failed;
+};
+
+/* Room for `more` bytes and a NUL: false if there is no memory. */
+static bool reserve(struct draft *draft, size_t more)
+{
+    size_t room = draft->room + draft->len + more + 1; /* at least doubles what is used */
+    char *bytes;
+
+    if (draft->failed || more < draft->room - draft->len)
+        return !draft->failed;
+    bytes = more < SIZE_MAX / 4 ? realloc(draft->bytes, room) : NULL;
+    if (!bytes) {
+        draft->failed = true;
+        return false;
+    }
+    draft->bytes = bytes;
+    draft->room = room;
+    return true;
+}
+
+static void add(struct draft *draft, const char *bytes, size_t len)
+{
+    if (!reserve(draft, len))
+        return;
+    memcpy(draft->bytes + draft->len, bytes, len);
+    draft->len += len;
+}
+
+/* `"name":`, with what stands before it. */
+static void add_name(struct draft *draft, const char *name)
+{
+    add(draft, draft->len ? ",\"" : "{\"", 2);
+    add(draft, name, strlen(name));
+    add(draft, "\":", 2);
+}
+
+static int add_string(struct draft *draft, const char *name, const char *text, size_t len,
+                      struct later_error *err)
+{
+    size_t bad = 0;
+
+    add_name(draft, name);
+    if (len < SIZE_MAX / 8 && reserve(draft, LATER_STRING_ROOM(len)))
+        draft->len += later_document_string(draft->bytes + draft->len, text, len, &bad);
+    else
+        draft->failed = true;
+    return bad ? later_fail(err, LATER_E_DATA, "%s: bad UTF-8 at byte %zu", name, bad) : 0;
+}
+
+/* Nothing for 0, which means: not said. */
+static int add_number(struct draft *draft, const char *name, double number, struct later_error *err)
+{
+    char text[LATER_NUMBER_SIZE];
+
+    if (!isfinite(number))
+        return later_fail(err, LATER_E_DATA, "%s: must be a number", name);
+    if (number != 0) {
+        add_name(draft, name);
+        add(draft, text, later_document_number(text, number));
+    }
+    return 0;
+}
+
+/* Are these bytes one JSON value and nothing else? */
+static int check_json(const char *name, const char *bytes, size_t len, struct later_error *err)
+{
+    struct later_error why;
+    json_t *value = later_document_json(bytes, len, &why);
+
+    if (!value)
+        return later_fail(err, why.code, "%s: %s", name, why.text);
+    json_decref(value);
+    return 0;
+}
+
+static int add_members(struct draft *draft, const struct later_document_parts *parts,
+                       struct later_error *err)
+{
+    if (parts->type && add_string(draft, "type", parts->type, strlen(parts->type), err) < 0)
+        return -1;
+    if (parts->id && add_string(draft, "id", parts->id, strlen(parts->id), err) < 0)
+        return -1;
+    if (parts->trace && add_string(draft, "trace", parts->trace, strlen(parts->trace), err) < 0)
+        return -1;
+    if (add_number(draft, "priority", parts->priority, err) < 0 ||
+        add_number(draft, "max_attempts", parts->max_attempts, err) < 0 ||
+        add_number(draft, "timeout", parts->timeout, err) < 0 ||
+        add_number(draft, "expires_at", parts->expires_at, err) < 0)
+        return -1;
+    if (parts->backoff) {
+        if (check_json("backoff", parts->backoff, strlen(parts->backoff), err) < 0)
+            return -1;
+        add_name(draft, "backoff");
+        add(draft, parts->backoff, strlen(parts->backoff));
+    }
+    if (parts->payload && parts->text)
+        return add_string(draft, "payload", parts->payload, parts->payload_len, err);
+    if (parts->payload) {
+        add_name(draft, "payload");
+        add(draft, parts->payload, parts->payload_len);
+    }
+    return 0;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* Is the payload that was read the payload that was given, and not its beginning or more? It is, if
+ * nothing but white space is missing; then what was given is JSON. */
+static bool is_given_payload(const struct later_document *doc,
+                             const struct later_document_parts *parts)
+{
+    const char *given = parts->payload;
+    size_t len = parts->payload_len;
+
+    for (; len > 0 && is_space(given[0]); len--)
+        given++;
+    while (len > 0 && is_space(given[len - 1]))
+        len--;
+    return len == doc->payload_len && memcmp(given, doc->payload, len) == 0;
+}
+
+static int check_draft(const struct draft *draft, const struct later_document_parts *parts,
+                       size_t max, struct later_error *err)
+{
+    struct later_document doc;
+    int result = later_document_parse(&doc, LATER_DOCUMENT_JOB, draft->bytes, draft->len, max, err);
+
+    if (!parts->payload || parts->text || (result == 0 && is_given_payload(&doc, parts)))
+        return result;
+    /* If it is the payload, say so. It is not parsed alone before, since it nearly never is. */
+    if (check_json("payload", parts->payload, parts->payload_len, err) < 0)
+        return -1;
+    return result;
+}
+
+char *later_document_build(const struct later_document_parts *parts, size_t max, size_t *len,
+                           struct later_error *err)
+{
+    struct draft draft = { 0 };
+
+    if (parts->payload && parts->payload_len > max) {
+        later_fail(err, LATER_E_DATA, "too large: a payload of %zu bytes, %zu allowed",
+                   parts->payload_len, max);
+        return NULL;
+    }
+    reserve(&draft, 256 + (parts->payload ? parts->payload_len : 0));
+    if (add_members(&draft, parts, err) < 0)
+        goto fail;
+    add(&draft, draft.len ? "}" : "{}", draft.len ? 1 : 2);
+    if (draft.failed) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        goto fail;
+    }
+    if (check_draft(&draft, parts, max, err) < 0)
+        goto fail;
+    draft.bytes[draft.len] = '\0';
+    *len = draft.len;
+    return draft.bytes;
+fail:
+    free(draft.bytes);
+    return NULL;
+}

@@ -1,0 +1,276 @@
+/* document_member.c: one reader for each member of a job document, in a table. */
+#include "job/document_member.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_ATTEMPTS_MAX 1000000
+#define TIMEOUT_MAX      604800 /* a week, in seconds */
+#define AT_END           1e11   /* UNIX seconds in the year 5138: larger ones are milliseconds */
+
+typedef int reader(struct later_document *doc, const json_t *value, struct later_error *err);
+
+/* ---- strings */
+
+/* Copies a string of at most max bytes into `to`. It may hold NUL bytes: returns its length, or -1
+ * with *err. */
+static int read_text(const char *name, const json_t *value, char *to, size_t max,
+                     struct later_error *err)
+{
+    size_t len = json_string_length(value);
+
+    if (!json_is_string(value))
+        return later_fail(err, LATER_E_DATA, "%s: must be a string", name);
+    if (len > max)
+        return later_fail(err, LATER_E_DATA, "%s: longer than %zu bytes", name, max);
+    memcpy(to, json_string_value(value), len);
+    to[len] = '\0';
+    return (int)len;
+}
+
+static bool is_type_char(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == ':' || c == '-';
+}
+
+static int read_type(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    int len = read_text("type", value, doc->type, LATER_TYPE_MAX, err);
+
+    if (len == 0)
+        return later_fail(err, LATER_E_DATA, "type: empty");
+    for (int i = 0; i < len; i++) {
+        if (!is_type_char(doc->type[i]))
+            return later_fail(err, LATER_E_DATA,
+                              "type: must consist of letters, digits and _ . : -");
+    }
+    return len < 0 ? -1 : 0;
+}
+
+static int read_id(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    int len = read_text("id", value, doc->id, LATER_ID_MAX, err);
+
+    if (len == 0)
+        return later_fail(err, LATER_E_DATA, "id: empty");
+    for (int i = 0; i < len; i++) {
+        if (doc->id[i] <= ' ' || doc->id[i] > '~')
+            return later_fail(err, LATER_E_DATA, "id: must be printable ASCII without space");
+    }
+    return len < 0 ? -1 : 0;
+}
+
+static int read_trace(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    int len = read_text("trace", value, doc->trace, LATER_TRACE_MAX, err);
+
+    for (int i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)doc->trace[i];
+
+        if (c < ' ' || c == 127)
+            return later_fail(err, LATER_E_DATA, "trace: must have no control bytes (%u)", c);
+    }
+    return len < 0 ? -1 : 0;
+}
+
+static int read_lock(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    int len = read_text("lock", value, doc->lock, LATER_LOCK_MAX, err);
+
+    if (len >= 0 && (strlen(doc->lock) != (size_t)len || !later_key_name_valid(doc->lock)))
+        return later_fail(err, LATER_E_DATA,
+                          "lock: must be 1 to %d printable ASCII characters without space or brace",
+                          LATER_LOCK_MAX);
+    return len < 0 ? -1 : 0;
+}
+
+static int read_queue(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    int len = read_text("queue", value, doc->queue, LATER_QUEUE_MAX, err);
+
+    if (len >= 0 && (strlen(doc->queue) != (size_t)len || !later_key_queue_valid(doc->queue)))
+        return later_fail(err, LATER_E_DATA, "queue: must be 1 to %d letters, digits and _ . -",
+                          LATER_QUEUE_MAX);
+    return len < 0 ? -1 : 0;
+}
+
+/* ---- numbers; jansson has made a real of each (document_json.h), and none is NaN or infinite */
+
+static int read_number(const char *name, const json_t *value, double *to, struct later_error *err)
+{
+    if (!json_is_number(value))
+        return later_fail(err, LATER_E_DATA, "%s: must be a number", name);
+    *to = json_number_value(value);
+    return 0;
+}
+
+/* 5.0 counts as 5: the real does not tell how it was written. */
+static int read_integer(const char *name, const json_t *value, int min, int max, int *to,
+                        struct later_error *err)
+{
+    double number = 0;
+
+    if (read_number(name, value, &number, err) < 0)
+        return -1;
+    if (number < min || number > max || number != floor(number))
+        return later_fail(err, LATER_E_DATA, "%s: must be an integer from %d to %d", name, min,
+                          max);
+    *to = (int)number;
+    return 0;
+}
+
+static int read_priority(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    return read_integer("priority", value, -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &doc->priority,
+                        err);
+}
+
+static int read_max_attempts(struct later_document *doc, const json_t *value,
+                             struct later_error *err)
+{
+    int attempts = 0;
+    int ok = read_integer("max_attempts", value, 1, MAX_ATTEMPTS_MAX, &attempts, err);
+
+    doc->max_attempts = (uint32_t)attempts;
+    return ok;
+}
+
+static int read_timeout(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    if (read_number("timeout", value, &doc->timeout, err) < 0)
+        return -1;
+    if (!(doc->timeout > 0 && doc->timeout <= TIMEOUT_MAX))
+        return later_fail(err, LATER_E_DATA, "timeout: must be above 0 and at most %d seconds",
+                          TIMEOUT_MAX);
+    return 0;
+}
+
+static int read_expires_at(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    if (read_number("expires_at", value, &doc->expires_at, err) < 0)
+        return -1;
+    if (!(doc->expires_at > 0))
+        return later_fail(err, LATER_E_DATA, "expires_at: must be UNIX seconds above 0");
+    return 0;
+}
+
+static int read_in(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    if (read_number("in", value, &doc->in, err) < 0)
+        return -1;
+    if (!(doc->in >= 0 && doc->in <= LATER_DELAY_MAX))
+        return later_fail(err, LATER_E_DATA, "in: must be from 0 to %.0f seconds", LATER_DELAY_MAX);
+    return 0;
+}
+
+static int read_at(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    if (read_number("at", value, &doc->at, err) < 0)
+        return -1;
+    if (!(doc->at >= 0 && doc->at < AT_END))
+        return later_fail(err, LATER_E_DATA, "at: must be UNIX seconds from 0 to below %.0f",
+                          AT_END);
+    return 0;
+}
+
+/* ---- backoff */
+
+/* Seconds of a backoff: any from 0; what is over LATER_DELAY_MAX is cut when it is waited. */
+static int read_wait(const char *name, const json_t *value, double *to, struct later_error *err)
+{
+    if (read_number(name, value, to, err) < 0)
+        return -1;
+    if (!(*to >= 0))
+        return later_fail(err, LATER_E_DATA, "%s: must be at least 0 seconds", name);
+    return 0;
+}
+
+static int read_backoff_list(struct later_backoff *backoff, const json_t *list,
+                             struct later_error *err)
+{
+    size_t count = json_array_size(list);
+
+    if (count < 1 || count > LATER_BACKOFF_LIST_MAX)
+        return later_fail(err, LATER_E_DATA, "backoff: must be a list of 1 to %d numbers (%zu)",
+                          LATER_BACKOFF_LIST_MAX, count);
+    for (size_t i = 0; i < count; i++) {
+        if (read_wait("backoff, in the list", json_array_get(list, i), &backoff->list[i], err) < 0)
+            return -1;
+    }
+    backoff->list_count = (uint32_t)count;
+    return 0;
+}
+
+static int read_backoff_object(struct later_backoff *backoff, const json_t *object,
+                               struct later_error *err)
+{
+    const json_t *base = json_object_get(object, "base");
+    const json_t *max = json_object_get(object, "max");
+
+    if (json_object_size(object) == 0 ||
+        json_object_size(object) != (size_t)((base != NULL) + (max != NULL)))
+        return later_fail(err, LATER_E_DATA,
+                          "backoff: an object must have base, max or both, nothing else");
+    if (base && read_wait("backoff.base", base, &backoff->base, err) < 0)
+        return -1;
+    return max ? read_wait("backoff.max", max, &backoff->max, err) : 0;
+}
+
+static int read_backoff(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    doc->has_backoff = true;
+    if (json_is_array(value))
+        return read_backoff_list(&doc->backoff, value, err);
+    if (json_is_object(value))
+        return read_backoff_object(&doc->backoff, value, err);
+    if (!json_is_number(value))
+        return later_fail(err, LATER_E_DATA, "backoff: must be a number, a list or an object");
+    return read_wait("backoff", value, &doc->backoff.base, err);
+}
+
+static int read_unique_for(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    if (read_number("unique_for", value, &doc->unique_for, err) < 0)
+        return -1;
+    if (!(doc->unique_for >= 0 && doc->unique_for <= LATER_UNIQUE_MAX))
+        return later_fail(err, LATER_E_DATA, "unique_for: must be from 0 to %.0f seconds",
+                          LATER_UNIQUE_MAX);
+    return 0;
+}
+
+/* ---- which is which */
+
+static const struct member {
+    const char *name;
+    bool of_line; /* read only for LATER_DOCUMENT_LINE */
+    reader *read;
+} members[] = {
+    { "type", false, read_type },
+    { "id", false, read_id },
+    { "trace", false, read_trace },
+    { "priority", false, read_priority },
+    { "max_attempts", false, read_max_attempts },
+    { "timeout", false, read_timeout },
+    { "expires_at", false, read_expires_at },
+    { "backoff", false, read_backoff },
+    { "lock", false, read_lock },
+    { "queue", true, read_queue },
+    { "in", true, read_in },
+    { "at", true, read_at },
+    { "unique_for", true, read_unique_for },
+};
+
+int later_document_member(struct later_document *doc, enum later_document_use use, const char *name,
+                          const json_t *value, struct later_error *err)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (name[0] != members[i].name[0] || strcmp(name, members[i].name) != 0)
+            continue;
+        if (members[i].of_line && use != LATER_DOCUMENT_LINE)
+            return 0;
+        return members[i].read(doc, value, err);
+    }
+    return 0;
+}

@@ -1,0 +1,244 @@
+/* inspect.c: looking at a queue, encoded and decoded. */
+#include "queue/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 500 /* elements that a ZSCAN is asked for */
+
+/* --- size --- */
+
+static const char *const counters[LATER_COUNTERS] = {
+    [LATER_COUNT_PUSHED] = "pushed",       [LATER_COUNT_ADOPTED] = "adopted",
+    [LATER_COUNT_DONE] = "done",           [LATER_COUNT_EXPIRED] = "expired",
+    [LATER_COUNT_CANCELLED] = "cancelled", [LATER_COUNT_PURGED] = "purged",
+    [LATER_COUNT_TRIMMED] = "trimmed",
+};
+
+void later_inspect_size(struct later_command *cmd, const struct later_keys *keys)
+{
+    later_script_begin(cmd, LATER_SCRIPT_SIZE, keys, NULL, 0);
+}
+
+static uint64_t number_at(const struct later_reply *reply, size_t i)
+{
+    int64_t number = later_reply_int(later_reply_at(reply, i));
+
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+void later_inspect_sized(const struct later_reply *reply, struct later_sizes *sizes)
+{
+    *sizes =
+        (struct later_sizes){ .ready = number_at(reply, 0),
+                              .delayed = number_at(reply, 1),
+                              .reserved = number_at(reply, 2),
+                              .dead = number_at(reply, 3),
+                              .paused = number_at(reply, 4) > 0,
+                              .oldest_ready = later_reply_seconds(later_reply_at(reply, 5), -1),
+                              .jobs = number_at(reply, 6) };
+    for (size_t i = 7; i + 1 < later_reply_count(reply); i += 2) {
+        const char *name = later_reply_text(later_reply_at(reply, i), NULL);
+
+        for (int n = 0; n < LATER_COUNTERS; n++) {
+            if (strcmp(name, counters[n]) == 0)
+                sizes->counters[n] = number_at(reply, i + 1);
+        }
+    }
+}
+
+const char *later_counter_name(enum later_counter counter)
+{
+    return counters[counter];
+}
+
+/* --- peek, show --- */
+
+void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
+                        uint64_t offset, size_t limit)
+{
+    later_script_begin(cmd, LATER_SCRIPT_PEEK, keys, NULL, 0);
+    later_command_text(cmd, state);
+    later_command_int(cmd, (int64_t)offset);
+    later_command_int(cmd, (int64_t)limit);
+}
+
+size_t later_inspect_peeked_count(const struct later_reply *reply)
+{
+    return later_reply_count(reply) / 6;
+}
+
+/* score, attempts, priority, error, document: elements from `at` on. */
+static void read_seen(const struct later_reply *reply, size_t at, struct later_seen *seen)
+{
+    size_t score_len;
+
+    later_reply_text(later_reply_at(reply, at), &score_len);
+    seen->has_score = score_len > 0;
+    seen->score = later_reply_seconds(later_reply_at(reply, at), 0);
+    seen->attempts = (uint32_t)number_at(reply, at + 1);
+    seen->priority = (int32_t)later_reply_int(later_reply_at(reply, at + 2));
+    seen->error = later_reply_text(later_reply_at(reply, at + 3), &seen->error_len);
+    seen->document = later_reply_text(later_reply_at(reply, at + 4), &seen->document_len);
+}
+
+void later_inspect_peeked(const struct later_reply *reply, size_t i, struct later_seen *seen)
+{
+    seen->state = NULL;
+    seen->id = later_reply_text(later_reply_at(reply, 6 * i), NULL);
+    read_seen(reply, 6 * i + 1, seen);
+}
+
+void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen)
+{
+    seen->id = NULL;
+    seen->state = later_reply_text(later_reply_at(reply, 6 * i), NULL);
+    read_seen(reply, 6 * i + 1, seen);
+}
+
+/* --- purge, pause, resume, wake --- */
+
+void later_inspect_purge(struct later_command *cmd, const struct later_keys *keys,
+                         const char *state, size_t limit)
+{
+    later_script_begin(cmd, LATER_SCRIPT_PURGE, keys, NULL, 0);
+    later_command_text(cmd, state);
+    later_command_int(cmd, (int64_t)limit);
+}
+
+void later_inspect_plain(struct later_command *cmd, const struct later_keys *keys,
+                         enum later_script script)
+{
+    later_script_begin(cmd, script, keys, NULL, 0);
+}
+
+/* --- plain commands --- */
+
+static void begin_keyed(struct later_command *cmd, size_t count, const char *name,
+                        const struct later_keys *keys, enum later_key key)
+{
+    later_command_begin(cmd, count);
+    later_command_text(cmd, name);
+    later_command_bytes(cmd, keys->name[key], keys->len[key]);
+}
+
+void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,
+                         enum later_key key, uint64_t from, uint64_t to)
+{
+    begin_keyed(cmd, 4, "ZRANGE", keys, key);
+    later_command_int(cmd, (int64_t)from);
+    later_command_int(cmd, (int64_t)to);
+}
+
+void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_key key, const char *cursor, const char *match)
+{
+    begin_keyed(cmd, match ? 7 : 5, "ZSCAN", keys, key);
+    later_command_text(cmd, cursor);
+    if (match) {
+        later_command_text(cmd, "MATCH");
+        later_command_text(cmd, match);
+    }
+    later_command_text(cmd, "COUNT");
+    later_command_int(cmd, PAGE);
+}
+
+const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32])
+{
+    size_t len;
+    const char *text = later_reply_text(later_reply_at(reply, 0), &len);
+
+    if (len == 0 || len > 31) { /* a cursor that cannot be: better to end than to go round */
+        text = "0";
+        len = 1;
+    }
+    memcpy(cursor, text, len);
+    cursor[len] = '\0';
+    return later_reply_at(reply, 1);
+}
+
+static char *escape(char *to, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("*?[]\\", *text))
+            *to++ = '\\';
+        *to++ = *text;
+    }
+    return to;
+}
+
+char *later_inspect_glob(const char *prefix, const char *suffix)
+{
+    char *glob = malloc(2 * (strlen(prefix) + strlen(suffix)) + 2), *end;
+
+    if (!glob)
+        return NULL;
+    end = escape(glob, prefix);
+    *end++ = '*';
+    end = escape(end, suffix);
+    *end = '\0';
+    return glob;
+}
+
+void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
+                          enum later_key key, size_t count)
+{
+    begin_keyed(cmd, 2 + count, "ZMSCORE", keys, key);
+}
+
+void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                          size_t len)
+{
+    begin_keyed(cmd, 3, "HEXISTS", keys, LATER_KEY_JOBS);
+    later_command_bytes(cmd, id, len);
+}
+
+void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                          const char *member)
+{
+    later_script_begin(cmd, LATER_SCRIPT_LOCATE, keys, NULL, 0);
+    later_command_text(cmd, id);
+    later_command_text(cmd, member);
+}
+
+void later_inspect_wait(struct later_command *cmd, const struct later_keys *const *queues,
+                        size_t count, double seconds)
+{
+    later_command_begin(cmd, 2 + count);
+    later_command_text(cmd, "BLPOP");
+    for (size_t i = 0; i < count; i++)
+        later_command_bytes(cmd, queues[i]->name[LATER_KEY_WAKE], queues[i]->len[LATER_KEY_WAKE]);
+    later_command_seconds(cmd, seconds);
+}
+
+void later_inspect_queues(struct later_command *cmd, const char *prefix)
+{
+    char key[LATER_KEY_MAX];
+
+    later_key_queues(key, prefix);
+    later_command_begin(cmd, 2);
+    later_command_text(cmd, "SMEMBERS");
+    later_command_text(cmd, key);
+}
+
+void later_inspect_hosts(struct later_command *cmd, const char *prefix)
+{
+    char key[LATER_KEY_MAX];
+
+    later_key_hosts(key, prefix);
+    later_command_begin(cmd, 2);
+    later_command_text(cmd, "HGETALL");
+    later_command_text(cmd, key);
+}
+
+void later_inspect_time(struct later_command *cmd)
+{
+    later_command_begin(cmd, 1);
+    later_command_text(cmd, "TIME");
+}
+
+double later_inspect_timed(const struct later_reply *reply)
+{
+    return later_reply_seconds(later_reply_at(reply, 0), 0) +
+           later_reply_seconds(later_reply_at(reply, 1), 0) / 1e6;
+}

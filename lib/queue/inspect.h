@@ -1,0 +1,120 @@
+/*
+ * inspect.h: looking at a queue and acting on many of its jobs: encoders and decoders like queue.h.
+ */
+#ifndef LATER_INSPECT_H
+#define LATER_INSPECT_H
+
+#include "redis/command.h"
+#include "redis/key.h"
+#include "redis/reply.h"
+#include "redis/script.h"
+
+#include <stdint.h>
+
+/* --- size --- */
+
+/* The counters of `stats`; the order is that of their names in inspect.c. */
+enum later_counter {
+    LATER_COUNT_PUSHED,
+    LATER_COUNT_ADOPTED,
+    LATER_COUNT_DONE,
+    LATER_COUNT_EXPIRED,
+    LATER_COUNT_CANCELLED,
+    LATER_COUNT_PURGED,
+    LATER_COUNT_TRIMMED,
+    LATER_COUNTERS /* those that conservation needs; what else is in `stats` is passed over */
+};
+
+/* A queue at one moment. */
+struct later_sizes {
+    uint64_t ready, delayed, reserved, dead;
+    uint64_t jobs; /* documents */
+    bool paused;
+    double oldest_ready; /* age in seconds; < 0 = none */
+    uint64_t counters[LATER_COUNTERS];
+};
+
+void later_inspect_size(struct later_command *cmd, const struct later_keys *keys);
+void later_inspect_sized(const struct later_reply *reply, struct later_sizes *sizes);
+
+/* "pushed" … Static. */
+const char *later_counter_name(enum later_counter counter);
+
+/* --- peek, show --- */
+
+/* One job seen. Strings are borrowed from the reply, NUL-terminated beyond their length. */
+struct later_seen {
+    const char *id;    /* "" = not adopted yet; of show: NULL, the caller knows it */
+    const char *state; /* of show; "" = no such job. Of peek: NULL */
+    const char *error; /* a JSON object; "" = none */
+    const char *document;
+    size_t error_len, document_len;
+    bool has_score;
+    double score;
+    uint32_t attempts;
+    int32_t priority;
+};
+
+/* state: "ready", "delayed", "reserved" or "dead". offset: of the first job, from 0. limit: at most
+ * so many, 1 … LATER_BATCH_MAX; fewer may come, since documents are bounded too. */
+void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
+                        uint64_t offset, size_t limit);
+size_t later_inspect_peeked_count(const struct later_reply *reply);
+void later_inspect_peeked(const struct later_reply *reply, size_t i, struct later_seen *seen);
+
+/* Job i of what later_queue_ids(…, LATER_SCRIPT_SHOW, …) answered. */
+void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen);
+
+/* --- purge, pause, resume, wake --- */
+
+/* Drops the first `limit` (1 … LATER_BATCH_MAX) jobs of "ready", "delayed" or "dead"; the reply is
+ * how many there were. */
+void later_inspect_purge(struct later_command *cmd, const struct later_keys *keys,
+                         const char *state, size_t limit);
+
+/* A script of a queue without arguments: LATER_SCRIPT_PAUSE, _RESUME, _WAKE. */
+void later_inspect_plain(struct later_command *cmd, const struct later_keys *keys,
+                         enum later_script script);
+
+/* --- plain commands --- */
+
+/* `ZRANGE key from to`: the members by rank, both ends counted. */
+void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,
+                         enum later_key key, uint64_t from, uint64_t to);
+
+/* ZSCAN of a zset: one page. cursor: "0" at first, then what the last page said, until that is "0"
+ * again. match: a glob, NULL = all. */
+void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_key key, const char *cursor, const char *match);
+
+/* The next cursor into `cursor` (32 bytes); the members are elements 0, 2, 4 … of the returned
+ * array. */
+const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32]);
+
+/* `prefix*suffix` as a glob that matches just that: each piece's own special characters escaped.
+ * Returns a malloc'ed string, NULL without memory. */
+char *later_inspect_glob(const char *prefix, const char *suffix);
+
+/* `ZMSCORE key member…` and `HEXISTS jobs id`, for what the caller adds. */
+void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
+                          enum later_key key, size_t count);
+void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                          size_t len);
+
+/* In which of ready, delayed, dead, reserved, jobs an id is: the reply has 1 or 0 for each. member:
+ * what is looked for in reserved (TOKEN:id, or ""). LATER_SCRIPT_LOCATE. */
+void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                          const char *member);
+
+/* BLPOP on the wake keys of some queues, for at most `seconds`. The reply is nil when none came;
+ * else its element 0 is the key. */
+void later_inspect_wait(struct later_command *cmd, const struct later_keys *const *queues,
+                        size_t count, double seconds);
+
+/* All queues' names, all hosts (field, value, …), Redis's clock (seconds, microseconds). */
+void later_inspect_queues(struct later_command *cmd, const char *prefix);
+void later_inspect_hosts(struct later_command *cmd, const char *prefix);
+void later_inspect_time(struct later_command *cmd);
+double later_inspect_timed(const struct later_reply *reply);
+
+#endif

@@ -1,0 +1,274 @@
+/* queue.c: the verbs, encoded and decoded. */
+#include "queue/queue.h"
+
+#include "job/document.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define CALL_KEPT 60 /* seconds */
+
+void later_token(char token[LATER_TOKEN_LEN + 1])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    unsigned char random[64];
+    size_t used = sizeof random;
+
+    for (size_t i = 0; i < LATER_TOKEN_LEN;) {
+        if (used == sizeof random) {
+            while (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+                ;
+            used = 0;
+        }
+        /* 252 = 7 × 36: what is above would make some digits likelier. */
+        if (random[used] < 252)
+            token[i++] = digits[random[used] % 36];
+        used++;
+    }
+    token[LATER_TOKEN_LEN] = '\0';
+}
+
+/* --- push --- */
+
+static void add_when(struct later_command *cmd, const struct later_push_item *item)
+{
+    char text[LATER_SECONDS_SIZE];
+    size_t len;
+
+    switch (item->when) {
+    case LATER_NOW:
+        later_command_bytes(cmd, "", 0);
+        break;
+    case LATER_IN:
+        len = later_seconds_spell(text, item->seconds);
+        later_command_pair(cmd, "+", 1, text, len);
+        break;
+    case LATER_AT:
+        later_command_seconds(cmd, item->seconds);
+        break;
+    }
+}
+
+/* Nobody pays for what most jobs do not ask: an id that stays taken stands behind the priority. */
+static void add_priority(struct later_command *cmd, const struct later_push_item *item)
+{
+    char priority[16], text[LATER_SECONDS_SIZE];
+    size_t len;
+
+    if (!(item->unique_for > 0)) {
+        later_command_int(cmd, item->priority);
+        return;
+    }
+    len = later_seconds_spell(text, item->unique_for);
+    later_command_pair(cmd, priority,
+                       (size_t)snprintf(priority, sizeof priority, "%d/", (int)item->priority),
+                       text, len);
+}
+
+void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
+                      unsigned flags, uint64_t epoch, const struct later_push_item *items,
+                      size_t count)
+{
+    static const char *const modes[] = { "new", "replace", "seek", "seek-replace" };
+    char key[LATER_KEY_MAX], mode[40];
+
+    later_key_call(key, keys, call ? call : "");
+    later_script_begin(cmd, LATER_SCRIPT_PUSH, keys, (const char *const[]){ key }, count);
+    later_command_int(cmd, call ? CALL_KEPT : 0);
+    snprintf(mode, sizeof mode, "%s/%" PRIu64, modes[flags & 3], epoch);
+    later_command_text(cmd, mode);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, items[i].id);
+        add_when(cmd, &items[i]);
+        add_priority(cmd, &items[i]);
+        later_command_bytes(cmd, items[i].document, items[i].document_len);
+    }
+}
+
+enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
+{
+    const char *text = later_reply_text(later_reply_at(reply, i), NULL);
+    bool exists = strncmp(text, "EXISTS ", 7) == 0;
+
+    if (state)
+        *state = exists ? text + 7 : "";
+    if (exists)
+        return LATER_PUSH_EXISTS;
+    if (strcmp(text, "ABSENT") == 0)
+        return LATER_PUSH_ABSENT;
+    return strcmp(text, "REPLACED") == 0 ? LATER_PUSH_REPLACED : LATER_PUSHED;
+}
+
+/* --- reserve --- */
+
+void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, double lease, size_t limit, size_t bytes,
+                         double deadline)
+{
+    later_script_begin(cmd, LATER_SCRIPT_RESERVE, keys, NULL, 0);
+    later_command_bytes(cmd, token, LATER_TOKEN_LEN);
+    later_command_seconds(cmd, lease);
+    later_command_int(cmd, (int64_t)limit);
+    later_command_int(cmd, (int64_t)bytes);
+    if (deadline > 0)
+        later_command_seconds(cmd, deadline);
+    else
+        later_command_bytes(cmd, "0", 1);
+}
+
+size_t later_queue_reserved_count(const struct later_reply *reply)
+{
+    size_t count = later_reply_count(reply);
+
+    return count ? (count - 1) / 5 : 0;
+}
+
+void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job)
+{
+    size_t at = 1 + 5 * i, crashes_len;
+    const char *crashes;
+
+    job->id = later_reply_text(later_reply_at(reply, at), &job->id_len);
+    job->score = later_reply_text(later_reply_at(reply, at + 1), NULL);
+    job->attempts = (uint32_t)later_reply_int(later_reply_at(reply, at + 2));
+    crashes = later_reply_text(later_reply_at(reply, at + 3), &crashes_len);
+    job->crashes = crashes_len ? (int32_t)strtol(crashes, NULL, 10) : -1;
+    job->document = later_reply_text(later_reply_at(reply, at + 4), &job->document_len);
+}
+
+double later_queue_reserved_now(const struct later_reply *reply)
+{
+    return later_reply_seconds(later_reply_at(reply, 0), 0);
+}
+
+/* --- settle --- */
+
+/* What each verb's script takes per job: member, wait, score, how, error. */
+static const struct {
+    enum later_script script;
+    const char *name;
+    const char *fields;
+    const char *how;
+} verbs[] = {
+    [LATER_VERB_ACK] = { LATER_SCRIPT_ACK, "ack", "m", "" },
+    [LATER_VERB_EXPIRE] = { LATER_SCRIPT_EXPIRE, "expire", "m", "" },
+    [LATER_VERB_RELEASE] = { LATER_SCRIPT_RELEASE, "release", "mwhe", "ran" },
+    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "mswh", "held" },
+    [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "mhe", "ran" },
+    [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "m", "" },
+};
+
+static void add_field(struct later_command *cmd, char field, enum later_verb verb,
+                      const struct later_settlement *job)
+{
+    char member[LATER_TOKEN_LEN + 1];
+
+    switch (field) {
+    case 'm':
+        memcpy(member, job->token, LATER_TOKEN_LEN);
+        member[LATER_TOKEN_LEN] = ':';
+        later_command_pair(cmd, member, sizeof member, job->id, strlen(job->id));
+        break;
+    case 'w':
+        later_command_seconds(cmd, job->wait);
+        break;
+    case 's':
+        later_command_text(cmd, job->score ? job->score : "");
+        break;
+    case 'h':
+        later_command_text(cmd, job->how ? job->how : verbs[verb].how);
+        break;
+    case 'e':
+        later_command_text(cmd, job->error ? job->error : "");
+        break;
+    }
+}
+
+void later_queue_settle(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_verb verb, double lease, const struct later_settlement *jobs,
+                        size_t count)
+{
+    later_script_begin(cmd, verbs[verb].script, keys, NULL, count);
+    if (verb == LATER_VERB_TOUCH)
+        later_command_seconds(cmd, lease);
+    for (size_t i = 0; i < count; i++) {
+        for (const char *field = verbs[verb].fields; *field; field++)
+            add_field(cmd, *field, verb, &jobs[i]);
+    }
+}
+
+enum later_script later_verb_script(enum later_verb verb)
+{
+    return verbs[verb].script;
+}
+
+const char *later_verb_name(enum later_verb verb)
+{
+    return verbs[verb].name;
+}
+
+bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor)
+{
+    if (later_reply_int(later_reply_at(reply, *cursor)) != (int64_t)i + 1)
+        return false;
+    (*cursor)++;
+    return true;
+}
+
+char *later_queue_error(const char *kind, const char *text, const char *host)
+{
+    char *quoted_text = later_document_quote(text, strlen(text));
+    char *quoted_host = later_document_quote(host, strlen(host));
+    char *error = NULL;
+
+    if (quoted_text && quoted_host &&
+        asprintf(&error, "\"kind\":\"%s\",\"text\":%s,\"host\":%s}", kind, quoted_text,
+                 quoted_host) < 0)
+        error = NULL;
+    free(quoted_text);
+    free(quoted_host);
+    return error;
+}
+
+/* --- migrate --- */
+
+void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit,
+                         bool lapse, const char *error)
+{
+    later_script_begin(cmd, LATER_SCRIPT_MIGRATE, keys, NULL, 0);
+    later_command_int(cmd, (int64_t)limit);
+    later_command_text(cmd, lapse ? "1" : "0");
+    later_command_text(cmd, error);
+}
+
+void later_queue_migrated(const struct later_reply *reply, struct later_migrated *migrated)
+{
+    migrated->promoted = (uint32_t)later_reply_int(later_reply_at(reply, 0));
+    migrated->lapsed = (uint32_t)later_reply_int(later_reply_at(reply, 1));
+    migrated->next_due = later_reply_seconds(later_reply_at(reply, 2), -1);
+    migrated->next_lapse = later_reply_seconds(later_reply_at(reply, 3), -1);
+    migrated->now = later_reply_seconds(later_reply_at(reply, 4), 0);
+}
+
+/* --- ids --- */
+
+void later_queue_ids(struct later_command *cmd, enum later_script script,
+                     const struct later_keys *keys, const char *const *ids, size_t count)
+{
+    later_script_begin(cmd, script, keys, NULL, count);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(cmd, ids[i]);
+}
+
+void later_queue_cancel(struct later_command *cmd, const struct later_keys *keys,
+                        const char *const *ids, const char *const *members, size_t count)
+{
+    later_script_begin(cmd, LATER_SCRIPT_CANCEL, keys, NULL, count);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, ids[i]);
+        later_command_text(cmd, members[i] ? members[i] : "");
+    }
+}

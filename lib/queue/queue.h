@@ -1,0 +1,132 @@
+/*
+ * queue.h: the verbs on a queue, as pure encoders (arguments to command) and decoders (reply to
+ * struct). No connection here, so that blocking and event-driven callers share them.
+ *
+ * Each encoder appends one complete script call to *cmd; send it with the verb's script number, so
+ * that NOSCRIPT is survived. The scripts' heads (scripts/VERB.lua) say what each does.
+ */
+#ifndef LATER_QUEUE_H
+#define LATER_QUEUE_H
+
+#include "redis/command.h"
+#include "redis/key.h"
+#include "redis/reply.h"
+#include "redis/script.h"
+
+#include <stdint.h>
+
+#define LATER_TOKEN_LEN     16
+#define LATER_RESERVE_BYTES 262144 /* documents in one reserve, unless the first alone is more */
+
+/* Makes a token: 16 of [0-9a-z], unpredictable (getrandom), with its NUL. */
+void later_token(char token[LATER_TOKEN_LEN + 1]);
+
+/* --- push --- */
+
+enum later_when { LATER_NOW, LATER_IN, LATER_AT };
+
+/* One job to push. All borrowed until the encoder returns. */
+struct later_push_item {
+    const char *id;
+    const char *document;
+    size_t document_len;
+    int32_t priority; /* -100 … 100 */
+    enum later_when when;
+    double seconds;    /* LATER_IN: from now; LATER_AT: UNIX time */
+    double unique_for; /* seconds that the id stays taken after the job has ended; 0: not at all */
+};
+
+/* REPLACE: a known id that is ready or delayed is replaced. SEEK: an unknown one is
+ * LATER_PUSH_ABSENT and not pushed. */
+enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2 };
+
+/* call: an id of this very call, new for each, so that repeating it after a lost reply changes
+ * nothing; NULL = none. epoch: of the queue's plan of shards (shards.h), 0 where none is known. */
+void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
+                      unsigned flags, uint64_t epoch, const struct later_push_item *items,
+                      size_t count);
+
+enum later_pushed { LATER_PUSHED, LATER_PUSH_EXISTS, LATER_PUSH_REPLACED, LATER_PUSH_ABSENT };
+
+/* How job i went; *state (may be NULL) gets the state of one that exists, else "". */
+enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, const char **state);
+
+/* --- reserve --- */
+
+/* lease: seconds. limit: 1 … LATER_BATCH_MAX jobs. deadline: Redis time after which it takes
+ * nothing; 0 = none. */
+void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, double lease, size_t limit, size_t bytes,
+                         double deadline);
+
+struct later_reserved {
+    const char *id, *score; /* borrowed from the reply, NUL-terminated */
+    const char *document;
+    size_t id_len, document_len;
+    uint32_t attempts;
+    int32_t crashes; /* -1: none; 0: a suspect */
+};
+
+size_t later_queue_reserved_count(const struct later_reply *reply);
+void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job);
+double later_queue_reserved_now(const struct later_reply *reply);
+
+/* --- settle: ack, expire, release, return, bury; and touch --- */
+
+enum later_verb {
+    LATER_VERB_ACK,
+    LATER_VERB_EXPIRE,
+    LATER_VERB_RELEASE,
+    LATER_VERB_RETURN,
+    LATER_VERB_BURY,
+    LATER_VERB_TOUCH
+};
+
+/* What becomes of one reserved job. Unused members are NULL or 0; all borrowed. */
+struct later_settlement {
+    const char *token, *id;
+    double wait;       /* release, return: seconds until it is due; 0 = ready at once */
+    const char *score; /* return: its place in ready; NULL = the present */
+    const char *how;   /* release: ran crashed; bury: ran crashed unrun; return: held suspect
+                        * interrupted; NULL = the first of them */
+    const char *error; /* release, bury: from later_queue_error(); NULL = none */
+};
+
+/* One call for count (1 … LATER_BATCH_MAX) jobs of one queue. lease: seconds, for touch. */
+void later_queue_settle(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_verb verb, double lease, const struct later_settlement *jobs,
+                        size_t count);
+
+/* The script that a verb calls; its name ("ack"). */
+enum later_script later_verb_script(enum later_verb verb);
+const char *later_verb_name(enum later_verb verb);
+
+/* Was job i (from 0) of a settle or touch LOST? The reply lists positions; `lost` must be walked
+ * in order: pass the same *cursor, 0 at first. */
+bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor);
+
+/* `"kind":…,"text":…,"host":…}` for settlements. kind: retry timeout crash lapse bad. Returns a
+ * malloc'ed string, NULL without memory. */
+char *later_queue_error(const char *kind, const char *text, const char *host);
+
+/* --- migrate --- */
+
+struct later_migrated {
+    uint32_t promoted, lapsed;
+    double next_due, next_lapse; /* seconds from now; < 0 = none */
+    double now;                  /* Redis's clock */
+};
+
+void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit,
+                         bool lapse, const char *error);
+void later_queue_migrated(const struct later_reply *reply, struct later_migrated *migrated);
+
+/* --- one queue, a list of ids --- */
+
+/* kick, show (1 … LATER_BATCH_MAX ids); and cancel, with each id's reserved member or NULL. */
+void later_queue_ids(struct later_command *cmd, enum later_script script,
+                     const struct later_keys *keys, const char *const *ids, size_t count);
+void later_queue_cancel(struct later_command *cmd, const struct later_keys *keys,
+                        const char *const *ids, const char *const *members, size_t count);
+
+#endif

@@ -1,0 +1,118 @@
+/* command.c: Redis commands in wire format. */
+#include "redis/command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(struct later_command *cmd, size_t more)
+{
+    size_t room = cmd->room ? cmd->room : 256;
+    char *data;
+
+    if (cmd->failed)
+        return false;
+    if (cmd->len + more <= cmd->room)
+        return true;
+    while (room < cmd->len + more)
+        room *= 2;
+    data = realloc(cmd->data, room);
+    if (!data) {
+        cmd->failed = true;
+        return false;
+    }
+    cmd->data = data;
+    cmd->room = room;
+    return true;
+}
+
+static void put(struct later_command *cmd, const char *bytes, size_t len)
+{
+    memcpy(cmd->data + cmd->len, bytes, len);
+    cmd->len += len;
+}
+
+/* Writes `*N` or `$N` and CR LF; by hand, since this is the busiest line of the program. */
+static void put_count(struct later_command *cmd, char kind, size_t count)
+{
+    char digits[24], *p = digits + sizeof digits;
+
+    *--p = '\n';
+    *--p = '\r';
+    do {
+        *--p = (char)('0' + count % 10);
+        count /= 10;
+    } while (count);
+    *--p = kind;
+    put(cmd, p, (size_t)(digits + sizeof digits - p));
+}
+
+void later_command_begin(struct later_command *cmd, size_t count)
+{
+    if (cmd->missing)
+        cmd->failed = true;
+    if (make_room(cmd, 24))
+        put_count(cmd, '*', count);
+    cmd->missing = count;
+}
+
+void later_command_pair(struct later_command *cmd, const char *a, size_t a_len, const char *b,
+                        size_t b_len)
+{
+    if (!cmd->missing)
+        cmd->failed = true;
+    if (!make_room(cmd, a_len + b_len + 26))
+        return;
+    cmd->missing--;
+    put_count(cmd, '$', a_len + b_len);
+    put(cmd, a, a_len);
+    put(cmd, b, b_len);
+    put(cmd, "\r\n", 2);
+}
+
+void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len)
+{
+    later_command_pair(cmd, bytes, len, "", 0);
+}
+
+void later_command_text(struct later_command *cmd, const char *text)
+{
+    later_command_bytes(cmd, text, strlen(text));
+}
+
+void later_command_int(struct later_command *cmd, int64_t number)
+{
+    char text[24];
+    int len = snprintf(text, sizeof text, "%" PRId64, number);
+
+    later_command_bytes(cmd, text, (size_t)len);
+}
+
+size_t later_seconds_spell(char out[LATER_SECONDS_SIZE], double seconds)
+{
+    double least = seconds > 0 ? seconds : 0; /* NaN is not */
+    int64_t micros = (int64_t)((least < 1e12 ? least : 1e12) * 1e6 + 0.5);
+
+    return (size_t)snprintf(out, LATER_SECONDS_SIZE, "%" PRId64 ".%06" PRId64, micros / 1000000,
+                            micros % 1000000);
+}
+
+void later_command_seconds(struct later_command *cmd, double seconds)
+{
+    char text[LATER_SECONDS_SIZE];
+    size_t len = later_seconds_spell(text, seconds);
+
+    later_command_bytes(cmd, text, len);
+}
+
+bool later_command_ready(const struct later_command *cmd)
+{
+    return !cmd->failed && !cmd->missing && cmd->len > 0;
+}
+
+void later_command_free(struct later_command *cmd)
+{
+    free(cmd->data);
+    *cmd = (struct later_command){ 0 };
+}

@@ -1,0 +1,299 @@
+/* conn_dial.c: connecting: Sentinels, addresses, the handshake. */
+#include "redis/conn_inner.h"
+
+#include "base/clock.h"
+#include "redis/key.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, GET, PING --- */
+
+static void must_work(void *arg, struct later_answer *told)
+{
+    struct later_conn *redis = arg;
+
+    if (told->outcome == LATER_REFUSED && !redis->why[0])
+        snprintf(redis->why, sizeof redis->why, "%s", told->text);
+}
+
+/* Of a newer version we must not touch anything. Where the ACL hides the number, it is taken for
+ * ours. */
+static void take_protocol(void *arg, struct later_answer *told)
+{
+    struct later_conn *redis = arg;
+
+    if (told->outcome != LATER_ANSWERED || redis->why[0] ||
+        !later_protocol_newer(later_reply_text(told->reply, NULL)))
+        return;
+    redis->too_new = true;
+    snprintf(redis->why, sizeof redis->why,
+             "a newer later keeps its jobs there (%s is %.20s, we know %d); install that version",
+             redis->protocol, later_reply_text(told->reply, NULL), LATER_PROTOCOL);
+}
+
+static void take_id(void *arg, struct later_answer *told)
+{
+    struct later_conn *redis = arg;
+
+    if (told->outcome == LATER_ANSWERED)
+        redis->id = later_reply_int(told->reply);
+}
+
+/* Only the master will do where Sentinels named it: what they said may be old. */
+static void take_role(void *arg, struct later_answer *told)
+{
+    struct later_conn *redis = arg;
+
+    must_work(arg, told);
+    if (told->outcome == LATER_ANSWERED && !later_sentinel_is_master(told->reply) && !redis->why[0])
+        snprintf(redis->why, sizeof redis->why, "it is not the master (ROLE)");
+}
+
+/* A Sentinel's answer. */
+static void take_named(void *arg, struct later_answer *told)
+{
+    struct later_conn *redis = arg;
+
+    must_work(arg, told);
+    if (told->outcome != LATER_ANSWERED)
+        return;
+    redis->named = later_sentinel_named(told->reply, &redis->at) == 0;
+    if (!redis->named)
+        snprintf(redis->why, sizeof redis->why, "knows no master of the name %s",
+                 redis->options.address.master);
+}
+
+/* The last of the handshake. A PING tells LOADING, NOAUTH, MASTERDOWN. MISCONF and the like do not
+ * count: reading still works, and it may heal. */
+static void take_ping(void *arg, struct later_answer *told)
+{
+    struct later_conn *redis = arg;
+
+    if (told->outcome == LATER_REFUSED &&
+        (told->remedy == LATER_REMEDY_RECONNECT || strncmp(told->text, "LOADING", 7) == 0))
+        must_work(arg, told);
+    if (told->outcome == LATER_REFUSED || told->outcome == LATER_ANSWERED)
+        redis->state = UP; /* deliver_all() looks at `why` next */
+}
+
+static void ask(struct later_conn *redis, later_answer_fn *fn, const char *const *words)
+{
+    struct later_command cmd = { 0 };
+    size_t count = 0;
+
+    while (words[count])
+        count++;
+    later_command_begin(&cmd, count);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(&cmd, words[i]);
+    later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, redis->options.connect_timeout, fn, redis);
+}
+
+static void shake_hands(struct later_conn *redis)
+{
+    const struct later_address *address = &redis->options.address;
+    char db[12];
+
+    snprintf(db, sizeof db, "%u", (unsigned)address->db);
+    redis->why[0] = '\0';
+    redis->too_new = false;
+    if (redis->password && address->user[0])
+        ask(redis, must_work,
+            (const char *const[]){ "AUTH", address->user, redis->password, NULL });
+    else if (redis->password)
+        ask(redis, must_work, (const char *const[]){ "AUTH", redis->password, NULL });
+    if (address->db)
+        ask(redis, must_work, (const char *const[]){ "SELECT", db, NULL });
+    if (redis->name[0])
+        ask(redis, NULL, (const char *const[]){ "CLIENT", "SETNAME", redis->name, NULL });
+    ask(redis, take_id, (const char *const[]){ "CLIENT", "ID", NULL });
+    if (redis->turns.count)
+        ask(redis, take_role, (const char *const[]){ "ROLE", NULL });
+    if (redis->protocol[0])
+        ask(redis, take_protocol, (const char *const[]){ "GET", redis->protocol, NULL });
+    ask(redis, take_ping, (const char *const[]){ "PING", NULL });
+}
+
+/* The same at a Sentinel: the one question, or for who stays there, a PING. */
+static void ask_sentinel(struct later_conn *redis)
+{
+    struct later_command cmd = { 0 };
+
+    redis->why[0] = '\0';
+    if (redis->options.sentinel) {
+        ask(redis, take_ping, (const char *const[]){ "PING", NULL });
+        return;
+    }
+    later_sentinel_ask(&cmd, redis->options.address.master);
+    later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, LATER_SENTINEL_SECONDS, take_named, redis);
+}
+
+/* Begins to connect to the next of the host's addresses that was not tried yet. */
+static int dial(struct later_conn *redis, struct later_error *err)
+{
+    int fd = -1;
+
+    while (fd < 0 && redis->tried < redis->addresses)
+        fd = later_address_connect(&redis->at, redis->which + redis->tried++, &redis->addresses,
+                                   err);
+    return fd;
+}
+
+/* Of another host: from its first address on. */
+static int dial_host(struct later_conn *redis, struct later_error *err)
+{
+    redis->which = redis->tried = 0;
+    redis->addresses = 1;
+    return dial(redis, err);
+}
+
+/* Begins with the Sentinel whose turn it is, or one behind it. Returns its socket, or -1. */
+static int dial_sentinel(struct later_conn *redis, struct later_error *err)
+{
+    int fd;
+
+    redis->asking = true;
+    redis->named = false;
+    do {
+        later_address_host(&redis->options.address, later_turns_now(&redis->turns), &redis->at);
+        fd = dial_host(redis, err);
+    } while (fd < 0 && later_turns_next(&redis->turns));
+    return fd;
+}
+
+/* Puts another socket in the place of the present one, whose answers nobody waits for any more. The
+ * new one is there before the old one goes, so that the owner's loop sees another number. */
+static bool move_to(struct later_conn *redis, int fd, double seconds)
+{
+    redisReader *reader = fd < 0 ? NULL : redisReaderCreate();
+
+    if (!reader) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    reader->maxbuf = redis->reader->maxbuf;
+    redisReaderFree(redis->reader);
+    redis->reader = reader;
+    while (redis->first)
+        later_conn_forget(later_conn_pop(redis));
+    close(redis->fd);
+    redis->fd = fd;
+    redis->broken = 0;
+    redis->why[0] = '\0';
+    redis->state = CONNECTING;
+    redis->connect_deadline = later_clock() + seconds;
+    return true;
+}
+
+bool later_conn_ask_next(struct later_conn *redis)
+{
+    struct later_error err;
+
+    return later_turns_next(&redis->turns) &&
+           move_to(redis, dial_sentinel(redis, &err), LATER_SENTINEL_SECONDS);
+}
+
+/* From the Sentinel to the Redis that it named. */
+void later_conn_follow(struct later_conn *redis)
+{
+    struct later_error err = { .text = "no memory" };
+
+    redis->asking = redis->named = false;
+    redis->named_at = later_clock();
+    later_sentinel_peer(&redis->at, redis->peer);
+    if (!move_to(redis, dial_host(redis, &err), redis->options.connect_timeout))
+        later_conn_fail(redis, err.text);
+}
+
+int later_conn_connect(struct later_conn *redis, struct later_error *err)
+{
+    if (redis->state != DOWN)
+        return 0;
+    redis->reader = redisReaderCreate();
+    if (!redis->reader)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    redis->reader->maxbuf = 256 * 1024; /* what it may keep when it is empty */
+    redis->which += redis->tried;       /* the last ones did not answer: begin behind them */
+    redis->tried = 0;
+    redis->addresses = 1;
+    later_turns_begin(&redis->turns);
+    redis->fd = redis->turns.count ? dial_sentinel(redis, err) : dial(redis, err);
+    if (redis->fd < 0) {
+        redis->asking = false;
+        redisReaderFree(redis->reader);
+        redis->reader = NULL;
+        return -1;
+    }
+    redis->state = CONNECTING;
+    redis->connect_deadline =
+        later_clock() + (redis->asking ? LATER_SENTINEL_SECONDS : redis->options.connect_timeout);
+    return 0;
+}
+
+/* This address refused: on to the next, or it is over. The new socket is there before the old one
+ * goes, so that the owner's loop sees another number. */
+static void dial_on(struct later_conn *redis, int why)
+{
+    struct later_error err;
+    int fd = dial(redis, &err);
+
+    if (fd < 0) {
+        errno = why;
+        later_conn_fail_errno(redis, "connect");
+        return;
+    }
+    close(redis->fd);
+    redis->fd = fd;
+}
+
+/* Returns true once the socket is connected and the handshake queued. */
+bool later_conn_finish(struct later_conn *redis)
+{
+    struct pollfd poller = { .fd = redis->fd, .events = POLLOUT };
+    socklen_t len = sizeof(int);
+    int why = 0;
+
+    if (poll(&poller, 1, 0) <= 0)
+        return false;
+    if (getsockopt(redis->fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0 || why) {
+        dial_on(redis, why ? why : errno);
+        return false;
+    }
+    redis->state = HANDSHAKE;
+    if (redis->asking)
+        ask_sentinel(redis);
+    else
+        shake_hands(redis);
+    return true;
+}
+
+/* A master that stood still (SIGSTOP, a frozen machine) and wakes does not know yet that another
+ * was chosen meanwhile, and takes writes until its next cron: so what a Sentinel said must be
+ * fresh. */
+bool later_conn_is_late(struct later_conn *redis)
+{
+    if (!redis->turns.count || redis->options.sentinel)
+        return false;
+    if (later_clock() - redis->named_at <= redis->patience) {
+        redis->patience = PATIENCE;
+        return false;
+    }
+    redis->patience *= 2;
+    return true;
+}
+
+void later_conn_ask_again(struct later_conn *redis)
+{
+    struct later_error err = { .text = "no memory" };
+
+    later_turns_begin(&redis->turns);
+    redis->state = HANDSHAKE;
+    redis->peer[0] = '\0';
+    if (!move_to(redis, dial_sentinel(redis, &err), LATER_SENTINEL_SECONDS))
+        later_conn_disconnect(redis, err.text);
+}

@@ -1,0 +1,90 @@
+/*
+ * conn_inner.h: what conn.c, conn_dial.c and conn_io.c share, and nobody else.
+ */
+#ifndef LATER_CONN_INNER_H
+#define LATER_CONN_INNER_H
+
+#include "redis/conn.h"
+#include "redis/key.h"
+#include "redis/sentinel.h"
+
+#include <hiredis/hiredis.h>
+
+#define PATIENCE 0.1 /* seconds; twice as many each time that they were not enough */
+
+/* A command that has no answer yet. Its bytes are kept until then: NOSCRIPT sends them again. */
+struct pending {
+    struct pending *next;
+    struct later_command cmd;
+    size_t sent; /* bytes */
+    double timeout, deadline;
+    int script;
+    bool reloaded;
+    later_answer_fn *fn;
+    void *arg;
+};
+
+enum state { DOWN, CONNECTING, HANDSHAKE, UP };
+
+struct later_conn {
+    struct later_redis_options options;
+    char *password;
+    char name[64];
+    char protocol[LATER_PREFIX_MAX + 16]; /* the key */
+    bool too_new;
+    enum state state;
+    int fd;
+    redisReader *reader;
+    struct pending *first, *last; /* in the order of their answers */
+    struct pending *unsent;       /* the first one with bytes to send, or NULL */
+    size_t count;
+    double connect_deadline;
+    struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */
+    struct later_turns turns;         /* of the Sentinels; count 0 = without */
+    bool asking;                      /* connected to a Sentinel, or about to be */
+    bool named;                       /* it has named a Redis: `at` */
+    char peer[LATER_PEER_SIZE];       /* that one; "" = not there */
+    double named_at, patience;        /* when; how old that word may be once the Redis answers */
+    unsigned which, tried, addresses; /* of the host: where to begin, how many now, of how many */
+    int broken;                       /* errno of a write; what had come before is read first */
+    int64_t id;
+    double since;       /* `up` was called */
+    char why[256];      /* a handshake that was refused */
+    char load_why[256]; /* a SCRIPT LOAD that was refused */
+};
+
+/* --- conn.c: commands that have no answer yet */
+
+/* The first of them, taken out; one more, at the end; an end without an answer. */
+struct pending *later_conn_pop(struct later_conn *redis);
+void later_conn_append(struct later_conn *redis, struct pending *pending);
+void later_conn_forget(struct pending *pending);
+
+/* As later_conn_send(), in any state. */
+int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, int script,
+                       double timeout, later_answer_fn *fn, void *arg);
+
+/* Tells its function, then frees it; reply is taken over. */
+void later_conn_answer(struct pending *pending, enum later_outcome outcome,
+                       enum later_remedy remedy, redisReply *reply, const char *text);
+
+/* It does not work here: on to the next Sentinel, if it was one; else it is over. The second adds
+ * errno's words. */
+void later_conn_fail(struct later_conn *redis, const char *why);
+void later_conn_fail_errno(struct later_conn *redis, const char *what);
+
+/* --- conn_dial.c: connecting */
+
+/* CONNECTING: true once the socket is connected and the handshake queued. */
+bool later_conn_finish(struct later_conn *redis);
+
+/* Goes on with the next Sentinel, from a Sentinel to the Redis that it named, or begins with the
+ * Sentinels anew, since what they said is old. */
+bool later_conn_ask_next(struct later_conn *redis);
+void later_conn_follow(struct later_conn *redis);
+void later_conn_ask_again(struct later_conn *redis);
+
+/* Has the Redis answered so late that what the Sentinel said is old? */
+bool later_conn_is_late(struct later_conn *redis);
+
+#endif

@@ -1,0 +1,230 @@
+/* conn_io.c: writing commands, reading answers. */
+#include "redis/conn_inner.h"
+
+#include "base/clock.h"
+#include "redis/script.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#define READ_SIZE    65536
+#define WRITE_PIECES 64
+
+/* --- writing --- */
+
+static size_t gather(const struct later_conn *redis, struct iovec *pieces)
+{
+    size_t count = 0;
+
+    for (struct pending *p = redis->unsent; p && count < WRITE_PIECES; p = p->next) {
+        pieces[count].iov_base = p->cmd.data + p->sent;
+        pieces[count++].iov_len = p->cmd.len - p->sent;
+    }
+    return count;
+}
+
+static void note_sent(struct later_conn *redis, size_t bytes)
+{
+    while (bytes > 0) {
+        struct pending *p = redis->unsent;
+        size_t left = p->cmd.len - p->sent;
+
+        if (bytes < left) {
+            p->sent += bytes;
+            return;
+        }
+        p->sent = p->cmd.len;
+        p->deadline = later_clock() + p->timeout;
+        bytes -= left;
+        redis->unsent = p->next;
+    }
+}
+
+/* A write that fails breaks nothing yet: answers that came before are still to be read, and an
+ * owner that flushes from inside an answer would be answered inside out. handle() ends it. */
+void later_conn_flush(struct later_conn *redis)
+{
+    while (redis->state >= HANDSHAKE && redis->unsent && !redis->broken) {
+        struct iovec pieces[WRITE_PIECES];
+        struct msghdr message = { .msg_iov = pieces, .msg_iovlen = gather(redis, pieces) };
+        ssize_t sent = sendmsg(redis->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0) {
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                redis->broken = errno;
+            return;
+        }
+        note_sent(redis, (size_t)sent);
+    }
+}
+
+/* --- reading --- */
+
+static void note_load(void *arg, struct later_answer *told)
+{
+    struct later_conn *redis = arg;
+
+    if (told->outcome == LATER_REFUSED)
+        snprintf(redis->load_why, sizeof redis->load_why, "%s", told->text);
+}
+
+/* NOSCRIPT: nothing has run. Loads the script and sends the same bytes again. */
+static bool load_and_repeat(struct later_conn *redis, struct pending *pending)
+{
+    struct later_command load = { 0 };
+
+    if (pending->script == LATER_NO_SCRIPT || pending->reloaded)
+        return false;
+    later_script_load(&load, (enum later_script)pending->script);
+    redis->load_why[0] = '\0';
+    if (later_conn_enqueue(redis, &load, LATER_NO_SCRIPT, pending->timeout, note_load, redis) < 0)
+        return false;
+    pending->reloaded = true;
+    pending->sent = 0;
+    pending->deadline = later_clock() + pending->timeout;
+    later_conn_append(redis, pending);
+    return true;
+}
+
+static bool is_message(const struct later_conn *redis, const struct later_reply *reply)
+{
+    return redis->options.message && later_reply_count(reply) == 3 &&
+           strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "message") == 0;
+}
+
+static void deliver(struct later_conn *redis, redisReply *raw)
+{
+    struct later_reply *reply = (struct later_reply *)(void *)raw;
+    struct pending *pending;
+    const char *text;
+    enum later_remedy remedy;
+    bool leave;
+
+    if (is_message(redis, reply)) {
+        redis->options.message(redis->options.arg, later_reply_text(later_reply_at(reply, 1), NULL),
+                               later_reply_text(later_reply_at(reply, 2), NULL));
+        later_reply_free(reply);
+        return;
+    }
+    if (!redis->first || redis->first == redis->unsent) { /* an answer to nothing we sent */
+        snprintf(redis->why, sizeof redis->why, "unasked answer: %.100s",
+                 later_reply_text(reply, NULL));
+        later_reply_free(reply);
+        return;
+    }
+    pending = later_conn_pop(redis);
+    if (!later_reply_is_error(reply)) {
+        later_conn_answer(pending, LATER_ANSWERED, LATER_REMEDY_ABANDON, raw, "");
+        return;
+    }
+    text = later_reply_text(reply, NULL);
+    remedy = later_reply_remedy(text, NULL);
+    if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending)) {
+        later_reply_free(reply);
+        return;
+    }
+    if (remedy == LATER_REMEDY_LOAD && pending->reloaded && redis->load_why[0]) {
+        text = redis->load_why; /* the reason, not what follows from it */
+        remedy = later_reply_remedy(text, NULL);
+    }
+    leave =
+        redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;
+    later_conn_answer(pending, LATER_REFUSED, remedy, raw, text);
+    if (leave && redis->state == UP)
+        snprintf(redis->why, sizeof redis->why, "%.200s is not the master any more (READONLY)",
+                 redis->peer);
+}
+
+static void announce_up(struct later_conn *redis)
+{
+    redis->since = later_clock();
+    redis->which += redis->tried - 1; /* this address is the one to begin with next time */
+    redis->tried = 0;
+    if (redis->turns.count)
+        later_turns_right(&redis->turns);
+    if (redis->options.up)
+        redis->options.up(redis->options.arg);
+}
+
+/* Answers all complete replies. Returns false when the connection broke. */
+static bool deliver_all(struct later_conn *redis)
+{
+    for (;;) {
+        void *reply = NULL;
+        bool was_up = redis->state == UP;
+
+        if (redisReaderGetReply(redis->reader, &reply) != REDIS_OK) {
+            later_conn_fail(redis, redis->reader->errstr);
+            return false;
+        }
+        if (!reply)
+            return true;
+        deliver(redis, reply);
+        if (redis->state == DOWN)
+            return false;
+        if (redis->named && redis->asking) {
+            later_conn_follow(redis);
+            return false;
+        }
+        if (redis->why[0]) {
+            later_conn_fail(redis, redis->why);
+            return false;
+        }
+        if (!was_up && redis->state == UP && later_conn_is_late(redis)) {
+            later_conn_ask_again(redis);
+            return false;
+        }
+        if (!was_up && redis->state == UP)
+            announce_up(redis);
+        if (redis->state == DOWN)
+            return false;
+    }
+}
+
+static void read_some(struct later_conn *redis)
+{
+    static const int rounds = 16; /* then others get their turn */
+    char bytes[READ_SIZE];
+
+    for (int i = 0; i < rounds && redis->state >= HANDSHAKE; i++) {
+        ssize_t got = recv(redis->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        if (got < 0) {
+            later_conn_fail_errno(redis, "read");
+            return;
+        }
+        if (got == 0) {
+            later_conn_fail(redis, "Redis closed the connection");
+            return;
+        }
+        if (redisReaderFeed(redis->reader, bytes, (size_t)got) != REDIS_OK) {
+            later_conn_fail(redis, redis->reader->errstr);
+            return;
+        }
+        if (!deliver_all(redis) || (size_t)got < sizeof bytes)
+            return;
+    }
+}
+
+void later_conn_handle(struct later_conn *redis)
+{
+    if (redis->state == CONNECTING && !later_conn_finish(redis))
+        return;
+    later_conn_flush(redis);
+    if (redis->state >= HANDSHAKE)
+        read_some(redis);
+    later_conn_flush(redis);
+    if (redis->state >= HANDSHAKE && redis->broken) {
+        errno = redis->broken;
+        later_conn_fail_errno(redis, "write");
+    }
+}

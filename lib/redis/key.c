@@ -1,0 +1,158 @@
+/* key.c: every Redis key name. */
+#include "redis/key.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[LATER_KEY_COUNT] = {
+    [LATER_KEY_READY] = "ready",
+    [LATER_KEY_DELAYED] = "delayed",
+    [LATER_KEY_RESERVED] = "reserved",
+    [LATER_KEY_DEAD] = "dead",
+    [LATER_KEY_JOBS] = "jobs",
+    [LATER_KEY_ATTEMPTS] = "attempts",
+    [LATER_KEY_CRASHES] = "crashes",
+    [LATER_KEY_INTERRUPTS] = "interrupts",
+    [LATER_KEY_PRIORITIES] = "priorities",
+    [LATER_KEY_ERRORS] = "errors",
+    [LATER_KEY_UNIQUE] = "unique",
+    [LATER_KEY_WAKE] = "wake",
+    [LATER_KEY_PAUSED] = "paused",
+    [LATER_KEY_STATS] = "stats",
+    [LATER_KEY_SHARDS] = "shards",
+    [LATER_KEY_DUE] = "due",
+    [LATER_KEY_CANCELLED] = "cancelled",
+};
+
+/* Is text 1 … max characters, each a letter, a digit or one of `others`? */
+static bool consists_of(const char *text, size_t max, const char *others)
+{
+    size_t len = 0;
+
+    for (; text[len]; len++) {
+        char c = text[len];
+        bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+
+        if (len == max || (!plain && !strchr(others, c)))
+            return false;
+    }
+    return len > 0;
+}
+
+bool later_key_queue_valid(const char *queue)
+{
+    return consists_of(queue, LATER_QUEUE_MAX, "_.-");
+}
+
+bool later_key_shard_valid(const char *queue)
+{
+    size_t len = strcspn(queue, "/");
+    char whole[LATER_QUEUE_MAX + 1];
+
+    if (!queue[len])
+        return later_key_queue_valid(queue);
+    if (len > LATER_SHARDED_MAX)
+        return false;
+    memcpy(whole, queue, len);
+    whole[len] = '\0';
+    queue += len + 1;
+    len = strspn(queue, "0123456789");
+    return later_key_queue_valid(whole) && len > 0 && len < 3 && !queue[len] &&
+           (len == 1 || *queue != '0');
+}
+
+bool later_key_prefix_valid(const char *prefix)
+{
+    return consists_of(prefix, LATER_PREFIX_MAX, "_.:-");
+}
+
+bool later_key_name_valid(const char *name)
+{
+    size_t len = 0;
+
+    for (; name[len]; len++) {
+        if (len == 200 || name[len] <= ' ' || name[len] > '~' || name[len] == '{' ||
+            name[len] == '}')
+            return false;
+    }
+    return len > 0;
+}
+
+void later_keys_init(struct later_keys *keys, const char *prefix, const char *queue)
+{
+    memset(keys, 0, sizeof *keys);
+    snprintf(keys->queue, sizeof keys->queue, "%s", queue);
+    for (int i = 0; i < LATER_KEY_COUNT; i++)
+        keys->len[i] = (size_t)snprintf(keys->name[i], sizeof keys->name[i], "%s:{%s}:%s", prefix,
+                                        keys->queue, names[i]);
+}
+
+size_t later_key_call(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *call)
+{
+    size_t stem = keys->len[LATER_KEY_READY] - strlen(names[LATER_KEY_READY]);
+
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*scall:%.64s", (int)stem,
+                            keys->name[LATER_KEY_READY], call);
+}
+
+size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:stock:{%.200s}%s", prefix, item,
+                            claims ? ":claims" : "");
+}
+
+size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *name)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:limit:{%.200s}", prefix, name);
+}
+
+size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char *name)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:running:{%.200s}", prefix, name);
+}
+
+size_t later_key_waiting(char out[LATER_KEY_MAX], const char *prefix, bool lock, const char *name)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:%s:{%.200s}:waiting", prefix,
+                            lock ? "lock" : "running", name);
+}
+
+size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
+                      enum later_lock_key which)
+{
+    static const char *const ends[] = {
+        [LATER_LOCK_ITSELF] = "",
+        [LATER_LOCK_FENCE] = ":fence",
+        [LATER_LOCK_WAKE] = ":wake",
+    };
+
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:lock:{%.200s}%s", prefix, name, ends[which]);
+}
+
+size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:queues", prefix);
+}
+
+size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:hosts", prefix);
+}
+
+size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:protocol", prefix);
+}
+
+bool later_protocol_newer(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+
+    return len > 0 && !text[len] && strtod(text, NULL) > LATER_PROTOCOL;
+}
+
+const char *later_key_name(enum later_key key)
+{
+    return names[key];
+}

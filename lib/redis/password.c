@@ -1,0 +1,25 @@
+/* password.c: a password from a file. */
+#include "redis/password.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int later_password_read(const char *path, char password[LATER_PASSWORD_MAX], enum later_code code,
+                        struct later_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, password, LATER_PASSWORD_MAX - 1);
+    int why = errno;
+
+    if (fd >= 0)
+        close(fd);
+    if (got < 0)
+        return later_fail(err, code, "password file %s: %s", path, strerror(why));
+    password[got] = '\0';
+    password[strcspn(password, "\r\n")] = '\0';
+    if (!password[0])
+        return later_fail(err, code, "password file %s: its first line is empty", path);
+    return 0;
+}

@@ -1,0 +1,115 @@
+/*
+ * redis.h: the Redis that a URL leads to, and one answer to each command, always: over one
+ * connection (conn.h) where the URL names a server or Sentinels, over one for each node (cluster.h)
+ * where it names a Cluster.
+ *
+ * It does no waiting of its own: whoever owns it polls later_redis_fd(), calls
+ * later_redis_handle() when something is ready and later_redis_tick() when later_redis_deadline()
+ * has come. client.c does so with poll(2), the daemon with libevent; both see the same answers.
+ *
+ * Every command has a deadline, also one behind another that takes longer, since answers come in
+ * order. When it passes, or the connection breaks, the connection is closed
+ * and each outstanding command is answered at once: UNSENT where not a byte of it had left (nothing
+ * has happened), UNKNOWN where it may have run. A connection that is down stays down until
+ * later_redis_connect() is called again; when to do so is the owner's policy.
+ *
+ * Of a Cluster a node may be away while the others are not: then commands for its slots are
+ * answered UNSENT or UNKNOWN, and others go on. `up` is called once when its slots are known, and
+ * again whenever a node is back or slots have moved: what was refused may work now, what was lost
+ * may be looked for. It is down when no node answers.
+ */
+#ifndef LATER_REDIS_H
+#define LATER_REDIS_H
+
+#include "redis/conn.h"
+
+struct later_redis;
+
+/* A new one, down. NULL without memory. */
+struct later_redis *later_redis_new(const struct later_redis_options *options);
+
+/* Another to the same address as the same user, down, without functions. NULL without memory. */
+struct later_redis *later_redis_twin(const struct later_redis *redis);
+
+/* Answers what is outstanding (UNSENT, UNKNOWN), closes and frees. NULL is fine. */
+void later_redis_free(struct later_redis *redis);
+
+/* Another password (copied; NULL = none), used from the next connection on. Returns 0, or -1
+ * without memory. */
+int later_redis_password(struct later_redis *redis, const char *password);
+
+/* "host:port" of the Redis that Sentinels named, while there is a connection to it or one is being
+ * made; "" else. Lives as long as the connection. */
+const char *later_redis_peer(const struct later_redis *redis);
+
+/* Begins to connect; a no-op unless it is down. Where the host has several addresses and one
+ * refuses, the next is tried, beginning with the one that served last. Returns 0, or -1 with *err
+ * if it failed at once (then `down` is not called). */
+int later_redis_connect(struct later_redis *redis, struct later_error *err);
+
+/* Breaks the connection, as if it had failed with `why`. */
+void later_redis_disconnect(struct later_redis *redis, const char *why);
+
+/* Are commands taken? Is a connection there or being made? */
+bool later_redis_up(const struct later_redis *redis);
+bool later_redis_down(const struct later_redis *redis);
+
+/* Was it refused last because a newer version of later keeps its jobs there (key.h,
+ * LATER_PROTOCOL)? `down` was told so in words. */
+bool later_redis_too_new(const struct later_redis *redis);
+
+/* Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 where the ACL hides it, and
+ * for a Cluster. */
+int64_t later_redis_id(const struct later_redis *redis);
+
+/* When (later_clock()) it was up, or up again, last: whoever could not be reached before that has
+ * had time since then. 0: never. */
+double later_redis_since(const struct later_redis *redis);
+
+/* Takes *cmd (emptied) to be sent by the next later_redis_flush() or later_redis_handle(), and
+ * answered within `timeout` seconds after that. `script` is the enum later_script it calls, or
+ * LATER_NO_SCRIPT. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not called, where the
+ * connection is not up or memory is out: as good as UNSENT. */
+int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
+                     double timeout, later_answer_fn *fn, void *arg);
+
+/* Does its address name a Cluster? Known from the beginning. */
+bool later_redis_is_cluster(const struct later_redis *redis);
+
+/* Of a Cluster: how many masters it has, as far as is known (0 otherwise); a command for number
+ * `which` of them, whatever its key, for what is asked of each server (INFO); whether that one has
+ * this slot (slot.h). */
+size_t later_redis_masters(const struct later_redis *redis);
+int later_redis_send_to(struct later_redis *redis, size_t which, struct later_command *cmd,
+                        double timeout, later_answer_fn *fn, void *arg);
+bool later_redis_has(const struct later_redis *redis, size_t which, int slot);
+/* "host:port" of that one; "" where there are not so many. */
+void later_redis_master(const struct later_redis *redis, size_t which, char name[LATER_NODE_SIZE]);
+
+/* Of a Cluster: calls fn with "host:port" of each node that there is a connection to. */
+void later_redis_connections(const struct later_redis *redis, later_node_fn *fn, void *arg);
+
+/* Commands sent or to be sent and not answered yet. */
+size_t later_redis_pending(const struct later_redis *redis);
+
+/* Writes what can be written now. Commands queued since are in one write. It answers nothing, even
+ * where the write fails: later_redis_handle() or later_redis_tick() do that, at once. */
+void later_redis_flush(struct later_redis *redis);
+
+/* For the owner's loop: the socket, or -1; whether it waits for writing; when (later_clock())
+ * later_redis_tick() has something to do, INFINITY for never. */
+int later_redis_fd(const struct later_redis *redis);
+bool later_redis_wants_write(const struct later_redis *redis);
+double later_redis_deadline(const struct later_redis *redis);
+
+/* Reads and answers, writes, connects: whatever is possible without blocking. */
+void later_redis_handle(struct later_redis *redis);
+
+/* Breaks the connection where a deadline has passed. */
+void later_redis_tick(struct later_redis *redis);
+
+/* poll(2)s and handles until the clock says `until` or something has been handled. For owners
+ * without a loop. */
+void later_redis_wait(struct later_redis *redis, double until);
+
+#endif

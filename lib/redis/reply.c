@@ -1,0 +1,153 @@
+/* reply.c: reading replies; the table of Redis's errors. */
+#include "redis/reply.h"
+
+#include <hiredis/hiredis.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* First words of error replies: from Redis's source (server.c, createSharedObjects; cluster.c,
+ * getNodeByQuery; acl.c; networking.c) and its documentation, version 7.0. */
+static const struct {
+    const char *word;
+    enum later_remedy remedy;
+} remedies[] = {
+    { "ASK", LATER_REMEDY_REROUTE },
+    { "BUSY", LATER_REMEDY_RETRY },        /* a script runs longer than busy-reply-threshold */
+    { "CLUSTERDOWN", LATER_REMEDY_RETRY }, /* no master for the slot at the moment */
+    { "CROSSSLOT", LATER_REMEDY_ABANDON }, /* keys of two slots in one call: a fault of ours */
+    { "EXECABORT", LATER_REMEDY_RETRY },
+    { "ERR", LATER_REMEDY_ABANDON },          /* wrong arguments, or a script's own refusal */
+    { "LOADING", LATER_REMEDY_RETRY },        /* reading its file after a start */
+    { "MASTERDOWN", LATER_REMEDY_RECONNECT }, /* a replica that lost its master */
+    { "MISCONF", LATER_REMEDY_RETRY },        /* cannot write to its disk */
+    { "MOVED", LATER_REMEDY_REROUTE },
+    { "NOAUTH", LATER_REMEDY_RECONNECT }, /* a password was set meanwhile */
+    { "NOPERM", LATER_REMEDY_ABANDON },   /* the ACL lacks a command or a key */
+    { "NOREPLICAS", LATER_REMEDY_RETRY }, /* min-replicas-to-write is not met */
+    { "NOSCRIPT", LATER_REMEDY_LOAD },
+    { "OOM", LATER_REMEDY_RETRY },           /* maxmemory is reached */
+    { "READONLY", LATER_REMEDY_RECONNECT },  /* it became a replica */
+    { "TRYAGAIN", LATER_REMEDY_RETRY },      /* the slot is being moved */
+    { "UNBLOCKED", LATER_REMEDY_RECONNECT }, /* its role changed under a BLPOP */
+    { "UNKILLABLE", LATER_REMEDY_RETRY },
+    { "WRONGPASS", LATER_REMEDY_RECONNECT }, /* the password may be rotated: read it again */
+    { "WRONGTYPE", LATER_REMEDY_ABANDON },   /* somebody else's key in our place */
+};
+
+enum later_remedy later_reply_remedy(const char *text, bool *known)
+{
+    size_t len = strcspn(text, " ");
+    bool found = false;
+    enum later_remedy remedy = LATER_REMEDY_RETRY;
+
+    if (strncmp(text, "ERR max number of clients", 25) == 0) {
+        found = true;
+        remedy = LATER_REMEDY_RECONNECT;
+    }
+    for (size_t i = 0; !found && i < sizeof remedies / sizeof *remedies; i++) {
+        if (strlen(remedies[i].word) == len && memcmp(remedies[i].word, text, len) == 0) {
+            found = true;
+            remedy = remedies[i].remedy;
+        }
+    }
+    if (known)
+        *known = found;
+    return remedy;
+}
+
+static const redisReply *tree(const struct later_reply *reply)
+{
+    return (const redisReply *)(const void *)reply;
+}
+
+bool later_reply_is_error(const struct later_reply *reply)
+{
+    return reply && tree(reply)->type == REDIS_REPLY_ERROR;
+}
+
+bool later_reply_is_nil(const struct later_reply *reply)
+{
+    return !reply || tree(reply)->type == REDIS_REPLY_NIL;
+}
+
+size_t later_reply_count(const struct later_reply *reply)
+{
+    return reply && tree(reply)->type == REDIS_REPLY_ARRAY ? tree(reply)->elements : 0;
+}
+
+const struct later_reply *later_reply_at(const struct later_reply *reply, size_t i)
+{
+    if (i >= later_reply_count(reply))
+        return NULL;
+    return (const struct later_reply *)(const void *)tree(reply)->element[i];
+}
+
+const char *later_reply_text(const struct later_reply *reply, size_t *len)
+{
+    bool text = reply && tree(reply)->str;
+
+    if (len)
+        *len = text ? (size_t)tree(reply)->len : 0;
+    return text ? tree(reply)->str : "";
+}
+
+int64_t later_reply_int(const struct later_reply *reply)
+{
+    if (reply && tree(reply)->type == REDIS_REPLY_INTEGER)
+        return tree(reply)->integer;
+    return strtoll(later_reply_text(reply, NULL), NULL, 10);
+}
+
+/* Digits at *p, up to `most` that count; adds them to *number. Returns how many counted. */
+static int take_digits(const char **p, int most, double *number)
+{
+    int count = 0;
+
+    for (; **p >= '0' && **p <= '9'; (*p)++) {
+        if (count == most)
+            continue;
+        *number = *number * 10 + (**p - '0');
+        count++;
+    }
+    return count;
+}
+
+/* By hand, since strtod(3) takes what the locale has for a point. Redis writes `1e+20` and `5e-05`
+ * where that is shorter. */
+double later_reply_seconds(const struct later_reply *reply, double otherwise)
+{
+    const char *p = later_reply_text(reply, NULL);
+    bool minus = *p == '-', down;
+    double number = 0, power = 0;
+    int decimals = 0;
+
+    if (reply && tree(reply)->type == REDIS_REPLY_INTEGER)
+        return (double)tree(reply)->integer;
+    p += minus;
+    if (!take_digits(&p, INT_MAX, &number))
+        return otherwise;
+    if (*p == '.') {
+        p++;
+        decimals = take_digits(&p, 9, &number);
+    }
+    if (*p == 'e') {
+        down = p[1] == '-';
+        p += p[1] == '-' || p[1] == '+' ? 2 : 1;
+        take_digits(&p, 3, &power);
+        power = down ? -power : power;
+    }
+    power -= decimals;
+    /* Dividing by a power of ten is exact where multiplying by 0.001 is not. */
+    number = power < 0 ? number / pow(10, -power) : number * pow(10, power);
+    if (!isfinite(number))
+        return otherwise;
+    return minus ? -number : number;
+}
+
+void later_reply_free(struct later_reply *reply)
+{
+    if (reply)
+        freeReplyObject(reply);
+}

@@ -1,0 +1,33 @@
+-- permit_take: one of `max` places, for a job that runs
+-- KEYS   running
+-- ARGV   token max ttl
+-- reply  '' when it has one; else the seconds until one is free, if its holder is gone by then
+--
+-- token  1 to 64 bytes, new for each job; who has a place takes it again, for ttl seconds from now
+-- max    1 to 1,000,000; ttl: seconds, 0.001 to 10^9
+
+-- @include now
+-- @include number
+
+local most, life = whole(max, 1, 1000000), number(ttl, 0.001, 1e9)
+if #token < 1 or #token > 64 or not most or not life then
+    return redis.error_reply('ERR permit_take: token is 1 to 64 bytes, max from 1, ttl seconds')
+end
+-- Of those whose time is over up to 500; the others are not counted.
+local over = redis.call('ZCOUNT', running, '-inf', now)
+if over > 0 then
+    redis.call('ZREMRANGEBYRANK', running, 0, math.min(over, 500) - 1)
+end
+if not redis.call('ZSCORE', running, token)
+    and redis.call('ZCARD', running) - math.max(over - 500, 0) >= most then
+    local first = redis.call('ZRANGEBYSCORE', running, string.format('(%.6f', now), '+inf',
+        'WITHSCORES', 'LIMIT', 0, 1)
+    return string.format('%.6f', math.max(tonumber(first[2] or now) - now, 0.001))
+end
+redis.call('ZREM', running, '') -- first: a full Redis accepts a script that begins with it
+redis.call('ZADD', running, string.format('%.6f', now + life), token)
+-- Whoever holds the longest renews the key's life with its own.
+if redis.call('PTTL', running) < life * 1000 then
+    redis.call('PEXPIRE', running, math.ceil(life * 1000))
+end
+return ''

@@ -1,0 +1,168 @@
+/* test_aftermath.c: what becomes of a job that was running when its worker died: the whole table.
+ */
+#include "keeper/aftermath.h"
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BACKOFF 7.5 /* what the slot says to wait, should it crash */
+
+enum { NOT_LAST, LAST };
+enum { SERIAL, EVENT };
+enum { ALONE, OTHERS };
+
+struct row {
+    enum keeper_cause cause;
+    int others, event, last;
+    int32_t crashes;
+    enum later_verb verb;
+    double wait;
+    const char *how, *kind;
+};
+
+/* crash_max is 3. Crashes: -1 none, 0 a suspect. */
+static const struct row rows[] = {
+    /* By itself, alone: the crash is its own. The first is retried at once. */
+    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 1, LATER_VERB_RELEASE, BACKOFF, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 9, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, SERIAL, LAST, 0, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, SERIAL, LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 1, LATER_VERB_RELEASE, BACKOFF, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { KEEPER_CRASH, ALONE, EVENT, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
+    /* A serial job runs on the stack: what else is RUNNING had no part in it. */
+    { KEEPER_CRASH, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { KEEPER_CRASH, OTHERS, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
+    /* Several event jobs: nobody knows whose it was, none is charged, not even the last attempt. */
+    { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "suspect", "" },
+    { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, 2, LATER_VERB_RETURN, 0, "suspect", "" },
+    { KEEPER_CRASH, OTHERS, EVENT, LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    /* We ended it: over its time. Crashes do not count here. */
+    { KEEPER_TIMEOUT, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
+    { KEEPER_TIMEOUT, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
+    { KEEPER_TIMEOUT, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
+    { KEEPER_TIMEOUT, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "ran", "timeout" },
+    { KEEPER_TIMEOUT, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
+    { KEEPER_TIMEOUT, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
+    { KEEPER_TIMEOUT, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { KEEPER_TIMEOUT, OTHERS, EVENT, LAST, 1, LATER_VERB_RETURN, 0, "suspect", "" },
+    /* laterd stops: nothing is charged. */
+    { KEEPER_INTERRUPTED, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { KEEPER_INTERRUPTED, ALONE, SERIAL, LAST, 2, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { KEEPER_INTERRUPTED, ALONE, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { KEEPER_INTERRUPTED, OTHERS, EVENT, LAST, -1, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { KEEPER_INTERRUPTED, OTHERS, SERIAL, NOT_LAST, 5, LATER_VERB_RETURN, 0, "interrupted", "" },
+    /* All of laterd was killed: an attempt, no crash of its own; at once. */
+    { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { KEEPER_LEFT, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "ran", "crash" },
+    { KEEPER_LEFT, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { KEEPER_LEFT, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { KEEPER_LEFT, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { KEEPER_LEFT, OTHERS, EVENT, LAST, 2, LATER_VERB_RETURN, 0, "suspect", "" },
+};
+
+static struct slot slot_of(const struct row *row)
+{
+    return (struct slot){ .state = SLOT_RUNNING,
+                          .event = (uint32_t)row->event,
+                          .attempt = row->last ? 5 : 4,
+                          .max_attempts = 5,
+                          .crashes = row->crashes,
+                          .began = 1,
+                          .retry_in = BACKOFF,
+                          .verb = LATER_VERB_ACK };
+}
+
+static void check(const struct slot *slot, const struct row *row, const char *text)
+{
+    char name[80];
+
+    snprintf(name, sizeof name, "cause %d others %d event %d last %d crashes %d", (int)row->cause,
+             row->others, row->event, row->last, (int)row->crashes);
+    ck_assert_msg(slot->verb == (uint32_t)row->verb, "%s: verb %u", name, slot->verb);
+    ck_assert_msg(slot->wait == row->wait, "%s: wait %f", name, slot->wait);
+    ck_assert_msg(strcmp(slot->how, row->how) == 0, "%s: how %s", name, slot->how);
+    ck_assert_msg(strcmp(slot->kind, row->kind) == 0, "%s: kind %s", name, slot->kind);
+    ck_assert_msg(strcmp(slot->text, *row->kind ? text : "") == 0, "%s: text %s", name, slot->text);
+    ck_assert_uint_eq(slot->state, SLOT_RUNNING); /* the caller's */
+}
+
+START_TEST(test_table)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct slot slot = slot_of(&rows[i]);
+
+        aftermath_judge(&slot, rows[i].others, rows[i].cause, "killed by signal 11", 3);
+        check(&slot, &rows[i], "killed by signal 11");
+    }
+}
+END_TEST
+
+/* Where nobody has said yet how many attempts there are, none is the last. */
+START_TEST(test_attempts_not_known)
+{
+    static const struct row unknown = { KEEPER_CRASH,       ALONE, SERIAL,    NOT_LAST, -1,
+                                        LATER_VERB_RELEASE, 0,     "crashed", "crash" };
+    struct slot slot = slot_of(&unknown);
+
+    slot.attempt = 1000;
+    slot.max_attempts = 0;
+    aftermath_judge(&slot, false, KEEPER_CRASH, "x", 3);
+    check(&slot, &unknown, "x");
+}
+END_TEST
+
+START_TEST(test_more_attempts_than_there_are)
+{
+    static const struct row last = { KEEPER_TIMEOUT,  ALONE, SERIAL, LAST,     -1,
+                                     LATER_VERB_BURY, 0,     "ran",  "timeout" };
+    struct slot slot = slot_of(&last);
+
+    slot.attempt = 6;
+    aftermath_judge(&slot, false, KEEPER_TIMEOUT, "x", 3);
+    check(&slot, &last, "x");
+}
+END_TEST
+
+/* crash_max from 1 up: it is buried with the crash that makes so many. */
+START_TEST(test_crash_max)
+{
+    for (uint32_t most = 1; most < 6; most++) {
+        for (int32_t crashes = -1; crashes < 8; crashes++) {
+            static const struct row any = { KEEPER_CRASH,   ALONE, SERIAL, NOT_LAST, 0,
+                                            LATER_VERB_ACK, 0,     "",     "" };
+            struct slot slot = slot_of(&any);
+            int32_t before = crashes < 0 ? 0 : crashes;
+
+            slot.crashes = crashes;
+            aftermath_judge(&slot, false, KEEPER_CRASH, "x", most);
+            ck_assert_uint_eq(slot.verb,
+                              before + 1 >= (int32_t)most ? LATER_VERB_BURY : LATER_VERB_RELEASE);
+        }
+    }
+}
+END_TEST
+
+static TCase *judge(void)
+{
+    TCase *tc = tcase_create("judge");
+
+    tcase_add_test(tc, test_table);
+    tcase_add_test(tc, test_attempts_not_known);
+    tcase_add_test(tc, test_more_attempts_than_there_are);
+    tcase_add_test(tc, test_crash_max);
+    return tc;
+}
+
+UNIT_MAIN("aftermath", judge)

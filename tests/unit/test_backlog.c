@@ -1,0 +1,150 @@
+/* test_backlog.c: what was not free, and whose turn comes when. */
+#include "worker/backlog.h"
+
+#include "unit.h"
+
+#include <stdio.h>
+
+static struct backlog *backlog;
+
+static void set_up(void)
+{
+    backlog = backlog_new();
+    ck_assert_ptr_nonnull(backlog);
+}
+
+static void tear_down(void)
+{
+    backlog_free(backlog);
+    backlog_free(NULL);
+}
+
+START_TEST(nothing_is_known_at_first)
+{
+    ck_assert_ptr_null(backlog_find(backlog, 'l', "a"));
+    ck_assert(!backlog_closed(NULL, 5));
+    ck_assert_double_eq(backlog_closed_for(NULL, 5), 0);
+}
+END_TEST
+
+START_TEST(rows_have_kind_and_name)
+{
+    struct backlog_row *lock = backlog_make(backlog, 'l', "a", 5),
+                       *limit = backlog_make(backlog, 'm', "a", 5);
+
+    ck_assert_ptr_nonnull(lock);
+    ck_assert_ptr_ne(lock, limit);
+    ck_assert_ptr_eq(backlog_make(backlog, 'l', "a", 6), lock);
+    ck_assert_ptr_eq(backlog_find(backlog, 'm', "a"), limit);
+    ck_assert_ptr_null(backlog_find(backlog, 'm', "b"));
+}
+END_TEST
+
+START_TEST(closed_until_it_is_worth_asking)
+{
+    struct backlog_row *row = backlog_make(backlog, 'l', "a", 100);
+
+    backlog_close(row, 100, 0.5, 2, 1, 1);
+    ck_assert(backlog_closed(row, 100.4));
+    ck_assert(!backlog_closed(row, 100.5));
+    backlog_close(row, 101, 0.5, 2, 1, 1);
+    ck_assert_double_eq(backlog_closed_for(row, 104), 4); /* from the first no on */
+    backlog_open(row);
+    ck_assert(!backlog_closed(row, 101.1));
+    ck_assert_double_eq(backlog_closed_for(row, 104), 0);
+}
+END_TEST
+
+START_TEST(turns_are_apart_in_the_order_of_coming)
+{
+    struct backlog_row *row = backlog_make(backlog, 'l', "a", 100);
+
+    backlog_close(row, 100, 0.5, 2, 1, 0.25);
+    ck_assert_double_eq(backlog_turn(row, 100), 2);
+    ck_assert_double_eq(backlog_turn(row, 100), 2.25);
+    ck_assert_double_eq(backlog_turn(row, 101), 1.5);
+    /* Closed again: those turns stand, the next one is behind them. */
+    backlog_close(row, 101, 0.02, 0.2, 1, 0.25);
+    ck_assert_double_eq(backlog_turn(row, 101), 1.75);
+}
+END_TEST
+
+/* 3 in 10 s: three when it opens, three more each 10 s. */
+START_TEST(a_limit_lets_them_through_at_its_pace)
+{
+    struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
+
+    backlog_close(row, 100, 4, 4, 3, 10);
+    for (int i = 0; i < 9; i++)
+        ck_assert_double_eq(backlog_turn(row, 100), 4 + i / 3 * 10);
+    /* Who is refused when it has opened and is full again goes before those that came later. */
+    backlog_close(row, 104, 10, 10, 3, 10);
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq(backlog_turn(row, 104), 10);
+    ck_assert_double_eq(backlog_turn(row, 104), 30);
+}
+END_TEST
+
+START_TEST(nobody_waits_longer_than_the_bound)
+{
+    struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
+    double least = 1e9, most = 0;
+    int same = 0;
+
+    backlog_close(row, 100, 86400, 86400, 1, 86400);
+    for (int i = 0; i < 2000; i++) {
+        double wait = backlog_turn(row, 100), again = backlog_turn(row, 100);
+
+        least = wait < least ? wait : least;
+        most = wait > most ? wait : most;
+        same += wait == again;
+    }
+    ck_assert_double_ge(least, BACKLOG_MOST / 2);
+    ck_assert_double_le(most, BACKLOG_MOST);
+    ck_assert_double_ge(most - least, BACKLOG_MOST / 2 * 0.9); /* spread */
+    ck_assert_int_eq(same, 0);
+}
+END_TEST
+
+START_TEST(a_turn_in_the_past_is_now)
+{
+    struct backlog_row *row = backlog_make(backlog, 'l', "a", 100);
+
+    backlog_close(row, 100, 0.1, 1, 1, 1);
+    ck_assert_double_eq(backlog_turn(row, 200), 0);
+}
+END_TEST
+
+START_TEST(rows_are_bounded_and_forgotten)
+{
+    char name[20];
+
+    for (int i = 0; i < BACKLOG_ROWS; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        backlog_close(backlog_make(backlog, 'm', name, 100), 100, i % 2 ? 1 : 50, i % 2 ? 1 : 50, 1,
+                      1);
+    }
+    ck_assert_ptr_null(backlog_make(backlog, 'm', "one more", 100.5));
+    ck_assert_ptr_nonnull(backlog_make(backlog, 'm', "one more", 110)); /* half of them are over */
+    ck_assert_ptr_null(backlog_find(backlog, 'm', "n1"));
+    ck_assert(backlog_closed(backlog_find(backlog, 'm', "n2"), 110));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("waits");
+    TCase *tc = tcase_create("waits");
+
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, nothing_is_known_at_first);
+    tcase_add_test(tc, rows_have_kind_and_name);
+    tcase_add_test(tc, closed_until_it_is_worth_asking);
+    tcase_add_test(tc, turns_are_apart_in_the_order_of_coming);
+    tcase_add_test(tc, a_limit_lets_them_through_at_its_pace);
+    tcase_add_test(tc, nobody_waits_longer_than_the_bound);
+    tcase_add_test(tc, a_turn_in_the_past_is_now);
+    tcase_add_test(tc, rows_are_bounded_and_forgotten);
+    suite_add_tcase(suite, tc);
+    return unit_run(suite);
+}

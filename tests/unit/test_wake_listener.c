@@ -1,0 +1,293 @@
+/* test_wake_listener.c: it waits while somebody is idle, hands over the wake that comes, and puts
+ * back what nobody can take. */
+#include "queues/wake_listener.h"
+
+#include "live.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct wake_listener *wake_listener;
+static bool idle;          /* is somebody? */
+static int to_take;        /* how many calls will be taken; then nobody is idle */
+static int taken, refused; /* calls */
+static char last[80];      /* the queue of the last one taken */
+static int asked;          /* whether anybody is idle */
+static struct later_error err;
+
+static bool is_idle(void *arg, const char *queue)
+{
+    ck_assert_ptr_eq(arg, &taken);
+    ck_assert_str_ne(queue, "");
+    asked++;
+    return idle;
+}
+
+static bool call(void *arg, const char *queue)
+{
+    ck_assert_ptr_eq(arg, &taken);
+    if (to_take == 0) {
+        refused++;
+        idle = false;
+        return false;
+    }
+    to_take--;
+    taken++;
+    snprintf(last, sizeof last, "%s", queue);
+    return true;
+}
+
+static const struct wake_listener_options options = { .idle = is_idle,
+                                                      .call = call,
+                                                      .arg = &taken };
+
+static void make(void)
+{
+    wake_listener = wake_listener_new(live_base, &live_config, &options, &err);
+    ck_assert_msg(wake_listener != NULL, "%s", err.text);
+}
+
+static void set_up(void)
+{
+    live_begin();
+    live_loop(NULL);
+    idle = false;
+    to_take = 1000;
+    taken = refused = asked = 0;
+    make();
+}
+
+static void tear_down(void)
+{
+    wake_listener_free(wake_listener);
+    wake_listener_free(NULL);
+    live_unloop();
+    live_end();
+}
+
+/* How many clients wait in Redis. */
+static int waiting(void)
+{
+    const char *line = strstr(live_string("INFO clients"), "blocked_clients:");
+
+    return line ? atoi(strchr(line, ':') + 1) : -1;
+}
+
+/* How often a command has been called. */
+static int calls(const char *command)
+{
+    char name[40];
+    const char *line;
+
+    snprintf(name, sizeof name, "cmdstat_%s:calls=", command);
+    line = strstr(live_string("INFO commandstats"), name);
+    return line ? atoi(strchr(line, '=') + 1) : 0;
+}
+
+static void somebody_is_idle(void)
+{
+    idle = true;
+    wake_listener_idle(wake_listener);
+}
+
+static void all_wait(void)
+{
+    somebody_is_idle();
+    LIVE_UNTIL(waiting() == 2);
+}
+
+/* As push leaves it. */
+static void wake(const char *queue)
+{
+    live_do("LPUSH later:{%s}:wake 1", queue);
+}
+
+START_TEST(test_waits_while_somebody_is_idle)
+{
+    LIVE_UNTIL(asked >= 2); /* both links are up */
+    LIVE_FOR(0.1, waiting() == 0);
+    all_wait();
+    wake_listener_idle(wake_listener);
+    LIVE_FOR(0.1, waiting() == 2);
+    wake_listener_idle(NULL);
+}
+END_TEST
+
+START_TEST(test_hands_it_over)
+{
+    all_wait();
+    wake("r");
+    LIVE_UNTIL(taken == 1);
+    ck_assert_str_eq(last, "r");
+    LIVE_UNTIL(waiting() == 2);
+    wake("q");
+    LIVE_UNTIL(taken == 2);
+    ck_assert_str_eq(last, "q");
+    ck_assert_int_eq(refused, 0);
+    ck_assert_int_eq(live_number("EXISTS later:{q}:wake later:{r}:wake"), 0);
+}
+END_TEST
+
+/* The wait is a short one, made anew. */
+START_TEST(test_waits_on)
+{
+    all_wait();
+    LIVE_UNTIL(calls("blpop") >= 6);
+    wake("q");
+    LIVE_UNTIL(taken == 1);
+}
+END_TEST
+
+/* One worker, idle for both queues, and a wake in each: the second goes back, and nobody waits
+ * until somebody is idle; then it is had. */
+START_TEST(test_nobody_is_idle_any_more)
+{
+    to_take = 1;
+    live_put("q", "a", 1);
+    live_put("r", "b", 1);
+    all_wait();
+    live_do("EVAL %s 2 later:{q}:wake later:{r}:wake",
+            "redis.call('LPUSH', KEYS[1], 1) redis.call('LPUSH', KEYS[2], 1)");
+    LIVE_UNTIL(refused == 1);
+    LIVE_UNTIL(live_number("EXISTS later:{q}:wake later:{r}:wake") == 1);
+    LIVE_FOR(0.3, taken == 1 && refused == 1);
+    to_take = 1;
+    somebody_is_idle();
+    LIVE_UNTIL(taken == 2);
+    ck_assert_int_eq(live_number("EXISTS later:{q}:wake later:{r}:wake"), 0);
+}
+END_TEST
+
+/* What is put back is there for another host. */
+START_TEST(test_another_host_has_it)
+{
+    struct wake_listener *other;
+
+    to_take = 0;
+    live_put("q", "a", 1);
+    all_wait();
+    wake("q");
+    LIVE_UNTIL(refused == 1);
+    LIVE_UNTIL(live_number("EXISTS later:{q}:wake") == 1);
+    to_take = 1;
+    other = wake_listener_new(live_base, &live_config, &options, &err);
+    idle = true;
+    LIVE_UNTIL(taken == 1);
+    wake_listener_free(other);
+}
+END_TEST
+
+/* Without a job there is nothing to wake for. */
+START_TEST(test_nothing_is_put_back_for_nothing)
+{
+    to_take = 0;
+    all_wait();
+    wake("q");
+    LIVE_UNTIL(refused == 1 && live_calls() == 1);
+    ck_assert_int_eq(live_number("EXISTS later:{q}:wake"), 0);
+}
+END_TEST
+
+START_TEST(test_died_after_it_was_called)
+{
+    live_put("q", "a", 1);
+    all_wait();
+    wake_listener_uncalled(wake_listener, "q");
+    LIVE_UNTIL(taken == 1);
+    ck_assert_str_eq(last, "q");
+    wake_listener_uncalled(wake_listener, "none");
+    wake_listener_uncalled(wake_listener, "");
+    wake_listener_uncalled(NULL, "q");
+    LIVE_FOR(0.1, taken == 1);
+}
+END_TEST
+
+START_TEST(test_connection_lost)
+{
+    all_wait();
+    for (int i = 0; i < 3; i++) {
+        live_do("CLIENT KILL TYPE normal");
+        LIVE_UNTIL(waiting() == 2);
+        wake("q");
+        LIVE_UNTIL(taken == i + 1);
+        LIVE_UNTIL(waiting() == 2);
+    }
+}
+END_TEST
+
+/* A refusal is no reason to ask all the time, and no other queue's business. */
+START_TEST(test_refused)
+{
+    int before;
+
+    live_do("SET later:{q}:wake no-list");
+    somebody_is_idle();
+    LIVE_UNTIL(waiting() == 1);
+    before = calls("blpop");
+    LIVE_FOR(1, true);
+    ck_assert_int_le(calls("blpop") - before, 13);
+    wake("r");
+    LIVE_UNTIL(taken == 1);
+    live_do("DEL later:{q}:wake");
+    LIVE_UNTIL(waiting() == 2);
+    wake("q");
+    LIVE_UNTIL(taken == 2);
+}
+END_TEST
+
+/* A reload while waiting: the new listener hears what comes. */
+START_TEST(test_other_bells)
+{
+    struct wake_listener *before = wake_listener;
+
+    all_wait();
+    make();
+    wake_listener_free(before);
+    LIVE_UNTIL(waiting() == 2);
+    wake("q");
+    LIVE_UNTIL(taken == 1);
+}
+END_TEST
+
+START_TEST(test_each_queue_once)
+{
+    static struct config_queue queues[2] = { { .name = "r" }, { .name = "s" } };
+    struct config_pool pools[2] = { live_config.pools[0],
+                                    { .name = "p", .queues = queues, .queue_count = 2 } };
+
+    wake_listener_free(wake_listener);
+    live_config.pools = pools;
+    live_config.pool_count = 2;
+    make();
+    somebody_is_idle();
+    LIVE_UNTIL(waiting() == 3);
+    LIVE_FOR(0.1, waiting() == 3);
+    wake_listener_free(wake_listener);
+    wake_listener = NULL;
+}
+END_TEST
+
+static TCase *all(void)
+{
+    const TTest *const tests[] = { test_waits_while_somebody_is_idle,
+                                   test_hands_it_over,
+                                   test_waits_on,
+                                   test_nobody_is_idle_any_more,
+                                   test_another_host_has_it,
+                                   test_nothing_is_put_back_for_nothing,
+                                   test_died_after_it_was_called,
+                                   test_connection_lost,
+                                   test_refused,
+                                   test_other_bells,
+                                   test_each_queue_once };
+    TCase *tc = tcase_create("wake_listener");
+
+    tcase_add_unchecked_fixture(tc, live_start, live_stop);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 30);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(tc, tests[i]);
+    return tc;
+}
+
+UNIT_MAIN("wake_listener", all)
