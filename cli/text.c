@@ -232,11 +232,11 @@ char *text_put_bytes(char *out, size_t room, uint64_t bytes)
 
 char *text_put_time(char *out, size_t room, double unix_seconds)
 {
-    time_t seconds = (time_t)unix_seconds;
+    bool known = unix_seconds >= 0 && unix_seconds <= TIME_MAX;
+    time_t seconds = known ? (time_t)unix_seconds : 0;
     struct tm tm;
 
-    if (!(unix_seconds >= 0 && unix_seconds <= TIME_MAX) || !gmtime_r(&seconds, &tm) ||
-        strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+    if (!known || !gmtime_r(&seconds, &tm) || strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
         snprintf(out, room, "-");
     return out;
 }

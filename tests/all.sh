@@ -1,9 +1,28 @@
-# all.sh: every test, in every build: `check yes` or `check no`, where yes counts what is skipped as
-# failed. Sourced by ./quickstart, which has try and $log.
+# all.sh: every test: `check STRICT QUICK`, each of them yes or no. STRICT counts what is skipped as
+# failed; QUICK runs the unit, script and system tests of the plain build, and no others. Sourced by
+# ./quickstart, which has try and $log.
 # shellcheck shell=sh
 # shellcheck disable=SC2154
 
 passed=0 failed=0 skipped=0
+times=build/times.txt
+jobs=$((4 * $(nproc))) # most tests wait most of the time
+
+# failures: of a test's log on standard input, what failed and what was seen.
+failures()
+{
+    awk '
+        { last[NR % 20] = $0 }
+        /^(FAIL|XPASS): / { print; told = shows = 1; next }
+        /^ERROR: / { if (!told || !/ exited with status /) print; shows = 1; next }
+        /^#/ && shows { sub(/^#/, "   "); print; next }
+        { shows = 0 }
+        END {
+            if (told) exit
+            for (i = NR < 20 ? 1 : NR - 19; i <= NR; i++)
+                if (last[i % 20] !~ /^(ok |ERROR: )/) print "    " last[i % 20]
+        }'
+}
 
 # count FOLDER: adds up the results that automake's TAP driver left there.
 count()
@@ -15,21 +34,25 @@ count()
     find "$1" -name '*.trs' -exec grep -lE '^:test-result: (FAIL|XPASS|ERROR)' {} + |
         sed 's/trs$/log/' | while read -r file; do
         echo "---- $file"
-        grep -vE '^(ok |PASS: )' "$file" | tail -n 40
+        failures <"$file"
     done
-    find "$1" -name '*.trs' -exec grep -h '^:test-result: SKIP' {} + | sed 's/^:test-result: /     /' ||
-        true
+    find "$1" -name '*.trs' -exec grep -l '^:test-result: SKIP' {} + | sed 's/trs$/log/' |
+        while read -r file; do
+            grep '^SKIP: ' "$file"
+        done
+    find "$1" -name '*.trs' | sed 's/trs$/log/' | while read -r file; do
+        sed -n "s|^# took \([0-9.]*\) s, \([0-9.]*\) s of CPU\$|\1 \2 ${file%.log}|p" "$file"
+    done >>"$times"
 }
 
-# tests TEXT FOLDER TARGET ARGUMENT...: `make TARGET` there, which is check or one like it. If it fails
-# and no test did, it counts as one.
+# tests TEXT FOLDER ARGUMENT...: `make check` there. If it fails and no test did, it counts as one.
 tests()
 {
     text=$1 folder=$2
     shift 2
     before=$failed
     find "$folder/tests" -name '*.trs' -exec rm -f {} +
-    if try "$text" make -C "$folder" -k "$@"; then
+    if try "$text" make -C "$folder" -k check "$@"; then
         count "$folder/tests"
     else
         count "$folder/tests"
@@ -45,14 +68,8 @@ lost()
     failed=$((failed + 1))
 }
 
-# A step for which a tool is missing.
-skip()
-{
-    printf '%-52s skipped: %s is not installed\n' "$1" "$2"
-    skipped=$((skipped + 1))
-}
-
-# other NAME OPTION...: another build, in build/NAME, from the very files that `make dist` ships.
+# other NAME OPTION...: another build, in build/NAME, from the very files that `make dist` ships: of
+# what unit and script tests need, and fuzzers.
 other()
 {
     name=$1
@@ -60,19 +77,20 @@ other()
     rm -rf "build/$name"
     mkdir -p "build/$name"
     if try "configuring for $name" sh -c 'cd "$0" && ../source/configure "$@"' "build/$name" "$@" &&
-        try "building for $name" make -C "build/$name" -j "$(nproc)" check TESTS=; then
+        try "building for $name" make -C "build/$name" -j "$(nproc)" check TESTS= "$other_programs"; then
         return 0
     fi
     lost
     return 1
 }
+other_programs='check_PROGRAMS=$(unit_tests) $(script_tests) $(fuzz_targets)'
 
 # fuzz_one NAME: 30 s of one target.
 fuzz_one()
 {
-    target=build/fuzz/tests/fuzz/$1
+    target=build/sanitizers/tests/fuzz/$1
     mkdir -p "$target.new"
-    "$target" -max_total_time=30 -timeout=5 -artifact_prefix="$target." "$target.new" \
+    nice "$target" -max_total_time=30 -timeout=20 -artifact_prefix="$target." "$target.new" \
         "tests/fuzz/corpus_${1#fuzz_}" >"$target.out" 2>&1 || {
         cat "$target.out"
         return 1
@@ -93,59 +111,64 @@ fuzz_all()
     return $bad
 }
 
-fuzz()
+# Unit and script tests with ASan and UBSan, and beside them each fuzz target for 30 s. The fuzzers
+# want clang. Warnings are errors in a plain build only: sanitizers and clang bring others.
+check_sanitized()
 {
-    set -- tests/fuzz/fuzz_*.c
-    names=$(basename -s .c "$@")
-    # shellcheck disable=SC2086 # words
-    if try "fuzzing for 30 s" fuzz_all $names; then
+    if ! command -v clang >/dev/null; then
+        printf '%-52s skipped: clang is not installed\n' fuzzing
+        skipped=$((skipped + 1))
+        other sanitizers --enable-sanitizers CFLAGS='-O1 -g' || return 0
+        set --
+    else
+        other sanitizers --enable-fuzzing CC=clang CFLAGS='-O1 -g' || return 0
+        set -- tests/fuzz/fuzz_*.c
+        # shellcheck disable=SC2046 # words
+        set -- $(basename -s .c "$@")
+    fi
+    fuzz_all "$@" >build/fuzz.out 2>&1 &
+    fuzzers=$!
+    tests 'tests with ASan and UBSan' build/sanitizers -j "$jobs" "$other_programs" \
+        TESTS='$(script_tests) $(unit_tests)' CK_TIMEOUT_MULTIPLIER=20
+    if try 'fuzzing for 30 s, beside them' wait "$fuzzers"; then
         passed=$((passed + $#))
     else
-        lost
+        cat build/fuzz.out
+        failed=$((failed + 1))
     fi
 }
 
-# Unit and script tests with the sanitizers; unit tests under valgrind; each fuzz target for 30 s.
-# Warnings are errors in a plain build only: sanitizers and clang bring others.
-check_others()
+# The plain build: its tests; some of them on a Cluster, on a Sentinel set, under valgrind; alone,
+# at the end of all, those that measure time.
+check_plain()
 {
-    if other sanitizers --enable-sanitizers CFLAGS='-O1 -g'; then
-        tests 'tests with ASan and UBSan' build/sanitizers check -j "$(nproc)" \
-            TESTS='$(unit_tests) $(script_tests)' CK_TIMEOUT_MULTIPLIER=5
+    tests 'tests, side by side' . -j "$jobs" TESTS='$(beside_tests)'
+    rm -rf build/source
+    if try 'a copy of the source, as it is shipped' make distdir distdir=build/source; then
+        check_sanitized
+    else
+        lost
     fi
-    if ! command -v valgrind >/dev/null; then
-        skip 'tests under valgrind' valgrind
-    elif other valgrind "--enable-werror=$strict" --disable-hardening CFLAGS='-O2 -g'; then
-        tests 'tests under valgrind' build/valgrind check -j "$(nproc)" \
-            TESTS='$(unit_tests)' CK_TIMEOUT_MULTIPLIER=20 \
-            LOG_COMPILER='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
-    fi
-    if ! command -v clang >/dev/null; then
-        skip 'fuzzing' clang
-    elif other fuzz --enable-fuzzing CC=clang CFLAGS='-O1 -g'; then
-        fuzz
-    fi
+    tests 'tests that measure time, one by one' . TESTS='$(timed_tests)'
 }
 
 check()
 {
-    strict=$1
-    if try 'building the tests' make -j "$(nproc)" check TESTS=; then
-        tests 'tests' . check
-        tests 'tests on a Cluster' . check-cluster -j "$(nproc)" set_tests='$(set_quick)'
-        tests 'tests on a Sentinel set' . check-sentinel -j "$(nproc)" set_tests='$(set_quick)'
-    else
+    strict=$1 quick=$2
+    : >"$times"
+    if ! try 'building the tests' make -j "$(nproc)" check TESTS=; then
         lost
-    fi
-    rm -rf build/source
-    if try 'a copy of the source, as it is shipped' make distdir distdir=build/source; then
-        check_others
+    elif [ "$quick" = yes ]; then
+        tests 'unit, script and system tests' . -j "$jobs" TESTS='$(quick_tests)'
     else
-        lost
+        check_plain
     fi
+    sort -rn -o "$times" "$times"
+    echo "What each test took, in seconds of time and of CPU: $times"
 
     [ "$strict" = no ] || failed=$((failed + skipped))
-    [ "$skipped" -eq 0 ] || echo "$skipped skipped"
-    echo "$passed passed, $failed failed"
+    summary="$passed passed, $failed failed"
+    [ "$skipped" -eq 0 ] || summary="$summary, $skipped skipped"
+    echo "$summary"
     [ "$failed" -eq 0 ]
 }
