@@ -13,10 +13,12 @@
 #define PROBE_QUEUE "laterd.probe"
 
 struct redis_check {
-    const char *prefix;
+    char prefix[LATER_PREFIX_MAX + 1];
     bool failover;
-    void (*unsafe)(void *arg, const char *why);
+    void (*judged)(void *arg, const char *why);
     void *arg;
+    size_t open; /* questions without an answer */
+    bool doubt;  /* one since there were none was answered badly, or not at all */
     bool warned_file, warned_replicas;
 };
 
@@ -28,14 +30,14 @@ struct asked {
 };
 
 struct redis_check *redis_check_new(const char *prefix, bool failover,
-                                    void (*unsafe)(void *arg, const char *why), void *arg)
+                                    void (*judged)(void *arg, const char *why), void *arg)
 {
     struct redis_check *check = calloc(1, sizeof *check);
 
-    if (check)
-        *check = (struct redis_check){
-            .prefix = prefix, .failover = failover, .unsafe = unsafe, .arg = arg
-        };
+    if (!check)
+        return NULL;
+    *check = (struct redis_check){ .failover = failover, .judged = judged, .arg = arg };
+    snprintf(check->prefix, sizeof check->prefix, "%s", prefix);
     return check;
 }
 
@@ -45,6 +47,22 @@ void redis_check_free(struct redis_check *check)
 }
 
 /* --- answers --- */
+
+static void refuse(struct redis_check *check, const char *why)
+{
+    check->doubt = true;
+    check->judged(check->arg, why);
+}
+
+/* One question is answered: was it the last? */
+static void answered(struct asked *asked)
+{
+    struct redis_check *check = asked->check;
+
+    free(asked);
+    if (--check->open == 0 && !check->doubt)
+        check->judged(check->arg, NULL);
+}
 
 /* The value of a line `name:value` of INFO's answer. */
 static bool info_value(const char *info, const char *name, char *value, size_t room)
@@ -74,7 +92,7 @@ static void judge_memory(const struct asked *asked, const char *info)
              "this Redis%s would throw jobs away when it is full (maxmemory-policy %s); set it to "
              "noeviction",
              asked->node, policy);
-    asked->check->unsafe(asked->check->arg, why);
+    refuse(asked->check, why);
 }
 
 static void judge_persistence(const struct asked *asked, const char *info)
@@ -120,8 +138,10 @@ static void on_info(void *arg, struct later_answer *answer)
         judge_persistence(asked, info);
         if (asked->cluster || asked->check->failover)
             judge_replication(asked, info);
+    } else if (answer->outcome != LATER_REFUSED) { /* without the right it cannot be known */
+        asked->check->doubt = true;
     }
-    free(asked);
+    answered(asked);
 }
 
 /* The commands that Redis's ACL denies to our scripts: one of them missing would stop a script
@@ -142,8 +162,10 @@ static void on_probed(void *arg, struct later_answer *answer)
                  "least ACL",
                  asked->node, denied, later_reply_text(later_reply_at(answer->reply, 0), NULL));
     if (why[0])
-        asked->check->unsafe(asked->check->arg, why);
-    free(asked);
+        refuse(asked->check, why);
+    else if (answer->outcome != LATER_ANSWERED)
+        asked->check->doubt = true;
+    answered(asked);
 }
 
 /* --- questions --- */
@@ -152,12 +174,23 @@ static struct asked *make_asked(struct redis_check *check, const char *node)
 {
     struct asked *asked = malloc(sizeof *asked);
 
-    if (!asked)
+    if (!asked) {
+        check->doubt = true;
         return NULL;
+    }
     *asked = (struct asked){ .check = check, .cluster = node[0] != '\0' };
     if (node[0])
         snprintf(asked->node, sizeof asked->node, " (%s)", node);
+    check->open++;
     return asked;
+}
+
+/* It could not be sent. */
+static void unask(struct asked *asked)
+{
+    asked->check->doubt = true;
+    asked->check->open--;
+    free(asked);
 }
 
 static void probe(struct redis_check *check, struct link *link, const char *node, const char *queue)
@@ -171,7 +204,7 @@ static void probe(struct redis_check *check, struct link *link, const char *node
     later_keys_init(&keys, check->prefix, queue);
     later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
     if (link_send(link, &cmd, LATER_SCRIPT_PROBE, LINK_TIMEOUT, on_probed, asked) < 0)
-        free(asked);
+        unask(asked);
 }
 
 /* All sections: several of them in a call are known to Redis 7 only. */
@@ -191,7 +224,7 @@ static void ask_server(struct redis_check *check, struct link *link)
     probe(check, link, "", PROBE_QUEUE);
     begin_info(&cmd);
     if (link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_info, asked) < 0)
-        free(asked);
+        unask(asked);
 }
 
 /* A name whose queue is at this master: its number is as large as the master's slots are few. */
@@ -227,13 +260,15 @@ static void ask_master(struct redis_check *check, struct link *link, size_t whic
         return;
     begin_info(&cmd);
     if (later_redis_send_to(redis, which, &cmd, LINK_TIMEOUT, on_info, asked) < 0)
-        free(asked);
+        unask(asked);
 }
 
 void redis_check_ask(struct redis_check *check, struct link *link)
 {
     size_t masters = later_redis_masters(link_redis(link));
 
+    if (check->open == 0)
+        check->doubt = false;
     if (masters == 0)
         ask_server(check, link);
     for (size_t i = 0; i < masters; i++)

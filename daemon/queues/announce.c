@@ -39,14 +39,14 @@ struct announce {
 };
 
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
-                              void (*unsafe)(void *arg, const char *why), void *arg)
+                              void (*judged)(void *arg, const char *why), void *arg)
 {
     struct announce *announce = calloc(1, sizeof *announce);
 
     if (!announce)
         return NULL;
     *announce = (struct announce){ .config = config, .link = link, .host = host };
-    announce->check = redis_check_new(config->redis.prefix, follow_wanted(config), unsafe, arg);
+    announce->check = redis_check_new(config->redis.prefix, follow_wanted(config), judged, arg);
     if (!announce->check) {
         free(announce);
         return NULL;
@@ -110,6 +110,14 @@ void announce_link_up(struct announce *announce)
     name_protocol(announce);
     name_queues(announce);
     announce->beats = 0;
+    link_flush(announce->link);
+}
+
+void announce_ask(struct announce *announce)
+{
+    if (!link_is_up(announce->link))
+        return;
+    redis_check_ask(announce->check, announce->link);
     link_flush(announce->link);
 }
 

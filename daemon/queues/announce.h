@@ -28,15 +28,17 @@ struct announce_state {
 /* Counts a job that runs in this queue. */
 void announce_count(struct announce_state *state, const char *queue);
 
-/* unsafe is told, in one sentence, when Redis would throw jobs away. config, link, host are
- * borrowed. NULL: no memory. */
+/* judged is told what redis_check.h finds. config, link, host are borrowed. NULL: no memory. */
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
-                              void (*unsafe)(void *arg, const char *why), void *arg);
+                              void (*judged)(void *arg, const char *why), void *arg);
 void announce_free(struct announce *announce);
 void announce_configure(struct announce *announce, const struct config *config);
 
 /* The link is up: names the queues, asks Redis how it keeps its data. */
 void announce_link_up(struct announce *announce);
+
+/* Asks once more whether it is fit to keep jobs. */
+void announce_ask(struct announce *announce);
 
 /* Called every second; says where we are every fifth time. */
 void announce_tell(struct announce *announce, const struct announce_state *state);

@@ -37,6 +37,7 @@ struct migrator {
     double offset; /* Redis's clock minus ours */
     size_t asked;  /* calls without an answer: they come through a link that outlives us */
     bool freed;    /* the last answer frees the rest */
+    bool paused;
 };
 
 static void arm(struct queue *queue, double seconds)
@@ -131,7 +132,7 @@ static void ask(struct queue *queue)
     struct migrator *migrator = queue->migrator;
     struct later_command cmd = { 0 };
 
-    if (queue->asked || !link_is_up(migrator->link))
+    if (queue->asked || migrator->paused || !link_is_up(migrator->link))
         return;
     later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, later_clock() >= lapse_from(queue),
                         migrator->error);
@@ -175,6 +176,11 @@ void migrator_link_up(struct migrator *migrator)
     migrator->lapse_from = later_clock() + migrator->config->lease / 3;
     for (size_t i = 0; i < migrator->queue_count; i++)
         arm(&migrator->queues[i], 0);
+}
+
+void migrator_pause(struct migrator *migrator, bool paused)
+{
+    migrator->paused = paused;
 }
 
 double migrator_redis_now(const struct migrator *migrator)

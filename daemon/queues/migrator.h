@@ -26,6 +26,9 @@ void migrator_free(struct migrator *migrator);
 /* The link is up. */
 void migrator_link_up(struct migrator *migrator);
 
+/* Nothing is moved while it is paused. */
+void migrator_pause(struct migrator *migrator, bool paused);
+
 /* The score that is now the first in the queue's delayed jobs: seconds by Redis's clock. */
 void migrator_told(struct migrator *migrator, const char *queue, double at);
 

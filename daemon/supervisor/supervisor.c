@@ -4,6 +4,7 @@
 #include "supervisor/supervisor_inner.h"
 
 #include "queues/wake_listener.h"
+#include "base/clock.h"
 #include "embedded.h"
 #include "link/follow.h"
 #include "log.h"
@@ -47,7 +48,8 @@ void supervisor_after(struct event *timer, double seconds)
 static void tell_health(struct supervisor *supervisor, struct announce_state *state)
 {
     workers_sum(supervisor->workers, state);
-    health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
+    health_beat(supervisor->health, link_is_up(supervisor->link) && supervisor->redis != UNFIT,
+                state->workers, state->busy);
 }
 
 static void on_ready(void *arg)
@@ -117,6 +119,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
     upkeep_count(supervisor->upkeep, &state.connections);
     notify_alive();
     announce_tell(supervisor->announce, &state);
+    if (supervisor->redis != FIT)
+        announce_ask(supervisor->announce);
 }
 
 /* --- Redis --- */
@@ -143,13 +147,35 @@ static void on_moved(void *arg, const char *peer)
     workers_moved(supervisor->workers, peer);
 }
 
-static void on_unsafe(void *arg, const char *why)
+static void refuse(struct supervisor *supervisor, const char *why)
 {
-    struct supervisor *supervisor = arg;
-
     log_line(LOG_ERROR, "%s", why);
     supervisor->status = LATER_E_CONFIG;
     supervisor_on_stop(-1, 0, supervisor);
+}
+
+/* At the start a Redis that is not fit is a mistake of the configuration. One that was fit may be
+ * again: somebody works on it, and a service that has ended would not hear of that. */
+static void on_judged(void *arg, const char *why)
+{
+    struct supervisor *supervisor = arg;
+
+    if (supervisor->stopping || (why && supervisor->redis == UNFIT))
+        return;
+    if (why && supervisor->redis == UNJUDGED) {
+        refuse(supervisor, why);
+        return;
+    }
+    if (why) {
+        supervisor->unfit_since = later_clock();
+        log_line(LOG_ERROR, "%s; until then nothing is begun", why);
+    } else if (supervisor->redis == UNFIT) {
+        log_line(LOG_INFO, "this Redis is fit to keep jobs again, after %.0f s: going on",
+                 later_clock() - supervisor->unfit_since);
+    }
+    supervisor->redis = why ? UNFIT : FIT;
+    upkeep_pause(supervisor->upkeep, why != NULL);
+    supervisor_pause(supervisor);
 }
 
 /* A Redis of a newer version: not ours at the start; later somebody works on it, and we wait. */
@@ -159,9 +185,8 @@ static void on_link_down(void *arg)
 
     if (!supervisor->met && !supervisor->stopping &&
         later_redis_too_new(link_redis(supervisor->link)))
-        on_unsafe(supervisor,
-                  "redis: a newer version of laterd keeps its jobs there "
-                  "(later:protocol); install that version, or use another redis.prefix");
+        refuse(supervisor, "redis: a newer version of laterd keeps its jobs there "
+                           "(later:protocol); install that version, or use another redis.prefix");
 }
 
 static void on_server_timer(evutil_socket_t fd, short what, void *arg)
@@ -265,7 +290,7 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
         return -1;
     supervisor->keeper = keeper_new(supervisor->base, config, supervisor->link, &keeper);
     supervisor->announce =
-        announce_new(config, supervisor->link, supervisor->host, on_unsafe, supervisor);
+        announce_new(config, supervisor->link, supervisor->host, on_judged, supervisor);
     if (supervisor->keeper)
         supervisor->workers = make_workers(supervisor);
     supervisor->reshard =

@@ -42,6 +42,8 @@ struct supervisor {
     bool again;          /* HUP came meanwhile: the file may have changed since it was read */
 
     bool met; /* Redis, once, with a protocol that we know */
+    enum { UNJUDGED, FIT, UNFIT } redis;
+    double unfit_since;
     bool paused, ready, reloading, stopping, ending;
     double end_by;
     int status;
@@ -64,6 +66,9 @@ void supervisor_on_checked(void *arg, bool good);
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
 
 /* --- supervisor_stop.c: events */
+
+/* Workers take no more jobs where that was ordered, or Redis is not fit; else they go on. */
+void supervisor_pause(struct supervisor *supervisor);
 
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg);   /* CHLD */
 void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg); /* TSTP and CONT */

@@ -47,6 +47,7 @@ static void use_next(struct supervisor *supervisor)
     workers_replace(supervisor->workers);
     upkeep_free(supervisor->upkeep);
     supervisor->upkeep = upkeep;
+    upkeep_pause(upkeep, supervisor->redis == UNFIT);
     keeper_configure(supervisor->keeper, generation->config);
     announce_configure(supervisor->announce, generation->config);
     reshard_configure(supervisor->reshard, generation->config);

@@ -62,11 +62,19 @@ void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
 
 /* --- pausing, stopping --- */
 
+void supervisor_pause(struct supervisor *supervisor)
+{
+    bool paused = supervisor->paused || supervisor->redis == UNFIT;
+
+    if (paused != workers_paused(supervisor->workers))
+        workers_pause(supervisor->workers, paused);
+}
+
 static void pause_workers(struct supervisor *supervisor)
 {
     supervisor->paused = true;
     log_line(LOG_INFO, "paused: nothing more is reserved until CONT");
-    workers_pause(supervisor->workers, true);
+    supervisor_pause(supervisor);
 }
 
 static void resume_workers(struct supervisor *supervisor)
@@ -75,7 +83,7 @@ static void resume_workers(struct supervisor *supervisor)
         return;
     supervisor->paused = false;
     log_line(LOG_INFO, "going on");
-    workers_pause(supervisor->workers, false);
+    supervisor_pause(supervisor);
 }
 
 /* TSTP and CONT. The kernel drops the one that waits when the other comes, so the last one sent is

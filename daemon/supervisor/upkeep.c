@@ -88,6 +88,11 @@ void upkeep_link_up(struct upkeep *upkeep)
     migrator_link_up(upkeep->migrator);
 }
 
+void upkeep_pause(struct upkeep *upkeep, bool paused)
+{
+    migrator_pause(upkeep->migrator, paused);
+}
+
 void upkeep_moved(struct upkeep *upkeep, const char *peer)
 {
     subscriber_moved(upkeep->subscriber, peer);

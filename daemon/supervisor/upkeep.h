@@ -21,6 +21,9 @@ void upkeep_free(struct upkeep *upkeep);
 void upkeep_link_up(struct upkeep *upkeep);
 void upkeep_moved(struct upkeep *upkeep, const char *peer);
 
+/* Nothing is moved while it is paused. */
+void upkeep_pause(struct upkeep *upkeep, bool paused);
+
 /* A worker is idle that was not; one ended that was called for this queue and had not looked. */
 void upkeep_idle(struct upkeep *upkeep);
 void upkeep_uncalled(struct upkeep *upkeep, const char *queue);

@@ -209,6 +209,11 @@ void workers_pause(struct workers *workers, bool paused)
     workers_each(workers, pause_one, workers);
 }
 
+bool workers_paused(const struct workers *workers)
+{
+    return workers->paused;
+}
+
 static void move_one(struct process *process, void *arg)
 {
     process_moved(process, arg);

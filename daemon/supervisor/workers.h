@@ -46,6 +46,7 @@ void workers_retire(struct workers *workers);
 
 /* Stop or go on reserving: those alive, and those to come. */
 void workers_pause(struct workers *workers, bool paused);
+bool workers_paused(const struct workers *workers);
 
 /* The master is at `peer` ("host:port") now: tells all that are alive. */
 void workers_moved(struct workers *workers, const char *peer);

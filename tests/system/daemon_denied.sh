@@ -1,0 +1,63 @@
+#!/bin/sh
+# Connections that are made anew under a running laterd. After reloads all is as it was at the start
+# ($LATER_ROUNDS of them, 5 if nothing is said); a Redis that is not fit any more is waited for.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis 'appendonly yes'
+
+# The test is somebody else; laterd, and what pushes, has the rights that the manual says.
+redis ACL SETUSER admin on '>secret' '~*' '&*' +@all >/dev/null
+redis_cli="$redis_cli --user admin --pass secret --no-auth-warning"
+rights=$(awk '$0 == "<!-- acl: laterd -->" { found = 1 }
+    found && /^```/ { if (++fences == 2) exit; next }
+    found && !/^<!--/' "$top_srcdir/doc/protocol.md")
+# shellcheck disable=SC2086 # words
+set -- ${rights#*PASSWORD}
+is "$(redis ACL SETUSER default reset on nopass "$@")" OK "the rights that the manual says"
+
+# ---- a reload, then new connections
+
+is_reloaded()
+{
+    [ "$(how_often 'reloaded: ')" -ge "$1" ] && [ "$(workers | wc -l)" -eq 1 ]
+}
+
+configure 'workers = 1;'
+start_laterd
+round=0
+while [ $round -lt "${LATER_ROUNDS:-5}" ]; do
+    round=$((round + 1))
+    kill -HUP "$laterd_pid"
+    wait_until 20 is_reloaded $round || not_ok "reload $round" "$log"
+    redis CLIENT KILL TYPE normal >/dev/null
+    push_job "round-$round" '"type":"note"'
+    wait_until 10 ended "round-$round" || not_ok "a job after reload $round" "$log"
+done
+is "$(counted 'done') $(how_often ' error ')" "$round 0" "jobs after $round reloads and reconnects"
+runs "laterd is there" alive "$laterd_pid"
+
+# ---- a Redis that denies, or evicts, when it is met again: waited for, with a line
+
+# unfit NAME WORDS: it is met again, and is not fit.
+unfit()
+{
+    redis CLIENT KILL TYPE normal >/dev/null
+    within 10 "$1: the log says what to do" logged "$2"
+    push_job "$3" '"type":"note"'
+    within 5 "and status that it is not well" sh -c "! '$later_bin' -c '$work/laterd.conf' status --local"
+    is "$(counted 'done')" "$4" "nothing is begun"
+    runs "laterd is there" alive "$laterd_pid"
+}
+
+redis ACL SETUSER default -hset >/dev/null
+unfit "a command is denied" 'denies our scripts' denied "$round"
+redis ACL SETUSER default +hset >/dev/null
+within 10 "what waited is done when it is allowed again" ended denied
+redis CONFIG SET maxmemory 100mb maxmemory-policy allkeys-lru >/dev/null
+unfit "jobs would be thrown away" 'set it to noeviction' evicted $((round + 1))
+redis CONFIG SET maxmemory-policy noeviction >/dev/null
+within 10 "what waited is done when they are kept again" ended evicted
+is "$(how_often '; until then nothing is begun') $(how_often 'is fit to keep jobs again')" "2 2" \
+    "a line when it begins, one when it is over"
+
+end_well
+finish
