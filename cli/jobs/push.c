@@ -135,6 +135,16 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
     return 0;
 }
 
+/* Who forgot the quotes of JSON, or never meant it. */
+static void hint_at_text(const struct making *making, struct later_error *err)
+{
+    struct later_error why = *err;
+
+    if (why.code == LATER_E_DATA && !making->parts.text && making->parts.payload &&
+        strncmp(why.text, "payload: not JSON", 17) == 0)
+        later_fail(err, why.code, "%.400s; --text makes a string of plain text", why.text);
+}
+
 /* The document, built and read back. */
 static int build(struct cli *cli, struct making *making, struct later_error *err)
 {
@@ -146,6 +156,8 @@ static int build(struct cli *cli, struct making *making, struct later_error *err
         later_document_build(&making->parts, cli->where.document_max, &item->document_len, err);
     item->document = making->document;
     item->id = making->id;
+    if (!making->document)
+        hint_at_text(making, err);
     return making->document ? 0 : -1;
 }
 
@@ -232,9 +244,8 @@ const struct command command_push = {
             "printed. A job whose id is known is not pushed again, which is no failure.\n"
             "\n"
             "A FILE has one job document a line (NDJSON), each with its type; queue, in, at and\n"
-            "unique_for may stand there too. Bad lines are named and left out, the good ones are "
-            "pushed, and the\n"
-            "status is then 65.\n",
+            "unique_for may stand there too. Or its lines are those of `later export`. Bad lines\n"
+            "are named and left out, the good ones are pushed, and the status is then 65.\n",
     .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
                "later push --file jobs.ndjson\n",
     .options = options,

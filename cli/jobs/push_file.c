@@ -1,8 +1,8 @@
-/* push_file.c: `later push --file`: many jobs, one document a line. */
+/* push_file.c: `later push --file`: many jobs, one a line. */
 #include "jobs/push.h"
 
 #include "client/bulk.h"
-#include "job/document.h"
+#include "job/document_line.h"
 #include "lines.h"
 #include "output/progress.h"
 
@@ -71,25 +71,31 @@ static void take_told(void *arg, const struct later_bulk_told *told)
 /* One line that is not empty. Returns -1 only where going on makes no sense. */
 static int push_line(struct filing *filing, const char *bytes, size_t len, struct later_error *err)
 {
-    struct later_push_item item = { .document = bytes, .document_len = len };
-    struct later_document doc;
+    struct later_push_item item = { .when = LATER_NOW };
     struct later_error why;
+    struct later_line line;
     char id[37];
+    int ok;
 
-    if (later_document_parse(&doc, LATER_DOCUMENT_LINE, bytes, len, filing->cli->where.document_max,
-                             &why) < 0) {
+    if (later_line_parse(&line, bytes, len, filing->cli->where.document_max, &why) < 0) {
         refuse(filing, filing->line, why.text);
         return 0;
     }
-    if (!doc.id[0])
+    if (!line.id[0])
         later_document_uuid(id);
-    item.id = doc.id[0] ? doc.id : id;
-    item.priority = doc.priority;
-    item.unique_for = doc.unique_for;
-    item.when = doc.in > 0 ? LATER_IN : doc.at > 0 ? LATER_AT : LATER_NOW;
-    item.seconds = doc.in > 0 ? doc.in : doc.at;
-    return later_bulk_add(filing->bulk, doc.queue[0] ? doc.queue : cli_queue(filing->cli), &item,
-                          filing->line, err);
+    item.id = line.id[0] ? line.id : id;
+    item.document = line.document;
+    item.document_len = line.document_len;
+    item.priority = line.priority;
+    item.unique_for = line.unique_for;
+    if (line.in > 0 || line.at > 0) {
+        item.when = line.in > 0 ? LATER_IN : LATER_AT;
+        item.seconds = fmax(line.in, line.at);
+    }
+    ok = later_bulk_add(filing->bulk, line.queue[0] ? line.queue : cli_queue(filing->cli), &item,
+                        filing->line, err);
+    later_line_free(&line);
+    return ok;
 }
 
 static void trim(const char **bytes, size_t *len)
@@ -182,7 +188,7 @@ int push_file(struct cli *cli, const char *path, struct later_error *err)
     fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0)
         return later_fail(err, LATER_E_NONE, "%s: %s", path, strerror(errno));
-    lines_begin(&filing.lines, fd, cli->where.document_max);
+    lines_begin(&filing.lines, fd, LATER_LINE_ROOM(cli->where.document_max));
     progress_begin(&filing.progress, cli->err_terminal,
                    S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0);
     ok = file_all(&filing, err);

@@ -24,6 +24,7 @@
 #define LATER_DOCUMENT_MAX   1048576 /* default limit in bytes */
 #define LATER_DOCUMENT_DEPTH 128     /* nesting; the document itself is 1 */
 #define LATER_PRIORITY_MAX   100
+#define LATER_AT_END         1e11 /* UNIX seconds in the year 5138: larger ones are milliseconds */
 
 struct later_document {
     const char *payload; /* within the bytes parsed, or a static "null"; never NULL */

@@ -7,7 +7,6 @@
 
 #define MAX_ATTEMPTS_MAX 1000000
 #define TIMEOUT_MAX      604800 /* a week, in seconds */
-#define AT_END           1e11   /* UNIX seconds in the year 5138: larger ones are milliseconds */
 
 typedef int reader(struct later_document *doc, const json_t *value, struct later_error *err);
 
@@ -169,9 +168,9 @@ static int read_at(struct later_document *doc, const json_t *value, struct later
 {
     if (read_number("at", value, &doc->at, err) < 0)
         return -1;
-    if (!(doc->at >= 0 && doc->at < AT_END))
+    if (!(doc->at >= 0 && doc->at < LATER_AT_END))
         return later_fail(err, LATER_E_DATA, "at: must be UNIX seconds from 0 to below %.0f",
-                          AT_END);
+                          LATER_AT_END);
     return 0;
 }
 
@@ -240,6 +239,26 @@ static int read_unique_for(struct later_document *doc, const json_t *value, stru
     return 0;
 }
 
+/* ---- what a line of a file must not have: it comes from `later peek --json`, and its job would be
+ * pushed without its payload, or at the wrong time */
+
+static int refuse_document(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    (void)doc;
+    (void)value;
+    return later_fail(err, LATER_E_DATA,
+                      "document: not for a job document; `later export` writes lines that can be "
+                      "pushed");
+}
+
+static int refuse_state(struct later_document *doc, const json_t *value, struct later_error *err)
+{
+    (void)doc;
+    (void)value;
+    return later_fail(err, LATER_E_DATA,
+                      "state: would be lost; `later export` writes lines that can be pushed");
+}
+
 /* ---- which is which */
 
 static const struct member {
@@ -260,6 +279,9 @@ static const struct member {
     { "in", true, read_in },
     { "at", true, read_at },
     { "unique_for", true, read_unique_for },
+    { "document", true, refuse_document },
+    { "document_base64", true, refuse_document },
+    { "state", true, refuse_state },
 };
 
 int later_document_member(struct later_document *doc, enum later_document_use use, const char *name,

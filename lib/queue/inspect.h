@@ -82,6 +82,11 @@ void later_inspect_plain(struct later_command *cmd, const struct later_keys *key
 void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,
                          enum later_key key, uint64_t from, uint64_t to);
 
+/* The members from a score on ("-inf", or what Redis has spelled), the first `offset` of them left
+ * out, at most count: each with its score behind it. */
+void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_key key, const char *score, uint64_t offset, size_t count);
+
 /* ZSCAN of a zset: one page. cursor: "0" at first, then what the last page said, until that is "0"
  * again. match: a glob, NULL = all. */
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,

@@ -124,6 +124,7 @@ refused()
     like "$err" "$pattern" "push $*: words"
 }
 refused 65 'payload: not JSON: .* at byte 3' t '[1,'
+refused 65 'payload: not JSON: .*; --text makes a string of plain text$' t 'plain text'
 refused 65 'payload: .* at byte 2' t '1}'
 refused 65 'payload' t ''
 refused 65 'type' 'a b' 1

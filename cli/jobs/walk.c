@@ -1,0 +1,105 @@
+/* walk.c: all members of a set in use, each once. */
+#include "jobs/walk.h"
+
+#include "queue/inspect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *walk_member(const struct walk *walk, size_t i, size_t *len)
+{
+    return later_reply_text(later_reply_at(walk->page, 2 * i), len);
+}
+
+static bool has_score(const struct walk *walk, size_t i)
+{
+    return strcmp(later_reply_text(later_reply_at(walk->page, 2 * i + 1), NULL), walk->score) == 0;
+}
+
+/* Does member i stand before the last one that was seen, or is it that? Of one score they are in
+ * the order of their bytes. */
+static bool is_seen(const struct walk *walk, size_t i)
+{
+    size_t len, least;
+    const char *member = walk_member(walk, i, &len);
+    int order;
+
+    if (!walk->last || !has_score(walk, i))
+        return false;
+    least = len < walk->last_len ? len : walk->last_len;
+    order = memcmp(member, walk->last, least);
+    return order < 0 || (order == 0 && len <= walk->last_len);
+}
+
+static int read_page(struct walk *walk, uint64_t offset, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+
+    later_reply_free(walk->page);
+    later_inspect_from(&cmd, walk->keys, walk->set, walk->last ? walk->score : "-inf", offset,
+                       WALK_PAGE);
+    walk->page = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, err);
+    walk->count = later_reply_count(walk->page) / 2;
+    return walk->page ? 0 : -1;
+}
+
+/* The page that begins with a member that was seen, so that none between is missed; `offset` gets
+ * where that is among those of its score. It is sought backwards where members have gone. */
+static int find_page(struct walk *walk, uint64_t *offset, struct later_error *err)
+{
+    *offset = walk->equals > 0 ? walk->equals - 1 : 0;
+    for (;;) {
+        if (read_page(walk, *offset, err) < 0)
+            return -1;
+        if (*offset == 0 || (walk->count > 0 && is_seen(walk, 0)))
+            return 0;
+        *offset -= *offset < WALK_PAGE ? *offset : WALK_PAGE;
+    }
+}
+
+/* The last member of the page is the last one seen. */
+static int note_last(struct walk *walk, uint64_t offset, struct later_error *err)
+{
+    size_t len, first = walk->count - 1;
+    const char *member = walk_member(walk, first, &len);
+    bool same = walk->last && has_score(walk, first);
+    char *copy = malloc(len + 1);
+
+    if (!copy)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    memcpy(copy, member, len + 1);
+    free(walk->last);
+    walk->last = copy;
+    walk->last_len = len;
+    snprintf(walk->score, sizeof walk->score, "%s",
+             later_reply_text(later_reply_at(walk->page, 2 * first + 1), NULL));
+    while (first > 0 && has_score(walk, first - 1))
+        first--;
+    walk->equals = walk->count - first + (same ? offset : 0);
+    return 0;
+}
+
+int walk_next(struct walk *walk, struct later_error *err)
+{
+    uint64_t offset;
+
+    do {
+        if (find_page(walk, &offset, err) < 0)
+            return -1;
+        walk->from = 0;
+        while (walk->from < walk->count && is_seen(walk, walk->from))
+            walk->from++;
+        if (walk->from == walk->count && walk->count < WALK_PAGE)
+            return 0;
+        if (walk->from == walk->count) /* others came before the last one: further */
+            walk->equals = offset + walk->count;
+    } while (walk->from == walk->count);
+    return note_last(walk, offset, err) < 0 ? -1 : 1;
+}
+
+void walk_end(struct walk *walk)
+{
+    later_reply_free(walk->page);
+    free(walk->last);
+}

@@ -1,0 +1,264 @@
+/* document_line.c: a line of a file of jobs. */
+#include "job/document_line.h"
+
+#include "job/document_json.h"
+#include "job/document_member.h"
+#include "job/document_text.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- base64 --- */
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Returns how many characters were written: 4 for each 3 bytes or a part of them. */
+static size_t encode(char *to, const char *bytes, size_t len)
+{
+    const unsigned char *from = (const unsigned char *)bytes;
+    char *start = to;
+
+    for (size_t i = 0; i < len; i += 3) {
+        size_t left = len - i;
+        uint32_t group = (uint32_t)from[i] << 16 | (left > 1 ? (uint32_t)from[i + 1] << 8 : 0) |
+                         (left > 2 ? from[i + 2] : 0);
+
+        *to++ = digits[group >> 18];
+        *to++ = digits[group >> 12 & 63];
+        *to++ = left > 1 ? digits[group >> 6 & 63] : '=';
+        *to++ = left > 2 ? digits[group & 63] : '=';
+    }
+    return (size_t)(to - start);
+}
+
+/* Decodes text into as many bytes or fewer. Returns 0, or -1 where it is none. */
+static int decode(char *to, size_t *len, const char *text, size_t text_len)
+{
+    size_t pads = text_len > 0 && text[text_len - 1] == '=';
+    uint32_t group = 0;
+
+    pads += pads && text_len > 1 && text[text_len - 2] == '=';
+    *len = 0;
+    for (size_t i = 0; i < text_len; i++) {
+        const char *digit = i + pads >= text_len ? digits : strchr(digits, text[i]);
+
+        if (!digit || !text[i])
+            return -1;
+        group = group << 6 | (uint32_t)(digit - digits);
+        for (int n = 16; i % 4 == 3 && n >= 0; n -= 8)
+            to[(*len)++] = (char)(group >> n);
+    }
+    *len -= pads;
+    return text_len % 4 == 0 ? 0 : -1;
+}
+
+/* --- reading --- */
+
+/* Of a job document, as it stands. */
+static int take_document(struct later_line *line, const char *bytes, size_t len, size_t max,
+                         struct later_error *err)
+{
+    struct later_document doc;
+
+    if (later_document_parse(&doc, LATER_DOCUMENT_LINE, bytes, len, max, err) < 0)
+        return -1;
+    line->document = bytes;
+    line->document_len = len;
+    strcpy(line->id, doc.id);
+    strcpy(line->queue, doc.queue);
+    line->priority = doc.priority;
+    line->in = doc.in;
+    line->at = doc.at;
+    line->unique_for = doc.unique_for;
+    return 0;
+}
+
+static int decode_document(struct later_line *line, const json_t *value, struct later_error *err)
+{
+    size_t len = json_string_length(value);
+
+    if (!json_is_string(value))
+        return later_fail(err, LATER_E_DATA, "document_base64: must be a string");
+    line->owned = malloc(len + 1);
+    if (!line->owned)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    line->document = line->owned;
+    if (decode(line->owned, &line->document_len, json_string_value(value), len) < 0)
+        return later_fail(err, LATER_E_DATA, "document_base64: is no base64");
+    return 0;
+}
+
+/* The bytes of the document that stands in a line. */
+static int find_document(struct later_line *line, json_t *root, const char *bytes, size_t len,
+                         struct later_error *err)
+{
+    const json_t *plain = json_object_get(root, "document");
+    const json_t *encoded = json_object_get(root, "document_base64");
+
+    if (plain && encoded)
+        return later_fail(err, LATER_E_DATA, "document and document_base64: only one of them");
+    if (encoded)
+        return decode_document(line, encoded, err);
+    if (json_is_string(plain))
+        return later_fail(err, LATER_E_DATA,
+                          "document: is a string, as `later peek` and `show` print it; `later "
+                          "export` writes lines that can be pushed");
+    if (!json_is_object(plain))
+        return later_fail(err, LATER_E_DATA, "document: must be an object");
+    later_document_find(bytes, len, "document", &line->document, &line->document_len);
+    return 0;
+}
+
+/* May it stand beside a document, and is it a member that says how to push? */
+static bool is_known(const char *name, bool *says_how)
+{
+    static const char *const names[] = { "document", "document_base64", "queue",      "id", "in",
+                                         "at",       "priority",        "unique_for", NULL };
+    size_t i = 0;
+
+    while (names[i] && strcmp(names[i], name) != 0)
+        i++;
+    *says_how = i > 1;
+    return names[i] != NULL;
+}
+
+/* What stands beside it. */
+static int take_members(struct later_document *beside, json_t *root, struct later_error *err)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(root, name, value)
+    {
+        bool says_how;
+
+        if (!is_known(name, &says_how))
+            return later_fail(err, LATER_E_DATA,
+                              "%.40s: unknown beside a document, and would be lost", name);
+        if (says_how && later_document_member(beside, LATER_DOCUMENT_LINE, name, value, err) < 0)
+            return -1;
+    }
+    if (beside->in >= 0 && beside->at >= 0)
+        return later_fail(err, LATER_E_DATA, "in and at: must not both be there");
+    return 0;
+}
+
+static int take_envelope(struct later_line *line, json_t *root, const char *bytes, size_t len,
+                         size_t max, struct later_error *err)
+{
+    struct later_document beside = { .in = -1, .at = -1 }, doc;
+    struct later_error why;
+
+    if (find_document(line, root, bytes, len, err) < 0 || take_members(&beside, root, err) < 0)
+        return -1;
+    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, line->document, line->document_len, max,
+                             &why) < 0)
+        return later_fail(err, why.code, "document: %s", why.text);
+    strcpy(line->id, beside.id[0] ? beside.id : doc.id);
+    strcpy(line->queue, beside.queue);
+    line->priority = json_object_get(root, "priority") ? beside.priority : doc.priority;
+    line->in = beside.in;
+    line->at = beside.at;
+    line->unique_for = beside.unique_for;
+    return 0;
+}
+
+int later_line_parse(struct later_line *line, const char *bytes, size_t len, size_t max,
+                     struct later_error *err)
+{
+    json_t *root;
+    int result;
+
+    *line = (struct later_line){ .in = -1, .at = -1 };
+    /* Nearly all lines are job documents, which are not to be read twice. A name written with
+     * escapes is overlooked here and refused as a member of a job document. */
+    if (!memmem(bytes, len, "\"document", 9))
+        return take_document(line, bytes, len, max, err);
+    if (len > LATER_LINE_ROOM(max))
+        return later_fail(err, LATER_E_DATA, "too large: %zu bytes, %zu allowed", len,
+                          LATER_LINE_ROOM(max));
+    root = later_document_json(bytes, len, err);
+    if (!root)
+        return -1;
+    if (json_object_get(root, "document") || json_object_get(root, "document_base64"))
+        result = take_envelope(line, root, bytes, len, max, err);
+    else
+        result = take_document(line, bytes, len, max, err);
+    json_decref(root);
+    if (result < 0)
+        later_line_free(line);
+    return result;
+}
+
+void later_line_free(struct later_line *line)
+{
+    free(line->owned);
+    line->owned = NULL;
+}
+
+/* --- writing --- */
+
+static size_t put_text(char *to, const char *name, const char *text)
+{
+    size_t len = (size_t)sprintf(to, "\"%s\":", name);
+
+    len += later_document_string(to + len, text, strlen(text), NULL);
+    to[len] = ',';
+    return len + 1;
+}
+
+static size_t put_beside(char *to, const struct later_line *line)
+{
+    size_t len = 0;
+
+    to[len++] = '{';
+    if (line->queue[0])
+        len += put_text(to + len, "queue", line->queue);
+    if (line->id[0])
+        len += put_text(to + len, "id", line->id);
+    if (line->at >= 0) {
+        len += (size_t)sprintf(to + len, "\"at\":");
+        len += later_document_number(to + len, line->at);
+        to[len++] = ',';
+    }
+    return len + (size_t)sprintf(to + len, "\"priority\":%d,", (int)line->priority);
+}
+
+/* Can the line be read back, the same bytes in it? */
+static bool is_read_back(const struct later_line *line, const char *bytes, size_t len)
+{
+    struct later_error ignored;
+    struct later_line again;
+    bool same;
+
+    if (memchr(bytes, '\n', len) ||
+        later_line_parse(&again, bytes, len, line->document_len, &ignored) < 0)
+        return false;
+    same = again.document_len == line->document_len &&
+           memcmp(again.document, line->document, line->document_len) == 0;
+    later_line_free(&again);
+    return same;
+}
+
+char *later_line_build(const struct later_line *line, size_t *len)
+{
+    char *bytes = malloc(LATER_LINE_ROOM(line->document_len) + 6 * sizeof line->id), *to;
+    size_t beside;
+
+    if (!bytes)
+        return NULL;
+    beside = put_beside(bytes, line);
+    to = bytes + beside + sprintf(bytes + beside, "\"document\":");
+    memcpy(to, line->document, line->document_len);
+    to[line->document_len] = '}';
+    *len = (size_t)(to - bytes) + line->document_len + 1;
+    if (!is_read_back(line, bytes, *len)) {
+        to = bytes + beside + sprintf(bytes + beside, "\"document_base64\":\"");
+        to += encode(to, line->document, line->document_len);
+        *len = (size_t)(to - bytes) + (size_t)sprintf(to, "\"}");
+    }
+    bytes[*len] = '\0';
+    return bytes;
+}

@@ -1,0 +1,134 @@
+#!/bin/sh
+# later export, and later push --file of what it wrote: bytes, ids, times, priorities; lines that
+# would lose data are refused.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+# jobs QUEUE STATE: what is there, in its order, but for the times of what is ready
+jobs()
+{
+    later peek "$1" --state "$2" -n 100000 --json |
+        sed 's/"attempts":[0-9]*/"attempts":N/; s/"error":.*,"document"/"error":E,"document"/' |
+        if [ "$2" = delayed ]; then cat; else sed 's/"score":[0-9.-]*/"score":S/'; fi
+}
+
+# ---- the mistake that lost data: `later peek --json` into `later push --file`
+
+later push hello '[1]' --id precious -q lost --in 1h >/dev/null
+later peek lost --state delayed --json >"$work/peeked"
+run later push --file "$work/peeked" -q lost2
+is "$status" 65 "a line of later peek --json is refused"
+like "$err" 'line 1: document: is a string, as `later peek` and `show` print it; `later export`' \
+    "and it is said what to do"
+printf '%s\n' '{"type":"t","state":"delayed"}' '{"type":"t","queue":"lost2","id":"x","document":{}}' \
+    '{"document":{"type":"t"},"score":5}' >"$work/mistakes"
+run later push --file "$work/mistakes" -q lost2
+is "$status" 65 "so are others that look like it"
+is "$(printf '%s\n' "$err" | grep -c 'later export')" 1 "a state"
+like "$err" 'line 2: type: unknown beside a document' "a type beside a document"
+like "$err" 'line 3: score: unknown beside a document' "a score beside a document"
+is "$(later size lost2 | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "nothing of it was pushed"
+
+# ---- there and back
+
+later push a '{"n":  12345678901234567890, "x":[1.50,"\u00e9"]}' --id d1 -q q --in 2h --priority 7 >/dev/null
+later push b --id d2 -q q --at 2096-01-01T00:00:00.123456Z >/dev/null
+redis EVAL 'redis.call("HSET", KEYS[1], ARGV[1], ARGV[2]) redis.call("ZADD", KEYS[2], 4000000000.5, ARGV[1])' 2 \
+    'later:{q}:jobs' 'later:{q}:delayed' lines "$(printf '{"type":"b",\n"payload":\n[]}')" >/dev/null
+redis EVAL 'redis.call("HSET", KEYS[1], ARGV[1], ARGV[2]) redis.call("ZADD", KEYS[2], 4000000001, ARGV[1])' 2 \
+    'later:{q}:jobs' 'later:{q}:delayed' spaces ' {"id":"another","priority":3, "type":"b"} ' >/dev/null
+redis HINCRBY 'later:{q}:stats' pushed 2 >/dev/null
+for i in 3 1 2; do
+    later push r "$i" --id "r$i" -q q --priority "$i" >/dev/null
+done
+printf '{"type":"f","id":"f1","queue":"q","in":0,"mine":true}\n' | later push --file - >/dev/null
+redis ZADD 'later:{q}:ready' 0 '{"type":"plain"}' >/dev/null
+later push dead --id dead1 -q dead --priority -4 >/dev/null
+later bury dead dead1 "$(later reserve dead | cut -f 2)" --error 'no'
+
+jobs q delayed >"$work/delayed"
+jobs q ready >"$work/ready"
+jobs dead dead >"$work/dead"
+run later export q --state delayed
+is "$status $err" "0 " "export --state delayed"
+is "$(printf '%s\n' "$out" | head -n 1 | sed 's/"at":[0-9.]*/"at":T/')" \
+    '{"queue":"q","id":"d1","at":T,"priority":7,"document":{"type":"a","id":"d1","priority":7,"payload":{"n":  12345678901234567890, "x":[1.50,"\u00e9"]}}}' \
+    "a line: queue, id, at, priority, the document's own bytes"
+is "$(printf '%s\n' "$out" | grep -c document_base64)" 2 "base64 where bytes cannot stand in a line"
+later export q --state delayed >"$work/lines"
+later export q --state ready >>"$work/lines"
+later export dead --state dead >"$work/dead.lines"
+is "$(wc -l <"$work/lines")" 9 "a job a line"
+is "$(later size q | cut -f 2,3)" "$(printf '5\t4')" "exporting changes nothing"
+
+for state in delayed ready; do
+    later purge q --state $state --yes >/dev/null
+done
+later purge dead --state dead --yes >/dev/null
+run later push --file "$work/lines" --json
+is "$status $(printf '%s\n' "$out" | grep -c '"queue":"q".*"result":"pushed"')" "0 9" "all are pushed again"
+jobs q delayed | diff - "$work/delayed" >"$work/diff"
+is "$? $(cat "$work/diff")" "0 " "delayed: the same ids, times, priorities, bytes"
+# What was its own document has an id now, the one it would have been adopted under.
+sha=$(printf '{"type":"plain"}' | sha1sum | cut -d' ' -f 1)
+jobs q ready | sed "s/\"$sha\"/null/" | sort >"$work/again"
+sort "$work/ready" | diff - "$work/again" >"$work/diff"
+is "$? $(cat "$work/diff")" "0 " "ready: the same ids, priorities, bytes"
+is "$(jobs q ready | field id | grep -v "$sha" | tr '\n' ' ')" "r3 r2 r1 f1 " "in the same order"
+run later push --file "$work/lines"
+like "$err" '0 pushed, 0 replaced, 9 existed' "a second time they exist"
+run later push --file "$work/dead.lines"
+is "$status $out" "0 dead1" "what is dead"
+is "$(jobs dead ready | sed 's/"state":"ready"/"state":"dead"/; s/"error":[^,]*/"error":E/')" \
+    "$(sed 's/"error":[^,]*/"error":E/' "$work/dead")" "begins anew"
+run later check
+is "$status" 0 "later check adds up"
+
+# ---- what cannot be pushed
+
+redis ZADD 'later:{odd}:delayed' 1e300 far >/dev/null
+redis HSET 'later:{odd}:jobs' far '{"type":"t"}' >/dev/null
+redis ZADD 'later:{odd}:delayed' 4000000000 bad >/dev/null
+redis HSET 'later:{odd}:jobs' bad 'not JSON' >/dev/null
+run later export odd --state delayed
+is "$status $out" '65 {"queue":"odd","id":"bad","at":4000000000,"priority":0,"document_base64":"bm90IEpTT04="}' \
+    "what is no document is written, too"
+like "$err" 'far: left out: it is due at a time that cannot be pushed' "a time beyond all is named"
+run later export odd
+is "$status" 64 "--state must be said"
+like "$err" '--state is missing: ready, delayed or dead' "in words"
+run later export odd --state reserved
+is "$status" 64 "what is reserved is somebody's"
+
+# ---- many, of one score and of many, while others come and go
+
+redis EVAL 'for i = 1, 2500 do
+    local id = string.format("id%04d", i * 7919 % 2500)
+    redis.call("ZADD", KEYS[1], i % 5 == 0 and i or 7, id)
+    redis.call("HSET", KEYS[2], id, "{\"type\":\"n\",\"payload\":" .. i .. "}")
+end' 2 'later:{many}:ready' 'later:{many}:jobs' >/dev/null
+later export many --state ready >"$work/lines"
+is "$(wc -l <"$work/lines") $(field id <"$work/lines" | sort -u | wc -l)" "2500 2500" "more than a page"
+is "$(sed 's/.*"id":"\([^"]*\)".*/\1/' "$work/lines" | md5sum)" \
+    "$(redis ZRANGE 'later:{many}:ready' 0 -1 | md5sum)" "in the order of the queue"
+# The output is a pipe that is read slowly; meanwhile every third job goes, and others come before
+# those that are left.
+mkfifo "$work/fifo"
+"$later_bin" export many --state ready >"$work/fifo" &
+exporter=$!
+own "$exporter"
+exec 3<"$work/fifo"
+read -r first <&3
+redis EVAL 'for i = 0, 2499, 3 do redis.call("ZREM", KEYS[1], string.format("id%04d", i)) end
+    for i = 1, 30 do redis.call("ZADD", KEYS[1], 7, "a" .. i) redis.call("ZADD", KEYS[1], 1, "b" .. i) end' \
+    1 'later:{many}:ready' >/dev/null
+{
+    printf '%s\n' "$first"
+    cat <&3
+} | field id >"$work/ids"
+wait "$exporter"
+is "$?" 0 "while the queue is in use"
+redis ZRANGE 'later:{many}:ready' 0 -1 | grep '^id' | sort >"$work/stayed"
+is "$(sort -u "$work/ids" | comm -23 "$work/stayed" - | wc -l)" 0 "what stays is exported"
+is "$(grep '^id' "$work/ids" | sort | uniq -d | wc -l)" 0 "once"
+finish
