@@ -1,7 +1,6 @@
 /* where.c: which Redis. */
 #include "where.h"
 
-#include "config/config.h" /* laterd's: a client's configuration is read like the daemon's */
 #include "job/document.h"
 
 #include <stdio.h>
@@ -91,17 +90,20 @@ int where_find(struct where *where, const struct where_given *given, struct late
     return 0;
 }
 
-int where_state_dir(char dir[PATH_MAX], const struct where_given *given, struct later_error *err)
+struct config *where_config(const struct where_given *given, struct later_error *err)
 {
     const char *file = given->config ? given->config : given->daemon_config;
-    struct config *config;
-    int ok;
 
     if (!file && access(CONFIG_FILE, R_OK) == 0)
         file = CONFIG_FILE;
-    if (!file)
-        return copy(dir, PATH_MAX, LATER_STATE_DIR, "state_dir", err);
-    config = config_load(file, err);
+    return file ? config_load(file, err) : config_load_alone(NULL, err);
+}
+
+int where_state_dir(char dir[PATH_MAX], const struct where_given *given, struct later_error *err)
+{
+    struct config *config = where_config(given, err);
+    int ok;
+
     if (!config)
         return -1;
     ok = copy(dir, PATH_MAX, config->state_dir, "state_dir", err);

@@ -12,6 +12,7 @@
 #ifndef LATER_CLI_WHERE_H
 #define LATER_CLI_WHERE_H
 
+#include "config/config.h" /* laterd's: a client's configuration is read like the daemon's */
 #include "redis/key.h"
 #include "later/error.h"
 
@@ -33,6 +34,10 @@ struct where_given {
 /* Returns 0, or -1 with *err: LATER_E_CONFIG for a configuration that is wrong or, where it was
  * named, missing; LATER_E_USAGE for a value that is too long. */
 int where_find(struct where *where, const struct where_given *given, struct later_error *err);
+
+/* What the daemon on this host goes by: -c or -C FILE, its configuration if readable, else what is
+ * built in. For the caller to config_free(); NULL with *err. */
+struct config *where_config(const struct where_given *given, struct later_error *err);
 
 /* The state_dir of the daemon on this host: of -c or -C FILE, of the daemon's configuration if
  * readable, else the default. */

@@ -84,11 +84,12 @@ static int take_from(struct reserving *reserving, const struct later_keys *keys,
 
     for (size_t i = 0; i < count && result >= 0; i++) {
         struct later_document doc;
+        struct later_policy policy;
         struct later_reserved job;
         bool runs;
 
         later_queue_reserved(reply, i, &job);
-        if (take_screen(&reserving->taker, keys, token, &job, now, &doc, &runs, err) < 0)
+        if (take_screen(&reserving->taker, keys, token, &job, now, &doc, &policy, &runs, err) < 0)
             result = -1;
         else if (runs)
             print_job(reserving, token, &job, now);
@@ -302,12 +303,14 @@ static int run(struct cli *cli, struct later_error *err)
         return -1;
     if (lease < 1 || lease > 604800)
         return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
-    if (whole_find(cli, cli->args.words[0], &reserving.whole, err) < 0 ||
-        taker_begin(&reserving.taker, cli, lease, err) < 0)
-        return -1;
     reserving.limit = (uint64_t)limit;
-    reserving.first = choose_first(&reserving.whole);
-    status = reserve(&reserving, wait, err);
+    status = taker_begin(&reserving.taker, cli, lease, err);
+    if (status == 0)
+        status = whole_find(cli, cli->args.words[0], &reserving.whole, err);
+    if (status == 0) {
+        reserving.first = choose_first(&reserving.whole);
+        status = reserve(&reserving, wait, err);
+    }
     taker_end(&reserving.taker);
     return status;
 }

@@ -19,7 +19,8 @@
 
 int seat_begin(struct seat *seat, const struct seating *seating, const struct later_keys *keys,
                const char *token, const struct later_reserved *job,
-               const struct later_document *doc, struct later_error *err)
+               const struct later_document *doc, const struct later_policy *policy,
+               struct later_error *err)
 {
     char attempt[16];
     later_queue_name whole;
@@ -28,16 +29,19 @@ int seat_begin(struct seat *seat, const struct seating *seating, const struct la
                                           { "LATER_QUEUE", whole },
                                           { "LATER_ATTEMPT", attempt },
                                           { NULL, NULL } };
-    double now = later_clock(), timeout = doc->timeout > 0 ? doc->timeout : seating->timeout;
+    bool ours = seating->timeout > 0 && !(doc->timeout > 0);
+    double now = later_clock(), timeout = ours ? seating->timeout : policy->timeout;
 
     *seat = (struct seat){ .keys = keys,
-                           .doc = *doc,
+                           .policy = *policy,
                            .attempt = job->attempts + 1,
+                           .crashes = job->crashes,
                            .begun = now,
                            .touch_at = now + seating->taker->lease / 3,
                            .timeout_at = now + timeout,
                            .kill_at = INFINITY };
     snprintf(seat->id, sizeof seat->id, "%s", job->id);
+    strcpy(seat->type, doc->type);
     snprintf(seat->token, sizeof seat->token, "%s", token);
     snprintf(seat->score, sizeof seat->score, "%s", job->score);
     later_shard_whole(whole, keys->queue); /* the programs need not know of shards */
@@ -101,88 +105,78 @@ int seat_renew(struct seat *seat, const struct seating *seating, struct later_er
 
 /* --- the end --- */
 
-/* What becomes of it, and why, in words. */
-struct ending {
-    struct later_settlement settlement;
-    enum later_verb verb;
-    const char *result, *kind;
-    char text[200];
-};
-
-static double wait_before_next(const struct seat *seat)
+static uint64_t random_bits(void)
 {
-    struct later_backoff backoff = { .base = 1, .max = 3600, .jitter = 0.25 };
-    const struct later_backoff *said = &seat->doc.backoff;
     uint64_t random = 0;
 
     (void)!getrandom(&random, sizeof random, 0);
-    if (seat->doc.has_backoff && said->list_count > 0) {
-        backoff = *said;
-    } else if (seat->doc.has_backoff) {
-        backoff.base = said->base >= 0 ? said->base : backoff.base;
-        backoff.max = said->max >= 0 ? said->max : fmax(backoff.max, backoff.base);
-    }
-    return later_backoff_delay(&backoff, seat->attempt, random);
+    return random;
 }
 
-static void describe(const struct seat *seat, struct ending *ending)
+/* A program that is killed by a signal of its own is a crash, as a worker is. */
+static enum later_ending ending_of(const struct seat *seat)
 {
-    ending->kind = "retry";
-    child_describe(seat->status, ending->text, sizeof ending->text);
-    if (WIFSIGNALED(seat->status))
-        ending->kind = "crash";
-    if (seat->reason != SEAT_TIMED_OUT)
-        return;
-    ending->kind = "timeout";
-    snprintf(ending->text, sizeof ending->text, "over its time: %.3g s",
-             seat->timeout_at - seat->begun);
+    int code = WIFEXITED(seat->status) ? WEXITSTATUS(seat->status) : -1;
+
+    if (code == 0)
+        return LATER_ENDED_DONE;
+    if (seat->reason == SEAT_INTERRUPTED)
+        return LATER_ENDED_INTERRUPTED;
+    if (code == STATUS_BURY)
+        return LATER_ENDED_BURY;
+    if (seat->reason == SEAT_TIMED_OUT)
+        return LATER_ENDED_TIMEOUT;
+    return WIFSIGNALED(seat->status) ? LATER_ENDED_CRASH : LATER_ENDED_RETRY;
 }
 
-static void decide(const struct seat *seat, struct ending *ending)
+static struct later_verdict judge(const struct seat *seat)
 {
-    bool exited = WIFEXITED(seat->status);
-    int code = exited ? WEXITSTATUS(seat->status) : -1;
+    struct later_attempt attempt = { .ending = ending_of(seat),
+                                     .number = seat->attempt,
+                                     .crashes = seat->crashes,
+                                     .max_attempts = seat->policy.max_attempts,
+                                     .crash_max = seat->policy.crash_max,
+                                     .retry_in = -1,
+                                     .backoff = &seat->policy.backoff,
+                                     .random = random_bits() };
 
-    *ending = (struct ending){ .settlement = { .token = seat->token, .id = seat->id } };
-    if (exited && code == 0) {
-        ending->verb = LATER_VERB_ACK;
-        ending->result = "acked";
-    } else if (seat->reason == SEAT_INTERRUPTED) {
-        ending->verb = LATER_VERB_RETURN;
-        ending->result = "returned";
-        ending->settlement.score = seat->score;
-        ending->settlement.how = "interrupted";
-    } else if (code == STATUS_BURY || seat->attempt >= seat->doc.max_attempts) {
-        ending->verb = LATER_VERB_BURY;
-        ending->result = "buried";
-        describe(seat, ending);
-    } else {
-        ending->verb = LATER_VERB_RELEASE;
-        ending->result = "released";
-        ending->settlement.wait = wait_before_next(seat);
-        describe(seat, ending);
-    }
+    return later_verdict_after(&attempt);
 }
 
-static void tell(const struct seat *seat, const struct seating *seating,
-                 const struct ending *ending, const char *result)
+/* Why it failed, in words. */
+static void describe(const struct seat *seat, const struct later_verdict *verdict, char *text,
+                     size_t room)
+{
+    if (strcmp(verdict->kind, "timeout") == 0)
+        snprintf(text, room, "over its time: %.3g s", seat->timeout_at - seat->begun);
+    else
+        child_describe(seat->status, text, room);
+}
+
+static void say(const struct seat *seat, const struct seating *seating,
+                const struct later_verdict *verdict, const char *text)
+{
+    char wait[32];
+
+    if (verdict->verb == LATER_VERB_BURY)
+        cli_say(seating->cli, "%s: buried: %s", seat->id, text);
+    else if (verdict->verb == LATER_VERB_RELEASE)
+        cli_say(seating->cli, "%s: %s; again in %s", seat->id, text,
+                text_put_age(wait, sizeof wait, verdict->wait));
+}
+
+static void tell(const struct seat *seat, const struct seating *seating, const char *result)
 {
     later_queue_name whole;
     struct jsonl json;
-    char wait[32];
 
-    if (ending->verb == LATER_VERB_BURY)
-        cli_say(seating->cli, "%s: buried: %s", seat->id, ending->text);
-    else if (ending->verb == LATER_VERB_RELEASE)
-        cli_say(seating->cli, "%s: %s; again in %s", seat->id, ending->text,
-                text_put_age(wait, sizeof wait, ending->settlement.wait));
     if (!seating->cli->json)
         return;
     later_shard_whole(whole, seat->keys->queue);
     jsonl_begin(&json, stdout);
     jsonl_text(&json, "queue", whole);
     jsonl_text(&json, "id", seat->id);
-    jsonl_text(&json, "type", seat->doc.type);
+    jsonl_text(&json, "type", seat->type);
     jsonl_int(&json, "attempt", seat->attempt);
     jsonl_text(&json, "result", result);
     jsonl_real(&json, "seconds", later_clock() - seat->begun);
@@ -190,31 +184,48 @@ static void tell(const struct seat *seat, const struct seating *seating,
     fflush(stdout);
 }
 
+static int settle(const struct seat *seat, const struct seating *seating,
+                  const struct later_verdict *verdict, const char *text, struct later_error *err)
+{
+    struct later_settlement settlement = { .token = seat->token,
+                                           .id = seat->id,
+                                           .wait = verdict->wait,
+                                           .score = seat->score,
+                                           .how = verdict->how };
+    char *error = verdict->kind[0] ? take_error(verdict->kind, text) : NULL;
+    int result;
+
+    settlement.error = error;
+    result = take_settle(seating->cli, seat->keys, verdict->verb, 0, &settlement, err);
+    free(error);
+    return result;
+}
+
 int seat_settle(struct seat *seat, const struct seating *seating, struct later_error *err)
 {
-    struct ending ending;
-    char *error = NULL;
+    static const char *const results[] = { [LATER_VERB_ACK] = "acked",
+                                           [LATER_VERB_RELEASE] = "released",
+                                           [LATER_VERB_RETURN] = "returned",
+                                           [LATER_VERB_BURY] = "buried" };
+    struct later_verdict verdict = judge(seat);
     int result = LATER_E_TOKEN;
+    char text[200] = "";
 
-    decide(seat, &ending);
-    if (ending.kind)
-        error = take_error(ending.kind, ending.text);
-    ending.settlement.error = error;
+    describe(seat, &verdict, text, sizeof text);
     if (seat->reason != SEAT_LOST)
-        result = take_settle(seating->cli, seat->keys, ending.verb, 0, &ending.settlement, err);
-    free(error);
+        result = settle(seat, seating, &verdict, text, err);
     if (result < 0) {
         seat->again = true;
         return -1;
     }
     if (result == LATER_OK) {
-        tell(seat, seating, &ending, ending.result);
+        say(seat, seating, &verdict, text);
+        tell(seat, seating, results[verdict.verb]);
     } else {
         if (seat->reason != SEAT_LOST && !seat->again)
             cli_say(seating->cli, "%s: the reservation is lost; its result is not counted",
                     seat->id);
-        ending.verb = LATER_VERB_ACK; /* no more words */
-        tell(seat, seating, &ending, seat->again ? "unknown" : "lost");
+        tell(seat, seating, seat->again ? "unknown" : "lost");
     }
     seat->state = SEAT_FREE;
     return 0;

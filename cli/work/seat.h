@@ -20,9 +20,11 @@ struct seat {
     const struct later_keys *keys; /* of its queue, or of the shard where it is */
     char id[LATER_ID_MAX + 1];
     char token[LATER_TOKEN_LEN + 1];
-    char score[40];            /* its place in ready, for a return */
-    struct later_document doc; /* but its payload, which is gone */
+    char score[40]; /* its place in ready, for a return */
+    struct later_policy policy;
+    char type[LATER_TYPE_MAX + 1];
     uint32_t attempt;
+    int32_t crashes; /* before this attempt; -1: none */
     pid_t pid;
     double begun;            /* later_clock(); so are those below */
     double touch_at;         /* the next renewal */
@@ -38,14 +40,15 @@ struct seating {
     struct cli *cli;
     struct taker *taker;
     char *const *program;
-    double timeout; /* seconds, for documents that do not say */
+    double timeout; /* seconds, for documents that do not say; 0: as the configuration says */
 };
 
 /* Starts the program for a job that was screened. Returns 0; or -1 with *err, the seat still free:
  * the job is the caller's to return. */
 int seat_begin(struct seat *seat, const struct seating *seating, const struct later_keys *keys,
                const char *token, const struct later_reserved *job,
-               const struct later_document *doc, struct later_error *err);
+               const struct later_document *doc, const struct later_policy *policy,
+               struct later_error *err);
 
 /* Stops the program: TERM now, KILL after the grace. Only the first reason counts. */
 void seat_stop(struct seat *seat, enum seat_reason reason);

@@ -82,6 +82,8 @@ static int settle_with(struct cli *cli, enum later_verb verb, const char *kind,
 
     if (verb != LATER_VERB_BURY && cli_duration(cli, "in", &settlement.wait, err) < 0)
         return -1;
+    if (verb == LATER_VERB_BURY && !text) /* else an earlier failure would stand for the reason */
+        text = "by hand";
     if (text && !(error = take_error(kind, text)))
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     settlement.error = error;
@@ -109,7 +111,7 @@ static int run_return(struct cli *cli, struct later_error *err)
 
 static int run_bury(struct cli *cli, struct later_error *err)
 {
-    return settle_with(cli, LATER_VERB_BURY, "bad", err);
+    return settle_with(cli, LATER_VERB_BURY, "buried", err);
 }
 
 static int run_touch(struct cli *cli, struct later_error *err)

@@ -19,7 +19,12 @@ char *take_error(const char *kind, const char *text)
 
 int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later_error *err)
 {
+    struct where_given given = cli_given(cli);
+
     *taker = (struct taker){ .cli = cli, .lease = lease };
+    taker->config = where_config(&given, err);
+    if (!taker->config)
+        return -1;
     taker->lapse = take_error("lapse", "the lease ran out");
     return taker->lapse ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
 }
@@ -27,6 +32,7 @@ int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later
 void taker_end(struct taker *taker)
 {
     free(taker->lapse);
+    config_free(taker->config);
 }
 
 /* Has Redis been there for a third of a lease? */
@@ -113,7 +119,7 @@ static int bury_unrun(struct taker *taker, const struct later_keys *keys,
 
 int take_screen(struct taker *taker, const struct later_keys *keys, const char *token,
                 const struct later_reserved *job, double now, struct later_document *doc,
-                bool *runs, struct later_error *err)
+                struct later_policy *policy, bool *runs, struct later_error *err)
 {
     struct later_settlement settlement = { .token = token, .id = job->id };
     struct later_error why;
@@ -124,15 +130,17 @@ int take_screen(struct taker *taker, const struct later_keys *keys, const char *
         cli_say(taker->cli, "%s: buried: %s", job->id, why.text);
         return bury_unrun(taker, keys, &settlement, why.text, err);
     }
-    if (!doc->max_attempts)
-        doc->max_attempts = TAKE_MAX_ATTEMPTS;
-    if (doc->expires_at > 0 && now >= doc->expires_at) {
+    config_policy(taker->config, config_type_find(taker->config, doc->type), policy);
+    later_policy_apply(policy, doc);
+    switch (later_verdict_before(policy, doc, job->attempts, job->crashes, now)) {
+    case LATER_FIT_EXPIRED:
         cli_say(taker->cli, "%s: expired", job->id);
         return take_settle(taker->cli, keys, LATER_VERB_EXPIRE, 0, &settlement, err) < 0 ? -1 : 0;
-    }
-    if (job->attempts >= doc->max_attempts) {
+    case LATER_FIT_USED_UP:
         cli_say(taker->cli, "%s: buried: %u attempts are over", job->id, (unsigned)job->attempts);
         return bury_unrun(taker, keys, &settlement, NULL, err);
+    case LATER_FIT:
+        break;
     }
     *runs = true;
     return 0;

@@ -6,25 +6,25 @@
 #ifndef LATER_CLI_TAKE_H
 #define LATER_CLI_TAKE_H
 
-#include "base/backoff.h"
 #include "cli.h"
 #include "job/document.h"
+#include "job/verdict.h"
 #include "queue/queue.h"
 
-#define TAKE_LEASE        30.0 /* seconds, unless --lease says another */
-#define TAKE_LOOK         0.8  /* seconds between two looks for jobs that nobody woke us for */
-#define TAKE_MAX_ATTEMPTS 25
-#define TAKE_TIMEOUT      300.0 /* seconds an attempt may run */
+#define TAKE_LEASE 30.0 /* seconds, unless --lease says another */
+#define TAKE_LOOK  0.8  /* seconds between two looks for jobs that nobody woke us for */
 
 /* A connection's patience with lapsed leases: nothing lapses for a third of a lease after it was
  * made, so that their holders touch first. */
 struct taker {
     struct cli *cli;
-    double lease; /* seconds */
-    char *lapse;  /* the error of a lapsed lease; owned */
+    double lease;          /* seconds */
+    char *lapse;           /* the error of a lapsed lease; owned */
+    struct config *config; /* what the daemon here allows jobs; owned */
 };
 
-/* Returns 0, or -1 with *err without memory. */
+/* Returns 0, or -1 with *err where there is no memory or the configuration is wrong. What was
+ * begun, or zeroed, is to be ended. */
 int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later_error *err);
 void taker_end(struct taker *taker);
 
@@ -41,12 +41,12 @@ struct later_reply *take_jobs(struct taker *taker, const struct later_keys *keys
 /* Puts back a wake that was eaten, best effort. */
 void take_wake_back(struct cli *cli, const struct later_keys *keys);
 
-/* May it run? A document that is none is buried, one over its attempts too, one over its time
- * expires: then it has been settled and said, and *runs is false. doc gets the document, with
- * max_attempts set. Returns 0, or -1 with *err where settling failed. */
+/* May it run? A document that is none is buried, one over its attempts or crashes too, one over its
+ * time expires: then it has been settled and said, and *runs is false. doc gets the document,
+ * policy what it is allowed. Returns 0, or -1 with *err where settling failed. */
 int take_screen(struct taker *taker, const struct later_keys *keys, const char *token,
                 const struct later_reserved *job, double now, struct later_document *doc,
-                bool *runs, struct later_error *err);
+                struct later_policy *policy, bool *runs, struct later_error *err);
 
 /* One settlement. Returns 0; LATER_E_TOKEN where the token was no longer valid; or -1 with *err. */
 int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb verb, double lease,

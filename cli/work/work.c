@@ -18,7 +18,6 @@ static int read_options(struct work *work, struct later_error *err)
 
     work->left = -1;
     work->until_empty = args_flag(&cli->args, "until-empty");
-    work->seating.timeout = TAKE_TIMEOUT;
     if (cli_number(cli, "parallel", 1, PARALLEL_MAX, &parallel, err) < 0 ||
         cli_number(cli, "count", 1, INT64_MAX, &work->left, err) < 0 ||
         cli_duration(cli, "lease", &lease, err) < 0 ||
@@ -28,7 +27,7 @@ static int read_options(struct work *work, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "--until-empty and --count: only one of them");
     if (lease < 1 || lease > 604800)
         return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
-    if (work->seating.timeout <= 0)
+    if (args_text(&cli->args, "timeout") && work->seating.timeout <= 0)
         return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
     if (cli->args.count > WORK_QUEUES_MAX)
         return later_fail(err, LATER_E_USAGE, "more than %d queues", WORK_QUEUES_MAX);
@@ -97,7 +96,7 @@ static const struct args_option options[] = {
     { "count", 'n', "N", "end after so many jobs" },
     { "lease", 'l', "DURATION", "how long a reservation holds; it is renewed every third (30)" },
     { "timeout", 't', "DURATION",
-      "how long one attempt may run, where the job says nothing (300)" },
+      "how long one attempt may run, where the job does not say (as laterd's configuration does)" },
     { 0 },
 };
 

@@ -76,6 +76,7 @@ static void begin(struct work *work, const struct later_keys *keys, const char *
 {
     struct seat *seat = free_seat(work);
     struct later_document doc;
+    struct later_policy policy;
     struct later_error err;
     bool runs = false;
 
@@ -83,13 +84,13 @@ static void begin(struct work *work, const struct later_keys *keys, const char *
         give_back(work, keys, token, job);
         return;
     }
-    if (take_screen(&work->taker, keys, token, job, now, &doc, &runs, &err) < 0) {
+    if (take_screen(&work->taker, keys, token, job, now, &doc, &policy, &runs, &err) < 0) {
         work_note_failure(work, &err);
         return;
     }
     if (!runs)
         return;
-    if (seat_begin(seat, &work->seating, keys, token, job, &doc, &err) < 0) {
+    if (seat_begin(seat, &work->seating, keys, token, job, &doc, &policy, &err) < 0) {
         give_back(work, keys, token, job);
         work_note_failure(work, &err);
         return;

@@ -127,7 +127,8 @@ static int load_all(struct config_draft *draft, const char *path, struct later_e
     draft->places = calloc(config_table_count, sizeof *draft->places);
     if (!draft->places || config_preset(CONFIG_TOP, draft) < 0)
         return no_memory(err);
-    if ((path || access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) &&
+    if ((path ||
+         (!draft->alone && (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)))) &&
         load_file(draft, file, err) < 0)
         return -1;
     if (!draft->alone && load_directory(draft, file, err) < 0)
@@ -183,6 +184,16 @@ const struct config_type *config_type_find(const struct config *config, const ch
             return &config->types[i];
     }
     return NULL;
+}
+
+void config_policy(const struct config *config, const struct config_type *type,
+                   struct later_policy *policy)
+{
+    *policy =
+        (struct later_policy){ .max_attempts = type ? type->max_attempts : config->max_attempts,
+                               .crash_max = config->crash_max,
+                               .timeout = type ? type->timeout : config->timeout,
+                               .backoff = type ? type->backoff : config->backoff };
 }
 
 bool config_type_matches(const char *pattern, const char *type)

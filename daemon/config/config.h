@@ -13,6 +13,7 @@
 #define LATERD_CONFIG_H
 
 #include "base/backoff.h"
+#include "job/verdict.h"
 #include "redis/key.h"
 #include "later/error.h"
 #include "queue/shards.h"
@@ -122,7 +123,8 @@ struct config {
  * text "FILE:LINE: what is wrong, and what would be right"). */
 struct config *config_load(const char *path, struct later_error *err);
 
-/* The same without conf.d: a client's file, which says where Redis is. path is not NULL. */
+/* The same without conf.d: a client's file, which says where Redis is. path NULL: no file at all,
+ * but the built-in defaults. */
 struct config *config_load_alone(const char *path, struct later_error *err);
 
 /* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
@@ -139,6 +141,11 @@ void config_print(const struct config *config, FILE *out);
 
 /* The row of `types` for a job type, or NULL: exact name first, then the longest pattern. */
 const struct config_type *config_type_find(const struct config *config, const char *type);
+
+/* What a job is allowed where its document does not say: by the row of its type, which may be NULL,
+ * before what is said for all. */
+void config_policy(const struct config *config, const struct config_type *type,
+                   struct later_policy *policy);
 
 /* Is there, in a pool, a queue of this name? With its shards: how many are served here; 0 = it has
  * none. */

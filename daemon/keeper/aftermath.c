@@ -4,6 +4,7 @@
 #include "reservation/find.h"
 #include "keeper/lock_leases.h"
 #include "log.h"
+#include "job/verdict.h"
 
 #include <event2/event.h>
 #include <stdio.h>
@@ -37,24 +38,21 @@ struct aftermath {
 void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
                      uint32_t crash_max)
 {
-    bool crash = cause == KEEPER_CRASH;
-    bool last = slot->max_attempts && slot->attempt >= slot->max_attempts;
-    const char *how = crash ? "crashed" : "ran";
-    const char *kind = cause == KEEPER_TIMEOUT ? "timeout" : "crash";
-    uint32_t crashes = slot->crashes > 0 ? (uint32_t)slot->crashes : 0;
+    static const enum later_ending endings[] = { [KEEPER_CRASH] = LATER_ENDED_CRASH,
+                                                 [KEEPER_TIMEOUT] = LATER_ENDED_TIMEOUT,
+                                                 [KEEPER_INTERRUPTED] = LATER_ENDED_INTERRUPTED,
+                                                 [KEEPER_LEFT] = LATER_ENDED_LEFT };
+    struct later_attempt attempt = { .ending = endings[cause],
+                                     .beside_others = others && slot->event,
+                                     .number = slot->attempt,
+                                     .crashes = slot->crashes,
+                                     .max_attempts = slot->max_attempts,
+                                     .crash_max = crash_max,
+                                     .retry_in = slot->retry_in };
+    struct later_verdict verdict = later_verdict_after(&attempt);
 
-    if (cause == KEEPER_INTERRUPTED) {
-        slot_finish(slot, LATER_VERB_RETURN, 0, "interrupted", "", "");
-    } else if (others && slot->event) {
-        slot_finish(slot, LATER_VERB_RETURN, 0, "suspect", "", "");
-    } else if (last || (crash && crashes + 1 >= crash_max)) {
-        slot_finish(slot, LATER_VERB_BURY, 0, how, kind, text);
-    } else {
-        /* The first crash of a job has no backoff: it may have been its neighbour's, or ours. */
-        bool at_once = cause == KEEPER_LEFT || (crash && crashes == 0);
-
-        slot_finish(slot, LATER_VERB_RELEASE, at_once ? 0 : slot->retry_in, how, kind, text);
-    }
+    slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
+                verdict.kind[0] ? text : "");
 }
 
 static void check(struct remains *remains);

@@ -1,8 +1,6 @@
 /* job.c: what is decided about one job; pure. */
 #include "reservation/job.h"
 
-#include <math.h>
-
 void job_log_fields(const struct later_job *job, double ms, struct log_job *fields)
 {
     *fields = (struct log_job){ .id = job->id,
@@ -15,45 +13,34 @@ void job_log_fields(const struct later_job *job, double ms, struct log_job *fiel
 
 void job_policy(struct later_job *job, const struct config *config)
 {
-    const struct config_type *type = config_type_find(config, job->doc.type);
-    const struct later_document *doc = &job->doc;
-    double timeout = type ? type->timeout : config->timeout;
-
-    job->rules = type;
-    job->max_attempts = type ? type->max_attempts : config->max_attempts;
-    job->backoff = type ? type->backoff : config->backoff;
-    if (doc->max_attempts)
-        job->max_attempts = doc->max_attempts;
-    if (doc->timeout > 0)
-        timeout = doc->timeout;
-    if (doc->has_backoff && doc->backoff.list_count) {
-        job->backoff = doc->backoff;
-    } else if (doc->has_backoff) {
-        job->backoff.list_count = 0;
-        if (doc->backoff.base >= 0)
-            job->backoff.base = doc->backoff.base;
-        if (doc->backoff.max >= 0)
-            job->backoff.max = doc->backoff.max;
-        /* A base of its own above our cap is meant as it is said. */
-        if (doc->backoff.max < 0 && job->backoff.max < job->backoff.base)
-            job->backoff.max = job->backoff.base;
-    }
-    job->deadline = job->began + timeout;
+    job->rules = config_type_find(config, job->doc.type);
+    config_policy(config, job->rules, &job->policy);
+    later_policy_apply(&job->policy, &job->doc);
+    job->deadline = job->began + job->policy.timeout;
 }
 
-void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, const char *kind,
+/* What a handler has answered; a time-out is one only where it did not end otherwise in time. */
+static enum later_ending ending_of(uint32_t result, bool timed_out)
+{
+    if (result == LATER_DONE)
+        return LATER_ENDED_DONE;
+    if (result == LATER_BURY)
+        return LATER_ENDED_BURY;
+    return timed_out ? LATER_ENDED_TIMEOUT : LATER_ENDED_RETRY;
+}
+
+void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, bool timed_out,
                 uint64_t random)
 {
+    struct later_attempt attempt = { .ending = ending_of(result, timed_out),
+                                     .number = job->attempt,
+                                     .max_attempts = job->policy.max_attempts,
+                                     .retry_in = job->retry_in,
+                                     .backoff = &job->policy.backoff,
+                                     .random = random };
+    struct later_verdict verdict = later_verdict_after(&attempt);
     const char *text = job->error[0] ? job->error : "the handler gave no reason";
-    double wait = job->retry_in;
 
-    if (result == LATER_DONE) {
-        slot_finish(slot, LATER_VERB_ACK, 0, "", "", "");
-    } else if (result == LATER_BURY || job->attempt >= job->max_attempts) {
-        slot_finish(slot, LATER_VERB_BURY, 0, "ran", kind, text);
-    } else {
-        if (wait < 0 || isnan(wait))
-            wait = later_backoff_delay(&job->backoff, job->attempt, random);
-        slot_finish(slot, LATER_VERB_RELEASE, wait, "ran", kind, text);
-    }
+    slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
+                verdict.kind[0] ? text : "");
 }

@@ -29,9 +29,9 @@ struct later_job {
     const struct plugin_type *type;
     const struct config_type *rules; /* its row of `types`, or NULL */
     const char *queue, *id, *token;
-    uint32_t attempt, max_attempts;
+    uint32_t attempt;
     double began, deadline; /* later_clock() */
-    struct later_backoff backoff;
+    struct later_policy policy;
 
     /* What the handler said. */
     char error[SLOT_TEXT + 1];
@@ -52,9 +52,9 @@ void job_log_fields(const struct later_job *job, double ms, struct log_job *fiel
  * before global. Pure. */
 void job_policy(struct later_job *job, const struct config *config);
 
-/* What a result means for a job that has run: fills the slot (verb, wait, how, kind, text). kind is
- * "retry" or "timeout". `random` is any 64 random bits. */
-void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, const char *kind,
+/* What a result means for a job that has run: fills the slot (verb, wait, how, kind, text).
+ * timed_out: it was over its time. `random` is any 64 random bits. */
+void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, bool timed_out,
                 uint64_t random);
 
 #endif

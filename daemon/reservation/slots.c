@@ -285,7 +285,7 @@ void slot_mend(struct slot *slot)
         slot->verb = LATER_VERB_RETURN; /* nobody knows how it ended: once more */
     if (!among(slot->how, hows[slot->verb]))
         slot->how[0] = '\0';
-    if (!among(slot->kind, " retry timeout crash lapse bad "))
+    if (!among(slot->kind, " retry timeout crash lapse bad buried "))
         slot->kind[0] = '\0';
     if (!is_score(slot->score))
         slot->score[0] = '\0';

@@ -43,7 +43,7 @@ static const char *job_bytes(const struct later_job *job, uint32_t which, size_t
 
 static uint32_t job_number(const struct later_job *job, uint32_t which)
 {
-    return which == LATER_JOB_ATTEMPT ? job->attempt : job->max_attempts;
+    return which == LATER_JOB_ATTEMPT ? job->attempt : job->policy.max_attempts;
 }
 
 static double job_time_left(const struct later_job *job)

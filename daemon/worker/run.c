@@ -114,16 +114,18 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     }
     job_policy(job, worker->config);
     job_log_fields(job, -1, &fields);
-    if (job->doc.expires_at > 0 && redis_now(worker) >= job->doc.expires_at) {
+    switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
+                                 redis_now(worker))) {
+    case LATER_FIT_EXPIRED:
         log_job(LOG_INFO, &fields, "expired");
         settle_unrun(job, LATER_VERB_EXPIRE, 0, "", "");
         return false;
-    }
-    if (held->attempts >= job->max_attempts ||
-        (slot->crashes > 0 && (uint32_t)slot->crashes >= worker->config->crash_max)) {
+    case LATER_FIT_USED_UP:
         log_job(LOG_WARN, &fields, "buried: %u attempts are over", (unsigned)held->attempts);
         settle_unrun(job, LATER_VERB_BURY, 0, "", ""); /* its last error stays */
         return false;
+    case LATER_FIT:
+        break;
     }
     job->type = plugin_set_find(worker->plugins, job->doc.type);
     if (!job->type) {
@@ -191,7 +193,7 @@ static void log_end(const struct later_job *job, const struct slot *slot, double
 }
 
 /* An attempt has ended with `result`. The job is settled, its struct not freed. */
-static void end_attempt(struct later_job *job, uint32_t result, const char *kind)
+static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
 {
     struct worker *worker = job->worker;
     double seconds = later_clock() - job->began;
@@ -199,7 +201,7 @@ static void end_attempt(struct later_job *job, uint32_t result, const char *kind
 
     if (type && !job->event)
         learn(&type->average, seconds);
-    job_settle(job, job->slot, result, kind, run_random());
+    job_settle(job, job->slot, result, timed_out, run_random());
     log_end(job, job->slot, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
     if (result != LATER_DONE)
@@ -244,7 +246,7 @@ static void on_job_timer(evutil_socket_t fd, short what, void *arg)
         cancel_event_job(job);
     } else { /* it did not finish: settled without it; the struct waits for a late finish */
         forget_event_job(worker, job);
-        end_attempt(job, LATER_RETRY, "timeout");
+        end_attempt(job, LATER_RETRY, true);
     }
     worker_kick(worker);
 }
@@ -287,7 +289,7 @@ int run_finish(struct later_job *job, uint32_t result)
         return -1;
     }
     forget_event_job(worker, job);
-    end_attempt(job, result, job->cancel_sent ? "timeout" : "retry");
+    end_attempt(job, result, job->cancel_sent);
     entomb(worker, job);
     worker_kick(worker);
     return 0;
@@ -337,11 +339,11 @@ static void describe(const struct later_job *job)
     struct slot *slot = job->slot;
 
     slot->attempt = job->attempt;
-    slot->max_attempts = job->max_attempts;
+    slot->max_attempts = job->policy.max_attempts;
     slot->event = job->event;
     slot->began = job->began;
     slot->deadline = job->deadline;
-    slot->retry_in = later_backoff_delay(&job->backoff, job->attempt, run_random());
+    slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, run_random());
 }
 
 static uint32_t perform(struct later_job *job)
@@ -378,7 +380,7 @@ static void run_one(struct worker *worker, struct later_job *job)
         return;
     if (result == LATER_DEFERRED)
         result = LATER_RETRY; /* no memory for its timer */
-    end_attempt(job, result, job->cancel_sent ? "timeout" : "retry");
+    end_attempt(job, result, job->cancel_sent);
     job_free(job);
 }
 

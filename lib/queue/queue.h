@@ -105,8 +105,8 @@ const char *later_verb_name(enum later_verb verb);
  * in order: pass the same *cursor, 0 at first. */
 bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor);
 
-/* `"kind":…,"text":…,"host":…}` for settlements. kind: retry timeout crash lapse bad. Returns a
- * malloc'ed string, NULL without memory. */
+/* `"kind":…,"text":…,"host":…}` for settlements. kind: retry timeout crash lapse bad buried.
+ * Returns a malloc'ed string, NULL without memory. */
 char *later_queue_error(const char *kind, const char *text, const char *host);
 
 /* --- migrate --- */

@@ -41,11 +41,11 @@ is "$(later peek mail --state delayed | cut -f 1-6)" "$(printf 'd1\tdelayed\tc\t
 is "$(later peek mail --state reserved | cut -f 1-2)" "$(printf 'held\treserved')" \
     "peek --state reserved"
 is "$(later peek mail --state dead | cut -f 1,2,5-8)" \
-    "$(printf 'dead1\tdead\t1\t100\tbad: no "such" address\t{"type":"e","id":"dead1","priority":100}')" \
+    "$(printf 'dead1\tdead\t1\t100\tburied: no "such" address\t{"type":"e","id":"dead1","priority":100}')" \
     "peek --state dead: attempts, priority, error, document"
 line=$(later peek mail --state dead --json)
 is "$(printf '%s' "$line" | sed 's/"score":[0-9.]*/"score":S/; s/"at":[0-9.]*/"at":T/; s/"host":"[^"]*"/"host":"H"/')" \
-    '{"queue":"mail","id":"dead1","state":"dead","type":"e","score":S,"attempts":1,"priority":100,"error":{"at":T,"attempt":1,"kind":"bad","text":"no \"such\" address","host":"H"},"document":"{\"type\":\"e\",\"id\":\"dead1\",\"priority\":100}"}' \
+    '{"queue":"mail","id":"dead1","state":"dead","type":"e","score":S,"attempts":1,"priority":100,"error":{"at":T,"attempt":1,"kind":"buried","text":"no \"such\" address","host":"H"},"document":"{\"type\":\"e\",\"id\":\"dead1\",\"priority\":100}"}' \
     "peek --json: the members of the contract, in order"
 like "$(later peek mail --json -n 1)" '"id":null,.*"type":"plain","score":1000,' \
     "a plain ZADD has no id yet"
@@ -93,6 +93,6 @@ columns=$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek mail --s
 is "$((columns <= 110))" 1 "lines are cut at the terminal's edge"
 is "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek odd" | grep -c "$(printf '\033')")" 0 \
     "a document's control bytes do not reach the terminal"
-like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*bad: no "such" address' \
+like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*buried: no "such" address' \
     "show on a terminal: one below the other"
 finish

@@ -59,7 +59,7 @@ later return q b "$(later reserve q | token_of)" --in 1h
 is "$(later show b -q q | cut -f 2)" delayed "return --in"
 later kick b -q q >/dev/null
 later bury q b "$(later reserve q | token_of)" --error 'hopeless'
-is "$(later show b -q q | cut -f 2,7)" "$(printf 'dead\tbad: hopeless')" "bury --error"
+is "$(later show b -q q | cut -f 2,7)" "$(printf 'dead\tburied: hopeless')" "bury --error"
 run later release q b
 is "$status" 64 "no token"
 run later release q b x y

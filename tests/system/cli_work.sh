@@ -40,6 +40,7 @@ is "$(redis HGET 'later:{q}:stats' 'done')" 1 "0: the job is done"
 later push t -q q --id bury >/dev/null
 run later work q --count 1 -- sh -c 'exit 65'
 is "$status $(state q bury)" "0 dead" "65: buried"
+is "$(later show bury -q q | cut -f 7)" "buried: exit status 65" "on purpose, as its error says"
 is "$err" "later work: bury: buried: exit status 65" "and told"
 
 later push t -q q --id retry --backoff 3600 >/dev/null
@@ -52,13 +53,39 @@ like "$err" 'retry: exit status 1; again in (4[5-9]|5[0-9]|60) min' \
     "the backoff of the document"
 is "$(later show retry -q q | cut -f 7)" "retry: exit status 1" "the reason is kept"
 
-later push t -q q --id crash >/dev/null
-later work q -n 1 -- sh -c 'kill -9 $$' 2>/dev/null
-is "$(later show crash -q q | cut -f 2,5,7)" "$(printf 'delayed\t1\tcrash: killed by signal 9 (Killed)')" \
-    "killed by a signal: again later"
-wait_s=$(later show crash -q q --json | field score)
+later push t -q q --id wait >/dev/null
+later work q -n 1 -- false 2>/dev/null
+wait_s=$(later show wait -q q --json | field score)
 now=$(redis TIME | tr '\n' ' ' | awk '{ printf "%d.%06d", $1, $2 }')
 is "$(awk "BEGIN { print ($wait_s - $now <= 1) }")" 1 "by default after a second at most"
+
+# A crash: at once the first time, then by the backoff; crash_max (3) of them are enough.
+later push t -q crash --id crash --backoff 0 >/dev/null
+later work crash -n 1 -- sh -c 'kill -9 $$' 2>/dev/null
+is "$(later show crash -q crash | cut -f 2,5,7)" "$(printf 'ready\t1\tcrash: killed by signal 9 (Killed)')" \
+    "killed by a signal: again at once"
+run later work crash --until-empty -- sh -c 'kill -9 $$'
+is "$(later show crash -q crash | cut -f 2,5,7)" "$(printf 'dead\t3\tcrash: killed by signal 9 (Killed)')" \
+    "three times: buried, with the kind of its last failure"
+printf '%s\n' 'crash_max = 2; retry = { max_attempts = 4; base = 0.01; };' \
+    'types = ( { name = "few"; max_attempts = 2; timeout = 0.2; } );' >"$work/laterd.conf"
+for type in t few; do
+    later push $type -q conf --id $type >/dev/null
+    later push $type -q conf --id $type-own --max-attempts 3 >/dev/null
+done
+later push t -q conf --id crash >/dev/null
+run later work conf -C "$work/laterd.conf" -n 14 -- sh -c 'if [ $LATER_ID = crash ]; then kill -9 $$; fi; exit 1'
+for job in t t-own few few-own crash; do
+    later show $job -q conf | cut -f 1,2,5
+done >"$work/shown"
+is "$(tr '\t\n' '  ' <"$work/shown")" "t dead 4 t-own dead 3 few dead 2 few-own dead 3 crash dead 2 " \
+    "as the daemon's configuration has it, the document before"
+later push few -q conf --id over >/dev/null
+run later work conf -C "$work/laterd.conf" -n 1 -- sleep 30
+like "$err" 'over: over its time: 0.2 s' "so has the time of a type"
+printf 'crash_max = no;\n' >"$work/laterd.conf"
+run later work conf -C "$work/laterd.conf" -n 1 -- true
+is "$status" 78 "a wrong configuration: status 78"
 
 later push t -q q --id last --max-attempts 2 --backoff 0 >/dev/null
 run later work q --until-empty -- false

@@ -48,11 +48,11 @@ static void check_policy(const char *document, double timeout, uint32_t attempts
 {
     decide(document);
     ck_assert_double_eq(job.deadline, 1000 + timeout);
-    ck_assert_uint_eq(job.max_attempts, attempts);
-    ck_assert_uint_eq(job.backoff.list_count, 0);
-    ck_assert_double_eq(job.backoff.base, base);
-    ck_assert_double_eq(job.backoff.max, max);
-    ck_assert_double_eq(job.backoff.jitter, jitter);
+    ck_assert_uint_eq(job.policy.max_attempts, attempts);
+    ck_assert_uint_eq(job.policy.backoff.list_count, 0);
+    ck_assert_double_eq(job.policy.backoff.base, base);
+    ck_assert_double_eq(job.policy.backoff.max, max);
+    ck_assert_double_eq(job.policy.backoff.jitter, jitter);
 }
 
 /* ---- policy */
@@ -69,9 +69,9 @@ START_TEST(test_type_before_global)
     check_policy("{\"type\":\"video.encode\"}", 3600, 3, 10, 100, 0.5);
     decide("{\"type\":\"video.other\"}");
     ck_assert_double_eq(job.deadline, 1060);
-    ck_assert_uint_eq(job.max_attempts, 7);
-    ck_assert_uint_eq(job.backoff.list_count, 2);
-    ck_assert_double_eq(job.backoff.list[1], 6);
+    ck_assert_uint_eq(job.policy.max_attempts, 7);
+    ck_assert_uint_eq(job.policy.backoff.list_count, 2);
+    ck_assert_double_eq(job.policy.backoff.list[1], 6);
 }
 END_TEST
 
@@ -101,14 +101,14 @@ END_TEST
 START_TEST(test_backoff_list_of_the_document)
 {
     decide("{\"type\":\"video.other\",\"backoff\":[1,2.5,30]}");
-    ck_assert_uint_eq(job.backoff.list_count, 3);
-    ck_assert_double_eq(job.backoff.list[0], 1);
-    ck_assert_double_eq(job.backoff.list[1], 2.5);
-    ck_assert_double_eq(job.backoff.list[2], 30);
+    ck_assert_uint_eq(job.policy.backoff.list_count, 3);
+    ck_assert_double_eq(job.policy.backoff.list[0], 1);
+    ck_assert_double_eq(job.policy.backoff.list[1], 2.5);
+    ck_assert_double_eq(job.policy.backoff.list[2], 30);
     decide("{\"type\":\"mail\",\"backoff\":7}"); /* a number: always that long */
     for (uint32_t attempt = 1; attempt < 9; attempt++)
-        ck_assert_double_eq(later_backoff_delay(&job.backoff, attempt, UINT64_MAX),
-                            job.backoff.list_count ? 7 : 7 * (double)(1 << (attempt - 1)));
+        ck_assert_double_eq(later_backoff_delay(&job.policy.backoff, attempt, UINT64_MAX),
+                            job.policy.backoff.list_count ? 7 : 7 * (double)(1 << (attempt - 1)));
 }
 END_TEST
 
@@ -128,10 +128,10 @@ START_TEST(test_done)
 {
     decide("{\"type\":\"mail\"}");
     strcpy(job.error, "left from before");
-    job_settle(&job, &slot, LATER_DONE, "retry", 0);
+    job_settle(&job, &slot, LATER_DONE, false, 0);
     check_slot(LATER_VERB_ACK, 0, "", "", "");
-    job.attempt = job.max_attempts = 1;
-    job_settle(&job, &slot, LATER_DONE, "timeout", 0);
+    job.attempt = job.policy.max_attempts = 1;
+    job_settle(&job, &slot, LATER_DONE, true, 0);
     check_slot(LATER_VERB_ACK, 0, "", "", "");
 }
 END_TEST
@@ -139,16 +139,16 @@ END_TEST
 START_TEST(test_retry)
 {
     decide("{\"type\":\"mail\",\"backoff\":{\"base\":8,\"max\":40}}");
-    job_settle(&job, &slot, LATER_RETRY, "retry", UINT64_MAX);
+    job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
     check_slot(LATER_VERB_RELEASE, 8, "ran", "retry", "the handler gave no reason");
-    job_settle(&job, &slot, LATER_RETRY, "retry", 0); /* a quarter of jitter */
+    job_settle(&job, &slot, LATER_RETRY, false, 0); /* a quarter of jitter */
     check_slot(LATER_VERB_RELEASE, 6, "ran", "retry", "the handler gave no reason");
     job.attempt = 2;
     strcpy(job.error, "smtp: \"421\"");
-    job_settle(&job, &slot, LATER_RETRY, "timeout", UINT64_MAX);
+    job_settle(&job, &slot, LATER_RETRY, true, UINT64_MAX);
     check_slot(LATER_VERB_RELEASE, 16, "ran", "timeout", "smtp: \"421\"");
     job.attempt = 24; /* the last but one */
-    job_settle(&job, &slot, LATER_RETRY, "retry", UINT64_MAX);
+    job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
     check_slot(LATER_VERB_RELEASE, 40, "ran", "retry", "smtp: \"421\"");
 }
 END_TEST
@@ -160,11 +160,11 @@ START_TEST(test_retry_in)
     decide("{\"type\":\"mail\"}");
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         job.retry_in = said[i];
-        job_settle(&job, &slot, LATER_RETRY, "retry", 1);
+        job_settle(&job, &slot, LATER_RETRY, false, 1);
         check_slot(LATER_VERB_RELEASE, said[i], "ran", "retry", "the handler gave no reason");
     }
     job.retry_in = NAN; /* said nothing that can be waited */
-    job_settle(&job, &slot, LATER_RETRY, "retry", UINT64_MAX);
+    job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
     ck_assert_double_eq(slot.wait, 1);
 }
 END_TEST
@@ -173,16 +173,16 @@ START_TEST(test_bury)
 {
     decide("{\"type\":\"mail\",\"max_attempts\":3}");
     job.retry_in = 5;
-    job_settle(&job, &slot, LATER_BURY, "retry", 0);
-    check_slot(LATER_VERB_BURY, 0, "ran", "retry", "the handler gave no reason");
+    job_settle(&job, &slot, LATER_BURY, false, 0);
+    check_slot(LATER_VERB_BURY, 0, "ran", "buried", "the handler gave no reason");
     job.attempt = 2;
-    job_settle(&job, &slot, LATER_RETRY, "retry", 0);
+    job_settle(&job, &slot, LATER_RETRY, false, 0);
     ck_assert_uint_eq(slot.verb, LATER_VERB_RELEASE);
     job.attempt = 3; /* the last */
-    job_settle(&job, &slot, LATER_RETRY, "timeout", 0);
+    job_settle(&job, &slot, LATER_RETRY, true, 0);
     check_slot(LATER_VERB_BURY, 0, "ran", "timeout", "the handler gave no reason");
     job.attempt = 4; /* one too many cannot be, and would not run again either */
-    job_settle(&job, &slot, LATER_RETRY, "retry", 0);
+    job_settle(&job, &slot, LATER_RETRY, false, 0);
     ck_assert_uint_eq(slot.verb, LATER_VERB_BURY);
 }
 END_TEST

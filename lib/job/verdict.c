@@ -1,0 +1,104 @@
+/* verdict.c: what becomes of a job. */
+#include "job/verdict.h"
+
+#include <math.h>
+
+void later_policy_apply(struct later_policy *policy, const struct later_document *doc)
+{
+    struct later_backoff *backoff = &policy->backoff;
+
+    if (doc->max_attempts)
+        policy->max_attempts = doc->max_attempts;
+    if (doc->timeout > 0)
+        policy->timeout = doc->timeout;
+    if (doc->has_backoff && doc->backoff.list_count) {
+        *backoff = doc->backoff;
+    } else if (doc->has_backoff) {
+        backoff->list_count = 0;
+        if (doc->backoff.base >= 0)
+            backoff->base = doc->backoff.base;
+        if (doc->backoff.max >= 0)
+            backoff->max = doc->backoff.max;
+        /* A base of its own above our cap is meant as it is said. */
+        else if (backoff->max < backoff->base)
+            backoff->max = backoff->base;
+    }
+}
+
+enum later_fitness later_verdict_before(const struct later_policy *policy,
+                                        const struct later_document *doc, uint32_t attempts,
+                                        int32_t crashes, double now)
+{
+    if (doc->expires_at > 0 && now >= doc->expires_at)
+        return LATER_FIT_EXPIRED;
+    if (attempts >= policy->max_attempts || (crashes > 0 && (uint32_t)crashes >= policy->crash_max))
+        return LATER_FIT_USED_UP;
+    return LATER_FIT;
+}
+
+/* --- after an attempt --- */
+
+static const char *kind_of(enum later_ending ending)
+{
+    switch (ending) {
+    case LATER_ENDED_RETRY:
+        return "retry";
+    case LATER_ENDED_BURY:
+        return "buried";
+    case LATER_ENDED_TIMEOUT:
+        return "timeout";
+    case LATER_ENDED_CRASH:
+    case LATER_ENDED_LEFT:
+        return "crash";
+    case LATER_ENDED_DONE:
+    case LATER_ENDED_INTERRUPTED:
+        break;
+    }
+    return "";
+}
+
+static bool is_last(const struct later_attempt *attempt)
+{
+    uint32_t crashes = attempt->crashes > 0 ? (uint32_t)attempt->crashes : 0;
+
+    if (attempt->max_attempts && attempt->number >= attempt->max_attempts)
+        return true;
+    return attempt->ending == LATER_ENDED_CRASH && attempt->crash_max &&
+           crashes + 1 >= attempt->crash_max;
+}
+
+/* A first crash has no backoff: it may have been its neighbour's, or ours. */
+static double wait_after(const struct later_attempt *attempt)
+{
+    if (attempt->ending == LATER_ENDED_LEFT ||
+        (attempt->ending == LATER_ENDED_CRASH && attempt->crashes <= 0))
+        return 0;
+    if (attempt->retry_in >= 0) /* NaN is not */
+        return attempt->retry_in;
+    return attempt->backoff
+               ? later_backoff_delay(attempt->backoff, attempt->number, attempt->random)
+               : 0;
+}
+
+struct later_verdict later_verdict_after(const struct later_attempt *attempt)
+{
+    bool crash = attempt->ending == LATER_ENDED_CRASH;
+    bool killed =
+        crash || attempt->ending == LATER_ENDED_LEFT || attempt->ending == LATER_ENDED_TIMEOUT;
+    struct later_verdict verdict = { .how = crash ? "crashed" : "ran",
+                                     .kind = kind_of(attempt->ending) };
+
+    if (attempt->ending == LATER_ENDED_DONE)
+        return (struct later_verdict){ LATER_VERB_ACK, 0, "", "" };
+    if (attempt->ending == LATER_ENDED_INTERRUPTED)
+        return (struct later_verdict){ LATER_VERB_RETURN, 0, "interrupted", "" };
+    if (killed && attempt->beside_others)
+        return (struct later_verdict){ LATER_VERB_RETURN, 0, "suspect", "" };
+    if (attempt->ending == LATER_ENDED_BURY || is_last(attempt)) {
+        verdict.verb = LATER_VERB_BURY;
+    } else {
+        verdict.verb = LATER_VERB_RELEASE;
+        verdict.wait = wait_after(attempt);
+    }
+    return verdict;
+}

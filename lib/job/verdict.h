@@ -1,0 +1,74 @@
+/*
+ * verdict.h: what becomes of a job: may it run, and how does an attempt at it end? Pure.
+ *
+ * The one home of these rules. A worker goes by them, the keeper for a worker that died, and
+ * `later work` and `later reserve`.
+ */
+#ifndef LATER_VERDICT_H
+#define LATER_VERDICT_H
+
+#include "base/backoff.h"
+#include "job/document.h"
+#include "queue/queue.h"
+
+/* What a job is allowed. */
+struct later_policy {
+    uint32_t max_attempts; /* attempts until it is buried */
+    uint32_t crash_max;    /* crashes until it is buried */
+    double timeout;        /* seconds that an attempt may run */
+    struct later_backoff backoff;
+};
+
+/* The document goes before what its type or the configuration says, which *policy comes with. */
+void later_policy_apply(struct later_policy *policy, const struct later_document *doc);
+
+/* --- before an attempt --- */
+
+enum later_fitness {
+    LATER_FIT,
+    LATER_FIT_EXPIRED, /* it was not begun in time: expire */
+    LATER_FIT_USED_UP  /* its attempts or crashes are used up: bury, its last error stays */
+};
+
+/* attempts, crashes: until now (a negative number of crashes is none). now: Redis's time; 0 where
+ * it is not known, then nothing has expired. */
+enum later_fitness later_verdict_before(const struct later_policy *policy,
+                                        const struct later_document *doc, uint32_t attempts,
+                                        int32_t crashes, double now);
+
+/* --- after an attempt --- */
+
+enum later_ending {
+    LATER_ENDED_DONE,
+    LATER_ENDED_RETRY,       /* it failed and may be tried again */
+    LATER_ENDED_BURY,        /* it failed, and trying again cannot help */
+    LATER_ENDED_TIMEOUT,     /* it was over its time */
+    LATER_ENDED_CRASH,       /* it killed its worker or its program */
+    LATER_ENDED_LEFT,        /* worker and supervisor are both gone: whoever's fault that was */
+    LATER_ENDED_INTERRUPTED, /* we stopped it, through no fault of its own */
+};
+
+/* An attempt that has ended. */
+struct later_attempt {
+    enum later_ending ending;
+    bool beside_others;    /* of a TIMEOUT, CRASH or LEFT: nobody knows which of them it was */
+    uint32_t number;       /* of this attempt, from 1 */
+    int32_t crashes;       /* before it; negative = none */
+    uint32_t max_attempts; /* 0 = no bound is known; so is crash_max */
+    uint32_t crash_max;
+    double retry_in; /* seconds until the next attempt; negative or NaN: as the backoff says */
+    const struct later_backoff *backoff; /* NULL: none, so at once where retry_in does not say it */
+    uint64_t random;                     /* any 64 random bits, for its jitter */
+};
+
+/* How it is to be settled. `how` and `kind` are static: of a settlement (queue.h), and of
+ * later_queue_error(), "" where there is no error to note. */
+struct later_verdict {
+    enum later_verb verb;
+    double wait; /* seconds */
+    const char *how, *kind;
+};
+
+struct later_verdict later_verdict_after(const struct later_attempt *attempt);
+
+#endif
