@@ -1,5 +1,5 @@
 -- bury: reserved jobs become dead, with the reason
--- KEYS   reserved dead attempts crashes interrupts errors stats
+-- KEYS   reserved dead jobs attempts crashes interrupts errors stats
 -- ARGV   (member how error)...
 -- reply  the positions (from 1) of members that are LOST
 --
@@ -8,7 +8,7 @@
 
 -- @include now
 -- @include guard
--- @include owned
+-- @include give_up
 -- @include fail
 
 local members = {}
@@ -19,15 +19,14 @@ for i = 1, #ARGV / 3 do
         return redis.error_reply('ERR bury: how is ran, crashed or unrun')
     end
 end
-guard(#members, { dead }, { attempts, crashes, interrupts, errors, stats })
+guard(#members, { dead }, { jobs, attempts, crashes, interrupts, errors, stats })
 
-local held, ids, at, lost = owned(members)
-if #held == 0 then
+local ids, at, lost = give_up(members)
+if #ids == 0 then
     return lost
 end
-redis.call('ZREM', reserved, unpack(held))
 local buried = {}
-for n = 1, #held do
+for n = 1, #ids do
     local id, how = ids[n], ARGV[3 * at[n] - 1]
     buried[2 * n - 1], buried[2 * n] = now + n / 1000000, id
     local attempt
@@ -42,5 +41,5 @@ for n = 1, #held do
     note_error(id, attempt, ARGV[3 * at[n]])
 end
 redis.call('ZADD', dead, unpack(buried))
-count(stats, 'buried', #held)
+count(stats, 'buried', #ids)
 return lost

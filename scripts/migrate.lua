@@ -54,18 +54,24 @@ local function promote(step)
     return #soon / 2, size
 end
 
+-- What has no document any more was ended under another token (inc/give_up.lua), and is gone.
 local function lapse_first(step)
     local over = redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, step)
+    local soon = {}
     if #over > 0 then
-        local soon = {}
         redis.call('ZREMRANGEBYRANK', reserved, 0, #over - 1)
-        for i = 1, #over do
-            local id = string.sub(over[i], 18)
-            soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(id), id
+    end
+    for i = 1, #over do
+        local id = string.sub(over[i], 18)
+        if redis.call('HEXISTS', jobs, id) == 1 then
+            soon[#soon + 1] = now + i / 1000000 - rank(id)
+            soon[#soon + 1] = id
             note_error(id, count_attempt(id), reason)
         end
+    end
+    if #soon > 0 then
         redis.call('ZADD', ready, unpack(soon))
-        count(stats, 'lapsed', #over)
+        count(stats, 'lapsed', #soon / 2)
     end
     return #over
 end

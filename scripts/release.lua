@@ -1,5 +1,6 @@
 -- release: an attempt failed; the job runs again later
--- KEYS   reserved ready delayed attempts crashes interrupts priorities errors wake paused stats due
+-- KEYS   reserved ready delayed jobs attempts crashes interrupts priorities errors wake paused
+-- KEYS   stats due
 -- ARGV   (member wait how error)...
 -- reply  the positions (from 1) of members that are LOST
 --
@@ -11,7 +12,7 @@
 
 -- @include now
 -- @include guard
--- @include owned
+-- @include give_up
 -- @include priority
 -- @include fail
 -- @include place
@@ -25,15 +26,15 @@ for i = 1, #ARGV / 4 do
         return redis.error_reply('ERR release: a wait is seconds, how is ran or crashed')
     end
 end
-guard(#members, { ready, delayed }, { attempts, crashes, interrupts, priorities, errors, stats })
+guard(#members, { ready, delayed },
+    { jobs, attempts, crashes, interrupts, priorities, errors, stats })
 
-local held, ids, at, lost = owned(members)
-if #held == 0 then
+local ids, at, lost = give_up(members)
+if #ids == 0 then
     return lost
 end
-redis.call('ZREM', reserved, unpack(held))
 local soon, later = {}, {}
-for n = 1, #held do
+for n = 1, #ids do
     local i, id = at[n], ids[n]
     if waits[i] > 0 then
         later[#later + 1] = now + waits[i]
@@ -50,5 +51,5 @@ for n = 1, #held do
     end
 end
 place(soon, later)
-count(stats, 'released', #held)
+count(stats, 'released', #ids)
 return lost

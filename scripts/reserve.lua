@@ -1,5 +1,5 @@
 -- reserve: hand out the first ready jobs under a token
--- KEYS   ready reserved jobs attempts crashes wake paused stats
+-- KEYS   ready delayed reserved dead jobs attempts crashes wake paused stats
 -- ARGV   token lease limit bytes deadline
 -- reply  the present, then for each job: id, the score it had, attempts, crashes, document
 --
@@ -10,6 +10,9 @@
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
 --           For a reserve written behind a BLPOP, whose client may be gone when it runs.
 -- attempts and crashes are '' where there were none; crashes 0 is a suspect.
+--
+-- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
+-- would have taken: its document gets another id.
 
 -- @include now
 -- @include number
@@ -38,7 +41,7 @@ end
 
 -- In small steps: no more than the budget holds at the average size so far, and few in any case,
 -- so that little is read in vain. Attempts and crashes are filled in behind, where there are any.
-local ids, orphans, n = {}, {}, 1
+local ids, orphans, strays, n = {}, {}, {}, 1
 local taken, size, step, full = 0, 0, 2, false
 repeat
     step = math.min(step, most - taken)
@@ -58,6 +61,9 @@ repeat
         taken, size = taken + 1, size + #document
         if not known[i] then
             orphans[#orphans + 1] = taken
+        elseif #member > 200 or not string.find(member, '^[!-~]+$') then
+            orphans[#orphans + 1] = taken
+            strays[#strays + 1] = member
         end
         ids[taken] = member
         reply[n + 1], reply[n + 2] = member, found[2 * i]
@@ -72,13 +78,12 @@ if taken == 0 then
     return reply
 end
 
--- A member without an entry is its own document.
 local adopted = {}
 if #orphans > 0 then
     guard(0, {}, { stats })
 end
 for _, i in ipairs(orphans) do
-    ids[i] = adopt(ids[i])
+    ids[i] = adopt(reply[5 * i + 1])
     adopted[#adopted + 1] = ids[i]
     adopted[#adopted + 1] = reply[5 * i + 1]
     reply[5 * i - 3] = ids[i]
@@ -99,9 +104,17 @@ end
 
 redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
 redis.call('ZADD', reserved, unpack(held))
+-- A plain ZADD may name a job that is delayed or dead: now it is reserved, and nothing else.
+if redis.call('EXISTS', delayed, dead) > 0 then
+    redis.pcall('ZREM', delayed, unpack(ids))
+    redis.pcall('ZREM', dead, unpack(ids))
+end
 if #adopted > 0 then
     redis.call('HSET', jobs, unpack(adopted))
     count(stats, 'adopted', #adopted / 2)
+end
+if #strays > 0 then
+    redis.call('HDEL', jobs, unpack(strays))
 end
 leave_wake()
 return reply

@@ -1,5 +1,5 @@
 -- return: give jobs back without an attempt
--- KEYS   reserved ready delayed attempts crashes interrupts priorities wake paused stats due
+-- KEYS   reserved ready delayed jobs attempts crashes interrupts priorities wake paused stats due
 -- ARGV   (member score wait how)...
 -- reply  the positions (from 1) of members that are LOST
 --
@@ -10,7 +10,7 @@
 
 -- @include now
 -- @include guard
--- @include owned
+-- @include give_up
 -- @include priority
 -- @include count
 -- @include place
@@ -33,15 +33,14 @@ for i = 1, #ARGV / 4 do
         return redis.error_reply('ERR return: how is held, suspect or interrupted')
     end
 end
-guard(#members, { ready, delayed }, { attempts, crashes, interrupts, priorities, stats })
+guard(#members, { ready, delayed }, { jobs, attempts, crashes, interrupts, priorities, stats })
 
-local held, ids, at, lost = owned(members)
-if #held == 0 then
+local ids, at, lost = give_up(members)
+if #ids == 0 then
     return lost
 end
-redis.call('ZREM', reserved, unpack(held))
 local soon, later = {}, {}
-for n = 1, #held do
+for n = 1, #ids do
     local i, id = at[n], ids[n]
     local score, how = tonumber(ARGV[4 * i - 2]), ARGV[4 * i]
     if waits[i] > 0 then
@@ -59,5 +58,5 @@ for n = 1, #held do
     end
 end
 place(soon, later)
-count(stats, 'returned', #held)
+count(stats, 'returned', #ids)
 return lost

@@ -143,6 +143,133 @@ START_TEST(big_ready_members_are_bounded)
 }
 END_TEST
 
+/* ---- other bytes of the same SHA-1 */
+
+/* The first 320 bytes of the two files of https://shattered.io: what they have in common, and where
+ * they differ. */
+static const char shattered_head[] =
+    "255044462d312e330a25e2e3cfd30a0a0a312030206f626a0a3c3c2f57696474682032203020522f4865696768"
+    "742033203020522f547970652034203020522f537562747970652035203020522f46696c746572203620302052"
+    "2f436f6c6f7253706163652037203020522f4c656e6774682038203020522f42697473506572436f6d706f6e65"
+    "6e7420383e3e0a73747265616d0affd8fffe00245348412d3120697320646561642121212121852fec09233975"
+    "9c39b1a1c63c4c97e1fffe01";
+static const char *const shattered_tail[] = {
+    "7f46dc93a6b67e013b029aaa1db2560b45ca67d688c7f84b8c4c791fe02b3df614f86db1690901c56b45c1530a"
+    "fedfb76038e972722fe7ad728f0e4904e046c230570fe9d41398abe12ef5bc942be33542a4802d98b5d70f2a33"
+    "2ec37fac3514e74ddc0f2cc1a874cd0c78305a21566461309789606bd0bf3f98cda8044629a1",
+    "7346dc9166b67e118f029ab621b2560ff9ca67cca8c7f85ba84c79030c2b3de218f86db3a90901d5df45c14f26"
+    "fedfb3dc38e96ac22fe7bd728f0e45bce046d23c570feb141398bb552ef5a0a82be331fea48037b8b5d71f0e33"
+    "2edf93ac3500eb4ddc0decc1a864790c782c76215660dd309791d06bd0af3f98cda4bc4629b1",
+};
+#define SHATTERED      320
+#define SHATTERED_SHA1 "f92d74e3874587aaf443d1db961d4e26dde13e9c"
+
+static void shattered(size_t which, unsigned char out[SHATTERED])
+{
+    const char *hex = text("%s%s", shattered_head, shattered_tail[which]);
+
+    ck_assert_uint_eq(strlen(hex), 2 * (size_t)SHATTERED);
+    for (size_t i = 0; i < SHATTERED; i++)
+        out[i] = (unsigned char)strtoul(text("%.2s", hex + 2 * i), NULL, 16);
+}
+
+START_TEST(two_documents_of_one_sha1_are_two_jobs)
+{
+    unsigned char document[2][SHATTERED];
+    const redisReply *reply;
+
+    for (size_t i = 0; i < 2; i++) {
+        shattered(i, document[i]);
+        ask("ZADD %s %d %b", key("ready"), (int)i, document[i], sizeof document[i]);
+    }
+    ck_assert_mem_ne(document[0], document[1], SHATTERED);
+    reply = reserve('t', 10);
+    ck_assert_uint_eq(jobs_in(reply), 2);
+    ck_assert_str_eq(told(reply, 0, ID), SHATTERED_SHA1);
+    ck_assert_str_eq(told(reply, 1, ID), SHATTERED_SHA1 "-2");
+    for (size_t i = 0; i < 2; i++) {
+        const redisReply *kept = ask("HGET %s %s", key("jobs"), told(reply, i, ID));
+
+        ck_assert_uint_eq(kept->len, SHATTERED);
+        ck_assert_mem_eq(kept->str, document[i], SHATTERED);
+    }
+    check_sums();
+}
+END_TEST
+
+/* ---- ids that no push would have taken, by HSET and ZADD */
+
+static void plant(const char *id, size_t len, const char *document)
+{
+    ask("HSET %s %b %s", key("jobs"), id, len, document);
+    ask("ZADD %s 5 %b", key("ready"), id, len);
+}
+
+static const struct {
+    const char *id;
+    size_t len;
+} bad_ids[] = {
+    { "", 0 },       { "a b", 3 },      { "nul\0", 4 },       { "\0", 1 },
+    { "line\n", 5 }, { "\x1b[31m", 5 }, { "caf\xc3\xa9", 5 }, { "del\x7f", 4 },
+};
+#define BAD_IDS (sizeof bad_ids / sizeof *bad_ids)
+
+START_TEST(a_bad_id_becomes_another)
+{
+    for (size_t i = 0; i < BAD_IDS; i++) {
+        const redisReply *reply;
+
+        ask("FLUSHALL");
+        plant(bad_ids[i].id, bad_ids[i].len, PLAIN);
+        reply = reserve('t', 10);
+        ck_assert_uint_eq(jobs_in(reply), 1);
+        ck_assert_str_eq(told(reply, 0, ID), PLAIN_SHA1);
+        ck_assert_str_eq(told(reply, 0, SCORE), "5");
+        ck_assert_str_eq(told(reply, 0, DOCUMENT), PLAIN);
+        ck_assert_int_eq(size_of("jobs"), 1);
+        ck_assert_str_eq(members("reserved"), member('t', PLAIN_SHA1));
+        check_sums();
+        run("ack", member('t', PLAIN_SHA1), NULL);
+        ck_assert_int_eq(size_of("jobs"), 0);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(an_id_of_200_characters_stays_and_one_of_201_does_not)
+{
+    char id[202];
+
+    memset(id, 'x', sizeof id);
+    plant(id, 200, PLAIN);
+    ck_assert_str_eq(told(reserve('t', 1), 0, ID), text("%.200s", id));
+    plant(id, 201, PLAIN);
+    ck_assert_str_eq(told(reserve('u', 1), 0, ID), PLAIN_SHA1);
+    ck_assert_int_eq(size_of("jobs"), 2);
+}
+END_TEST
+
+START_TEST(bad_ids_of_one_document_stay_apart)
+{
+    for (int i = 0; i < 150; i++)
+        plant(text("bad %d", i), strlen(text("bad %d", i)), PLAIN);
+    ck_assert_uint_eq(jobs_in(reserve('t', 500)), 150);
+    ck_assert_int_eq(size_of("jobs"), 150);
+    ck_assert_int_eq(size_of("reserved"), 150);
+    ck_assert_int_eq(stat_of("adopted"), 150);
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_bad_id_that_is_its_own_document_stays_one_job)
+{
+    plant("{\"type\": \"a\"}", 13, "{\"type\": \"a\"}");
+    ck_assert_uint_eq(jobs_in(reserve('t', 10)), 1);
+    ck_assert_int_eq(size_of("jobs"), 1);
+    check_sums();
+}
+END_TEST
+
 /* ---- in delayed */
 
 START_TEST(a_plain_delayed_member_is_adopted)
@@ -235,6 +362,11 @@ int main(void)
         the_search_for_an_id_is_bounded,
         no_member_is_lost_for_being_junk,
         an_id_in_ready_may_look_like_a_document,
+        two_documents_of_one_sha1_are_two_jobs,
+        a_bad_id_becomes_another,
+        an_id_of_200_characters_stays_and_one_of_201_does_not,
+        bad_ids_of_one_document_stay_apart,
+        a_bad_id_that_is_its_own_document_stays_one_job,
         strange_scores_are_told_and_restored,
         big_ready_members_are_bounded,
         a_plain_delayed_member_is_adopted,

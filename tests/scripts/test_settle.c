@@ -50,6 +50,88 @@ START_TEST(acked_and_expired_are_gone)
 }
 END_TEST
 
+/* ---- the id of a known job, put into ready by a plain ZADD */
+
+/* a is reserved under t, then under u as well. */
+static void hold_twice(void)
+{
+    hold("a");
+    ask("ZADD %s 1 a", key("ready"));
+    ck_assert_uint_eq(jobs_in(reserve('u', 10)), 1);
+}
+
+START_TEST(who_ends_a_job_first_ends_it_for_both)
+{
+    static const char *const verbs[][4] = {
+        { "ack" },
+        { "expire" },
+        { "release", "0", "ran", ERROR },
+        { "return", "7", "0", "held" },
+        { "bury", "ran", ERROR },
+    };
+
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        ask("FLUSHALL");
+        hold_twice();
+        run("ack", member('t', "a"), NULL);
+        arg(member('u', "a"));
+        for (size_t j = 1; j < 4 && verbs[i][j]; j++)
+            arg(verbs[i][j]);
+        ck_assert_str_eq(flat(run(verbs[i][0], NULL)), i < 2 ? "" : "1");
+        ck_assert_int_eq(size_of("reserved"), 0);
+        ck_assert_int_eq(stat_of("done"), 1);
+        check_forgotten("a");
+        ck_assert_str_eq(text("%s%s%s", members("ready"), members("delayed"), members("dead")), "");
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(what_has_ended_does_not_lapse)
+{
+    hold_twice();
+    run("ack", member('t', "a"), NULL);
+    make_due("reserved");
+    ck_assert_str_eq(text("%.3s", flat(run("migrate", "500", "1", ERROR, NULL))), "0 1");
+    ck_assert_int_eq(size_of("reserved") + size_of("ready"), 0);
+    ck_assert_int_eq(stat_of("lapsed"), 0);
+    check_forgotten("a");
+    check_sums();
+}
+END_TEST
+
+START_TEST(lost_positions_stay_in_order)
+{
+    hold("abc");
+    ask("HDEL %s b", key("jobs"));
+    ck_assert_str_eq(flat(run("return", mine("x"), "1", "0", "held", mine("b"), "1", "0", "held",
+                              mine("a"), "1", "0", "held", mine("y"), "1", "0", "held", NULL)),
+                     "1 2 4");
+    ck_assert_str_eq(members("ready"), "a");
+}
+END_TEST
+
+START_TEST(a_known_id_in_ready_is_in_no_other_set_when_reserved)
+{
+    static const char *const from[] = { "delayed", "dead" };
+
+    for (size_t i = 0; i < 2; i++) {
+        ask("FLUSHALL");
+        one_in_each_state();
+        ask("ZREM %s ready", key("ready"));
+        ask("HDEL %s ready", key("jobs"));
+        ask("HINCRBY %s pushed -1", key("stats"));
+        ask("ZADD %s 1 %s", key("ready"), from[i]);
+        ck_assert_str_eq(told(reserve('t', 10), 0, ID), from[i]);
+        ck_assert_int_eq(size_of(from[i]), 0);
+        ck_assert_int_eq(size_of("reserved"), 2);
+        check_sums();
+        run("ack", mine(from[i]), NULL);
+        check_sums();
+    }
+}
+END_TEST
+
 START_TEST(nothing_stays_in_any_hash_alone)
 {
     for (size_t i = 0; i < 5; i++) {
@@ -376,6 +458,10 @@ int main(void)
 {
     const TTest *const tests[] = {
         acked_and_expired_are_gone,
+        who_ends_a_job_first_ends_it_for_both,
+        what_has_ended_does_not_lapse,
+        lost_positions_stay_in_order,
+        a_known_id_in_ready_is_in_no_other_set_when_reserved,
         nothing_stays_in_any_hash_alone,
         five_hundred_are_acked_at_once,
         another_token_is_lost_and_changes_nothing,
