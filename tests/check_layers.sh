@@ -95,8 +95,8 @@ judge "lib knows no daemon, the command line only its configuration and health, 
 
 judge "each library has one door" '
     $2 ~ /^<hiredis/ && $1 !~ /^lib\/redis\/(conn[a-z_]*|reply)\.[ch]$/ { bad("only lib/redis/conn* and lib/redis/reply may") }
-    $2 ~ /^<jansson/ && $1 !~ /^(lib\/job\/document[a-z_]*\.c|lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
-        bad("only lib/job/document*.c, later/job_json.h and cli/ may")
+    $2 ~ /^<jansson/ && $1 !~ /^(lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
+        bad("only later/job_json.h, cli/ and plugins may")
     }
     $2 ~ /^<curl\// && $1 !~ /^jobs\/http_curl\.h$/ { bad("only jobs/http_curl.h may") }
     $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config\/config[a-z_]*\.[ch]$/ { bad("only daemon/config/*.c may") }

@@ -1,5 +1,5 @@
 /*
- * document.h: the job document: parse, check, build. jansson's only door in liblater.
+ * document.h: the job document: parse, check, build.
  *
  * A document's bytes are never rewritten: parsing copies out the small known members and says
  * where the payload's bytes are.
@@ -15,16 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LATER_TYPE_MAX       128
-#define LATER_ID_MAX         200
-#define LATER_TRACE_MAX      256
-#define LATER_UNIQUE_MAX     1e9 /* seconds that an id may stay taken */
-#define LATER_LOCK_MAX       200
-#define LATER_BUCKET_MAX     64
-#define LATER_DOCUMENT_MAX   1048576 /* default limit in bytes */
-#define LATER_DOCUMENT_DEPTH 128     /* nesting; the document itself is 1 */
-#define LATER_PRIORITY_MAX   100
-#define LATER_AT_END         1e11 /* UNIX seconds in the year 5138: larger ones are milliseconds */
+#define LATER_TYPE_MAX     128
+#define LATER_ID_MAX       200
+#define LATER_TRACE_MAX    256
+#define LATER_UNIQUE_MAX   1e9 /* seconds that an id may stay taken */
+#define LATER_LOCK_MAX     200
+#define LATER_BUCKET_MAX   64
+#define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
+#define LATER_PRIORITY_MAX 100
+#define LATER_AT_END       1e11 /* UNIX seconds in the year 5138: larger ones are milliseconds */
 
 struct later_document {
     const char *payload; /* within the bytes parsed, or a static "null"; never NULL */
@@ -53,10 +52,9 @@ enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
  *
  * Returns 0; or -1 with *err, and *doc undefined. LATER_E_DATA: not JSON, not an object, duplicate
  * members (at any depth), no type, a known member of wrong type or range (null is a wrong type),
- * nested too deep, too large, empty; a number beyond a double, and U+0000 in the name of a member
- * (jansson cannot hold them). The text names the member, or the byte, from 1, up to which the bytes
- * were read; of the document itself it repeats at most the start of a name. LATER_E_SYSTEM: no
- * memory, which says nothing about the document. */
+ * nested too deep, too large, empty; and what json.h says that jansson cannot hold. The text names
+ * the member, or the byte, from 1, where it goes wrong; of the document itself it repeats at most
+ * the start of a name. LATER_E_SYSTEM: no memory, which says nothing about the document. */
 int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
                          size_t len, size_t max, struct later_error *err);
 
@@ -65,7 +63,7 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
  * LATER_BUCKET_MAX bytes, has other bytes than printable ASCII, a space or a brace in it, or begins
  * with ~: ~ and its SHA-1. "" where the payload is no object, has no such member, or one that is
  * neither string nor number. doc comes from later_document_parse(), its bytes are still there.
- * member: as for the names of document_json.h: plain ASCII, at most 32 bytes. Without memory "". */
+ * member: plain ASCII with nothing to escape. Without memory "". */
 void later_document_bucket(const struct later_document *doc, const char *member,
                            char bucket[LATER_BUCKET_MAX + 1]);
 

@@ -2,9 +2,8 @@
 #include "job/document.h"
 
 #include "base/digest.h"
-#include "job/document_json.h"
+#include "job/json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,29 +31,37 @@ static void put(const char *text, size_t len, char bucket[LATER_BUCKET_MAX + 1])
     }
 }
 
+static void put_string(const struct later_json_member *value, char bucket[LATER_BUCKET_MAX + 1])
+{
+    char *text = malloc(value->len);
+
+    if (text)
+        put(text, later_json_text(value->value, value->len, text, value->len), bucket);
+    free(text);
+}
+
+static void put_number(double value, char bucket[LATER_BUCKET_MAX + 1])
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%.15g", value);
+    if (strtod(number, NULL) != value)
+        snprintf(number, sizeof number, "%.17g", value);
+    put(number, strlen(number), bucket);
+}
+
 void later_document_bucket(const struct later_document *doc, const char *member,
                            char bucket[LATER_BUCKET_MAX + 1])
 {
+    struct later_json_member found = { .name = member };
     struct later_error ignored;
-    const char *bytes;
-    char number[32];
-    json_t *value;
-    size_t len;
 
     bucket[0] = '\0';
-    if (doc->payload_len == 0 || doc->payload[0] != '{' ||
-        !later_document_find(doc->payload, doc->payload_len, member, &bytes, &len))
+    if (doc->payload[0] != '{' ||
+        later_json_scan(doc->payload, doc->payload_len, &found, 1, &ignored) < 0 || !found.value)
         return;
-    if (bytes[0] != '"' && bytes[0] != '-' && (bytes[0] < '0' || bytes[0] > '9'))
-        return;
-    value = later_document_json(bytes, len, &ignored);
-    if (json_is_string(value)) {
-        put(json_string_value(value), json_string_length(value), bucket);
-    } else if (json_is_number(value)) {
-        snprintf(number, sizeof number, "%.15g", json_number_value(value) + 0.0);
-        if (strtod(number, NULL) != json_number_value(value))
-            snprintf(number, sizeof number, "%.17g", json_number_value(value));
-        put(number, strlen(number), bucket);
-    }
-    json_decref(value);
+    if (found.value[0] == '"')
+        put_string(&found, bucket);
+    else if (found.value[0] == '-' || (found.value[0] >= '0' && found.value[0] <= '9'))
+        put_number(later_json_double(found.value) + 0.0, bucket); /* no -0 */
 }

@@ -1,10 +1,9 @@
 /* document_build.c: making a job document from its parts. */
 #include "job/document.h"
 
-#include "job/document_json.h"
 #include "job/document_text.h"
+#include "job/json.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,11 +81,9 @@ static int add_number(struct draft *draft, const char *name, double number, stru
 static int check_json(const char *name, const char *bytes, size_t len, struct later_error *err)
 {
     struct later_error why;
-    json_t *value = later_document_json(bytes, len, &why);
 
-    if (!value)
+    if (later_json_scan(bytes, len, NULL, 0, &why) < 0)
         return later_fail(err, why.code, "%s: %s", name, why.text);
-    json_decref(value);
     return 0;
 }
 

@@ -1,11 +1,10 @@
 /* document_line.c: a line of a file of jobs. */
 #include "job/document_line.h"
 
-#include "job/document_json.h"
 #include "job/document_member.h"
 #include "job/document_text.h"
+#include "job/json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,69 +74,62 @@ static int take_document(struct later_line *line, const char *bytes, size_t len,
     return 0;
 }
 
-static int decode_document(struct later_line *line, const json_t *value, struct later_error *err)
+static int decode_document(struct later_line *line, const struct later_json_member *value,
+                           struct later_error *err)
 {
-    size_t len = json_string_length(value);
+    size_t len;
+    char *text;
 
-    if (!json_is_string(value))
+    if (value->value[0] != '"')
         return later_fail(err, LATER_E_DATA, "document_base64: must be a string");
-    line->owned = malloc(len + 1);
-    if (!line->owned)
+    text = line->owned = malloc(value->len);
+    if (!text)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    line->document = line->owned;
-    if (decode(line->owned, &line->document_len, json_string_value(value), len) < 0)
+    len = later_json_text(value->value, value->len, text, value->len);
+    line->document = text; /* three bytes over four characters that were read */
+    if (decode(text, &line->document_len, text, len) < 0)
         return later_fail(err, LATER_E_DATA, "document_base64: is no base64");
     return 0;
 }
 
+/* What a line may have beside a document, and the document. */
+enum { PLAIN, ENCODED, PRIORITY, QUEUE, ID, IN, AT, UNIQUE_FOR, OTHER, BESIDE };
+
 /* The bytes of the document that stands in a line. */
-static int find_document(struct later_line *line, json_t *root, const char *bytes, size_t len,
+static int find_document(struct later_line *line, const struct later_json_member *found,
                          struct later_error *err)
 {
-    const json_t *plain = json_object_get(root, "document");
-    const json_t *encoded = json_object_get(root, "document_base64");
+    const struct later_json_member *plain = &found[PLAIN], *encoded = &found[ENCODED];
 
-    if (plain && encoded)
+    if (plain->value && encoded->value)
         return later_fail(err, LATER_E_DATA, "document and document_base64: only one of them");
-    if (encoded)
+    if (encoded->value)
         return decode_document(line, encoded, err);
-    if (json_is_string(plain))
+    if (plain->value[0] == '"')
         return later_fail(err, LATER_E_DATA,
                           "document: is a string, as `later peek` and `show` print it; `later "
                           "export` writes lines that can be pushed");
-    if (!json_is_object(plain))
+    if (plain->value[0] != '{')
         return later_fail(err, LATER_E_DATA, "document: must be an object");
-    later_document_find(bytes, len, "document", &line->document, &line->document_len);
+    line->document = plain->value;
+    line->document_len = plain->len;
     return 0;
 }
 
-/* May it stand beside a document, and is it a member that says how to push? */
-static bool is_known(const char *name, bool *says_how)
-{
-    static const char *const names[] = { "document", "document_base64", "queue",      "id", "in",
-                                         "at",       "priority",        "unique_for", NULL };
-    size_t i = 0;
-
-    while (names[i] && strcmp(names[i], name) != 0)
-        i++;
-    *says_how = i > 1;
-    return names[i] != NULL;
-}
-
 /* What stands beside it. */
-static int take_members(struct later_document *beside, json_t *root, struct later_error *err)
+static int take_members(struct later_document *beside, const struct later_json_member *found,
+                        struct later_error *err)
 {
-    const char *name;
-    json_t *value;
+    char name[40];
+    size_t len;
 
-    json_object_foreach(root, name, value)
-    {
-        bool says_how;
-
-        if (!is_known(name, &says_how))
-            return later_fail(err, LATER_E_DATA,
-                              "%.40s: unknown beside a document, and would be lost", name);
-        if (says_how && later_document_member(beside, LATER_DOCUMENT_LINE, name, value, err) < 0)
+    if (found[OTHER].value) {
+        len = later_json_text(found[OTHER].value, found[OTHER].len, name, sizeof name);
+        return later_fail(err, LATER_E_DATA, "%.*s: unknown beside a document, and would be lost",
+                          (int)(len < sizeof name ? len : sizeof name), name);
+    }
+    for (size_t i = PRIORITY; i < OTHER; i++) {
+        if (found[i].value && later_document_member(beside, &found[i], err) < 0)
             return -1;
     }
     if (beside->in >= 0 && beside->at >= 0)
@@ -145,20 +137,20 @@ static int take_members(struct later_document *beside, json_t *root, struct late
     return 0;
 }
 
-static int take_envelope(struct later_line *line, json_t *root, const char *bytes, size_t len,
-                         size_t max, struct later_error *err)
+static int take_envelope(struct later_line *line, const struct later_json_member *found, size_t max,
+                         struct later_error *err)
 {
     struct later_document beside = { .in = -1, .at = -1 }, doc;
     struct later_error why;
 
-    if (find_document(line, root, bytes, len, err) < 0 || take_members(&beside, root, err) < 0)
+    if (find_document(line, found, err) < 0 || take_members(&beside, found, err) < 0)
         return -1;
     if (later_document_parse(&doc, LATER_DOCUMENT_JOB, line->document, line->document_len, max,
                              &why) < 0)
         return later_fail(err, why.code, "document: %s", why.text);
     strcpy(line->id, beside.id[0] ? beside.id : doc.id);
     strcpy(line->queue, beside.queue);
-    line->priority = json_object_get(root, "priority") ? beside.priority : doc.priority;
+    line->priority = found[PRIORITY].value ? beside.priority : doc.priority;
     line->in = beside.in;
     line->at = beside.at;
     line->unique_for = beside.unique_for;
@@ -168,7 +160,16 @@ static int take_envelope(struct later_line *line, json_t *root, const char *byte
 int later_line_parse(struct later_line *line, const char *bytes, size_t len, size_t max,
                      struct later_error *err)
 {
-    json_t *root;
+    struct later_json_member found[BESIDE] = {
+        [PLAIN] = { .name = "document" },
+        [ENCODED] = { .name = "document_base64" },
+        [PRIORITY] = { .name = "priority" },
+        [QUEUE] = { .name = "queue" },
+        [ID] = { .name = "id" },
+        [IN] = { .name = "in" },
+        [AT] = { .name = "at" },
+        [UNIQUE_FOR] = { .name = "unique_for" },
+    };
     int result;
 
     *line = (struct later_line){ .in = -1, .at = -1 };
@@ -179,14 +180,12 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
     if (len > LATER_LINE_ROOM(max))
         return later_fail(err, LATER_E_DATA, "too large: %zu bytes, %zu allowed", len,
                           LATER_LINE_ROOM(max));
-    root = later_document_json(bytes, len, err);
-    if (!root)
+    if (later_json_scan(bytes, len, found, BESIDE, err) < 0)
         return -1;
-    if (json_object_get(root, "document") || json_object_get(root, "document_base64"))
-        result = take_envelope(line, root, bytes, len, max, err);
+    if (found[PLAIN].value || found[ENCODED].value)
+        result = take_envelope(line, found, max, err);
     else
         result = take_document(line, bytes, len, max, err);
-    json_decref(root);
     if (result < 0)
         later_line_free(line);
     return result;

@@ -1,29 +1,31 @@
 /* document_member.c: one reader for each member of a job document, in a table. */
 #include "job/document_member.h"
 
-#include <jansson.h>
+#include "job/json.h"
+
 #include <math.h>
 #include <string.h>
 
 #define MAX_ATTEMPTS_MAX 1000000
 #define TIMEOUT_MAX      604800 /* a week, in seconds */
 
-typedef int reader(struct later_document *doc, const json_t *value, struct later_error *err);
+typedef int reader(struct later_document *doc, const struct later_json_member *value,
+                   struct later_error *err);
 
 /* ---- strings */
 
 /* Copies a string of at most max bytes into `to`. It may hold NUL bytes: returns its length, or -1
  * with *err. */
-static int read_text(const char *name, const json_t *value, char *to, size_t max,
+static int read_text(const struct later_json_member *value, char *to, size_t max,
                      struct later_error *err)
 {
-    size_t len = json_string_length(value);
+    size_t len;
 
-    if (!json_is_string(value))
-        return later_fail(err, LATER_E_DATA, "%s: must be a string", name);
+    if (value->value[0] != '"')
+        return later_fail(err, LATER_E_DATA, "%s: must be a string", value->name);
+    len = later_json_text(value->value, value->len, to, max);
     if (len > max)
-        return later_fail(err, LATER_E_DATA, "%s: longer than %zu bytes", name, max);
-    memcpy(to, json_string_value(value), len);
+        return later_fail(err, LATER_E_DATA, "%s: longer than %zu bytes", value->name, max);
     to[len] = '\0';
     return (int)len;
 }
@@ -34,9 +36,10 @@ static bool is_type_char(char c)
            c == '_' || c == ':' || c == '-';
 }
 
-static int read_type(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_type(struct later_document *doc, const struct later_json_member *value,
+                     struct later_error *err)
 {
-    int len = read_text("type", value, doc->type, LATER_TYPE_MAX, err);
+    int len = read_text(value, doc->type, LATER_TYPE_MAX, err);
 
     if (len == 0)
         return later_fail(err, LATER_E_DATA, "type: empty");
@@ -48,9 +51,10 @@ static int read_type(struct later_document *doc, const json_t *value, struct lat
     return len < 0 ? -1 : 0;
 }
 
-static int read_id(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_id(struct later_document *doc, const struct later_json_member *value,
+                   struct later_error *err)
 {
-    int len = read_text("id", value, doc->id, LATER_ID_MAX, err);
+    int len = read_text(value, doc->id, LATER_ID_MAX, err);
 
     if (len == 0)
         return later_fail(err, LATER_E_DATA, "id: empty");
@@ -61,9 +65,10 @@ static int read_id(struct later_document *doc, const json_t *value, struct later
     return len < 0 ? -1 : 0;
 }
 
-static int read_trace(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_trace(struct later_document *doc, const struct later_json_member *value,
+                      struct later_error *err)
 {
-    int len = read_text("trace", value, doc->trace, LATER_TRACE_MAX, err);
+    int len = read_text(value, doc->trace, LATER_TRACE_MAX, err);
 
     for (int i = 0; i < len; i++) {
         unsigned char c = (unsigned char)doc->trace[i];
@@ -74,9 +79,10 @@ static int read_trace(struct later_document *doc, const json_t *value, struct la
     return len < 0 ? -1 : 0;
 }
 
-static int read_lock(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_lock(struct later_document *doc, const struct later_json_member *value,
+                     struct later_error *err)
 {
-    int len = read_text("lock", value, doc->lock, LATER_LOCK_MAX, err);
+    int len = read_text(value, doc->lock, LATER_LOCK_MAX, err);
 
     if (len >= 0 && (strlen(doc->lock) != (size_t)len || !later_key_name_valid(doc->lock)))
         return later_fail(err, LATER_E_DATA,
@@ -85,9 +91,10 @@ static int read_lock(struct later_document *doc, const json_t *value, struct lat
     return len < 0 ? -1 : 0;
 }
 
-static int read_queue(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_queue(struct later_document *doc, const struct later_json_member *value,
+                      struct later_error *err)
 {
-    int len = read_text("queue", value, doc->queue, LATER_QUEUE_MAX, err);
+    int len = read_text(value, doc->queue, LATER_QUEUE_MAX, err);
 
     if (len >= 0 && (strlen(doc->queue) != (size_t)len || !later_key_queue_valid(doc->queue)))
         return later_fail(err, LATER_E_DATA, "queue: must be 1 to %d letters, digits and _ . -",
@@ -95,50 +102,56 @@ static int read_queue(struct later_document *doc, const json_t *value, struct la
     return len < 0 ? -1 : 0;
 }
 
-/* ---- numbers; jansson has made a real of each (document_json.h), and none is NaN or infinite */
+/* ---- numbers; none is NaN or infinite */
 
-static int read_number(const char *name, const json_t *value, double *to, struct later_error *err)
+static bool is_number(const char *value)
 {
-    if (!json_is_number(value))
-        return later_fail(err, LATER_E_DATA, "%s: must be a number", name);
-    *to = json_number_value(value);
+    return *value == '-' || (*value >= '0' && *value <= '9');
+}
+
+static int read_number(const struct later_json_member *value, double *to, struct later_error *err)
+{
+    if (!is_number(value->value))
+        return later_fail(err, LATER_E_DATA, "%s: must be a number", value->name);
+    *to = later_json_double(value->value);
     return 0;
 }
 
 /* 5.0 counts as 5: the real does not tell how it was written. */
-static int read_integer(const char *name, const json_t *value, int min, int max, int *to,
+static int read_integer(const struct later_json_member *value, int min, int max, int *to,
                         struct later_error *err)
 {
     double number = 0;
 
-    if (read_number(name, value, &number, err) < 0)
+    if (read_number(value, &number, err) < 0)
         return -1;
     if (number < min || number > max || number != floor(number))
-        return later_fail(err, LATER_E_DATA, "%s: must be an integer from %d to %d", name, min,
-                          max);
+        return later_fail(err, LATER_E_DATA, "%s: must be an integer from %d to %d", value->name,
+                          min, max);
     *to = (int)number;
     return 0;
 }
 
-static int read_priority(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_priority(struct later_document *doc, const struct later_json_member *value,
+                         struct later_error *err)
 {
-    return read_integer("priority", value, -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &doc->priority,
-                        err);
+    return read_integer(value, -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &doc->priority, err);
 }
 
-static int read_max_attempts(struct later_document *doc, const json_t *value,
+static int read_max_attempts(struct later_document *doc, const struct later_json_member *value,
                              struct later_error *err)
 {
     int attempts = 0;
-    int ok = read_integer("max_attempts", value, 1, MAX_ATTEMPTS_MAX, &attempts, err);
+    int ok = read_integer(value, 1, MAX_ATTEMPTS_MAX, &attempts, err);
 
     doc->max_attempts = (uint32_t)attempts;
     return ok;
 }
 
-static int read_timeout(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_timeout(struct later_document *doc, const struct later_json_member *value,
+                        struct later_error *err)
 {
-    if (read_number("timeout", value, &doc->timeout, err) < 0)
+    if (read_number(value, &doc->timeout, err) < 0)
         return -1;
     if (!(doc->timeout > 0 && doc->timeout <= TIMEOUT_MAX))
         return later_fail(err, LATER_E_DATA, "timeout: must be above 0 and at most %d seconds",
@@ -146,27 +159,30 @@ static int read_timeout(struct later_document *doc, const json_t *value, struct 
     return 0;
 }
 
-static int read_expires_at(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_expires_at(struct later_document *doc, const struct later_json_member *value,
+                           struct later_error *err)
 {
-    if (read_number("expires_at", value, &doc->expires_at, err) < 0)
+    if (read_number(value, &doc->expires_at, err) < 0)
         return -1;
     if (!(doc->expires_at > 0))
         return later_fail(err, LATER_E_DATA, "expires_at: must be UNIX seconds above 0");
     return 0;
 }
 
-static int read_in(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_in(struct later_document *doc, const struct later_json_member *value,
+                   struct later_error *err)
 {
-    if (read_number("in", value, &doc->in, err) < 0)
+    if (read_number(value, &doc->in, err) < 0)
         return -1;
     if (!(doc->in >= 0 && doc->in <= LATER_DELAY_MAX))
         return later_fail(err, LATER_E_DATA, "in: must be from 0 to %.0f seconds", LATER_DELAY_MAX);
     return 0;
 }
 
-static int read_at(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_at(struct later_document *doc, const struct later_json_member *value,
+                   struct later_error *err)
 {
-    if (read_number("at", value, &doc->at, err) < 0)
+    if (read_number(value, &doc->at, err) < 0)
         return -1;
     if (!(doc->at >= 0 && doc->at < LATER_AT_END))
         return later_fail(err, LATER_E_DATA, "at: must be UNIX seconds from 0 to below %.0f",
@@ -177,61 +193,71 @@ static int read_at(struct later_document *doc, const json_t *value, struct later
 /* ---- backoff */
 
 /* Seconds of a backoff: any from 0; what is over LATER_DELAY_MAX is cut when it is waited. */
-static int read_wait(const char *name, const json_t *value, double *to, struct later_error *err)
+static int read_wait(const char *name, const char *value, double *to, struct later_error *err)
 {
-    if (read_number(name, value, to, err) < 0)
+    const struct later_json_member number = { .name = name, .value = value };
+
+    if (read_number(&number, to, err) < 0)
         return -1;
     if (!(*to >= 0))
         return later_fail(err, LATER_E_DATA, "%s: must be at least 0 seconds", name);
     return 0;
 }
 
-static int read_backoff_list(struct later_backoff *backoff, const json_t *list,
+static int read_backoff_list(struct later_backoff *backoff, const char *list,
                              struct later_error *err)
 {
-    size_t count = json_array_size(list);
+    static const char between[] = ", \n\t\r";
+    size_t count = 0;
+    double wait = 0;
 
+    for (list++; *(list += strspn(list, between)) != ']'; count++) {
+        if (read_wait("backoff, in the list", list, &wait, err) < 0)
+            return -1;
+        if (count < LATER_BACKOFF_LIST_MAX)
+            backoff->list[count] = wait;
+        list += strcspn(list, ", \n\t\r]");
+    }
     if (count < 1 || count > LATER_BACKOFF_LIST_MAX)
         return later_fail(err, LATER_E_DATA, "backoff: must be a list of 1 to %d numbers (%zu)",
                           LATER_BACKOFF_LIST_MAX, count);
-    for (size_t i = 0; i < count; i++) {
-        if (read_wait("backoff, in the list", json_array_get(list, i), &backoff->list[i], err) < 0)
-            return -1;
-    }
     backoff->list_count = (uint32_t)count;
     return 0;
 }
 
-static int read_backoff_object(struct later_backoff *backoff, const json_t *object,
-                               struct later_error *err)
+static int read_backoff_object(struct later_backoff *backoff,
+                               const struct later_json_member *object, struct later_error *err)
 {
-    const json_t *base = json_object_get(object, "base");
-    const json_t *max = json_object_get(object, "max");
+    struct later_json_member parts[] = { { .name = "base" }, { .name = "max" }, { .name = NULL } };
+    const char **base = &parts[0].value, **max = &parts[1].value;
 
-    if (json_object_size(object) == 0 ||
-        json_object_size(object) != (size_t)((base != NULL) + (max != NULL)))
+    if (later_json_scan(object->value, object->len, parts, 3, err) < 0)
+        return -1;
+    if (parts[2].value || (!*base && !*max))
         return later_fail(err, LATER_E_DATA,
                           "backoff: an object must have base, max or both, nothing else");
-    if (base && read_wait("backoff.base", base, &backoff->base, err) < 0)
+    if (*base && read_wait("backoff.base", *base, &backoff->base, err) < 0)
         return -1;
-    return max ? read_wait("backoff.max", max, &backoff->max, err) : 0;
+    return *max ? read_wait("backoff.max", *max, &backoff->max, err) : 0;
 }
 
-static int read_backoff(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_backoff(struct later_document *doc, const struct later_json_member *value,
+                        struct later_error *err)
 {
     doc->has_backoff = true;
-    if (json_is_array(value))
-        return read_backoff_list(&doc->backoff, value, err);
-    if (json_is_object(value))
+    if (value->value[0] == '[')
+        return read_backoff_list(&doc->backoff, value->value, err);
+    if (value->value[0] == '{')
         return read_backoff_object(&doc->backoff, value, err);
-    if (!json_is_number(value))
+    if (!is_number(value->value))
         return later_fail(err, LATER_E_DATA, "backoff: must be a number, a list or an object");
-    return read_wait("backoff", value, &doc->backoff.base, err);
+    return read_wait("backoff", value->value, &doc->backoff.base, err);
 }
 
-static int read_unique_for(struct later_document *doc, const json_t *value, struct later_error *err)
+static int read_unique_for(struct later_document *doc, const struct later_json_member *value,
+                           struct later_error *err)
 {
-    if (read_number("unique_for", value, &doc->unique_for, err) < 0)
+    if (read_number(value, &doc->unique_for, err) < 0)
         return -1;
     if (!(doc->unique_for >= 0 && doc->unique_for <= LATER_UNIQUE_MAX))
         return later_fail(err, LATER_E_DATA, "unique_for: must be from 0 to %.0f seconds",
@@ -242,7 +268,8 @@ static int read_unique_for(struct later_document *doc, const json_t *value, stru
 /* ---- what a line of a file must not have: it comes from `later peek --json`, and its job would be
  * pushed without its payload, or at the wrong time */
 
-static int refuse_document(struct later_document *doc, const json_t *value, struct later_error *err)
+static int refuse_document(struct later_document *doc, const struct later_json_member *value,
+                           struct later_error *err)
 {
     (void)doc;
     (void)value;
@@ -251,7 +278,8 @@ static int refuse_document(struct later_document *doc, const json_t *value, stru
                       "pushed");
 }
 
-static int refuse_state(struct later_document *doc, const json_t *value, struct later_error *err)
+static int refuse_state(struct later_document *doc, const struct later_json_member *value,
+                        struct later_error *err)
 {
     (void)doc;
     (void)value;
@@ -261,12 +289,22 @@ static int refuse_state(struct later_document *doc, const json_t *value, struct 
 
 /* ---- which is which */
 
+static int take_payload(struct later_document *doc, const struct later_json_member *value,
+                        struct later_error *err)
+{
+    (void)err;
+    doc->payload = value->value;
+    doc->payload_len = value->len;
+    return 0;
+}
+
 static const struct member {
     const char *name;
-    bool of_line; /* read only for LATER_DOCUMENT_LINE */
+    bool of_line; /* read only for LATER_DOCUMENT_LINE; these are the last */
     reader *read;
 } members[] = {
     { "type", false, read_type },
+    { "payload", false, take_payload },
     { "id", false, read_id },
     { "trace", false, read_trace },
     { "priority", false, read_priority },
@@ -284,15 +322,33 @@ static const struct member {
     { "state", true, refuse_state },
 };
 
-int later_document_member(struct later_document *doc, enum later_document_use use, const char *name,
-                          const json_t *value, struct later_error *err)
+#define MEMBERS (sizeof members / sizeof *members)
+
+int later_document_member(struct later_document *doc, const struct later_json_member *value,
+                          struct later_error *err)
 {
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (name[0] != members[i].name[0] || strcmp(name, members[i].name) != 0)
-            continue;
-        if (members[i].of_line && use != LATER_DOCUMENT_LINE)
-            return 0;
-        return members[i].read(doc, value, err);
+    size_t i = 0;
+
+    while (strcmp(members[i].name, value->name) != 0)
+        i++;
+    return members[i].read(doc, value, err);
+}
+
+int later_document_members(struct later_document *doc, enum later_document_use use,
+                           const char *bytes, size_t len, struct later_error *err)
+{
+    struct later_json_member found[MEMBERS];
+    size_t count = 0;
+
+    for (; count < MEMBERS && (use == LATER_DOCUMENT_LINE || !members[count].of_line); count++)
+        found[count].name = members[count].name;
+    if (later_json_scan(bytes, len, found, count, err) < 0)
+        return -1;
+    if (bytes[strspn(bytes, " \n\t\r")] != '{') /* there is something else than white space */
+        return later_fail(err, LATER_E_DATA, "not an object");
+    for (size_t i = 0; i < count; i++) {
+        if (found[i].value && members[i].read(doc, &found[i], err) < 0)
+            return -1;
     }
     return 0;
 }

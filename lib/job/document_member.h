@@ -5,13 +5,16 @@
 #define LATER_DOCUMENT_MEMBER_H
 
 #include "job/document.h"
+#include "job/json.h"
 
-struct json_t; /* jansson's json_t; its header stays in the .c files */
+/* Checks the bytes of a document and the members that it knows, and puts them into *doc, which was
+ * set to what holds where there are none. A job's `queue`, `in`, `at` and `unique_for` are none of
+ * them. Returns 0, or -1 with *err, as later_document_parse(), and *doc undefined. */
+int later_document_members(struct later_document *doc, enum later_document_use use,
+                           const char *bytes, size_t len, struct later_error *err);
 
-/* Checks the value of a member and puts it into *doc; value is of later_document_json(). `payload`
- * and members that are none of ours are left alone, and so are those of a line if it is a job.
- * Returns 0, or -1 with *err (LATER_E_DATA) and the member's field of *doc undefined. */
-int later_document_member(struct later_document *doc, enum later_document_use use, const char *name,
-                          const struct json_t *value, struct later_error *err);
+/* Checks one member of those, which later_json_scan() found, by its name, and puts it into *doc. */
+int later_document_member(struct later_document *doc, const struct later_json_member *value,
+                          struct later_error *err);
 
 #endif

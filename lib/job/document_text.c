@@ -2,6 +2,7 @@
 #include "job/document_text.h"
 
 #include "job/document.h"
+#include "job/json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,28 +19,6 @@
 static bool continues(unsigned char byte)
 {
     return (byte & 0xC0) == 0x80;
-}
-
-/* Bytes of the UTF-8 character at `text`, 1 to 4; 0 if there is none (RFC 3629, section 4). */
-static size_t utf8_length(const unsigned char *text, size_t len)
-{
-    unsigned char first = text[0];
-    unsigned char low = 0x80, high = 0xBF; /* what the second byte may be */
-    size_t size = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-
-    if (first < 0x80)
-        return 1;
-    if (first < 0xC2 || first > 0xF4 || len < size)
-        return 0;
-    if (first == 0xE0 || first == 0xF0) /* else overlong */
-        low = first == 0xE0 ? 0xA0 : 0x90;
-    if (first == 0xED || first == 0xF4) /* else a surrogate, or beyond U+10FFFF */
-        high = first == 0xED ? 0x9F : 0x8F;
-    if (text[1] < low || text[1] > high)
-        return 0;
-    if ((size > 2 && !continues(text[2])) || (size > 3 && !continues(text[3])))
-        return 0;
-    return size;
 }
 
 /* Writes one character of `size` bytes. */
@@ -70,7 +49,7 @@ size_t later_document_string(char *out, const char *text, size_t len, size_t *ba
         *bad = 0;
     *to++ = '"';
     for (size_t at = 0; at < len; at += size) {
-        size = utf8_length(bytes + at, len - at);
+        size = later_json_utf8(bytes + at, len - at);
         if (size > 0) {
             to = put_character(to, bytes + at, size);
             continue;

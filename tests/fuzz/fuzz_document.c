@@ -1,7 +1,9 @@
-/* fuzz_document.c: any bytes as a job document, as a payload, and as text to quote. */
+/* fuzz_document.c: any bytes as JSON, with jansson as the judge; as a job document, as a payload,
+ * and as text to quote. */
 #include "fuzz.h"
 
 #include "job/document.h"
+#include "tests/support/json_judge.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -79,6 +81,15 @@ static void quote(const char *bytes, size_t len)
     free(quoted);
 }
 
+/* Ours and jansson's verdict, and the members that both see, are the same. */
+static void judge(const char *bytes, size_t len)
+{
+    bool taken;
+    const char *differs = json_judge(bytes, len, &taken);
+
+    must(!differs, differs ? differs : "");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *bytes = malloc(size ? size : 1); /* exactly as long, for the sanitizer */
@@ -86,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(bytes != NULL, "there is memory");
     if (size)
         memcpy(bytes, data, size);
+    judge(bytes, size);
     parse(LATER_DOCUMENT_JOB, bytes, size);
     parse(LATER_DOCUMENT_LINE, bytes, size);
     build(bytes, size, false);

@@ -1,5 +1,6 @@
 /* test_document_line.c: lines of a file of jobs, read and written. */
 #include "job/document_line.h"
+#include "job/json.h"
 
 #include "unit.h"
 
@@ -178,9 +179,9 @@ START_TEST(test_there_and_back)
     check_text_back("{\"type\":\"t\",\n\"payload\":1}", false);
     check_text_back(" {\"type\":\"t\"}", false);
     check_text_back("{\"type\":\"t\"} ", false);
-    for (int i = 1; i < LATER_DOCUMENT_DEPTH - 1; i++)
+    for (int i = 1; i < LATER_JSON_DEPTH - 1; i++)
         strcat(deep, "[");
-    for (int i = 1; i < LATER_DOCUMENT_DEPTH - 1; i++)
+    for (int i = 1; i < LATER_JSON_DEPTH - 1; i++)
         strcat(deep, "]");
     check_text_back(strcat(deep, "}"), true);
 }
@@ -191,9 +192,9 @@ START_TEST(test_deepest)
 {
     char deep[400] = "{\"type\":\"t\",\"payload\":";
 
-    for (int i = 1; i < LATER_DOCUMENT_DEPTH; i++)
+    for (int i = 1; i < LATER_JSON_DEPTH; i++)
         strcat(deep, "[");
-    for (int i = 1; i < LATER_DOCUMENT_DEPTH; i++)
+    for (int i = 1; i < LATER_JSON_DEPTH; i++)
         strcat(deep, "]");
     check_text_back(strcat(deep, "}"), false);
 }

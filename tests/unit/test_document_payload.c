@@ -2,8 +2,6 @@
 #include "document_try.h"
 #include "unit.h"
 
-#include "job/document_json.h"
-
 #include <stdio.h>
 
 /* The payload of this document is `wanted`, and lies within its bytes. */
@@ -147,33 +145,6 @@ START_TEST(test_large)
 }
 END_TEST
 
-/* On bytes that are no document at all nothing is read behind them, and what is found is within. */
-START_TEST(test_find_stays_within)
-{
-    static const char alphabet[] = "{}[]\":,\\ payload1\n";
-    uint32_t seed = 1;
-
-    for (int round = 0; round < 20000; round++) {
-        size_t len = (size_t)round % 24, value_len = 0;
-        char *bytes = malloc(len ? len : 1);
-        const char *value = NULL;
-
-        ck_assert_ptr_nonnull(bytes);
-        for (size_t i = 0; i < len; i++) {
-            seed = seed * 1664525 + 1013904223;
-            bytes[i] = alphabet[(seed >> 16) % (sizeof alphabet - 1)];
-        }
-        if (len > 10 && round % 2)
-            memcpy(bytes, "{\"payload\"", 10);
-        if (later_document_find(bytes, len, "payload", &value, &value_len)) {
-            ck_assert(value >= bytes && value <= bytes + len);
-            ck_assert_uint_le(value_len, (size_t)(bytes + len - value));
-        }
-        free(bytes);
-    }
-}
-END_TEST
-
 static TCase *payload(void)
 {
     TCase *tc = tcase_create("payload");
@@ -182,7 +153,6 @@ static TCase *payload(void)
     tcase_add_test(tc, test_none);
     tcase_add_test(tc, test_long_names);
     tcase_add_test(tc, test_large);
-    tcase_add_test(tc, test_find_stays_within);
     return tc;
 }
 

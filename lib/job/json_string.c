@@ -1,0 +1,146 @@
+/* json_string.c: strings in the pass over JSON. */
+#include "job/json_inner.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *later_json_wrong(struct later_json_pass *pass, const char *at, const char *what)
+{
+    size_t place = (size_t)(at - pass->start) + 1;
+
+    if (at >= pass->end)
+        later_fail(pass->err, LATER_E_DATA, "not JSON: ends too early, at byte %zu", place - 1);
+    else
+        later_fail(pass->err, LATER_E_DATA, "not JSON: %s at byte %zu", *at ? what : "NUL byte",
+                   place);
+    return NULL;
+}
+
+#define EACH(byte) (0x0101010101010101U * (byte))
+
+/* Which of eight bytes are equal to this one? Their high bits are set; the lowest one is right,
+ * others may be wrong (Warren, Hacker's Delight, 6-1). */
+static inline uint64_t equal(uint64_t word, unsigned char byte)
+{
+    uint64_t zero = word ^ EACH(byte);
+
+    return (zero - EACH(1)) & ~zero;
+}
+
+/* Which of eight bytes end a run of plain ASCII? As above. */
+static inline uint64_t stops(uint64_t word)
+{
+    uint64_t control = (word - EACH(' ')) & ~word;
+
+    return (equal(word, '"') | equal(word, '\\') | control | word) & EACH(0x80);
+}
+
+static inline bool is_plain(signed char byte)
+{
+    return byte >= ' ' && byte != '"' && byte != '\\';
+}
+
+/* 32 bytes of plain ASCII? The compiler makes vectors of it. */
+static bool is_plain_block(const char *at)
+{
+    unsigned char bad = 0;
+
+    for (size_t i = 0; i < 32; i++)
+        bad |= !is_plain((signed char)at[i]);
+    return !bad;
+}
+
+/* Most strings are short: blocks are tried only behind four words. */
+static const char *skip_plain(const char *at, const char *end)
+{
+    uint64_t word, stop;
+
+    for (unsigned words = 1; end - at >= 8; words++) {
+        memcpy(&word, at, sizeof word);
+        stop = stops(le64toh(word));
+        if (stop)
+            return at + (__builtin_ctzll(stop) >> 3);
+        at += 8;
+        while (words >= 4 && end - at >= 32 && is_plain_block(at))
+            at += 32;
+    }
+    while (at < end && is_plain((signed char)*at))
+        at++;
+    return at;
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* The four digits at `at`, whose value is put into *code. */
+static const char *read_hex(struct later_json_pass *pass, const char *at, unsigned *code)
+{
+    *code = 0;
+    for (int i = 0; i < 4; i++, at++) {
+        if (at >= pass->end || !is_hex(*at))
+            return later_json_wrong(pass, at, "invalid escape");
+        *code = *code << 4 | (unsigned)(*at <= '9' ? *at - '0' : (*at & 15) + 9);
+    }
+    return at;
+}
+
+/* From a backslash. *nul is set for U+0000. */
+static const char *read_escape(struct later_json_pass *pass, const char *at, bool *nul)
+{
+    const char *from = at++;
+    unsigned code, second;
+
+    if (at >= pass->end || !*at || !strchr("\"\\/bfnrtu", *at))
+        return later_json_wrong(pass, at, "invalid escape");
+    if (*at++ != 'u')
+        return at;
+    if (!(at = read_hex(pass, at, &code)))
+        return NULL;
+    *nul = *nul || code == 0;
+    if (code < 0xD800 || code > 0xDFFF)
+        return at;
+    if (code > 0xDBFF || pass->end - at < 2 || at[0] != '\\' || at[1] != 'u')
+        return later_json_wrong(pass, from, "half a surrogate pair");
+    if (!(at = read_hex(pass, at + 2, &second)))
+        return NULL;
+    return second >= 0xDC00 && second <= 0xDFFF
+               ? at
+               : later_json_wrong(pass, from, "half a surrogate pair");
+}
+
+static const char *bad_byte(struct later_json_pass *pass, const char *at)
+{
+    char what[32] = "unexpected newline";
+
+    if (at < pass->end && *at != '\n')
+        snprintf(what, sizeof what, "control character 0x%x", (unsigned)(unsigned char)*at);
+    return later_json_wrong(pass, at, what);
+}
+
+const char *later_json_string(struct later_json_pass *pass, const char *at,
+                              struct later_json_odd *odd)
+{
+    size_t len;
+
+    for (;;) {
+        at = skip_plain(at, pass->end);
+        if (at < pass->end && *at == '"')
+            return at + 1;
+        if (at < pass->end && *at == '\\') {
+            odd->escaped = true;
+            if (!(at = read_escape(pass, at, &odd->nul)))
+                return NULL;
+        } else if (at >= pass->end || !((unsigned char)*at & 0x80)) {
+            return bad_byte(pass, at);
+        }
+        while (at < pass->end && ((unsigned char)*at & 0x80)) {
+            len = later_json_utf8((const unsigned char *)at, (size_t)(pass->end - at));
+            if (!len)
+                return later_json_wrong(pass, at, "bad UTF-8");
+            at += len;
+        }
+    }
+}
