@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATIENCE 5 /* seconds a call may take */
+#define PATIENCE    5 /* seconds a call may take */
+#define FIRST_START 2 /* seconds to wait for a Redis that just starts */
 
 struct where_given cli_given(const struct cli *cli)
 {
@@ -31,7 +32,8 @@ struct later_client *cli_client(struct cli *cli, struct later_error *err)
                                         .password_file =
                                             where->password_file[0] ? where->password_file : NULL,
                                         .prefix = where->prefix,
-                                        .timeout = PATIENCE },
+                                        .timeout = PATIENCE,
+                                        .patience = FIRST_START },
         err);
     return cli->client;
 }

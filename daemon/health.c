@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define READ_TRIES 4
+
 struct page {
     _Atomic int64_t pid;
     _Atomic int64_t beat; /* microseconds of later_clock() */
     _Atomic uint32_t redis_up, workers, busy;
+    _Atomic uint32_t serial; /* odd while the texts are being written */
+    char fault[HEALTH_TEXT], reload[HEALTH_TEXT];
 };
 
 struct health {
@@ -73,6 +78,9 @@ struct health *health_open(const char *state_dir, struct later_error *err)
             madvise(health->page, sizeof *health->page, MADV_DONTFORK);
             (void)fchmod(fd, 0640); /* for the group laterd, whatever the umask */
             health_beat(health, false, 0, 0);
+            atomic_store(&health->page->serial, 0); /* its last writer may have been killed */
+            health_fault(health, NULL);
+            health_reload(health, NULL);
             atomic_store(&health->page->pid, getpid());
             return health;
         }
@@ -101,6 +109,50 @@ void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_
     atomic_store(&health->page->beat, (int64_t)(later_clock() * 1e6));
 }
 
+/* A reader copies the page whenever it likes: by the serial it sees that it came in between. */
+static void set_text(struct page *page, char *text, const char *why)
+{
+    if (strncmp(text, why ? why : "", HEALTH_TEXT - 1) == 0)
+        return;
+    atomic_fetch_or(&page->serial, 1);
+    snprintf(text, HEALTH_TEXT, "%s", why ? why : "");
+    atomic_fetch_add(&page->serial, 1);
+}
+
+void health_fault(struct health *health, const char *why)
+{
+    set_text(health->page, health->page->fault, why);
+}
+
+void health_reload(struct health *health, const char *why)
+{
+    set_text(health->page, health->page->reload, why);
+}
+
+static bool read_page(int fd, struct page *page)
+{
+    memset(page, 0, sizeof *page); /* an older laterd's has no texts */
+    return pread(fd, page, sizeof *page, 0) >= (ssize_t)offsetof(struct page, serial);
+}
+
+/* A copy is whole if nothing was written between it and the next one. */
+static bool copy_page(int fd, struct page *page)
+{
+    struct page next;
+
+    if (!read_page(fd, page))
+        return false;
+    for (int i = 0; i < READ_TRIES; i++) {
+        if (!read_page(fd, &next))
+            return false;
+        if (next.serial == page->serial && page->serial % 2 == 0)
+            break;
+        *page = next;
+    }
+    page->fault[HEALTH_TEXT - 1] = page->reload[HEALTH_TEXT - 1] = '\0';
+    return true;
+}
+
 int health_read(const char *state_dir, struct health_report *report, struct later_error *err)
 {
     int fd = open_file(state_dir, O_RDONLY);
@@ -112,7 +164,7 @@ int health_read(const char *state_dir, struct health_report *report, struct late
                           "%s/health: %s; is laterd running, and are you in the group laterd?",
                           state_dir, strerror(errno));
     report->running = is_locked(fd);
-    if (read(fd, &page, sizeof page) != (ssize_t)sizeof page)
+    if (!copy_page(fd, &page))
         report->running = false;
     close(fd);
     if (!report->running)
@@ -121,6 +173,8 @@ int health_read(const char *state_dir, struct health_report *report, struct late
     report->workers = page.workers;
     report->busy = page.busy;
     report->pid = page.pid;
+    memcpy(report->fault, page.fault, sizeof report->fault);
+    memcpy(report->reload, page.reload, sizeof report->reload);
     report->heartbeat_age = later_clock() - (double)page.beat / 1e6;
     return 0;
 }

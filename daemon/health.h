@@ -10,15 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define HEALTH_TEXT 640
+
 struct health;
 
 struct health_report {
-    bool running;         /* a laterd holds the lock on state_dir */
-    bool redis_up;        /* its connection */
-    uint32_t workers;     /* alive */
-    uint32_t busy;        /* of them, with a job running */
-    int64_t pid;          /* the supervisor's */
-    double heartbeat_age; /* seconds since its loop turned last */
+    bool running;             /* a laterd holds the lock on state_dir */
+    bool redis_up;            /* its connection */
+    uint32_t workers;         /* alive */
+    uint32_t busy;            /* of them, with a job running */
+    int64_t pid;              /* the supervisor's */
+    double heartbeat_age;     /* seconds since its loop turned last */
+    char fault[HEALTH_TEXT];  /* what Redis refuses; "" = nothing */
+    char reload[HEALTH_TEXT]; /* why the last reload was refused; "" = it was not */
 };
 
 /* The writing side: takes the lock on state_dir for as long as it is open. NULL with *err:
@@ -26,6 +30,9 @@ struct health_report {
 struct health *health_open(const char *state_dir, struct later_error *err);
 void health_close(struct health *health);
 void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_t busy);
+/* NULL: none. Cheap where nothing has changed. */
+void health_fault(struct health *health, const char *why);
+void health_reload(struct health *health, const char *why);
 
 /* The reading side. Returns 0; or -1 with *err where nothing can be read: LATER_E_NONE where no
  * laterd has ever run there, LATER_E_TOKEN without permission. */

@@ -9,7 +9,12 @@
 
 void notify_ready(void)
 {
-    sd_notify(0, "READY=1");
+    sd_notify(0, "READY=1\nSTATUS=");
+}
+
+void notify_waiting(const char *what)
+{
+    sd_notifyf(0, "STATUS=%s\nEXTEND_TIMEOUT_USEC=30000000", what);
 }
 
 void notify_reloading(void)
@@ -36,6 +41,11 @@ double notify_interval(void)
 #else
 void notify_ready(void)
 {
+}
+
+void notify_waiting(const char *what)
+{
+    (void)what;
 }
 
 void notify_reloading(void)

@@ -139,6 +139,21 @@ static void add_row(struct table *table, json_t *host, double now)
     add_runs(table, host);
 }
 
+/* Below the table, since it is long. */
+static void tell_reasons(const struct cli *cli, const json_t *host, double now)
+{
+    static const struct {
+        const char *name, *words;
+    } reasons[] = { { "fault", "" }, { "reload_refused", "the last reload was refused: " } };
+
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !is_gone(host, now); i++) {
+        const char *why = text_of(host, reasons[i].name);
+
+        if (*why)
+            cli_say(cli, "%s: %s%s", text_of(host, "host"), reasons[i].words, why);
+    }
+}
+
 static void print_json(json_t *host, const char *id, double now)
 {
     char *line;
@@ -190,6 +205,8 @@ static int print_all(struct cli *cli, const struct later_reply *reply, double no
             print_json(host, id, now);
         else
             add_row(&table, host, now);
+        if (json_is_object(host) && !cli->json)
+            tell_reasons(cli, host, now);
         add_connections(nodes, host, now);
         count += json_is_object(host);
         json_decref(host);

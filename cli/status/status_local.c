@@ -19,23 +19,35 @@ static const char *fault_of(const struct health_report *health)
         return "laterd is stuck";
     if (!health->redis_up)
         return "laterd does not reach Redis";
+    if (health->fault[0])
+        return health->fault;
     if (health->workers == 0)
         return "laterd has no workers";
     return NULL;
 }
 
-static void print_json(const struct health_report *health, bool well)
+static void add_reason(struct jsonl *json, const char *name, const char *why)
+{
+    if (why)
+        jsonl_text(json, name, why);
+    else
+        jsonl_null(json, name);
+}
+
+static void print_json(const struct health_report *health, const char *fault)
 {
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_bool(&json, "healthy", well);
+    jsonl_bool(&json, "healthy", !fault);
     jsonl_bool(&json, "running", health->running);
     jsonl_bool(&json, "redis_up", health->redis_up);
     jsonl_int(&json, "workers", health->workers);
     jsonl_int(&json, "busy", health->busy);
     jsonl_int(&json, "pid", health->pid);
     jsonl_real(&json, "heartbeat_age", health->heartbeat_age);
+    add_reason(&json, "fault", fault);
+    add_reason(&json, "reload_refused", health->reload[0] ? health->reload : NULL);
     jsonl_end(&json);
 }
 
@@ -72,9 +84,11 @@ int status_local(struct cli *cli, struct later_error *err)
     }
     fault = fault_of(&health);
     if (cli->json)
-        print_json(&health, !fault);
+        print_json(&health, fault);
     else
         print_row(cli, &health, !fault);
+    if (health.running && health.reload[0] && !cli->json)
+        cli_say(cli, "the last reload was refused: %s", health.reload);
     if (fault)
         return later_fail(err, LATER_E_REDIS, "%s", fault);
     return LATER_OK;

@@ -175,6 +175,22 @@ static void add_nodes(const struct announce_state *state, char *text, size_t roo
                                 (unsigned)connections->nodes[i].connections);
 }
 
+/* `,"fault":"…"`; nothing where there is none. Control bytes are replaced by who made the text. */
+static void add_reason(const char *name, const char *why, char *text, size_t room)
+{
+    size_t len = strlen(text);
+
+    if (!why)
+        return;
+    len += (size_t)snprintf(text + len, room - len, ",\"%s\":\"", name);
+    for (; *why && len + 4 < room; why++) {
+        if (*why == '"' || *why == '\\')
+            text[len++] = '\\';
+        text[len++] = *why;
+    }
+    snprintf(text + len, room - len, "\"");
+}
+
 /* Attempts per second, over the last minute. */
 static double rate(struct announce *announce, const struct announce_state *state)
 {
@@ -232,7 +248,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX], queues[5120] = "", running[6144] = "";
-    char nodes[12288] = "", text[24576];
+    char nodes[12288] = "", reasons[2048] = "", text[28672];
     unsigned beat = announce->beats;
 
     if (state->redis_now <= 0)
@@ -246,13 +262,16 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     add_queues(announce->config, queues, sizeof queues);
     add_running(state, running, sizeof running);
     add_nodes(state, nodes, sizeof nodes);
+    add_reason("fault", state->fault, reasons, sizeof reasons / 2);
+    add_reason("reload_refused", state->reload_refused, reasons, sizeof reasons);
     snprintf(text, sizeof text,
              "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
              "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
-             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}}",
+             ",\"failed\":%" PRIu64
+             ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}%s}",
              announce->host, (long)getpid(), announce->since, state->redis_now,
              (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
-             rate(announce, state), queues, running, nodes);
+             rate(announce, state), queues, running, nodes, reasons);
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_begin(&cmd, 4);
     later_command_text(&cmd, "HSET");

@@ -23,6 +23,7 @@ struct announce_state {
     } queues[ANNOUNCE_QUEUES]; /* those of which jobs run */
     uint32_t queue_count;
     struct connections connections;
+    const char *fault, *reload_refused; /* NULL: none; as in health.h */
 };
 
 /* Counts a job that runs in this queue. */

@@ -1,11 +1,11 @@
 /* checker.c: a child tries a configuration. */
 #include "supervisor/checker.h"
 
-#include "log.h"
 #include "worker/worker.h"
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +15,14 @@
 #include <unistd.h>
 
 #define PATIENCE 30 /* seconds */
+#define WORDS_FD 3  /* in the child */
 
 struct checker {
     pid_t pid;
+    int words; /* a pipe: what the child says */
+    bool late;
     struct event *timer;
-    void (*done)(void *arg, bool good);
+    void (*done)(void *arg, const char *why);
     void *arg;
 };
 
@@ -35,7 +38,7 @@ int checker_load(const struct config *config, struct later_error *err)
     return ok;
 }
 
-static void run_child(const struct config *config)
+static void run_child(const struct config *config, int words)
 {
     struct later_error err;
 
@@ -43,9 +46,10 @@ static void run_child(const struct config *config)
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    close_range(3, ~0U, 0);
+    dup2(words, WORDS_FD); /* which takes the flag CLOEXEC off: a plugin forks at its own risk */
+    close_range(WORDS_FD + 1, ~0U, 0);
     if (checker_load(config, &err) < 0) {
-        log_line(LOG_ERROR, "%s", err.text);
+        (void)!write(WORDS_FD, err.text, strlen(err.text));
         _exit(LATER_E_CONFIG);
     }
     _exit(0);
@@ -57,12 +61,31 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    log_line(LOG_ERROR, "a plugin does not load within %d s", PATIENCE);
+    checker->late = true;
     kill(checker->pid, SIGKILL);
 }
 
+static int start_child(struct checker *checker, const struct config *config,
+                       struct later_error *err)
+{
+    int words[2];
+
+    if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
+    checker->pid = fork();
+    if (checker->pid == 0)
+        run_child(config, words[1]);
+    close(words[1]);
+    checker->words = words[0];
+    if (checker->pid > 0)
+        return 0;
+    later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
+    close(words[0]);
+    return -1;
+}
+
 struct checker *checker_start(struct event_base *base, const struct config *config,
-                              void (*done)(void *arg, bool good), void *arg,
+                              void (*done)(void *arg, const char *why), void *arg,
                               struct later_error *err)
 {
     struct checker *checker = calloc(1, sizeof *checker);
@@ -74,11 +97,7 @@ struct checker *checker_start(struct event_base *base, const struct config *conf
     }
     checker->done = done;
     checker->arg = arg;
-    checker->pid = fork();
-    if (checker->pid == 0)
-        run_child(config);
-    if (checker->pid < 0) {
-        later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
+    if (start_child(checker, config, err) < 0) {
         event_free(checker->timer);
         free(checker);
         return NULL;
@@ -92,17 +111,35 @@ pid_t checker_pid(const struct checker *checker)
     return checker->pid;
 }
 
+/* How it ended, in words; false: all is well. */
+static bool find_fault(const struct checker *checker, int status, char *why, size_t room)
+{
+    ssize_t got = read(checker->words, why, room - 1);
+
+    if (checker->late)
+        snprintf(why, room, "a plugin does not load within %d s", PATIENCE);
+    else if (WIFSIGNALED(status))
+        snprintf(why, room, "a plugin crashed while it was loaded: signal %d (%s)",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (got > 0)
+        why[got] = '\0';
+    else
+        snprintf(why, room, "a plugin ended laterd while it was loaded: status %d",
+                 WEXITSTATUS(status));
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
 void checker_ended(struct checker *checker, int status)
 {
-    void (*done)(void *, bool) = checker->done;
+    void (*done)(void *, const char *) = checker->done;
     void *arg = checker->arg;
+    char why[640];
+    bool bad = find_fault(checker, status, why, sizeof why);
 
-    if (WIFSIGNALED(status))
-        log_line(LOG_ERROR, "a plugin crashed while it was loaded: signal %d (%s)",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    close(checker->words);
     event_free(checker->timer);
     free(checker);
-    done(arg, WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    done(arg, bad ? why : NULL);
 }
 
 void checker_free(struct checker *checker)
@@ -110,6 +147,7 @@ void checker_free(struct checker *checker)
     if (!checker)
         return;
     kill(checker->pid, SIGKILL);
+    close(checker->words);
     event_free(checker->timer);
     free(checker);
 }

@@ -13,11 +13,11 @@
 struct event_base;
 struct checker;
 
-/* Forks the child, which logs what is wrong. `done` is told, and the checker freed, by
- * checker_ended() — a child that hangs for 30 s is killed, and its configuration is bad. NULL with
- * *err. */
+/* Forks the child. `done` is told what is wrong with the configuration, or NULL, and the checker
+ * freed, by checker_ended() — a child that hangs for 30 s is killed, and its configuration is bad.
+ * NULL with *err. */
 struct checker *checker_start(struct event_base *base, const struct config *config,
-                              void (*done)(void *arg, bool good), void *arg,
+                              void (*done)(void *arg, const char *why), void *arg,
                               struct later_error *err);
 pid_t checker_pid(const struct checker *checker);
 void checker_ended(struct checker *checker, int status);

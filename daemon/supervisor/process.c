@@ -99,17 +99,25 @@ static void run_child(const struct process *process, const char *host, bool list
 
 /* --- in the supervisor --- */
 
+/* The reports, a byte each; behind WORKER_REFUSED stands the reason, in the same write. */
 static void on_status(evutil_socket_t fd, short what, void *arg)
 {
     struct reports *reports = arg;
-    char report[64];
-    ssize_t got = read(fd, report, sizeof report);
+    struct process *process = reports->process;
+    char report[1024];
+    ssize_t got = read(fd, report, sizeof report - 1);
 
     (void)what;
     if (got == 0)
-        event_del(reports->process->status); /* it has ended: SIGCHLD tells the rest */
-    for (ssize_t i = 0; i < got; i++)
-        reports->on_report(reports->arg, reports->process, report[i]);
+        event_del(process->status); /* it has ended: SIGCHLD tells the rest */
+    for (ssize_t i = 0; i < got; i++) {
+        if (report[i] == WORKER_REFUSED) {
+            report[got] = '\0';
+            snprintf(process->refused, sizeof process->refused, "%s", report + i + 1);
+            return;
+        }
+        reports->on_report(reports->arg, process, report[i]);
+    }
 }
 
 static int make_pipes(int control[2], int status[2], struct later_error *err)
@@ -273,7 +281,9 @@ double process_tick(struct process *process)
 
 void process_describe(const struct process *process, int status, char *text, size_t room)
 {
-    if (process->why[0])
+    if (process->refused[0])
+        snprintf(text, room, "%s", process->refused);
+    else if (process->why[0])
         snprintf(text, room, "%s", process->why);
     else if (WIFSIGNALED(status))
         snprintf(text, room, "killed by signal %d (%s)", WTERMSIG(status),

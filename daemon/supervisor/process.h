@@ -29,9 +29,11 @@ struct process {
     double started;
     bool ready;
     bool draining;
+    bool dismissed;          /* its end is no news */
     double term_at, kill_at; /* when it gets TERM, KILL, unless it has ended; 0 = not */
     enum keeper_cause cause; /* why it will have ended, if it was us */
     char why[128];
+    char refused[600]; /* why it cannot start, in its own words; "" = it has not said so */
     char called[LATER_QUEUE_MAX + 1]; /* the queue that it was told to look at last */
     double called_at;
     struct process *next;

@@ -52,22 +52,25 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
                 state->workers, state->busy);
 }
 
+/* Ready is when every worker has loaded its plugins and Redis takes commands: whoever was told may
+ * push. */
+static void look_if_ready(struct supervisor *supervisor)
+{
+    if (supervisor->ready || supervisor->stopping || !supervisor->staffed ||
+        !link_is_up(supervisor->link))
+        return;
+    supervisor->ready = true;
+    notify_ready();
+    log_line(LOG_INFO, "ready: %zu workers", workers_seats(supervisor->workers));
+}
+
 static void on_ready(void *arg)
 {
     struct supervisor *supervisor = arg;
 
     tell_health(supervisor, &(struct announce_state){ 0 });
-
-    if (supervisor->stopping)
-        return;
-    notify_ready();
-    if (!supervisor->ready)
-        log_line(LOG_INFO, "ready: %zu workers", workers_seats(supervisor->workers));
-    else if (supervisor->reloading)
-        log_line(LOG_INFO, "reloaded: %zu new workers", workers_seats(supervisor->workers));
-    supervisor->ready = true;
-    supervisor->reloading = false;
-    supervisor_after(supervisor->tick, 0);
+    supervisor->staffed = true;
+    look_if_ready(supervisor);
 }
 
 static void on_idle(void *arg)
@@ -109,7 +112,8 @@ static void page_settled(void *arg, struct slots *slots)
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
     struct supervisor *supervisor = arg;
-    struct announce_state state = { .redis_now = upkeep_redis_now(supervisor->upkeep) };
+    struct announce_state state = { .redis_now = upkeep_redis_now(supervisor->upkeep),
+                                    .reload_refused = supervisor->refused };
 
     (void)fd;
     (void)what;
@@ -118,6 +122,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
     connections_add(&state.connections, link_redis(supervisor->link));
     upkeep_count(supervisor->upkeep, &state.connections);
     notify_alive();
+    if (!supervisor->ready && !link_is_up(supervisor->link))
+        notify_waiting("waiting for Redis");
     announce_tell(supervisor->announce, &state);
     if (supervisor->redis != FIT)
         announce_ask(supervisor->announce);
@@ -135,6 +141,7 @@ static void on_link_up(void *arg)
     upkeep_link_up(supervisor->upkeep);
     reshard_link_up(supervisor->reshard);
     tell_health(supervisor, &(struct announce_state){ 0 });
+    look_if_ready(supervisor);
 }
 
 /* Sentinels have another master: whoever is still at the old one leaves it. */
@@ -262,6 +269,7 @@ static struct workers *make_workers(struct supervisor *supervisor)
                                              .keeper = supervisor->keeper,
                                              .ready = on_ready,
                                              .gone = on_gone,
+                                             .tried = supervisor_on_tried,
                                              .listens = wake_listener_wanted(
                                                  supervisor->generation->config),
                                              .idle = on_idle,
@@ -337,7 +345,9 @@ static void tear_down(struct supervisor *supervisor)
         event_free(supervisor->server_timer);
     if (supervisor->base)
         event_base_free(supervisor->base);
+    free(supervisor->refused);
     config_free(supervisor->next);
+    generation_release(supervisor->trying);
     generation_release(supervisor->generation);
 }
 

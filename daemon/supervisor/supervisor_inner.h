@@ -38,13 +38,16 @@ struct supervisor {
     struct event *server_timer;
 
     struct checker *checker;
-    struct config *next; /* being checked */
-    bool again;          /* HUP came meanwhile: the file may have changed since it was read */
+    struct config *next;       /* being checked */
+    struct generation *trying; /* checked; its workers have to show that they start */
+    char *refused;             /* why the last reload was; NULL: it was not */
+    bool again;                /* HUP came meanwhile: the file may have changed since it was read */
 
     bool met; /* Redis, once, with a protocol that we know */
     enum { UNJUDGED, FIT, UNFIT } redis;
     double unfit_since;
-    bool paused, ready, reloading, stopping, ending;
+    bool staffed; /* all workers have loaded their plugins, once */
+    bool paused, ready, stopping, ending;
     double end_by;
     int status;
 };
@@ -61,8 +64,9 @@ void supervisor_use_log(const struct supervisor *supervisor);
 struct upkeep *supervisor_make_tend(const struct supervisor *supervisor,
                                     const struct config *config, struct later_error *err);
 
-/* The checker has said what it found; HUP has come. */
-void supervisor_on_checked(void *arg, bool good);
+/* The checker has said what it found; the new workers are ready, or do not start; HUP has come. */
+void supervisor_on_checked(void *arg, const char *why);
+bool supervisor_on_tried(void *arg, const char *why);
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
 
 /* --- supervisor_stop.c: events */

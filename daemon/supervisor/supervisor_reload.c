@@ -5,6 +5,7 @@
 #include "notify.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void supervisor_use_log(const struct supervisor *supervisor)
 {
@@ -25,26 +26,14 @@ struct upkeep *supervisor_make_tend(const struct supervisor *supervisor,
                       supervisor->keeper, supervisor->workers, err);
 }
 
-/* The checked configuration comes into force: new workers first; when all are ready, the old ones
- * drain. */
-static void use_next(struct supervisor *supervisor)
+/* The new configuration comes into force. */
+static int use(struct supervisor *supervisor, struct generation *generation,
+               struct later_error *err)
 {
-    struct generation *generation = generation_new(supervisor->next);
-    struct upkeep *upkeep = NULL;
-    struct later_error err = { .text = "no memory" };
+    struct upkeep *upkeep = supervisor_make_tend(supervisor, generation->config, err);
 
-    if (generation)
-        upkeep = supervisor_make_tend(supervisor, supervisor->next, &err);
-    if (!upkeep) {
-        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
-        free(generation);
-        config_free(supervisor->next);
-        supervisor->next = NULL;
-        return;
-    }
-    supervisor->next = NULL;
-    supervisor->reloading = true;
-    workers_replace(supervisor->workers);
+    if (!upkeep)
+        return -1;
     upkeep_free(supervisor->upkeep);
     supervisor->upkeep = upkeep;
     upkeep_pause(upkeep, supervisor->redis == UNFIT);
@@ -56,35 +45,95 @@ static void use_next(struct supervisor *supervisor)
     supervisor_use_log(supervisor);
     if (link_is_up(supervisor->link))
         upkeep_link_up(upkeep);
-    workers_start(supervisor->workers, supervisor->generation);
+    return 0;
 }
 
 static void reload(struct supervisor *supervisor);
 
-void supervisor_on_checked(void *arg, bool good)
+/* A reload is over, well or badly. */
+static void end_reload(struct supervisor *supervisor)
 {
-    struct supervisor *supervisor = arg;
     bool again = supervisor->again;
 
-    supervisor->checker = NULL;
     supervisor->again = false;
-    if (!supervisor->next) { /* the first: workers wait for it */
-        if (good && !supervisor->stopping) {
-            workers_start(supervisor->workers, supervisor->generation);
-        } else if (!supervisor->stopping) {
-            supervisor->status = LATER_E_CONFIG;
-            supervisor_on_stop(-1, 0, supervisor);
-        }
-    } else if (good && !supervisor->stopping) {
-        use_next(supervisor);
-    } else {
+    if (supervisor->stopping)
+        return;
+    if (supervisor->ready)
+        notify_ready();
+    if (again)
+        reload(supervisor);
+}
+
+/* For `later status`. */
+static void remember(struct supervisor *supervisor, const char *why)
+{
+    free(supervisor->refused);
+    supervisor->refused = why ? strdup(why) : NULL;
+    health_reload(supervisor->health, why);
+}
+
+static void refuse(struct supervisor *supervisor, const char *why)
+{
+    log_line(LOG_ERROR, "reload refused: %s; nothing was changed", why);
+    remember(supervisor, why);
+    config_free(supervisor->next);
+    supervisor->next = NULL;
+    end_reload(supervisor);
+}
+
+bool supervisor_on_tried(void *arg, const char *why)
+{
+    struct supervisor *supervisor = arg;
+    struct generation *generation = supervisor->trying;
+    struct later_error err;
+
+    supervisor->trying = NULL;
+    if (!why && use(supervisor, generation, &err) == 0) {
+        remember(supervisor, NULL);
+        log_line(LOG_INFO, "reloaded: %zu new workers", workers_on_trial(supervisor->workers));
+        supervisor_after(supervisor->tick, 0);
+        end_reload(supervisor);
+        return true;
+    }
+    refuse(supervisor, why ? why : err.text);
+    generation_release(generation);
+    supervisor_after(supervisor->tick, 0);
+    return false;
+}
+
+/* Plugins can be started in workers only: new ones show whether they do, beside the old ones. */
+static void try_next(struct supervisor *supervisor)
+{
+    supervisor->trying = generation_new(supervisor->next);
+    if (!supervisor->trying) {
+        refuse(supervisor, "no memory");
+        return;
+    }
+    supervisor->next = NULL;
+    workers_try(supervisor->workers, supervisor->trying);
+}
+
+void supervisor_on_checked(void *arg, const char *why)
+{
+    struct supervisor *supervisor = arg;
+
+    supervisor->checker = NULL;
+    if (supervisor->stopping) {
         config_free(supervisor->next);
         supervisor->next = NULL;
-        log_line(LOG_ERROR, "reload: the new configuration is bad; nothing was changed");
-        notify_ready();
+    } else if (supervisor->next && !why) {
+        try_next(supervisor);
+    } else if (supervisor->next) {
+        refuse(supervisor, why);
+    } else if (!why) { /* the first: workers wait for it */
+        workers_start(supervisor->workers, supervisor->generation);
+        if (supervisor->again)
+            end_reload(supervisor);
+    } else {
+        log_line(LOG_ERROR, "%s", why);
+        supervisor->status = LATER_E_CONFIG;
+        supervisor_on_stop(-1, 0, supervisor);
     }
-    if (again && !supervisor->stopping)
-        reload(supervisor);
 }
 
 static void reload(struct supervisor *supervisor)
@@ -92,27 +141,20 @@ static void reload(struct supervisor *supervisor)
     const char *fixed;
     struct later_error err;
 
-    notify_reloading();
+    if (supervisor->ready)
+        notify_reloading();
     supervisor->next = config_load(supervisor->path, &err);
     if (!supervisor->next) {
-        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
+        refuse(supervisor, err.text);
     } else if ((fixed =
                     config_fixed_difference(supervisor->generation->config, supervisor->next))) {
-        log_line(LOG_ERROR,
-                 "reload: %s cannot change while running; restart laterd. Nothing was "
-                 "changed",
-                 fixed);
-    } else if (reshard_widen(supervisor->reshard, supervisor->next, &err) < 0) {
-        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
-    } else if ((supervisor->checker = checker_start(supervisor->base, supervisor->next,
-                                                    supervisor_on_checked, supervisor, &err))) {
-        return;
-    } else {
-        log_line(LOG_ERROR, "reload: %s; nothing was changed", err.text);
+        later_fail(&err, LATER_E_CONFIG, "%s cannot change while running; restart laterd", fixed);
+        refuse(supervisor, err.text);
+    } else if (reshard_widen(supervisor->reshard, supervisor->next, &err) < 0 ||
+               !(supervisor->checker = checker_start(supervisor->base, supervisor->next,
+                                                     supervisor_on_checked, supervisor, &err))) {
+        refuse(supervisor, err.text);
     }
-    config_free(supervisor->next);
-    supervisor->next = NULL;
-    notify_ready();
 }
 
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg)
@@ -121,7 +163,7 @@ void supervisor_on_reload(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (supervisor->checker)
+    if (supervisor->checker || supervisor->trying)
         supervisor->again = true;
     else if (!supervisor->stopping)
         reload(supervisor);

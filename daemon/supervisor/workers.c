@@ -2,6 +2,7 @@
 #include "supervisor/workers.h"
 
 #include "base/clock.h"
+#include "fault.h"
 #include "log.h"
 #include "supervisor/restart.h"
 
@@ -12,6 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define TRIAL_SECONDS 10 /* for a new generation to be ready */
+#define TRIAL_TIMES   3  /* so often one of its workers may fail, */
+#define TRIAL_AGAIN   1  /* seconds apart */
+
 struct seat {
     struct workers *workers;
     struct generation *generation;
@@ -19,26 +24,53 @@ struct seat {
     struct process *process; /* NULL between two */
     struct restart restart;
     struct event *timer;
+    bool on_trial;
+    unsigned failures; /* of those on trial */
+};
+
+/* Those of one generation. */
+struct seats {
+    struct seat *list;
+    size_t count;
 };
 
 struct workers {
     struct event_base *base;
     struct workers_options options;
-    struct seat *seats;
-    size_t seat_count;
+    struct seats seats;
+    struct seats trial; /* of a generation that has to show that it starts */
+    struct event *trial_timer;
+    struct fault refusal;       /* a plugin does not start */
     struct process *leaving;    /* no seat any more */
     int started;                /* ever: their numbers */
     uint64_t performed, failed; /* attempts of those that have ended */
     bool paused;
 };
 
+static void on_trial_timer(evutil_socket_t fd, short what, void *arg);
+
 struct workers *workers_new(struct event_base *base, const struct workers_options *options)
 {
     struct workers *workers = calloc(1, sizeof *workers);
 
-    if (workers)
-        *workers = (struct workers){ .base = base, .options = *options };
+    if (!workers)
+        return NULL;
+    *workers = (struct workers){ .base = base, .options = *options };
+    workers->trial_timer = evtimer_new(base, on_trial_timer, workers);
+    if (!workers->trial_timer) {
+        free(workers);
+        return NULL;
+    }
     return workers;
+}
+
+static void each_on(const struct seats *seats, void (*fn)(struct process *process, void *arg),
+                    void *arg)
+{
+    for (size_t i = 0; i < seats->count; i++) {
+        if (seats->list[i].process)
+            fn(seats->list[i].process, arg);
+    }
 }
 
 void workers_each(const struct workers *workers, void (*fn)(struct process *process, void *arg),
@@ -46,10 +78,8 @@ void workers_each(const struct workers *workers, void (*fn)(struct process *proc
 {
     struct process *next;
 
-    for (size_t i = 0; i < workers->seat_count; i++) {
-        if (workers->seats[i].process)
-            fn(workers->seats[i].process, arg);
-    }
+    each_on(&workers->seats, fn, arg);
+    each_on(&workers->trial, fn, arg);
     for (struct process *process = workers->leaving; process; process = next) {
         next = process->next;
         fn(process, arg);
@@ -58,13 +88,13 @@ void workers_each(const struct workers *workers, void (*fn)(struct process *proc
 
 /* --- starting --- */
 
-static bool all_ready(const struct workers *workers)
+static bool all_ready(const struct seats *seats)
 {
-    for (size_t i = 0; i < workers->seat_count; i++) {
-        if (!workers->seats[i].process || !workers->seats[i].process->ready)
+    for (size_t i = 0; i < seats->count; i++) {
+        if (!seats->list[i].process || !seats->list[i].process->ready)
             return false;
     }
-    return workers->seat_count > 0;
+    return seats->count > 0;
 }
 
 static void drain_leaving(struct workers *workers)
@@ -75,6 +105,8 @@ static void drain_leaving(struct workers *workers)
         process_drain(process, config->drain, config->grace);
     }
 }
+
+static void end_trial(struct workers *workers, const char *why);
 
 static void on_report(void *arg, struct process *process, char report)
 {
@@ -87,10 +119,12 @@ static void on_report(void *arg, struct process *process, char report)
     if (report != WORKER_READY)
         return;
     process->ready = true;
-    if (!all_ready(workers))
-        return;
-    drain_leaving(workers);
-    workers->options.ready(workers->options.arg);
+    if (all_ready(&workers->seats))
+        fault_over(&workers->refusal);
+    if (all_ready(&workers->trial))
+        end_trial(workers, NULL);
+    else if (all_ready(&workers->seats))
+        workers->options.ready(workers->options.arg);
 }
 
 static void after(struct event *timer, double seconds)
@@ -120,7 +154,7 @@ static void start_worker(struct seat *seat)
         return;
     }
     keeper_watch(workers->options.keeper, seat->process->slots);
-    if (workers->paused)
+    if (workers->paused || seat->on_trial)
         process_order(seat->process, WORKER_PAUSE);
 }
 
@@ -134,65 +168,129 @@ static void on_seat_timer(evutil_socket_t fd, short what, void *arg)
         start_worker(seat);
 }
 
-static int make_seats(struct workers *workers, struct generation *generation)
+static int make_seats(struct workers *workers, struct seats *seats, struct generation *generation,
+                      bool on_trial)
 {
     const struct config *config = generation->config;
     size_t count = 0;
 
     for (uint32_t p = 0; p < config->pool_count; p++)
         count += config->pools[p].workers;
-    workers->seats = calloc(count, sizeof *workers->seats);
-    for (uint32_t p = 0; workers->seats && p < config->pool_count; p++) {
+    *seats = (struct seats){ .list = calloc(count, sizeof *seats->list) };
+    for (uint32_t p = 0; seats->list && p < config->pool_count; p++) {
         for (uint32_t w = 0; w < config->pools[p].workers; w++) {
-            struct seat *seat = &workers->seats[workers->seat_count];
+            struct seat *seat = &seats->list[seats->count];
 
             *seat = (struct seat){ .workers = workers,
                                    .generation = generation,
-                                   .pool = &config->pools[p] };
+                                   .pool = &config->pools[p],
+                                   .on_trial = on_trial };
             seat->timer = evtimer_new(workers->base, on_seat_timer, seat);
             if (!seat->timer)
                 return -1;
-            workers->seat_count++;
+            seats->count++;
         }
     }
-    return workers->seats ? 0 : -1;
+    return seats->list ? 0 : -1;
+}
+
+static void start_all(const struct seats *seats)
+{
+    for (size_t i = 0; i < seats->count; i++)
+        start_worker(&seats->list[i]);
 }
 
 void workers_start(struct workers *workers, struct generation *generation)
 {
-    if (make_seats(workers, generation) < 0)
-        log_line(LOG_ERROR, "no memory for all workers: %zu are started", workers->seat_count);
-    for (size_t i = 0; i < workers->seat_count; i++)
-        start_worker(&workers->seats[i]);
+    if (make_seats(workers, &workers->seats, generation, false) < 0)
+        log_line(LOG_ERROR, "no memory for all workers: %zu are started", workers->seats.count);
+    start_all(&workers->seats);
 }
 
-/* --- telling --- */
-
-static void free_seats(struct workers *workers)
+/* Takes seats away: who is on them leaves, when told. */
+static void free_seats(struct workers *workers, struct seats *seats)
 {
-    for (size_t i = 0; i < workers->seat_count; i++)
-        event_free(workers->seats[i].timer);
-    free(workers->seats);
-    workers->seats = NULL;
-    workers->seat_count = 0;
-}
+    for (size_t i = 0; i < seats->count; i++) {
+        struct process *process = seats->list[i].process;
 
-void workers_replace(struct workers *workers)
-{
-    for (size_t i = 0; i < workers->seat_count; i++) {
-        struct process *process = workers->seats[i].process;
-
+        event_free(seats->list[i].timer);
         if (!process)
             continue;
         process->next = workers->leaving;
         workers->leaving = process;
     }
-    free_seats(workers);
+    free(seats->list);
+    *seats = (struct seats){ 0 };
 }
+
+/* --- a new generation on trial --- */
+
+void workers_try(struct workers *workers, struct generation *generation)
+{
+    if (make_seats(workers, &workers->trial, generation, true) < 0) {
+        end_trial(workers, "no memory");
+        return;
+    }
+    after(workers->trial_timer, TRIAL_SECONDS);
+    start_all(&workers->trial);
+}
+
+/* Those that are ready leave at a word; those that hang in a plugin's start, by TERM and KILL. */
+static void dismiss_trial(struct workers *workers)
+{
+    for (size_t i = 0; i < workers->trial.count; i++) {
+        struct process *process = workers->trial.list[i].process;
+
+        if (!process)
+            continue;
+        process->dismissed = true;
+        process_drain(process, process->ready ? TRIAL_SECONDS : 0, 1);
+    }
+    free_seats(workers, &workers->trial);
+}
+
+static void take_seats(struct workers *workers)
+{
+    free_seats(workers, &workers->seats);
+    workers->seats = workers->trial;
+    workers->trial = (struct seats){ 0 };
+    for (size_t i = 0; i < workers->seats.count; i++) {
+        workers->seats.list[i].on_trial = false;
+        if (!workers->paused)
+            process_order(workers->seats.list[i].process, WORKER_RESUME);
+    }
+    drain_leaving(workers);
+}
+
+/* why: it has failed. */
+static void end_trial(struct workers *workers, const char *why)
+{
+    event_del(workers->trial_timer);
+    if (!workers->options.tried(workers->options.arg, why)) {
+        dismiss_trial(workers);
+        return;
+    }
+    take_seats(workers);
+    workers->options.ready(workers->options.arg);
+}
+
+static void on_trial_timer(evutil_socket_t fd, short what, void *arg)
+{
+    char why[64];
+
+    (void)fd;
+    (void)what;
+    snprintf(why, sizeof why, "a plugin's start takes longer than %d s", TRIAL_SECONDS);
+    end_trial(arg, why);
+}
+
+/* --- telling --- */
 
 void workers_retire(struct workers *workers)
 {
-    workers_replace(workers);
+    event_del(workers->trial_timer);
+    dismiss_trial(workers);
+    free_seats(workers, &workers->seats);
     drain_leaving(workers);
 }
 
@@ -261,18 +359,26 @@ void workers_tick(struct workers *workers)
 
 /* --- ending --- */
 
+static struct seat *seat_of(const struct seats *seats, pid_t pid)
+{
+    for (size_t i = 0; i < seats->count; i++) {
+        if (seats->list[i].process && seats->list[i].process->pid == pid)
+            return &seats->list[i];
+    }
+    return NULL;
+}
+
 /* Takes a process off its seat, or off the list of those that leave. */
 static struct process *take(struct workers *workers, pid_t pid, struct seat **seat)
 {
-    *seat = NULL;
-    for (size_t i = 0; i < workers->seat_count; i++) {
-        struct process *process = workers->seats[i].process;
+    *seat = seat_of(&workers->seats, pid);
+    if (!*seat)
+        *seat = seat_of(&workers->trial, pid);
+    if (*seat) {
+        struct process *process = (*seat)->process;
 
-        if (process && process->pid == pid) {
-            *seat = &workers->seats[i];
-            workers->seats[i].process = NULL;
-            return process;
-        }
+        (*seat)->process = NULL;
+        return process;
     }
     for (struct process **link = &workers->leaving; *link; link = &(*link)->next) {
         struct process *process = *link;
@@ -295,14 +401,24 @@ static bool crashed(const struct process *process, int status)
     return WEXITSTATUS(status) != 0 || slots_busy(process->slots);
 }
 
-static void fill_seat(struct seat *seat, bool crash, double lived)
+/* refused: a plugin did not start, which the log has been told. */
+static void fill_seat(struct seat *seat, bool crash, double lived, bool refused)
 {
     double wait = restart_after(&seat->restart, crash, lived);
 
-    if (wait > 0)
+    if (wait > 0 && !refused)
         log_line(LOG_WARN, "%u crashes in a row: the next worker in %.0f s",
                  (unsigned)seat->restart.crashes, wait);
     after(seat->timer, wait);
+}
+
+/* One on trial has ended before all were ready. */
+static void try_again(struct seat *seat, const char *why)
+{
+    if (++seat->failures < TRIAL_TIMES)
+        after(seat->timer, TRIAL_AGAIN);
+    else
+        end_trial(seat->workers, why);
 }
 
 bool workers_ended(struct workers *workers, pid_t pid, int status)
@@ -310,7 +426,7 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
     struct seat *seat;
     struct process *process = take(workers, pid, &seat);
     enum keeper_cause cause;
-    char text[160];
+    char text[640];
     bool crash;
 
     if (!process)
@@ -318,15 +434,19 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
     crash = crashed(process, status);
     cause = process->why[0] || process->draining ? process->cause : KEEPER_CRASH;
     process_describe(process, status, text, sizeof text);
-    if (crash || !WIFEXITED(status))
+    if (process->refused[0] && seat && !seat->on_trial)
+        fault_note(&workers->refusal, LOG_ERROR, "%s", text);
+    else if (!process->refused[0] && !process->dismissed && (crash || !WIFEXITED(status)))
         log_line(LOG_WARN, "worker %d (pid %d): %s", process->number, (int)pid, text);
     workers->performed += atomic_load(&process->slots->page->performed);
     workers->failed += atomic_load(&process->slots->page->failed);
     if (atomic_load(&process->slots->page->idle) == SLOTS_IDLE_CALLED)
         workers->options.uncalled(workers->options.arg, process->called);
     keeper_died(workers->options.keeper, process->slots, cause, text);
-    if (seat)
-        fill_seat(seat, crash, later_clock() - process->started);
+    if (seat && seat->on_trial)
+        try_again(seat, text);
+    else if (seat)
+        fill_seat(seat, crash, later_clock() - process->started, process->refused[0]);
     process_free(process);
     if (!seat)
         workers->options.gone(workers->options.arg);
@@ -335,10 +455,8 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
 
 bool workers_has(const struct workers *workers, pid_t pid)
 {
-    for (size_t i = 0; i < workers->seat_count; i++) {
-        if (workers->seats[i].process && workers->seats[i].process->pid == pid)
-            return true;
-    }
+    if (seat_of(&workers->seats, pid) || seat_of(&workers->trial, pid))
+        return true;
     for (const struct process *process = workers->leaving; process; process = process->next) {
         if (process->pid == pid)
             return true;
@@ -362,7 +480,12 @@ size_t workers_count(const struct workers *workers)
 
 size_t workers_seats(const struct workers *workers)
 {
-    return workers->seat_count;
+    return workers->seats.count;
+}
+
+size_t workers_on_trial(const struct workers *workers)
+{
+    return workers->trial.count;
 }
 
 static void sum_one(struct process *process, void *arg)
@@ -398,6 +521,8 @@ void workers_free(struct workers *workers)
 {
     if (!workers)
         return;
-    free_seats(workers);
+    free_seats(workers, &workers->trial);
+    free_seats(workers, &workers->seats);
+    event_free(workers->trial_timer);
     free(workers);
 }

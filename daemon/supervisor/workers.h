@@ -19,7 +19,10 @@ struct workers_options {
     struct keeper *keeper;    /* watches the pages; borrowed */
     bool listens;             /* workers do not wait for wakes themselves (wake_listener.h) */
     void (*ready)(void *arg); /* every seat's worker has loaded its plugins */
-    void (*gone)(void *arg);  /* one has ended while they were leaving */
+    /* The trial that workers_try() has begun is over. why is NULL: its workers take the seats if
+     * this returns true. Else it was given up. */
+    bool (*tried)(void *arg, const char *why);
+    void (*gone)(void *arg); /* one has ended while they were leaving */
     /* With wake listeners: one is idle that was not; one has ended that had not looked at this
      * queue. */
     void (*idle)(void *arg);
@@ -35,10 +38,11 @@ void workers_free(struct workers *workers);
 /* Makes the seats of a generation and starts a worker on each. */
 void workers_start(struct workers *workers, struct generation *generation);
 
-/* Takes all seats away. Those on them go on as they are until every worker on the seats that
- * workers_start() makes next is ready; then they drain. So a generation whose plugins refuse to
- * start takes no place of one that works. */
-void workers_replace(struct workers *workers);
+/* Tries a generation: starts all its workers, which reserve nothing yet, beside those that are
+ * there. When every one of them has loaded and started its plugins they take the seats, and the
+ * others drain. When one has failed three times, or they are not ready within ten seconds, they are
+ * ended and nothing has changed. One trial at a time. */
+void workers_try(struct workers *workers, struct generation *generation);
 
 /* Takes all seats away; all drain: they finish their jobs within `drain` seconds, get TERM then,
  * and KILL `grace` later (options of the generation that each is of). */
@@ -68,9 +72,10 @@ void workers_tick(struct workers *workers);
 void workers_each(const struct workers *workers, void (*fn)(struct process *process, void *arg),
                   void *arg);
 
-/* Processes alive; on seats; and what they do, added to *state. */
+/* Processes alive; on seats; on those of a trial; and what they do, added to *state. */
 size_t workers_count(const struct workers *workers);
 size_t workers_seats(const struct workers *workers);
+size_t workers_on_trial(const struct workers *workers);
 void workers_sum(const struct workers *workers, struct announce_state *state);
 
 #endif

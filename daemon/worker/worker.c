@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define WEIGH_SECONDS 0.002 /* between looks at our memory */
@@ -392,6 +393,27 @@ static void tear_down(struct worker *worker)
     backlog_free(worker->backlog);
 }
 
+/* A service's sandbox has the file system read-only: what a plugin cannot open may be meant. */
+static const char *sandbox_hint(void)
+{
+    struct statvfs root;
+
+    return statvfs("/", &root) == 0 && (root.f_flag & ST_RDONLY)
+               ? " (the file system is read-only for laterd, but for its state_dir and /tmp: "
+                 "laterd(8), SANDBOX)"
+               : "";
+}
+
+/* The supervisor tells it, once for all workers. */
+static void report_refusal(const struct worker *worker, const struct later_error *err)
+{
+    char report[640];
+    int len = snprintf(report, sizeof report, "%c%s%s", WORKER_REFUSED, err->text, sandbox_hint());
+
+    if (write(worker->start->status_fd, report, (size_t)len) != len)
+        log_line(LOG_ERROR, "%s", err->text);
+}
+
 int worker_main(const struct worker_start *start)
 {
     struct worker *worker = calloc(1, sizeof *worker);
@@ -407,7 +429,7 @@ int worker_main(const struct worker_start *start)
     limit_to("memory_max", RLIMIT_AS, start->pool->memory_max << 20);
     limit_to("files_max", RLIMIT_NOFILE, start->pool->files_max);
     if (set_up(worker, &err) < 0) {
-        log_line(LOG_ERROR, "%s", err.text);
+        report_refusal(worker, &err);
         status = (int)err.code;
     } else {
         worker_report(worker, WORKER_READY);

@@ -45,7 +45,12 @@ enum worker_order {
 
 /* What a worker says on its status pipe: its plugins are loaded; it holds something again; it is
  * idle, which was awaited (slots.h). */
-enum worker_report { WORKER_READY = 'R', WORKER_BUSY = 'B', WORKER_IDLE = 'I' };
+enum worker_report {
+    WORKER_READY = 'R',
+    WORKER_BUSY = 'B',
+    WORKER_IDLE = 'I',
+    WORKER_REFUSED = 'X' /* it ends, since it cannot start: the reason stands behind */
+};
 
 /* What a worker process is started with. All borrowed, for its life. */
 struct worker_start {

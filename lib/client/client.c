@@ -5,10 +5,13 @@
 #include "redis/password.h"
 #include "redis/script.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#define AGAIN_SECONDS 0.05 /* between tries where Redis starts */
 #define ANNOUNCED_MAX 32
 #define PLANS_MAX     32
 
@@ -16,7 +19,7 @@ struct later_client {
     struct later_redis *redis;
     char prefix[LATER_PREFIX_MAX + 1];
     char url[512]; /* for messages */
-    double timeout;
+    double timeout, patience;
     char why[256]; /* why the connection broke last */
     /* Queues pushed to, entered into the set of known ones once a connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
@@ -74,6 +77,7 @@ struct later_client *later_client_open_with(const struct later_client_options *o
     }
     url = url && *url ? url : "unix:" LATER_STATE_DIR "/redis.sock";
     client->timeout = options->timeout > 0 ? options->timeout : 2;
+    client->patience = options->patience;
     snprintf(client->url, sizeof client->url, "%s", url);
     snprintf(client->prefix, sizeof client->prefix, "%s", prefix);
     if (strlen(url) >= sizeof client->url)
@@ -195,18 +199,35 @@ static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_
     later_redis_send(client->redis, &cmd, LATER_NO_SCRIPT, client->timeout, NULL, NULL);
 }
 
-static int connected(struct later_client *client, struct later_error *err)
+static bool connect_once(struct later_client *client)
 {
     struct later_error why;
 
-    if (later_redis_up(client->redis))
-        return 0;
     client->why[0] = '\0';
     if (later_redis_connect(client->redis, &why) < 0)
         snprintf(client->why, sizeof client->why, "%.250s", why.text);
     while (!later_redis_up(client->redis) && !later_redis_down(client->redis))
         later_redis_wait(client->redis, later_clock() + client->timeout);
+    return later_redis_up(client->redis);
+}
+
+/* Does Redis start just now? Its words, or the kernel's: there is no code for it. */
+static bool starts(const struct later_client *client)
+{
+    return strstr(client->why, "LOADING ") || strstr(client->why, strerror(ECONNREFUSED)) ||
+           strstr(client->why, strerror(ENOENT));
+}
+
+static int connected(struct later_client *client, struct later_error *err)
+{
+    double until = later_clock() + client->patience;
+
+    if (later_redis_up(client->redis))
+        return 0;
+    while (!connect_once(client) && later_clock() < until && starts(client))
+        nanosleep(&(struct timespec){ .tv_nsec = (long)(AGAIN_SECONDS * 1e9) }, NULL);
     if (later_redis_up(client->redis)) {
+        client->patience = 0;
         if (client->announced_count)
             name_queues(client, client->announced, client->announced_count);
         return 0;

@@ -41,6 +41,8 @@ struct later_client_options {
     const char *prefix;        /* of all keys; NULL: "later" */
     const char *name;          /* shown by CLIENT LIST; NULL: "later" */
     double timeout;            /* seconds a call may take; 0: 2 */
+    double patience;           /* seconds to wait, beyond that, for the first connection to a Redis
+                                * that just starts: nobody listens, or it is LOADING; 0: none */
 };
 
 /* A client for this Redis. It does not connect yet. Returns NULL with *err if the url or an option

@@ -13,7 +13,8 @@
  *             with a word that is none, it just succeeds
  *     event   the same for event jobs: check_event.c
  *
- * While there is a file `refuse` in the folder it does not start.
+ * While there is a file `refuse` in the folder it does not start; with `hang` its start takes a
+ * minute.
  *
  * With $CHECK_LOAD it crashes as soon as it is loaded, or takes half a second for that (`slow`).
  */
@@ -362,12 +363,19 @@ static int open_record(const char *name)
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 }
 
+static bool is_there(const char *name)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
 static int start(char *err, size_t n)
 {
-    char refuse[600];
-
-    snprintf(refuse, sizeof refuse, "%s/refuse", dir);
-    if (access(refuse, F_OK) == 0) {
+    if (is_there("hang"))
+        check_sleep(60);
+    if (is_there("refuse")) {
         snprintf(err, n, "told to refuse");
         return -1;
     }

@@ -65,6 +65,7 @@ refused "$(at 3)" 'check knows dir' "an option that the plugin refuses"
 sed -i "s|folder = \"$work\"|dir = \"$work/nowhere\"|" "$work/laterd.conf"
 run "$laterd_bin" -c "$work/laterd.conf" -t
 is "$status" 0 "laterd -t does not start plugins"
+contains "$out" "not started" "and says so"
 
 configure ''
 echo 'no library' >"$work/jobs/text.so"

@@ -69,8 +69,8 @@ unchanged()
     : >"$log"
     kill -HUP "$laterd_pid"
     within 10 "$2 is refused" logged 'othing was changed'
-    contains "$(cat "$log")" "$1" "$2: with the place"
-    is "$(workers)" "$pids" "$2: the workers stay"
+    contains "$(cat "$log")" "$1" "start $2: with the place"
+    is "$(workers)" "$pids" "start $2: the workers stay"
 }
 
 configure 'workers = 2;' 'nonsense = 1;'
@@ -100,17 +100,47 @@ four_workers()
 configure 'workers = 2;'
 within 10 "four workers" four_workers
 pids=$(workers)
-: >"$log" # the reload before may have been told in it
+
+shows()
+{
+    later status 2>&1 | grep -qF -e "$1"
+}
+
+# refused_for WORDS NAME: a reload is refused within 15 s; the old workers go on meanwhile, and after.
+refused_for()
+{
+    : >"$log" # the reload before may have been told in it
+    kill -HUP "$laterd_pid"
+    push_do "meanwhile-$2" '"do":"done"'
+    within 5 "start $2: the old workers perform jobs" unknown "meanwhile-$2"
+    within 15 "start $2: the reload is refused" logged 'reload refused: '
+    contains "$(grep 'reload refused: ' "$log")" "$1" "start $2: with the reason"
+    within 15 "start $2: the new workers have gone" four_workers
+    is "$(workers)" "$pids" "start $2: the old ones have stayed"
+    grep ' \(warn\|error\) ' "$log" >"$work/told"
+    is "$(wc -l <"$work/told")" 1 "start $2: told in one line"
+    sed 's/^/# /' "$work/told"
+    push_do "after-$2" '"do":"done"'
+    within 5 "start $2: and perform jobs as before" unknown "after-$2"
+    run later -c "$work/laterd.conf" status --local
+    is "$status" 0 "start $2: laterd is well"
+    contains "$err" "$1" "start $2: and later status --local shows what was refused"
+    within 10 "start $2: and later status" shows "the last reload was refused: $1"
+}
+
 : >"$work/refuse"
-kill -HUP "$laterd_pid"
-within 10 "a plugin's start refuses: told" logged 'told to refuse'
-push_do meanwhile '"do":"done"'
-within 5 "the old workers perform jobs" unknown meanwhile
-is "$(workers | grep -xF "$pids")" "$pids" "and stay"
+refused_for "$work/laterd.conf:3: plugin check: told to refuse" 'refuses'
 rm "$work/refuse"
-within 20 "the new ones have started" logged 'reloaded: '
-within 20 "they go when the new ones have started" has_workers 2
+: >"$work/hang"
+refused_for "a plugin's start takes longer than 10 s" 'hangs'
+rm "$work/hang"
+: >"$log"
+kill -HUP "$laterd_pid"
+within 20 "when it starts, a reload goes well" logged 'reloaded: '
+within 20 "the old ones go" has_workers 2
 is "$(how_often 'reloaded: ')" 1 "told once"
+run later -c "$work/laterd.conf" status --local
+is "$err" '' "and later status --local has forgotten what was refused"
 
 # ---- plugins are replaced, too
 

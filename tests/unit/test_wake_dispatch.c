@@ -44,6 +44,12 @@ static void on_ready(void *arg)
     ready++;
 }
 
+static bool on_tried(void *arg, const char *why)
+{
+    (void)arg;
+    return !why;
+}
+
 static void on_gone(void *arg)
 {
     (void)arg;
@@ -106,14 +112,15 @@ static void load(const char *options)
     next = config_load(config_path("dispatch.conf"), &err);
     ck_assert_msg(next != NULL, "%s", err.text);
     ready = 0;
-    if (generations++)
-        workers_replace(workers);
     wake_listener = wake_listener_new(live_base, next, &listener_options, &err);
     ck_assert_msg(wake_listener != NULL, "%s", err.text);
     wake_listener_free(before);
     generation_release(generation);
     generation = generation_new(next);
-    workers_start(workers, generation);
+    if (generations++)
+        workers_try(workers, generation);
+    else
+        workers_start(workers, generation);
     LIVE_UNTIL(ready);
 }
 
@@ -123,6 +130,7 @@ static void set_up(void)
                                                     .slots_dir = config_dir,
                                                     .listens = true,
                                                     .ready = on_ready,
+                                                    .tried = on_tried,
                                                     .gone = on_gone,
                                                     .idle = on_idle,
                                                     .uncalled = on_uncalled };

@@ -1,0 +1,46 @@
+/* fault.c: a fault that lasts. */
+#include "fault.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+
+#define FIRST_AGAIN 60.0 /* seconds, doubling */
+#define LAST_AGAIN  3600.0
+
+void fault_note(struct fault *fault, enum log_level level, const char *format, ...)
+{
+    double now = later_clock();
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(fault->text, sizeof fault->text, format, args);
+    va_end(args);
+    if (fault->since <= 0) {
+        fault->since = fault->told = now;
+        fault->again = FIRST_AGAIN;
+        fault->count = 1;
+        log_line(level, "%s", fault->text);
+        return;
+    }
+    fault->count++;
+    if (now - fault->told < fault->again)
+        return;
+    fault->told = now;
+    fault->again = fault->again * 2 < LAST_AGAIN ? fault->again * 2 : LAST_AGAIN;
+    log_line(level, "%s (%lu times in %.0f s)", fault->text, fault->count, now - fault->since);
+}
+
+void fault_over(struct fault *fault)
+{
+    if (fault->since <= 0)
+        return;
+    log_line(LOG_INFO, "over after %.1f s, %lu times: %s", later_clock() - fault->since,
+             fault->count, fault->text);
+    fault->since = 0;
+}
+
+const char *fault_text(const struct fault *fault)
+{
+    return fault->since > 0 ? fault->text : NULL;
+}
