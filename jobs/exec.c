@@ -11,39 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_MAX 1000 /* bytes that laterd keeps of an error */
-#define EXIT_BURY 65   /* EX_DATAERR of sysexits.h */
-
-/* Sets the job's error: the reason, and as much of the end of the output as there is room for. */
-static void fail(struct later_job *job, const char *reason, const struct exec_output *output)
-{
-    size_t room = ERROR_MAX - strlen(reason) - 2, len = output->len;
-    const char *tail = output->bytes;
-
-    while (len > 0 && strchr(" \t\r\n", tail[len - 1]))
-        len--;
-    if (len > room) {
-        tail += len - room;
-        len = room;
-        while (len > 0 && ((unsigned char)*tail & 0xc0) == 0x80) { /* not in mid-character */
-            tail++;
-            len--;
-        }
-    }
-    if (len > 0)
-        later_job_error(job, "%s: %.*s", reason, (int)len, tail);
-    else
-        later_job_error(job, "%s", reason);
-}
-
-/* A NUL byte would end the text early. */
-static void replace_nul(struct exec_output *output)
-{
-    for (size_t i = 0; i < output->len; i++) {
-        if (output->bytes[i] == '\0')
-            output->bytes[i] = '?';
-    }
-}
+#define EXIT_BURY   65 /* EX_DATAERR of sysexits.h */
+#define EXIT_RETURN 75 /* EX_TEMPFAIL */
 
 static void log_output(struct later_job *job, const struct exec_output *output)
 {
@@ -63,8 +32,16 @@ static enum later_result result_of(struct later_job *job, const struct exec_prog
     if (end->how == EXEC_EXITED && end->code == 0)
         return LATER_DONE;
     exec_end_text(end, program, reason, sizeof reason);
-    fail(job, reason, output);
-    return end->how == EXEC_EXITED && end->code == EXIT_BURY ? LATER_BURY : LATER_RETRY;
+    exec_output_fail(job, reason, output);
+    if (end->how == EXEC_TIMED_OUT)
+        later_job_kind(job, LATER_KIND_TIMEOUT);
+    else if (end->how == EXEC_KILLED)
+        later_job_kind(job, LATER_KIND_CRASH);
+    if (end->how != EXEC_EXITED)
+        return LATER_RETRY;
+    return end->code == EXIT_BURY     ? LATER_BURY
+           : end->code == EXIT_RETURN ? LATER_RETURN
+                                      : LATER_RETRY;
 }
 
 static enum later_result perform_once(struct later_job *job, const struct exec_program *program)
@@ -79,7 +56,6 @@ static enum later_result perform_once(struct later_job *job, const struct exec_p
     env = exec_env(program, job);
     if (output.bytes && env) {
         end = exec_run(job, program, env, &output);
-        replace_nul(&output);
         log_output(job, &output);
         result = result_of(job, program, &end, &output);
     } else {

@@ -10,11 +10,12 @@
  *     exec_process.c  a long-lived program: start, watch, end
  *     exec_reader.c   lines out of a pipe, in bounded memory
  *     exec_answer.c   a job as a line, and the line that answers it
+ *     exec_output.c   what programs print: for the log, and for errors
  */
 #ifndef LATER_JOBS_EXEC_H
 #define LATER_JOBS_EXEC_H
 
-#include <later/job.h>
+#include "exec_output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,13 +69,6 @@ struct exec_end {
 /* Says how it ended, such as "exit status 3". */
 void exec_end_text(const struct exec_end *end, const struct exec_program *program, char *text,
                    size_t n);
-
-/* The last bytes of what it wrote to standard output and standard error. */
-struct exec_output {
-    char *bytes; /* for the caller to free */
-    size_t size; /* of bytes: how much to keep */
-    size_t len;
-};
 
 /* Runs a program to its end with the job's document on standard input. `envp` is its whole
  * environment. output->bytes must have output->size bytes; output->len is set. Blocks until the

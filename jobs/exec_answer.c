@@ -1,20 +1,24 @@
 /* exec_answer.c: a job as a line for a long-lived program, and the line that answers it. */
 #include "exec_answer.h"
 
+#include "exec_output.h"
+
 #include <later/job_json.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* {"id":…, …} as text for the caller to free(); NULL without memory. */
-static char *make_head(const struct later_job *job)
+static char *make_head(const struct later_job *job, double time_left)
 {
     const char *trace = later_job_trace(job);
-    json_t *head = json_pack(
-        "{s:s, s:s, s:s, s:i, s:I, s:f}", "id", later_job_id(job), "type", later_job_type(job),
-        "queue", later_job_queue(job), "attempt", (int)later_job_attempt(job), "max_attempts",
-        (json_int_t)later_job_max_attempts(job), "time_left", later_job_time_left(job));
+    json_t *head = json_pack("{s:s, s:s, s:s, s:i, s:I, s:f, s:s}", "id", later_job_id(job), "type",
+                             later_job_type(job), "queue", later_job_queue(job), "attempt",
+                             (int)later_job_attempt(job), "max_attempts",
+                             (json_int_t)later_job_max_attempts(job), "time_left", time_left,
+                             "token", later_job_token(job));
     char *text = NULL;
 
     if (head && trace)
@@ -25,12 +29,12 @@ static char *make_head(const struct later_job *job)
     return text;
 }
 
-char *exec_answer_ask(const struct later_job *job, size_t *len)
+char *exec_answer_ask(const struct later_job *job, double time_left, size_t *len)
 {
     static const char between[] = ",\"document\":";
     size_t document_len, head_len;
     const char *document = later_job_document(job, &document_len);
-    char *head = make_head(job), *line = NULL, *at;
+    char *head = make_head(job, time_left), *line = NULL, *at;
 
     if (!head)
         return NULL;
@@ -52,44 +56,103 @@ char *exec_answer_ask(const struct later_job *job, size_t *len)
     return line;
 }
 
-static int take(struct later_job *job, const json_t *answer)
+char *exec_answer_cancel(const struct later_job *job, size_t *len)
 {
-    static const char *const words[] = {
-        [LATER_DONE] = "done", [LATER_RETRY] = "retry", [LATER_BURY] = "bury"
-    };
+    json_t *object = json_pack("{s:s, s:b}", "id", later_job_id(job), "cancel", 1);
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+
+    json_decref(object);
+    if (text) {
+        *len = strlen(text) + 1;
+        text[*len - 1] = '\n'; /* in place of its NUL */
+    }
+    return text;
+}
+
+/* --- what it writes --- */
+
+static uint32_t take_result(struct later_job *job, const json_t *answer)
+{
+    static const struct {
+        const char *word;
+        uint32_t result;
+    } results[] = { { "done", LATER_DONE },
+                    { "retry", LATER_RETRY },
+                    { "bury", LATER_BURY },
+                    { "return", LATER_RETURN } };
     const char *said = later_json_string(answer, "result", "");
     const char *error = later_json_string(answer, "error", NULL);
     double in = later_json_number(answer, "in", -1);
 
-    for (int i = LATER_DONE; i <= LATER_BURY; i++) {
-        if (strcmp(words[i], said) != 0)
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        if (strcmp(results[i].word, said) != 0)
             continue;
-        if (i != LATER_DONE)
+        if (results[i].result != LATER_DONE)
             later_job_error(job, "%s", error ? error : "the program gave no reason");
-        if (i == LATER_RETRY && in >= 0)
+        if (in >= 0 && (results[i].result == LATER_RETRY || results[i].result == LATER_RETURN))
             later_job_retry_in(job, fmin(in, 315360000));
-        return i;
+        return results[i].result;
     }
-    later_job_error(job, "the program answered with result \"%.100s\": done, retry or bury", said);
+    later_job_error(job, "the program answered with result \"%.100s\": done, retry, bury or return",
+                    said);
     return LATER_RETRY;
 }
 
-int exec_answer_read(struct later_job *job, const char *line, const char **why)
+/* {"log":LEVEL,"text":"…"}: with the job's fields where it names the present one. */
+static void take_log(const struct later_job *job, const char *program, const json_t *answer,
+                     bool of_job)
 {
-    json_t *answer = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-    const char *id = later_json_string(answer, "id", NULL);
-    int result = -1;
+    int level = exec_output_level_of(later_json_string(answer, "log", ""));
+    const char *text = later_json_string(answer, "text", "");
 
-    if (!answer)
-        *why = "not JSON";
-    else if (!json_is_object(answer))
-        *why = "not a JSON object";
-    else if (!id)
-        *why = "without id";
-    else if (strcmp(id, later_job_id(job)) != 0)
-        *why = "for another job than the present one";
+    if (level < 0)
+        level = LATER_INFO;
+    if (of_job)
+        later_job_log(job, (enum later_level)level, "%s", text);
     else
-        result = take(job, answer);
-    json_decref(answer);
-    return result;
+        later_log("exec", (enum later_level)level, "%s: %s", program, text);
+}
+
+static void take_progress(const struct later_job *job, const json_t *progress)
+{
+    later_job_log(job, LATER_DEBUG, "progress: %.15g of %.15g %s",
+                  later_json_number(progress, "done", 0), later_json_number(progress, "total", 0),
+                  later_json_string(progress, "text", ""));
+}
+
+static enum exec_answer_kind take(struct later_job *job, const char *program, const json_t *line,
+                                  struct exec_answer *answer)
+{
+    const char *id = later_json_string(line, "id", NULL);
+    bool of_job = job && id && strcmp(id, later_job_id(job)) == 0;
+
+    if (json_object_get(line, "log")) {
+        take_log(job, program, line, of_job);
+        return EXEC_ANSWER_NOTE;
+    }
+    if (of_job && json_object_get(line, "progress")) {
+        take_progress(job, json_object_get(line, "progress"));
+        return EXEC_ANSWER_NOTE;
+    }
+    answer->why = !id   ? "without id"
+                  : job ? "for another job than the present one"
+                        : "it has no job";
+    if (!of_job)
+        return EXEC_ANSWER_REFUSED;
+    answer->result = take_result(job, line);
+    answer->last = json_is_true(json_object_get(line, "last"));
+    return EXEC_ANSWER_RESULT;
+}
+
+enum exec_answer_kind exec_answer_read(struct later_job *job, const char *program, const char *line,
+                                       struct exec_answer *answer)
+{
+    json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    enum exec_answer_kind kind = EXEC_ANSWER_REFUSED;
+
+    *answer = (struct exec_answer){ .why = object ? "not a JSON object" : "not JSON" };
+    if (json_is_object(object))
+        kind = take(job, program, object, answer);
+    json_decref(object);
+    return kind;
 }

@@ -1,9 +1,11 @@
 /*
- * exec_answer.h: a job as a line for a long-lived program, and the line that answers it. Pure.
+ * exec_answer.h: a job as a line for a long-lived program, and the lines that it writes to
+ * descriptor 3. Pure.
  *
  *     {"id":"j-1","type":"exec.resize","queue":"default","attempt":1,"max_attempts":25,
- *      "time_left":299.9,"trace":"t-9","document":{...}}
+ *      "time_left":297.9,"token":"…","trace":"t-9","document":{...}}
  *     {"id":"j-1","result":"retry","error":"no room","in":60}
+ *     {"log":"warn","text":"the disk is nearly full"}
  */
 #ifndef LATER_JOBS_EXEC_ANSWER_H
 #define LATER_JOBS_EXEC_ANSWER_H
@@ -15,12 +17,28 @@
 
 /* The job as one line with its newline, *len bytes, for the caller to free(). The document's bytes
  * as they were pushed, but for line breaks between its values, which are spaces here: within a
- * string JSON has none. NULL without memory. */
-char *exec_answer_ask(const struct later_job *job, size_t *len);
+ * string JSON has none. time_left: seconds until the program is told to end. NULL without memory.
+ */
+char *exec_answer_ask(const struct later_job *job, double time_left, size_t *len);
 
-/* Reads an answer to the job; sets its error and when to try again. Returns its result; or -1 with
- * *why (static) if the line is no answer to this job. An answer that names the job and says nothing
- * that is known is a retry. */
-int exec_answer_read(struct later_job *job, const char *line, const char **why);
+/* {"id":"…","cancel":true}: asks to give up the job. As above. */
+char *exec_answer_cancel(const struct later_job *job, size_t *len);
+
+enum exec_answer_kind {
+    EXEC_ANSWER_RESULT,  /* the job's end */
+    EXEC_ANSWER_NOTE,    /* a line for the log, or progress: taken */
+    EXEC_ANSWER_REFUSED, /* no answer to this job */
+};
+
+struct exec_answer {
+    uint32_t result; /* enum later_result */
+    bool last;       /* the program ends after this one */
+    const char *why; /* REFUSED: static */
+};
+
+/* Reads a line. job: the present one, NULL for none. A result sets the job's error and when to try
+ * again; one that says nothing that is known is a retry. program: its name in the log. */
+enum exec_answer_kind exec_answer_read(struct later_job *job, const char *program, const char *line,
+                                       struct exec_answer *answer);
 
 #endif

@@ -21,7 +21,7 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-enum { FIRST = 3, LAST_CLOSED = 65535 };
+enum { ANSWERS = 3, FIRST = 4, LAST_CLOSED = 65535 };
 
 /* What the child says before it gives up; few bytes through a pipe arrive whole. */
 struct failure {
@@ -37,8 +37,8 @@ struct start {
     const struct exec_program *program;
     char *const *envp;
     pid_t parent;
-    int in, out, errors, failure;
-    bool leads; /* a process group of its own */
+    int in, out, answers, failure; /* answers: -1 where it has none */
+    bool leads;                    /* a process group of its own */
 };
 
 static _Noreturn void give_up(const struct start *start, enum step step)
@@ -49,15 +49,15 @@ static _Noreturn void give_up(const struct start *start, enum step step)
     _exit(n == (ssize_t)sizeof failure ? 127 : 126);
 }
 
-/* Marks all descriptors from 3 on to be closed by execve(), so that the failure can still be told
- * until then. */
-static void close_others(void)
+/* Marks all descriptors from `first` on to be closed by execve(), so that the failure can still be
+ * told until then. */
+static void close_others(int first)
 {
 #ifdef SYS_close_range
-    if (syscall(SYS_close_range, (unsigned)FIRST, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
+    if (syscall(SYS_close_range, (unsigned)first, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
         return;
 #endif
-    for (int fd = FIRST; fd <= LAST_CLOSED; fd++)
+    for (int fd = first; fd <= LAST_CLOSED; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
@@ -90,9 +90,10 @@ static _Noreturn void run(const struct start *start)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         give_up(start, STEP_PRIVILEGES);
     if (dup2(start->in, STDIN_FILENO) == -1 || dup2(start->out, STDOUT_FILENO) == -1 ||
-        dup2(start->errors, STDERR_FILENO) == -1)
+        dup2(start->out, STDERR_FILENO) == -1 ||
+        (start->answers != -1 && dup2(start->answers, ANSWERS) == -1))
         give_up(start, STEP_FILES);
-    close_others();
+    close_others(start->answers == -1 ? ANSWERS : FIRST);
     if (chdir(start->program->dir) != 0)
         give_up(start, STEP_DIR);
     reset_signals();
@@ -100,8 +101,8 @@ static _Noreturn void run(const struct start *start)
     give_up(start, STEP_RUN);
 }
 
-/* Moves a descriptor above 2, where dup2() in the child will not overwrite it. */
-static int above_2(int fd)
+/* Moves a descriptor above 3, where dup2() in the child will not overwrite it. */
+static int above_3(int fd)
 {
     int moved;
 
@@ -112,15 +113,15 @@ static int above_2(int fd)
     return moved;
 }
 
-/* A pipe above 2; our end of it, `ours`, does not block. */
+/* A pipe above 3; our end of it, `ours`, does not block. */
 static int make_pipe(int *read_end, int *write_end, const int *ours)
 {
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    *read_end = above_2(ends[0]);
-    *write_end = above_2(ends[1]);
+    *read_end = above_3(ends[0]);
+    *write_end = above_3(ends[1]);
     if (*read_end == -1 || *write_end == -1)
         return -1;
     return fcntl(*ours, F_SETFL, O_NONBLOCK);
@@ -129,7 +130,7 @@ static int make_pipe(int *read_end, int *write_end, const int *ours)
 /* A file in memory with these bytes, to be read only. Returns a descriptor, or -1 with errno. */
 static int make_document(const char *bytes, size_t len)
 {
-    int fd = above_2(memfd_create("job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    int fd = above_3(memfd_create("job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     size_t done = 0;
 
     if (fd == -1)
@@ -180,7 +181,7 @@ static int open_pidfd(pid_t pid)
 /* Forks, with the program's ends of the pipes in *start; closes those. */
 static int start_child(struct exec_child *child, struct start *start, struct exec_end *end)
 {
-    int theirs[] = { start->in, start->out, start->errors, start->failure };
+    int theirs[] = { start->in, start->out, start->answers, start->failure };
 
     if (!end->step && (child->pid = fork_quietly(start)) == -1)
         end->step = "be started";
@@ -191,14 +192,14 @@ static int start_child(struct exec_child *child, struct start *start, struct exe
             setpgid(child->pid, child->pid); /* whoever of us two comes first */
     }
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
-        if (theirs[i] != -1 && (i == 0 || theirs[i] != theirs[i - 1]))
+        if (theirs[i] != -1)
             close(theirs[i]);
     }
     return child->pid == -1 ? -1 : 0;
 }
 
 static const struct exec_child no_child = {
-    .pid = -1, .pidfd = -1, .input = -1, .output = -1, .errors = -1, .failure = -1
+    .pid = -1, .pidfd = -1, .input = -1, .output = -1, .answers = -1, .failure = -1
 };
 
 static struct start begin(struct exec_child *child, const struct exec_program *program,
@@ -211,7 +212,7 @@ static struct start begin(struct exec_child *child, const struct exec_program *p
                            .parent = getpid(),
                            .in = -1,
                            .out = -1,
-                           .errors = -1,
+                           .answers = -1,
                            .failure = -1 };
 }
 
@@ -226,7 +227,6 @@ int exec_child_start(struct exec_child *child, const struct exec_program *progra
     else if (make_pipe(&child->output, &start.out, &child->output) != 0 ||
              make_pipe(&child->failure, &start.failure, &child->failure) != 0)
         end->step = "get a pipe";
-    start.errors = start.out;
     return start_child(child, &start, end);
 }
 
@@ -238,7 +238,7 @@ int exec_child_start_lines(struct exec_child *child, const struct exec_program *
     start.leads = true;
     if (make_pipe(&start.in, &child->input, &child->input) != 0 ||
         make_pipe(&child->output, &start.out, &child->output) != 0 ||
-        make_pipe(&child->errors, &start.errors, &child->errors) != 0 ||
+        make_pipe(&child->answers, &start.answers, &child->answers) != 0 ||
         make_pipe(&child->failure, &start.failure, &child->failure) != 0)
         end->step = "get a pipe";
     return start_child(child, &start, end);
@@ -269,7 +269,7 @@ int exec_child_failed(const struct exec_child *child, struct exec_end *end)
 
 void exec_child_close(struct exec_child *child)
 {
-    int ours[] = { child->pidfd, child->input, child->output, child->errors, child->failure };
+    int ours[] = { child->pidfd, child->input, child->output, child->answers, child->failure };
 
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         if (ours[i] != -1)

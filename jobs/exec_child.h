@@ -13,8 +13,8 @@ struct exec_child {
     pid_t pid;
     int pidfd;   /* readable when it has ended; -1: this system cannot tell */
     int input;   /* a long-lived one's standard input; non-blocking */
-    int output;  /* what it writes; non-blocking */
-    int errors;  /* a long-lived one's standard error, which for others is in output */
+    int output;  /* what it writes to standard output and standard error; non-blocking */
+    int answers; /* what a long-lived one writes to descriptor 3; non-blocking */
     int failure; /* why it could not be run, or nothing */
 };
 
@@ -24,7 +24,7 @@ struct exec_child {
 int exec_child_start(struct exec_child *child, const struct exec_program *program,
                      char *const *envp, const char *document, size_t len, struct exec_end *end);
 
-/* Starts a long-lived program, with pipes for all three and a process group of its own. Returns as
+/* Starts a long-lived program, with pipes for all four and a process group of its own. Returns as
  * exec_child_start() does. */
 int exec_child_start_lines(struct exec_child *child, const struct exec_program *program,
                            char *const *envp, struct exec_end *end);

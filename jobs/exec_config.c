@@ -19,9 +19,10 @@ const char exec_config_help[] =
     "  env         variables to add to PATH, HOME, LANG and LATER_*\n"
     "  dir         where it runs: an absolute path; default \"/\"\n"
     "  output_max  bytes kept of the end of its output; default 65536, at most 16777216\n"
-    "It gets the job's document on standard input. Exit status 0: done; 65: buried; else: "
-    "retried.\n"
-    "  lines       true: it is long-lived; one JSON line in, one JSON line out for each job\n"
+    "It gets the job's document on standard input. Exit status 0: done; 65: buried; "
+    "75: given back without an attempt; else: retried.\n"
+    "  lines       true: it is long-lived; one JSON line in for each job, one\n"
+    "              on descriptor 3 to answer it\n"
     "  recycle     with lines: a fresh one after so many jobs; default 0, never\n"
     "Lines, and all else: later-job(3), section exec.";
 

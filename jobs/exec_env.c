@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENV_OURS = 8 };
+enum { ENV_OURS = 9 };
 
 static int env_has(const struct exec_program *program, const char *key, size_t len)
 {
@@ -50,6 +50,7 @@ char **exec_env(const struct exec_program *program, struct later_job *job)
                                             { "LANG", "C" },
                                             { "LATER_ID", job ? later_job_id(job) : NULL },
                                             { "LATER_TYPE", type },
+                                            { "LATER_ANSWERS", program->lines ? "3" : NULL },
                                             { "LATER_QUEUE", job ? later_job_queue(job) : NULL },
                                             { "LATER_ATTEMPT", job ? attempt : NULL },
                                             { "LATER_TRACE", job && !trace ? "" : trace } };

@@ -5,13 +5,16 @@
  * one job at a time. So the number of workers says how many run, nobody hoards jobs that others
  * could perform, and a job's time begins when its program has it.
  *
- * A line that is no answer to the present job (garbage, another job's id, too long) is logged and
- * passed over. A program that dies or lets go of its input or output costs the present job an
- * attempt, never another.
+ * Answers come on descriptor 3; what the program prints is logged. A line there that is no answer
+ * to the present job (garbage, another job's id, too long) is logged and passed over. A program
+ * that dies is charged to the job whose line it had begun to read. One that had read nothing of it
+ * is started again, once at once, then by the throttle of exec_process.h; meanwhile the job goes
+ * back without an attempt.
  */
 #include "exec_answer.h"
 #include "exec_process.h"
 
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +27,7 @@
 #define TERM_SHARE 0.2  /* ... at most this share of the job's time, at its end */
 #define KILL_SHARE 0.25 /* KILL when so much of that is left */
 #define BROKEN     0.5  /* seconds for a program to end that has closed its input or output */
+#define ASKED      1.0  /* seconds for a program to give up a job that was cancelled */
 #define LOOK       0.25 /* seconds between two looks whether the job was cancelled */
 #define LOOK_OFTEN 0.02 /* the same where only looking tells that the program has ended */
 
@@ -34,29 +38,37 @@ struct talk {
     struct later_job *job;
     const struct exec_program *program;
     struct exec_process *process;
-    char *line;
-    size_t len, written;
+    char *line, *cancel; /* what is to be written; cancel: once the job was cancelled */
+    size_t len, written, cancel_len;
+    size_t sent;        /* what has really gone into the pipe */
     int result;         /* GOING, or enum later_result */
-    unsigned refused;   /* lines of its output */
+    bool last;          /* it takes no job after this one */
+    bool unread;        /* it died before it had read anything of the job */
+    unsigned refused;   /* lines of its answers */
     double grace;       /* TERM when so much of the job's time is left */
     const char *broken; /* why it is of no use any more */
     double broken_at;   /* and when it is ended for that: it may just be about to end */
     bool timed_out, cancelled, term_sent;
+    double asked_at; /* when it was asked to give up */
     double kill_at;
 };
 
 static void say_idle(void *arg, const char *line)
 {
     const struct exec_program *program = arg;
+    const char *text;
+    enum later_level level = exec_output_level(line, &text);
 
-    later_log("exec", LATER_INFO, "%s: %s", program->name, line);
+    later_log("exec", level, "%s: %s", program->name, text);
 }
 
 static void say(void *arg, const char *line)
 {
     struct talk *talk = arg;
+    const char *text;
+    enum later_level level = exec_output_level(line, &text);
 
-    later_job_log(talk->job, LATER_INFO, "output: %s", line);
+    later_job_log(talk->job, level, "output: %s", text);
 }
 
 /* --- what it answers --- */
@@ -70,26 +82,34 @@ static void refuse_line(struct talk *talk, const char *why, const char *line)
 
 static void take_lines(struct talk *talk)
 {
-    const char *why;
+    struct exec_answer answer;
+    enum exec_answer_kind kind;
     char *line;
     bool cut;
 
-    while (talk->result == GOING && (line = exec_reader_line(&talk->process->output, &cut))) {
-        if (cut)
-            refuse_line(talk, "longer than 65536 bytes", line);
-        else if ((talk->result = exec_answer_read(talk->job, line, &why)) == -1)
-            refuse_line(talk, why, line);
+    while (talk->result == GOING && (line = exec_reader_line(&talk->process->answers, &cut))) {
+        if (cut) {
+            refuse_line(talk, "longer than 131072 bytes", line);
+            continue;
+        }
+        kind = exec_answer_read(talk->job, talk->program->name, line, &answer);
+        if (kind == EXEC_ANSWER_REFUSED)
+            refuse_line(talk, answer.why, line);
+        if (kind != EXEC_ANSWER_RESULT)
+            continue;
+        talk->result = (int)answer.result;
+        talk->last = answer.last;
     }
 }
 
-static enum exec_read read_output(struct talk *talk)
+static enum exec_read read_answers(struct talk *talk)
 {
     enum exec_read got;
 
     take_lines(talk); /* several may have come with one read */
-    if (talk->result != GOING || talk->process->child.output == -1)
+    if (talk->result != GOING || talk->process->child.answers == -1)
         return EXEC_READ_NONE;
-    got = exec_reader_read(&talk->process->output, talk->process->child.output);
+    got = exec_reader_read(&talk->process->answers, talk->process->child.answers);
     take_lines(talk);
     return got;
 }
@@ -102,16 +122,32 @@ static void broke(struct talk *talk, const char *why)
     talk->broken_at = exec_now() + BROKEN;
 }
 
+/* What is left of the job's line, then of the request to give it up. */
+static size_t to_write(const struct talk *talk, const char **bytes)
+{
+    bool line = talk->written < talk->len;
+    size_t done = line ? talk->written : talk->written - talk->len;
+
+    *bytes = (line ? talk->line : talk->cancel) + done;
+    return (line ? talk->len : talk->cancel_len) - done;
+}
+
 static void write_input(struct talk *talk)
 {
-    ssize_t n =
-        exec_process_write(talk->process, talk->line + talk->written, talk->len - talk->written);
+    const char *bytes;
+    size_t len;
+    ssize_t n;
 
-    if (n >= 0) {
+    while ((len = to_write(talk, &bytes)) > 0) {
+        n = exec_process_write(talk->process, bytes, len);
+        if (n < 0) {
+            talk->written = talk->len + talk->cancel_len;
+            broke(talk, "it closed its standard input");
+        }
+        if (n <= 0)
+            return;
         talk->written += (size_t)n;
-    } else {
-        talk->written = talk->len;
-        broke(talk, "it closed its standard input");
+        talk->sent += (size_t)n;
     }
 }
 
@@ -134,23 +170,44 @@ static void reason_of(const struct talk *talk, const struct exec_end *end, char 
         snprintf(text, n, "the program died: %s", how);
 }
 
-static void died(struct talk *talk, const struct exec_end *end)
+static void charge(struct talk *talk, const struct exec_end *end)
 {
-    const char *last = talk->process->last_error;
-    bool in_vain;
     char text[400];
 
-    for (int i = 0; i < READS_MAX && read_output(talk) == EXEC_READ_SOME; i++)
+    if (talk->timed_out)
+        later_job_kind(talk->job, LATER_KIND_TIMEOUT);
+    else if (!talk->cancelled)
+        later_job_kind(talk->job, LATER_KIND_CRASH);
+    reason_of(talk, end, text, sizeof text);
+    exec_output_fail(talk->job, text, &talk->process->tail);
+    talk->result = LATER_RETRY;
+}
+
+static void died(struct talk *talk, const struct exec_end *end)
+{
+    size_t unread = exec_process_unread(talk->process);
+    bool in_vain;
+
+    for (int i = 0; i < READS_MAX && read_answers(talk) == EXEC_READ_SOME; i++)
         ; /* it may have answered before */
-    exec_process_errors(talk->process, true, say, talk);
+    exec_process_output(talk->process, true, say, talk);
     in_vain =
         talk->result == GOING && talk->process->jobs == 0 && !talk->timed_out && !talk->cancelled;
-    if (talk->result == GOING) {
-        reason_of(talk, end, text, sizeof text);
-        later_job_error(talk->job, "%s%s%s", text, last[0] ? ": " : "", last);
-        talk->result = LATER_RETRY;
-    }
+    talk->unread = talk->result == GOING && !talk->timed_out && !talk->cancelled &&
+                   (unread >= talk->sent || end->how == EXEC_FAILED);
+    if (talk->result == GOING)
+        charge(talk, end);
     exec_process_close(talk->process, !in_vain);
+}
+
+/* Asks the program to give up a job that was cancelled: those that listen need not be ended. */
+static void ask_to_give_up(struct talk *talk)
+{
+    talk->cancel = exec_answer_cancel(talk->job, &talk->cancel_len);
+    if (!talk->cancel)
+        talk->cancel_len = 0;
+    talk->asked_at = exec_now();
+    write_input(talk);
 }
 
 /* TERM when its time is nearly over, so that it is gone when it is: the worker, whose own end would
@@ -162,7 +219,10 @@ static void end_in_time(struct talk *talk)
     if (!talk->term_sent) {
         talk->timed_out = left <= talk->grace;
         talk->cancelled = !talk->timed_out && later_job_cancelled(talk->job);
-        if (!talk->timed_out && !talk->cancelled && (!talk->broken || exec_now() < talk->broken_at))
+        if (talk->cancelled && talk->asked_at == 0)
+            ask_to_give_up(talk);
+        if (!talk->timed_out && !(talk->cancelled && exec_now() >= talk->asked_at + ASKED) &&
+            (!talk->broken || exec_now() < talk->broken_at))
             return;
         exec_process_signal(talk->process, SIGTERM);
         talk->term_sent = true;
@@ -194,9 +254,9 @@ static int milliseconds(struct talk *talk)
 static void turn(struct talk *talk)
 {
     struct exec_child *child = &talk->process->child;
-    bool writing = talk->written < talk->len;
-    struct pollfd fds[] = { { .fd = child->output, .events = POLLIN },
-                            { .fd = child->errors, .events = POLLIN },
+    bool writing = talk->written < talk->len + talk->cancel_len;
+    struct pollfd fds[] = { { .fd = child->answers, .events = POLLIN },
+                            { .fd = child->output, .events = POLLIN },
                             { .fd = child->pidfd, .events = POLLIN },
                             { .fd = writing ? child->input : -1, .events = POLLOUT } };
 
@@ -205,11 +265,11 @@ static void turn(struct talk *talk)
     if (fds[3].revents)
         write_input(talk);
     if (fds[1].revents)
-        exec_process_errors(talk->process, false, say, talk);
-    if (fds[0].revents && read_output(talk) == EXEC_READ_END) {
-        close(child->output);
-        child->output = -1;
-        broke(talk, "it closed its standard output");
+        exec_process_output(talk->process, false, say, talk);
+    if (fds[0].revents && read_answers(talk) == EXEC_READ_END) {
+        close(child->answers);
+        child->answers = -1;
+        broke(talk, "it closed descriptor 3, where its answers go");
     }
 }
 
@@ -217,7 +277,8 @@ static void exchange(struct talk *talk)
 {
     struct exec_end end;
 
-    talk->process->last_error[0] = '\0';
+    exec_process_forget_tail(talk->process);
+    talk->written = talk->sent = 0;
     write_input(talk);
     while (talk->result == GOING) {
         turn(talk);
@@ -231,25 +292,30 @@ static void exchange(struct talk *talk)
     }
     talk->process->jobs++;
     talk->process->failures = 0;
-    if (talk->written < talk->len || talk->term_sent || talk->broken) /* no use for another job */
-        exec_process_end(talk->process, 0, say, talk);
+    if (talk->written < talk->len + talk->cancel_len || talk->term_sent || talk->broken)
+        exec_process_end(talk->process, 0, say, talk); /* no use for another job */
+    else if (talk->last)
+        exec_process_end(talk->process, POLITE, say, talk);
 }
 
 /* What it said while it had no job is no answer to the next one. */
 static void drop_idle_lines(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
+    struct exec_answer answer;
     bool said = false, cut;
     char *line;
 
     for (int i = 0; i < READS_MAX; i++) {
-        while ((line = exec_reader_line(&process->output, &cut))) {
+        while ((line = exec_reader_line(&process->answers, &cut))) {
+            if (!cut && exec_answer_read(NULL, program->name, line, &answer) == EXEC_ANSWER_NOTE)
+                continue;
             if (!said)
                 later_log("exec", LATER_WARN, "%s: refused a line, it has no job: %.100s",
                           program->name, line);
             said = true;
         }
-        if (exec_reader_read(&process->output, process->child.output) != EXEC_READ_SOME)
+        if (exec_reader_read(&process->answers, process->child.answers) != EXEC_READ_SOME)
             break;
     }
 }
@@ -263,12 +329,13 @@ static void look_after(const struct exec_program *program)
 
     if (!exec_process_runs(process))
         return;
-    exec_process_errors(process, false, say_idle, (void *)program);
+    exec_process_output(process, false, say_idle, (void *)program);
     drop_idle_lines(program);
     if (exec_process_ended(process, &end)) {
-        exec_process_errors(process, true, say_idle, (void *)program);
+        exec_process_output(process, true, say_idle, (void *)program);
         exec_end_text(&end, program, text, sizeof text);
-        later_log("exec", LATER_WARN, "%s: ended between two jobs: %s", program->name, text);
+        later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
+                  "%s: ended between two jobs: %s", program->name, text);
         exec_process_close(process, process->jobs > 0);
     } else if (program->recycle && process->jobs >= program->recycle) {
         exec_process_end(process, POLITE, say_idle, (void *)program);
@@ -299,13 +366,35 @@ static int get_ready(struct talk *talk)
         if (exec_process_start(talk->process, talk->program, &end) != 0) {
             exec_end_text(&end, talk->program, text, sizeof text);
             later_job_error(talk->job, "%s", text);
+            talk->unread = true;
             return -1;
         }
     }
-    talk->line = exec_answer_ask(talk->job, &talk->len);
+    free(talk->line);
+    talk->line =
+        exec_answer_ask(talk->job, later_job_time_left(talk->job) - talk->grace, &talk->len);
     if (!talk->line)
         later_job_error(talk->job, "no memory for the job as a line");
     return talk->line ? 0 : -1;
+}
+
+/* Hands the job to the program. One that had ended meanwhile, or does so before it has read
+ * anything of the job, is started anew once: what it had to do with earlier jobs is not this one's
+ * affair. */
+static void perform(struct talk *talk)
+{
+    for (int tries = 0; tries < 2; tries++) {
+        talk->result = GOING;
+        talk->unread = false;
+        if (get_ready(talk) != 0) {
+            talk->result = LATER_RETRY;
+            return;
+        }
+        exchange(talk);
+        if (!talk->unread || talk->process->failures > 0)
+            return;
+        talk->broken = NULL;
+    }
 }
 
 enum later_result exec_lines_perform(struct later_job *job, const struct exec_program *program)
@@ -317,13 +406,17 @@ enum later_result exec_lines_perform(struct later_job *job, const struct exec_pr
     talk.grace = later_job_time_left(job) * TERM_SHARE;
     if (talk.grace > TERM_GRACE)
         talk.grace = TERM_GRACE;
-    if (get_ready(&talk) != 0)
-        return LATER_RETRY;
-    exchange(&talk);
+    perform(&talk);
+    if (talk.unread) { /* not the job's fault: it goes back, until the program may start again */
+        later_job_log(job, LATER_WARN, "%s had read nothing of it: given back", program->name);
+        later_job_retry_in(job, fmax(talk.process->start_at - exec_now(), 0.1));
+        talk.result = LATER_RETURN;
+    }
     if (talk.refused > 1)
         later_job_log(job, LATER_WARN, "refused %u lines of %s in all", talk.refused,
                       program->name);
     free(talk.line);
+    free(talk.cancel);
     return (enum later_result)talk.result;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #define START_WAIT     0.1 /* before one is started that has died without a job */
 #define START_WAIT_MAX 5.0
 #define TERM_GRACE     2.0 /* seconds between TERM and KILL */
-#define READS_MAX      64  /* of standard error at a time: more than a pipe holds */
+#define READS_MAX      64  /* of its output at a time: more than a pipe holds */
 
 double exec_now(void)
 {
@@ -30,10 +31,11 @@ struct exec_process *exec_process_new(void)
 
     if (process) {
         process->child = (struct exec_child){
-            .pid = -1, .pidfd = -1, .input = -1, .output = -1, .errors = -1, .failure = -1
+            .pid = -1, .pidfd = -1, .input = -1, .output = -1, .answers = -1, .failure = -1
         };
-        process->output.size = EXEC_LINE_MAX;
-        process->errors.size = EXEC_ERRORS_MAX;
+        process->answers.size = EXEC_LINE_MAX;
+        process->output.size = EXEC_OUTPUT_MAX;
+        process->tail = (struct exec_output){ .bytes = process->tail_bytes, .size = EXEC_TAIL };
     }
     return process;
 }
@@ -42,8 +44,8 @@ void exec_process_free(struct exec_process *process)
 {
     if (!process)
         return;
+    exec_reader_free(&process->answers);
     exec_reader_free(&process->output);
-    exec_reader_free(&process->errors);
     free(process);
 }
 
@@ -58,9 +60,9 @@ int exec_process_start(struct exec_process *process, const struct exec_program *
     char **env = exec_env(program, NULL);
     int result;
 
+    exec_reader_clear(&process->answers);
     exec_reader_clear(&process->output);
-    exec_reader_clear(&process->errors);
-    process->last_error[0] = '\0';
+    exec_process_forget_tail(process);
     process->jobs = 0;
     if (!env) {
         *end = (struct exec_end){ .how = EXEC_FAILED, .code = ENOMEM, .step = "be started" };
@@ -132,6 +134,15 @@ ssize_t exec_process_write(struct exec_process *process, const char *bytes, size
     return error == EAGAIN || error == EINTR ? 0 : -1;
 }
 
+size_t exec_process_unread(const struct exec_process *process)
+{
+    int count = 0;
+
+    if (process->child.input == -1 || ioctl(process->child.input, FIONREAD, &count) != 0)
+        return 0;
+    return (size_t)count;
+}
+
 void exec_process_close_input(struct exec_process *process)
 {
     if (process->child.input != -1)
@@ -139,67 +150,70 @@ void exec_process_close_input(struct exec_process *process)
     process->child.input = -1;
 }
 
-static void say_line(struct exec_process *process, char *line,
-                     void (*say)(void *arg, const char *line), void *arg)
+void exec_process_forget_tail(struct exec_process *process)
 {
-    size_t len = strlen(line);
-
-    while (len > 0 && strchr(" \t\r", line[len - 1]))
-        line[--len] = '\0';
-    if (len == 0)
-        return;
-    snprintf(process->last_error, sizeof process->last_error, "%s", line);
-    say(arg, line);
+    process->tail.len = 0;
 }
 
-void exec_process_errors(struct exec_process *process, bool all,
-                         void (*say)(void *arg, const char *line), void *arg)
+/* One read of what it prints; its last bytes are kept. */
+static enum exec_read read_output(struct exec_process *process)
+{
+    struct exec_reader *reader = &process->output;
+    size_t before = reader->end - reader->begin, after;
+    enum exec_read got = exec_reader_read(reader, process->child.output);
+
+    after = reader->end - reader->begin;
+    if (after > before)
+        exec_output_keep(&process->tail, reader->bytes + reader->end - (after - before),
+                         after - before);
+    return got;
+}
+
+void exec_process_output(struct exec_process *process, bool all, exec_say *say, void *arg)
 {
     enum exec_read got = EXEC_READ_NONE;
     char *line;
     bool cut;
 
-    for (int i = 0; i < READS_MAX && process->child.errors != -1; i++) {
-        got = exec_reader_read(&process->errors, process->child.errors);
-        while ((line = exec_reader_line(&process->errors, &cut)))
-            say_line(process, line, say, arg);
+    for (int i = 0; i < READS_MAX && process->child.output != -1; i++) {
+        got = read_output(process);
+        while ((line = exec_reader_line(&process->output, &cut)))
+            say(arg, line);
         if (got != EXEC_READ_SOME)
             break;
     }
-    if ((all || got == EXEC_READ_END) && (line = exec_reader_rest(&process->errors)))
-        say_line(process, line, say, arg);
-    if (got == EXEC_READ_END && process->child.errors != -1) {
-        close(process->child.errors);
-        process->child.errors = -1;
-    }
-}
-
-/* Throws away what it writes to standard output, so that it can go on to its end. */
-static void drop_output(struct exec_process *process)
-{
-    char bytes[4096];
-
-    if (process->child.output != -1 && read(process->child.output, bytes, sizeof bytes) == 0) {
+    if ((all || got == EXEC_READ_END) && (line = exec_reader_rest(&process->output)))
+        say(arg, line);
+    if (got == EXEC_READ_END && process->child.output != -1) {
         close(process->child.output);
         process->child.output = -1;
     }
 }
 
-/* Waits until it says something or ends, at most 20 ms. */
-static void wait_a_little(struct exec_process *process, void (*say)(void *arg, const char *line),
-                          void *arg)
+/* Throws away what it answers, so that it can go on to its end. */
+static void drop_answers(struct exec_process *process)
 {
-    struct pollfd fds[] = { { .fd = process->child.pidfd, .events = POLLIN },
-                            { .fd = process->child.output, .events = POLLIN },
-                            { .fd = process->child.errors, .events = POLLIN } };
+    char bytes[4096];
 
-    poll(fds, 3, 20);
-    exec_process_errors(process, false, say, arg);
-    drop_output(process);
+    if (process->child.answers != -1 && read(process->child.answers, bytes, sizeof bytes) == 0) {
+        close(process->child.answers);
+        process->child.answers = -1;
+    }
 }
 
-void exec_process_end(struct exec_process *process, double patience,
-                      void (*say)(void *arg, const char *line), void *arg)
+/* Waits until it says something or ends, at most 20 ms. */
+static void wait_a_little(struct exec_process *process, exec_say *say, void *arg)
+{
+    struct pollfd fds[] = { { .fd = process->child.pidfd, .events = POLLIN },
+                            { .fd = process->child.answers, .events = POLLIN },
+                            { .fd = process->child.output, .events = POLLIN } };
+
+    poll(fds, 3, 20);
+    exec_process_output(process, false, say, arg);
+    drop_answers(process);
+}
+
+void exec_process_end(struct exec_process *process, double patience, exec_say *say, void *arg)
 {
     double term_at = exec_now() + patience, kill_at = term_at + TERM_GRACE;
     struct exec_end end;
@@ -217,6 +231,6 @@ void exec_process_end(struct exec_process *process, double patience,
         }
         wait_a_little(process, say, arg);
     }
-    exec_process_errors(process, true, say, arg);
+    exec_process_output(process, true, say, arg);
     exec_process_close(process, true);
 }

@@ -1,6 +1,9 @@
 /*
  * exec_process.h: a long-lived program of a worker: start, watch, end.
  *
+ * It gets jobs on standard input and answers on descriptor 3. Standard output and standard error
+ * are for people: one pipe, read line by line, so that nothing printed can be taken for an answer.
+ *
  * One that has died is started again at once; if it dies without having performed a job since,
  * after 0.1 s, 0.2 s … up to 5 s, so that a broken one costs little.
  */
@@ -10,16 +13,21 @@
 #include "exec_child.h"
 #include "exec_reader.h"
 
-#define EXEC_LINE_MAX   65536 /* bytes of an answer */
-#define EXEC_ERRORS_MAX 2000  /* bytes of a line of its standard error */
+#define EXEC_LINE_MAX   131072 /* bytes of an answer: a value of 64 KiB may need twice as many */
+#define EXEC_OUTPUT_MAX 2000   /* bytes of a line that it prints */
+#define EXEC_TAIL       1000   /* bytes of its output that go into the error of its death */
+
+/* Handed a line that the program printed. */
+typedef void exec_say(void *arg, const char *line);
 
 struct exec_process {
     struct exec_child child; /* child.pid is -1: none runs */
-    struct exec_reader output, errors;
-    unsigned long jobs;   /* that it has performed */
-    unsigned failures;    /* deaths in a row without a job in between */
-    double start_at;      /* not before, by exec_now() */
-    char last_error[200]; /* the last line of its standard error, shortened */
+    struct exec_reader answers, output;
+    struct exec_output tail; /* what it printed last, since exec_process_forget_tail() */
+    char tail_bytes[EXEC_TAIL];
+    unsigned long jobs; /* that it has performed */
+    unsigned failures;  /* deaths in a row without a job in between */
+    double start_at;    /* not before, by exec_now() */
 };
 
 /* Seconds of a monotonic clock. */
@@ -37,8 +45,8 @@ bool exec_process_runs(const struct exec_process *process);
 int exec_process_start(struct exec_process *process, const struct exec_program *program,
                        struct exec_end *end);
 
-/* Has it ended? Then true with *end, once: what is left of its process group is killed, its
- * standard error can still be read. */
+/* Has it ended? Then true with *end, once: what is left of its process group is killed, what it
+ * printed can still be read. */
 bool exec_process_ended(struct exec_process *process, struct exec_end *end);
 
 /* Closes what is left of one that has ended. `performed`: it had performed a job or was ended by
@@ -51,17 +59,20 @@ void exec_process_signal(const struct exec_process *process, int signal);
 /* Writes to its standard input without waiting. Returns how many bytes; -1 if it reads no more. */
 ssize_t exec_process_write(struct exec_process *process, const char *bytes, size_t len);
 
+/* How many bytes of its standard input it has not read: what it left unread was never begun. */
+size_t exec_process_unread(const struct exec_process *process);
+
 /* No more jobs: closes its standard input. */
 void exec_process_close_input(struct exec_process *process);
 
 /* Ends it: its input is closed; `patience` seconds later TERM, two seconds later KILL. Blocks until
- * it has ended. Its standard error is handed to say(arg, line), a line each. */
-void exec_process_end(struct exec_process *process, double patience,
-                      void (*say)(void *arg, const char *line), void *arg);
+ * it has ended. What it prints meanwhile is handed to say(arg, line), a line each. */
+void exec_process_end(struct exec_process *process, double patience, exec_say *say, void *arg);
 
-/* Hands on what it has written to standard error since. Behind its end `all`, also a last line
- * without newline. */
-void exec_process_errors(struct exec_process *process, bool all,
-                         void (*say)(void *arg, const char *line), void *arg);
+/* Hands on what it has printed since. Behind its end `all`, also a last line without newline. */
+void exec_process_output(struct exec_process *process, bool all, exec_say *say, void *arg);
+
+/* What it prints from now on is another job's. */
+void exec_process_forget_tail(struct exec_process *process);
 
 #endif

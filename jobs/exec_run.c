@@ -32,22 +32,6 @@ static double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Keeps the last bytes: what matters of a long output is how it ends. */
-static void keep(struct exec_output *output, const char *bytes, size_t len)
-{
-    size_t old;
-
-    if (len > output->size) {
-        bytes += len - output->size;
-        len = output->size;
-    }
-    old = output->size - len < output->len ? output->size - len : output->len;
-    if (old < output->len)
-        memmove(output->bytes, output->bytes + output->len - old, old);
-    memcpy(output->bytes + old, bytes, len);
-    output->len = old + len;
-}
-
 /* Reads once. False when there is nothing (more) to read for now. */
 static bool read_output(struct run *run)
 {
@@ -58,7 +42,7 @@ static bool read_output(struct run *run)
         return false;
     n = read(run->child.output, bytes, sizeof bytes);
     if (n > 0) {
-        keep(run->output, bytes, (size_t)n);
+        exec_output_keep(run->output, bytes, (size_t)n);
         return true;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {

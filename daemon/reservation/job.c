@@ -19,20 +19,31 @@ void job_policy(struct later_job *job, const struct config *config)
     job->deadline = job->began + job->policy.timeout;
 }
 
+bool job_result_valid(uint32_t result)
+{
+    return result <= LATER_BURY || result == LATER_RETURN;
+}
+
 /* What a handler has answered; a time-out is one only where it did not end otherwise in time. */
 static enum later_ending ending_of(uint32_t result, bool timed_out)
 {
-    if (result == LATER_DONE)
+    switch (result) {
+    case LATER_DONE:
         return LATER_ENDED_DONE;
-    if (result == LATER_BURY)
+    case LATER_BURY:
         return LATER_ENDED_BURY;
-    return timed_out ? LATER_ENDED_TIMEOUT : LATER_ENDED_RETRY;
+    case LATER_RETURN:
+        return timed_out ? LATER_ENDED_TIMEOUT : LATER_ENDED_RETURNED;
+    default:
+        return timed_out ? LATER_ENDED_TIMEOUT : LATER_ENDED_RETRY;
+    }
 }
 
 void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, bool timed_out,
                 uint64_t random)
 {
-    struct later_attempt attempt = { .ending = ending_of(result, timed_out),
+    struct later_attempt attempt = { .ending = ending_of(
+                                         result, timed_out || job->kind == LATER_KIND_TIMEOUT),
                                      .number = job->attempt,
                                      .max_attempts = job->policy.max_attempts,
                                      .retry_in = job->retry_in,
@@ -41,6 +52,9 @@ void job_settle(const struct later_job *job, struct slot *slot, uint32_t result,
     struct later_verdict verdict = later_verdict_after(&attempt);
     const char *text = job->error[0] ? job->error : "the handler gave no reason";
 
+    if (job->kind == LATER_KIND_CRASH && attempt.ending == LATER_ENDED_RETRY)
+        verdict.kind =
+            "crash"; /* of a program: it cost no worker, so it counts as no crash of ours */
     slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
                 verdict.kind[0] ? text : "");
 }

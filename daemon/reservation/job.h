@@ -36,6 +36,7 @@ struct later_job {
     /* What the handler said. */
     char error[SLOT_TEXT + 1];
     double retry_in; /* < 0: by the backoff */
+    uint32_t kind;   /* enum later_kind */
     void *data;
     uint32_t result;
 
@@ -51,6 +52,9 @@ void job_log_fields(const struct later_job *job, double ms, struct log_job *fiel
 /* The document's or the configuration's say on attempts, time and backoff: document before type
  * before global. Pure. */
 void job_policy(struct later_job *job, const struct config *config);
+
+/* Does it end an attempt, enum later_result but LATER_DEFERRED? Pure. */
+bool job_result_valid(uint32_t result);
 
 /* What a result means for a job that has run: fills the slot (verb, wait, how, kind, text).
  * timed_out: it was over its time. `random` is any 64 random bits. */

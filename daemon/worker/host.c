@@ -84,6 +84,11 @@ static void job_retry_in(struct later_job *job, double seconds)
     job->retry_in = isnan(seconds) || seconds < 0 ? 0 : fmin(seconds, LATER_DELAY_MAX);
 }
 
+static void job_kind(struct later_job *job, uint32_t kind)
+{
+    job->kind = kind;
+}
+
 static void job_set_data(struct later_job *job, void *data)
 {
     job->data = data;
@@ -101,7 +106,7 @@ static int job_finish(struct later_job *job, uint32_t result)
                  job->ended ? "finished a job twice" : "finished a job of a serial type");
         return -1;
     }
-    if (result > LATER_BURY) {
+    if (!job_result_valid(result)) {
         snprintf(job->error, sizeof job->error, "plugin %s finished it with %u", job->type->plugin,
                  (unsigned)result);
         result = LATER_RETRY;
@@ -321,7 +326,8 @@ const struct later_host *host_table(struct worker *worker)
                                             .lock = host_lock,
                                             .unlock = host_unlock,
                                             .limit = host_limit,
-                                            .lock_fence = host_lock_fence };
+                                            .lock_fence = host_lock_fence,
+                                            .job_kind = job_kind };
 
     the_worker = worker;
     return &host;

@@ -39,10 +39,11 @@ static char *make_document(const char *type, size_t max, size_t *len, struct lat
 
 static int run(struct later_job *job, struct event_base *base)
 {
-    static const int status[] = {
-        [LATER_DONE] = 0, [LATER_RETRY] = LATER_E_LATER, [LATER_BURY] = LATER_E_DATA
-    };
-    static const char *const words[] = { "done", "retry", "bury" };
+    static const int status[] = { [LATER_DONE] = 0,
+                                  [LATER_RETRY] = LATER_E_LATER,
+                                  [LATER_BURY] = LATER_E_DATA,
+                                  [LATER_RETURN] = LATER_E_LATER };
+    static const char *const words[] = { "done", "retry", "bury", [LATER_RETURN] = "return" };
 
     uint32_t result;
 
@@ -54,7 +55,7 @@ static int run(struct later_job *job, struct event_base *base)
     }
     if (!job->ended)
         job->result = result;
-    if (job->result > LATER_BURY) {
+    if (!job_result_valid(job->result)) {
         fprintf(stderr, "the handler never finished\n");
         return LATER_E_BUG;
     }

@@ -204,7 +204,7 @@ static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
     job_settle(job, job->slot, result, timed_out, run_random());
     log_end(job, job->slot, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
-    if (result != LATER_DONE)
+    if (result != LATER_DONE && result != LATER_RETURN)
         atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
     worker->performed++;
@@ -357,7 +357,7 @@ static uint32_t perform(struct later_job *job)
         return job->result;
     if (result == LATER_DEFERRED && job->event)
         return LATER_DEFERRED;
-    if (result > LATER_BURY) {
+    if (!job_result_valid(result)) {
         snprintf(job->error, sizeof job->error, "plugin %s: type %s answered %u", job->type->plugin,
                  job->doc.type, (unsigned)result);
         return LATER_RETRY;

@@ -2,7 +2,7 @@
 # archive.sh: keeps each job's document as a file of its own. One process per job.
 #
 # The document is on standard input; $LATER_ID and the like say more. Exit status 0: done;
-# 65: buried, trying again cannot help; all else: tried again. What is printed becomes the error.
+# 65: buried, trying again cannot help; 75: given back; all else: tried again. What is printed becomes the error.
 set -eu
 
 case $LATER_ID in

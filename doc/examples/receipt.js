@@ -1,12 +1,15 @@
 // receipt.js: writes a receipt for an order. Long-lived: a line in, a line out for each job.
 //
-// In:  {"id":"…","type":"exec.receipt_node","queue":"default","attempt":1,"document":{…},…}
-// Out: {"id":"…","result":"done"}, or "retry" or "bury" with "error" and, for retry, "in" seconds.
+// In, on standard input:
+//     {"id":"…","type":"exec.receipt_node","queue":"default","attempt":1,"document":{…},…}
+// Out, on descriptor 3:
+//     {"id":"…","result":"done"}, or "retry", "bury" or "return" with "error" and "in" seconds.
 //
-// Standard output is for answers only: use console.error(), which is logged. The program ends when
-// its input does; one that dies is started again, and only the job it had is tried again.
+// Whatever it prints is logged. It ends when its input does; one that dies is started again, and
+// only the job it had is tried again.
 'use strict';
 
+const { writeSync } = require('fs');
 const fs = require('fs/promises');
 const path = require('path');
 const readline = require('readline');
@@ -39,7 +42,7 @@ async function main() {
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const job = JSON.parse(line);
     const answer = { id: job.id, ...(await perform(job)) };
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    writeSync(3, `${JSON.stringify(answer)}\n`);
   }
 }
 

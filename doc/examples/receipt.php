@@ -1,12 +1,13 @@
 <?php
 // receipt.php: writes a receipt for an order. Long-lived: a line in, a line out for each job.
 //
-// In:  {"id":"…","type":"exec.receipt_php","queue":"default","attempt":1,"document":{…},…}
-// Out: {"id":"…","result":"done"}, or "retry" or "bury" with "error" and, for retry, "in" seconds.
+// In, on standard input:
+//     {"id":"…","type":"exec.receipt_php","queue":"default","attempt":1,"document":{…},…}
+// Out, on descriptor 3:
+//     {"id":"…","result":"done"}, or "retry", "bury" or "return" with "error" and "in" seconds.
 //
-// Standard output is for answers only: warnings go to standard error, which is logged. The program
-// ends when its input does; one that dies is started again, and only the job it had is tried again.
-ini_set('display_errors', 'stderr');
+// Whatever it prints is logged, warnings too. It ends when its input does; one that dies is started
+// again, and only the job it had is tried again.
 
 class Bad extends Exception {} // trying again cannot help
 
@@ -40,7 +41,8 @@ function perform($job)
     }
 }
 
+$answers = fopen('php://fd/3', 'w');
 while (($line = fgets(STDIN)) !== false) {
     $job = json_decode($line, true);
-    echo json_encode(['id' => $job['id']] + perform($job)), "\n";
+    fwrite($answers, json_encode(['id' => $job['id']] + perform($job)) . "\n");
 }

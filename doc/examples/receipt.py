@@ -1,10 +1,12 @@
 """receipt.py: writes a receipt for an order. Long-lived: a line in, a line out for each job.
 
-In:  {"id":"…","type":"exec.receipt_python","queue":"default","attempt":1,"document":{…},…}
-Out: {"id":"…","result":"done"}, or "retry" or "bury" with "error" and, for retry, "in" seconds.
+In, on standard input:
+    {"id":"…","type":"exec.receipt_python","queue":"default","attempt":1,"document":{…},…}
+Out, on descriptor 3:
+    {"id":"…","result":"done"}, or "retry", "bury" or "return" with "error" and "in" seconds.
 
-Standard output is for answers only; what goes to standard error is logged. It ends when its input
-does; one that dies is started again, and only the job it had is tried again.
+Whatever it prints is logged. It ends when its input does; one that dies is started again, and only
+the job it had is tried again.
 """
 import json
 import os
@@ -40,7 +42,7 @@ def perform(job):
     return {"result": "done"}
 
 
-for line in sys.stdin:
-    job = json.loads(line)
-    answer = {"id": job["id"], **perform(job)}
-    print(json.dumps(answer), flush=True)
+with open(3, "w", buffering=1) as answers:  # a line at a time
+    for line in sys.stdin:
+        job = json.loads(line)
+        print(json.dumps({"id": job["id"], **perform(job)}), file=answers)

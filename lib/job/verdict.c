@@ -52,6 +52,7 @@ static const char *kind_of(enum later_ending ending)
         return "crash";
     case LATER_ENDED_DONE:
     case LATER_ENDED_INTERRUPTED:
+    case LATER_ENDED_RETURNED:
         break;
     }
     return "";
@@ -70,14 +71,14 @@ static bool is_last(const struct later_attempt *attempt)
 /* A first crash has no backoff: it may have been its neighbour's, or ours. */
 static double wait_after(const struct later_attempt *attempt)
 {
+    uint32_t number = attempt->ending == LATER_ENDED_RETURNED ? 1 : attempt->number;
+
     if (attempt->ending == LATER_ENDED_LEFT ||
         (attempt->ending == LATER_ENDED_CRASH && attempt->crashes <= 0))
         return 0;
     if (attempt->retry_in >= 0) /* NaN is not */
         return attempt->retry_in;
-    return attempt->backoff
-               ? later_backoff_delay(attempt->backoff, attempt->number, attempt->random)
-               : 0;
+    return attempt->backoff ? later_backoff_delay(attempt->backoff, number, attempt->random) : 0;
 }
 
 struct later_verdict later_verdict_after(const struct later_attempt *attempt)
@@ -92,6 +93,8 @@ struct later_verdict later_verdict_after(const struct later_attempt *attempt)
         return (struct later_verdict){ LATER_VERB_ACK, 0, "", "" };
     if (attempt->ending == LATER_ENDED_INTERRUPTED)
         return (struct later_verdict){ LATER_VERB_RETURN, 0, "interrupted", "" };
+    if (attempt->ending == LATER_ENDED_RETURNED)
+        return (struct later_verdict){ LATER_VERB_RETURN, wait_after(attempt), "", "" };
     if (killed && attempt->beside_others)
         return (struct later_verdict){ LATER_VERB_RETURN, 0, "suspect", "" };
     if (attempt->ending == LATER_ENDED_BURY || is_last(attempt)) {

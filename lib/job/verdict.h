@@ -46,6 +46,7 @@ enum later_ending {
     LATER_ENDED_CRASH,       /* it killed its worker or its program */
     LATER_ENDED_LEFT,        /* worker and supervisor are both gone: whoever's fault that was */
     LATER_ENDED_INTERRUPTED, /* we stopped it, through no fault of its own */
+    LATER_ENDED_RETURNED,    /* its handler gave it back: no attempt */
 };
 
 /* An attempt that has ended. */
@@ -56,7 +57,8 @@ struct later_attempt {
     int32_t crashes;       /* before it; negative = none */
     uint32_t max_attempts; /* 0 = no bound is known; so is crash_max */
     uint32_t crash_max;
-    double retry_in; /* seconds until the next attempt; negative or NaN: as the backoff says */
+    double retry_in; /* seconds until the next attempt; negative or NaN: as the backoff says, of
+                        a RETURNED one as it says after the first attempt */
     const struct later_backoff *backoff; /* NULL: none, so at once where retry_in does not say it */
     uint64_t random;                     /* any 64 random bits, for its jitter */
 };

@@ -58,11 +58,16 @@ struct event_base; /* libevent's */
 
 /* How an attempt ended. */
 enum later_result {
-    LATER_DONE = 0,    /* ack: the job is gone and counted */
-    LATER_RETRY = 1,   /* release: again after the backoff, or dead if that was the last attempt */
-    LATER_BURY = 2,    /* dead at once: trying again cannot help */
-    LATER_DEFERRED = 3 /* event types only: later_job_finish() will tell */
+    LATER_DONE = 0,     /* ack: the job is gone and counted */
+    LATER_RETRY = 1,    /* release: again after the backoff, or dead if that was the last attempt */
+    LATER_BURY = 2,     /* dead at once: trying again cannot help */
+    LATER_DEFERRED = 3, /* event types only: later_job_finish() will tell */
+    LATER_RETURN = 4    /* given back as if it had not begun: no attempt. It comes again after
+                           later_job_retry_in(), else after the backoff's first pause */
 };
+
+/* What an attempt failed of, where it is not just LATER_RETRY's handler that said so. */
+enum later_kind { LATER_KIND_RETRY = 0, LATER_KIND_TIMEOUT = 1, LATER_KIND_CRASH = 2 };
 
 enum later_mode {
     LATER_SERIAL = 0, /* perform blocks; one at a time in a worker */
@@ -149,6 +154,7 @@ struct later_host {
     int (*limit)(struct later_job *job, const char *key, uint32_t max, double per,
                  uint32_t sliding);
     int (*lock_fence)(struct later_job *job, const char *name, uint64_t *fence);
+    void (*job_kind)(struct later_job *job, uint32_t kind);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
@@ -258,8 +264,8 @@ static inline void later_job_log(const struct later_job *job, enum later_level l
     later_host->job_logv(job, (uint32_t)level, format, args);
     va_end(args);
 }
-/* What went wrong, for LATER_RETRY and LATER_BURY: kept with the job (at most 1,000 bytes) and
- * shown by `later show`. The last call counts. */
+/* What went wrong, for LATER_RETRY, LATER_BURY and LATER_RETURN: kept with the job (at most 1,000
+ * bytes) and shown by `later show`. The last call counts. */
 static inline void later_job_error(struct later_job *job, const char *format, ...)
     LATER_PRINTF(2, 3);
 static inline void later_job_error(struct later_job *job, const char *format, ...)
@@ -270,7 +276,15 @@ static inline void later_job_error(struct later_job *job, const char *format, ..
     later_host->job_errorv(job, format, args);
     va_end(args);
 }
-/* When to try again, in seconds (0 … 315,360,000), instead of the backoff. For LATER_RETRY. */
+/* Records with the error that it was a time-out or a crash, of a program or a service behind the
+ * handler: `later show` tells it, and pages count by it. Nothing else depends on it. */
+static inline void later_job_kind(struct later_job *job, enum later_kind kind)
+{
+    if (LATER_HAS(job_kind))
+        later_host->job_kind(job, (uint32_t)kind);
+}
+/* When to try again, in seconds (0 … 315,360,000), instead of the backoff. For LATER_RETRY and
+ * LATER_RETURN. */
 static inline void later_job_retry_in(struct later_job *job, double seconds)
 {
     later_host->job_retry_in(job, seconds);

@@ -29,7 +29,7 @@ void lines(const char *text);
 void each_line(const char *text);
 
 /* What a script says to answer the usual job; DONE: that it is done. */
-#define ANSWER(rest) "echo '{\"id\":\"job-1\"," rest "}'"
+#define ANSWER(rest) "echo '{\"id\":\"job-1\"," rest "}' >&3"
 #define DONE         ANSWER("\"result\":\"done\"")
 
 /* Another job in place of the usual one: its payload is a JSON string of `len` bytes. */

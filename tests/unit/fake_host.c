@@ -134,6 +134,14 @@ static void job_retry_in(struct later_job *job, double seconds)
     job->retry_in = seconds;
 }
 
+static void job_kind(struct later_job *job, uint32_t kind)
+{
+    check_call(job, "later_job_kind");
+    if (kind > LATER_KIND_CRASH)
+        misuse("later_job_kind", "no such kind");
+    job->kind = (enum later_kind)kind;
+}
+
 static void job_set_data(struct later_job *job, void *data)
 {
     check_call(job, "later_job_set_data");
@@ -151,7 +159,7 @@ static int job_finish(struct later_job *job, uint32_t result)
     check_call(job, "later_job_finish");
     if (job->performing)
         misuse("later_job_finish", "from within perform; return the result instead");
-    if (result > LATER_BURY)
+    if (result > LATER_BURY && result != LATER_RETURN)
         misuse("later_job_finish", "not a result that ends a job");
     if (job->ended)
         return -1;
@@ -271,7 +279,8 @@ const struct later_host *fake_host(void)
                                             .lock = lock,
                                             .unlock = unlock,
                                             .limit = limit,
-                                            .lock_fence = lock_fence };
+                                            .lock_fence = lock_fence,
+                                            .job_kind = job_kind };
 
     return &host;
 }
@@ -383,7 +392,7 @@ enum later_result fake_job_perform(const struct later_plugin *plugin, struct lat
     job->performing = true;
     result = job->handler->perform(job);
     job->performing = false;
-    if (result > LATER_DEFERRED || (result == LATER_DEFERRED && job->handler->mode != LATER_EVENT))
+    if (result > LATER_RETURN || (result == LATER_DEFERRED && job->handler->mode != LATER_EVENT))
         misuse("perform", "returned what its type cannot return");
     if (result != LATER_DEFERRED) {
         job->ended = true;

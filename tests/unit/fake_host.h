@@ -40,6 +40,7 @@ struct later_job {
     enum later_result result;
     char error[FAKE_ERROR + 1]; /* the last later_job_error(), cut as laterd cuts it */
     double retry_in;            /* of later_job_retry_in(); -1: not called */
+    enum later_kind kind;       /* of later_job_kind() */
     void *data;
 
     const struct later_type *handler; /* of the fake */

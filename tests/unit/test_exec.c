@@ -53,7 +53,7 @@ static const struct {
     { "exit 0", LATER_DONE, "" },
     { "echo fine >&2", LATER_DONE, "" },
     { "echo bad data; exit 65", LATER_BURY, "exit status 65: bad data" },
-    { "echo not now >&2; exit 75", LATER_RETRY, "exit status 75: not now" },
+    { "echo not now >&2; exit 75", LATER_RETURN, "exit status 75: not now" },
     { "exit 1", LATER_RETRY, "exit status 1" },
     { "echo; echo ' '; exit 1", LATER_RETRY, "exit status 1" },
     { "echo out; echo err >&2; exit 255", LATER_RETRY, "exit status 255: out\nerr" },

@@ -24,7 +24,7 @@ START_TEST(what_it_gets)
     job->attempt = 3;
     job->trace = "t\"9";
     each_line("printf '%s\\n' \"$line\" >&2; printf '%s\\n' "
-              "'{\"id\":\"a\\\"b\\\\c\",\"result\":\"done\"}'");
+              "'{\"id\":\"a\\\"b\\\\c\",\"result\":\"done\"}' >&3");
     expect(LATER_DONE);
     plugin->stop(); /* so that its standard error has been read */
     ck_assert_msg(strstr(fake.log, begin) != NULL, "%s", fake.log);
@@ -47,16 +47,18 @@ static const struct {
     { "\"result\":\"retry\",\"in\":1e300", LATER_RETRY, "the program gave no reason", 315360000 },
     { "\"result\":\"retry\",\"in\":-5", LATER_RETRY, "the program gave no reason", -1 },
     { "\"result\":\"bury\",\"error\":\"bad %s\"", LATER_BURY, "bad %s", -1 },
+    { "\"result\":\"return\",\"error\":\"deploying\",\"in\":9", LATER_RETURN, "deploying", 9 },
     { "\"result\":\"DONE\"", LATER_RETRY,
-      "the program answered with result \"DONE\": done, retry or bury", -1 },
-    { "\"x\":1", LATER_RETRY, "the program answered with result \"\": done, retry or bury", -1 },
+      "the program answered with result \"DONE\": done, retry, bury or return", -1 },
+    { "\"x\":1", LATER_RETRY, "the program answered with result \"\": done, retry, bury or return",
+      -1 },
 };
 
 START_TEST(what_it_answers)
 {
     char text[300];
 
-    snprintf(text, sizeof text, "echo '{\"id\":\"job-1\",%s}'", answers[_i].answer);
+    snprintf(text, sizeof text, "echo '{\"id\":\"job-1\",%s}' >&3", answers[_i].answer);
     each_line(text);
     expect(answers[_i].result);
     expect_error(answers[_i].error);
@@ -70,7 +72,7 @@ START_TEST(one_for_many)
     char expected[16];
 
     lines("n=0; while read -r line; do n=$((n+1)); "
-          "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'$n'\"}'; done");
+          "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'$n'\"}' >&3; done");
     for (int i = 1; i <= 100; i++) {
         again(LATER_RETRY);
         snprintf(expected, sizeof expected, "%d", i);
@@ -84,7 +86,7 @@ START_TEST(recycled)
     static const char *const expected[] = { "1", "2", "3", "1", "2", "3", "1" };
 
     lines("n=0; while read -r line; do n=$((n+1)); "
-          "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'$n'\"}'; done; echo bye >&2");
+          "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'$n'\"}' >&3; done; echo bye");
     option("it.recycle", "3");
     for (int i = 0; i < COUNT(expected); i++) {
         again(LATER_RETRY);
@@ -111,8 +113,8 @@ START_TEST(lines_refused)
 {
     char text[300], expected[100];
 
-    snprintf(text, sizeof text, "echo '%s'; echo '%s'; %s", refused[_i].line, refused[_i].line,
-             DONE);
+    snprintf(text, sizeof text, "echo '%s' >&3; echo '%s' >&3; %s", refused[_i].line,
+             refused[_i].line, DONE);
     each_line(text);
     expect(LATER_DONE);
     snprintf(expected, sizeof expected, "warn refused a line of it: %s", refused[_i].why);
@@ -122,12 +124,92 @@ START_TEST(lines_refused)
 }
 END_TEST
 
+/* Whatever a program prints, to whichever of the two, whole or in part, itself or by a child,
+ * before or after its answer: each job is done once. */
+static const struct {
+    const char *before, *after;
+} prints[] = {
+    { "echo hello; ", "" },
+    { "printf '10%'; ", "" },
+    { "printf hello >&2; ", "" },
+    { "", "; echo hello" },
+    { "", "; printf hello" },
+    { "echo; ", "; echo" },
+    { "echo '{\"id\":\"job-1\",\"result\":\"bury\"}'; ", "" },
+    { "echo '{\"id\":\"job-1\",\"result\":\"bury\"}' >&2; ", "" },
+    { "printf '{\"id\":\"job-1\",'; ", "" },
+    { "printf '\\000\\001\\377'; ", "" },
+    { "head -c 300000 /dev/zero; ", "" },
+    { "head -c 300000 /dev/zero | tr '\\0' '\\n'; ", "" },
+    { "head -c 5000 /dev/zero | tr '\\0' x >&2; ", "" },
+    { "sh -c 'echo child; echo child >&2'; ", "" },
+    { "sh -c 'printf child' & ", "; wait" },
+    { "sh -c 'echo {}'; ", "; sh -c 'echo {}'" },
+    { "printf '\\303'; ", "; printf '\\244\\n'" },
+    { "printf '\\r10%\\r20%'; ", "" },
+    { "printf '\\033[2J'; ", "" },
+    { "echo '<0>emergency'; ", "" },
+};
+
+START_TEST(printing_is_harmless)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, "%s%s%s", prints[_i].before, DONE, prints[_i].after);
+    each_line(text);
+    for (int i = 0; i < 5; i++)
+        again(LATER_DONE);
+    ck_assert_ptr_null(strstr(fake.log, "refused"));
+}
+END_TEST
+
+static const struct {
+    const char *print, *logged;
+} levels[] = {
+    { "<3>disk", "error output: disk\n" },
+    { "<4>disk", "warn output: disk\n" },
+    { "<6>disk", "info output: disk\n" },
+    { "<7>disk", "debug output: disk\n" },
+    { "<8>disk", "info output: <8>disk\n" },
+    { "disk", "info output: disk\n" },
+    { "{\"level\":\"error\",\"msg\":\"x\"}", "error output: {\"level\":\"error\"" },
+    { "{\"level\":\"WARNING\"}", "warn output: {" },
+    { "{\"level\":20,\"msg\":\"pino\"}", "debug output: {" },
+    { "{\"level\":50}", "error output: {" },
+    { "{\"level\":[]}", "info output: {" },
+    { "{\"level\":", "info output: {" },
+};
+
+START_TEST(levels_of_lines)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, "echo '%s'; sleep 0.05; " DONE, levels[_i].print);
+    each_line(text);
+    expect(LATER_DONE);
+    plugin->stop(); /* so that its output has been read */
+    ck_assert_msg(strstr(fake.log, levels[_i].logged) != NULL, "%s", fake.log);
+}
+END_TEST
+
+START_TEST(says_it_on_3)
+{
+    each_line("echo '{\"log\":\"warn\",\"id\":\"job-1\",\"text\":\"of the job\"}' >&3; "
+              "echo '{\"log\":\"error\",\"text\":\"of all\"}' >&3; "
+              "echo '{\"id\":\"job-1\",\"progress\":{\"done\":3,\"total\":9}}' >&3; " DONE);
+    expect(LATER_DONE);
+    ck_assert_ptr_nonnull(strstr(fake.log, "warn of the job\n"));
+    ck_assert_ptr_nonnull(strstr(fake.log, "error it: of all\n"));
+    ck_assert_ptr_nonnull(strstr(fake.log, "debug progress: 3 of 9 \n"));
+}
+END_TEST
+
 START_TEST(line_too_long)
 {
-    each_line("head -c 1000000 /dev/zero | tr '\\0' x; echo; " DONE);
+    each_line("{ head -c 1000000 /dev/zero | tr '\\0' x; echo; } >&3; " DONE);
     expect(LATER_DONE);
     ck_assert_ptr_nonnull(
-        strstr(fake.log, "warn refused a line of it: longer than 65536 bytes: xx"));
+        strstr(fake.log, "warn refused a line of it: longer than 131072 bytes: xx"));
     again(LATER_DONE);
 }
 END_TEST
@@ -148,8 +230,8 @@ START_TEST(large_both_ways)
 {
     large_job(1 << 20);
     each_line(
-        "head -c 300000 /dev/zero | tr '\\0' '\\n'; head -c 300000 /dev/zero | tr '\\0' e >&2; "
-        "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'${#line}'\"}'");
+        "head -c 300000 /dev/zero | tr '\\0' '\\n' >&3; head -c 300000 /dev/zero | tr '\\0' e; "
+        "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'${#line}'\"}' >&3");
     expect(LATER_RETRY);
     ck_assert_msg(atoi(job->error) > 1 << 20, "%s", job->error);
 }
@@ -207,6 +289,9 @@ static TCase *lines_case(void)
     tcase_add_test(tc, one_for_many);
     tcase_add_test(tc, recycled);
     tcase_add_loop_test(tc, lines_refused, 0, COUNT(refused));
+    tcase_add_loop_test(tc, printing_is_harmless, 0, COUNT(prints));
+    tcase_add_loop_test(tc, levels_of_lines, 0, COUNT(levels));
+    tcase_add_test(tc, says_it_on_3);
     tcase_add_test(tc, line_too_long);
     tcase_add_test(tc, second_answer);
     tcase_add_test(tc, large_both_ways);

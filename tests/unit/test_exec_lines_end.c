@@ -16,13 +16,15 @@
 static const struct {
     const char *script, *error;
 } deaths[] = {
-    { "exit 3", "the program died: exit status 3" },
-    { "echo first >&2; echo last >&2; exit 3", "the program died: exit status 3: last" },
+    { "read -r line; exit 3", "the program died: exit status 3" },
+    { "read -r line; echo first >&2; echo last; exit 3",
+      "the program died: exit status 3: first\nlast" },
     { "read -r line; printf cut >&2; exit 0", "the program died: exit status 0: cut" },
     { "read -r line; kill -9 $$", "the program died: killed by signal 9 (Killed)" },
     { "read -r line; echo ouch >&2; kill -11 $$",
       "the program died: killed by signal 11 (Segmentation fault): ouch" },
-    { "exec >&-; sleep 60", "the program was ended, since it closed its standard output" },
+    { "read -r line; exec 3>&-; sleep 60",
+      "the program was ended, since it closed descriptor 3, where its answers go" },
 };
 
 START_TEST(how_it_dies)
@@ -32,6 +34,7 @@ START_TEST(how_it_dies)
     lines(deaths[_i].script);
     expect(LATER_RETRY);
     expect_error(deaths[_i].error);
+    ck_assert_int_eq(job->kind, LATER_KIND_CRASH);
     ck_assert_msg(now() - begun < 10, "%f", now() - begun);
 }
 END_TEST
@@ -39,7 +42,7 @@ END_TEST
 START_TEST(closed_input)
 {
     large_job(1 << 20); /* does not fit into the pipe */
-    lines("exec <&-; sleep 60");
+    lines("head -c 10 >/dev/null; exec <&-; sleep 60");
     expect(LATER_RETRY);
     expect_error("the program was ended, since it closed its standard input");
 }
@@ -57,7 +60,7 @@ START_TEST(cannot_run)
     option("it.lines", "true");
     ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), 0);
     unlink(path);
-    ck_assert_int_eq(fake_job_perform(plugin, job), LATER_RETRY);
+    ck_assert_int_eq(fake_job_perform(plugin, job), LATER_RETURN);
     ck_assert_msg(strstr(job->error, "could not be run: No such file") != NULL, "%s", job->error);
 }
 END_TEST
@@ -76,6 +79,78 @@ START_TEST(answers_and_dies)
 }
 END_TEST
 
+/* A job that a program has not read is not charged for its death. */
+static const char *const unread[] = { "exit 0", "exit 1", "kill -9 $$", "exec <&-; exit 0",
+                                      "echo 'no module of that name' >&2; exit 1" };
+
+START_TEST(unread_is_given_back)
+{
+    lines(unread[_i]);
+    expect(LATER_RETURN);
+    ck_assert_ptr_nonnull(strstr(fake.log, "it had read nothing of it: given back"));
+    ck_assert_double_gt(job->retry_in, 0);
+    ck_assert_double_le(job->retry_in, 5);
+}
+END_TEST
+
+/* More than the pipe holds: what it has not read is known by what went in. */
+START_TEST(unread_large)
+{
+    large_job(1 << 20);
+    lines("exit 1");
+    expect(LATER_RETURN);
+}
+END_TEST
+
+START_TEST(read_in_part_is_charged)
+{
+    lines("head -c 10 >/dev/null; exit 1");
+    expect(LATER_RETRY);
+    expect_error("the program died: exit status 1");
+}
+END_TEST
+
+/* It ends after each job, at any moment: the next job has a fresh one, within the same attempt. */
+START_TEST(ends_after_each)
+{
+    lines("read -r line; " DONE "; exit 0");
+    for (int i = 0; i < 200; i++)
+        again(LATER_DONE);
+}
+END_TEST
+
+/* One that says so is not given another, and is not waited for by force. */
+START_TEST(last)
+{
+    lines("read -r line; " ANSWER("\"result\":\"done\",\"last\":true") "; echo leaving; exit 0");
+    for (int i = 0; i < 20; i++)
+        again(LATER_DONE);
+    ck_assert_uint_eq(fake.logged[LATER_WARN], 0);
+    ck_assert_ptr_null(strstr(fake.log, "ended between two jobs"));
+}
+END_TEST
+
+/* What it prints as it dies is kept, several lines of it, cut at a whole character. */
+START_TEST(traceback)
+{
+    lines("read -r line; echo 'Traceback:'; echo '  line 7' >&2; "
+          "printf 'ValueError: bad\\nthing\\n' >&2; exit 1");
+    expect(LATER_RETRY);
+    expect_error("the program died: exit status 1: Traceback:\n  line 7\nValueError: bad\nthing");
+}
+END_TEST
+
+START_TEST(long_traceback)
+{
+    lines(
+        "read -r line; i=0; while [ $i -lt 700 ]; do printf '\303\244'; i=$((i+1)); done; exit 1");
+    expect(LATER_RETRY);
+    ck_assert_uint_le(strlen(job->error), 1000);
+    ck_assert_uint_ge(strlen(job->error), 990);
+    ck_assert_ptr_nonnull(strstr(job->error, "exit status 1: \303\244\303\244"));
+}
+END_TEST
+
 /* Starts after 0, 0.1, 0.2, 0.4, 0.8 seconds. */
 START_TEST(no_hot_loop)
 {
@@ -83,7 +158,7 @@ START_TEST(no_hot_loop)
 
     lines("exit 1");
     for (int i = 0; i < 5; i++)
-        again(LATER_RETRY);
+        again(LATER_RETURN);
     ck_assert_msg(now() - begun >= 1.45, "%f", now() - begun);
 }
 END_TEST
@@ -96,6 +171,7 @@ START_TEST(timed_out)
     job->timeout = 1;
     expect(LATER_RETRY);
     expect_error("timed out: hanging");
+    ck_assert_int_eq(job->kind, LATER_KIND_TIMEOUT);
     ck_assert_msg(now() - begun < 10, "%f", now() - begun);
     ck_assert_msg(now() - begun >= 0.8, "%f", now() - begun);
 }
@@ -139,11 +215,24 @@ START_TEST(cancelled)
 {
     double begun = now();
 
-    each_line("sleep 60");
+    each_line("sleep 60 & wait");
     job->cancelled = true;
     expect(LATER_RETRY);
     ck_assert_msg(strncmp(job->error, "cancelled", 9) == 0, "%s", job->error);
     ck_assert(now() - begun < 10);
+}
+END_TEST
+
+/* A program that listens for it gives the job up, and is still there for the next one. */
+START_TEST(gives_up_when_asked)
+{
+    lines("read -r one; read -r two; case $two in *'\"id\":\"job-1\",\"cancel\":true'*) " ANSWER(
+        "\"result\":\"retry\",\"error\":\"gave up\"") ";; esac; read -r three; " DONE "; cat");
+    job->cancelled = true;
+    expect(LATER_RETRY);
+    expect_error("gave up");
+    job->cancelled = false;
+    again(LATER_DONE);
 }
 END_TEST
 
@@ -223,6 +312,13 @@ static TCase *deaths_case(void)
     tcase_add_test(tc, closed_input);
     tcase_add_test(tc, cannot_run);
     tcase_add_test(tc, answers_and_dies);
+    tcase_add_loop_test(tc, unread_is_given_back, 0, COUNT(unread));
+    tcase_add_test(tc, unread_large);
+    tcase_add_test(tc, read_in_part_is_charged);
+    tcase_add_test(tc, ends_after_each);
+    tcase_add_test(tc, last);
+    tcase_add_test(tc, traceback);
+    tcase_add_test(tc, long_traceback);
     tcase_add_test(tc, no_hot_loop);
     return tc;
 }
@@ -235,6 +331,7 @@ static TCase *ending(void)
     tcase_add_test(tc, timed_out);
     tcase_add_test(tc, deaf_to_term);
     tcase_add_test(tc, cancelled);
+    tcase_add_test(tc, gives_up_when_asked);
     tcase_add_test(tc, goes_on_after_timeout);
     tcase_add_test(tc, ended_politely);
     tcase_add_test(tc, ended_by_term);

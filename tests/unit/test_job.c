@@ -187,6 +187,39 @@ START_TEST(test_bury)
 }
 END_TEST
 
+START_TEST(test_return)
+{
+    decide("{\"type\":\"mail\",\"backoff\":{\"base\":8,\"max\":40},\"max_attempts\":3}");
+    job.attempt = 3; /* also where an attempt would have been the last */
+    job_settle(&job, &slot, LATER_RETURN, false, UINT64_MAX);
+    ck_assert_uint_eq(slot.verb, LATER_VERB_RETURN);
+    ck_assert_double_eq(slot.wait, 8);
+    job.retry_in = 0.5;
+    job_settle(&job, &slot, LATER_RETURN, false, UINT64_MAX);
+    ck_assert_double_eq(slot.wait, 0.5);
+    job_settle(&job, &slot, LATER_RETURN, true, UINT64_MAX); /* too late for it */
+    ck_assert_uint_eq(slot.verb, LATER_VERB_BURY);
+    ck_assert_str_eq(slot.kind, "timeout");
+    ck_assert(job_result_valid(LATER_RETURN) && !job_result_valid(LATER_DEFERRED) &&
+              !job_result_valid(LATER_RETURN + 1));
+}
+END_TEST
+
+START_TEST(test_kinds)
+{
+    decide("{\"type\":\"mail\"}");
+    job.kind = LATER_KIND_TIMEOUT;
+    job_settle(&job, &slot, LATER_RETRY, false, 0);
+    ck_assert_str_eq(slot.kind, "timeout");
+    job.kind = LATER_KIND_CRASH;
+    job_settle(&job, &slot, LATER_RETRY, false, 0);
+    ck_assert_str_eq(slot.kind, "crash");
+    ck_assert_str_eq(slot.how, "ran"); /* no worker died: not counted towards crash_max */
+    job_settle(&job, &slot, LATER_BURY, false, 0);
+    ck_assert_str_eq(slot.kind, "buried");
+}
+END_TEST
+
 /* ---- the log */
 
 START_TEST(test_log_fields)
@@ -231,7 +264,8 @@ static TCase *policy(void)
 
 static TCase *settle(void)
 {
-    return MAKE("settle", test_done, test_retry, test_retry_in, test_bury, test_log_fields);
+    return MAKE("settle", test_done, test_retry, test_retry_in, test_bury, test_return, test_kinds,
+                test_log_fields);
 }
 
 UNIT_MAIN("job", policy, settle)

@@ -1,0 +1,97 @@
+/* exec_output.c: what programs print. */
+#include "exec_output.h"
+
+#include <later/job_json.h>
+
+#include <string.h>
+#include <strings.h>
+
+#define ERROR_MAX 1000 /* bytes that laterd keeps of an error */
+
+void exec_output_keep(struct exec_output *output, const char *bytes, size_t len)
+{
+    size_t old;
+
+    if (len > output->size) {
+        bytes += len - output->size;
+        len = output->size;
+    }
+    old = output->size - len < output->len ? output->size - len : output->len;
+    if (old < output->len)
+        memmove(output->bytes, output->bytes + output->len - old, old);
+    for (size_t i = 0; i < len; i++) /* a NUL byte would end the text early */
+        output->bytes[old + i] = bytes[i] ? bytes[i] : '?';
+    output->len = old + len;
+}
+
+void exec_output_fail(struct later_job *job, const char *reason, const struct exec_output *output)
+{
+    size_t room = ERROR_MAX - strlen(reason) - 2, len = output->len;
+    const char *tail = output->bytes;
+
+    while (len > 0 && strchr(" \t\r\n", tail[len - 1]))
+        len--;
+    if (len > room) {
+        tail += len - room;
+        len = room;
+    }
+    while (len > 0 && ((unsigned char)*tail & 0xc0) == 0x80) { /* not in mid-character */
+        tail++;
+        len--;
+    }
+    if (len > 0)
+        later_job_error(job, "%s: %.*s", reason, (int)len, tail);
+    else
+        later_job_error(job, "%s", reason);
+}
+
+int exec_output_level_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        enum later_level level;
+    } levels[] = {
+        { "fatal", LATER_ERROR },  { "critical", LATER_ERROR }, { "error", LATER_ERROR },
+        { "warning", LATER_WARN }, { "warn", LATER_WARN },      { "notice", LATER_INFO },
+        { "info", LATER_INFO },    { "debug", LATER_DEBUG },    { "trace", LATER_DEBUG }
+    };
+
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (strcasecmp(word, levels[i].word) == 0)
+            return (int)levels[i].level;
+    }
+    return -1;
+}
+
+static int level_of_json(const char *line)
+{
+    json_t *object = json_loads(line, 0, NULL);
+    const char *word = later_json_string(object, "level", "");
+    double number = later_json_number(object, "level", -1);
+    int level = exec_output_level_of(word);
+
+    if (number >= 10) /* pino: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal */
+        level = number >= 50   ? LATER_ERROR
+                : number >= 40 ? LATER_WARN
+                : number >= 30 ? LATER_INFO
+                               : LATER_DEBUG;
+    json_decref(object);
+    return level;
+}
+
+enum later_level exec_output_level(const char *line, const char **text)
+{
+    static const enum later_level of_syslog[] = { LATER_ERROR, LATER_ERROR, LATER_ERROR,
+                                                  LATER_ERROR, LATER_WARN,  LATER_INFO,
+                                                  LATER_INFO,  LATER_DEBUG };
+    int level = -1;
+
+    *text = line;
+    if (line[0] == '<' && line[1] >= '0' && line[1] <= '7' && line[2] == '>') {
+        *text = line + 3;
+        return of_syslog[line[1] - '0'];
+    }
+    if (line[0] == '{')
+        level = level_of_json(line);
+    return level < 0 ? LATER_INFO : (enum later_level)level;
+}
