@@ -6,7 +6,7 @@
 
 /* push.c */
 extern const struct command command_push;
-/* queues.c, peek.c */
+/* queues.c, size.c, peek.c */
 extern const struct command command_queues, command_size, command_peek, command_show;
 /* export.c */
 extern const struct command command_export;

@@ -87,11 +87,9 @@ static int read_known(struct cli *cli, struct queue_list *list, struct later_err
     return ok;
 }
 
-/* What the command line names, or what Redis knows of, shards and all. */
-static int read_names(struct cli *cli, struct queue_list *list, struct later_error *err)
+/* What the command line names. */
+static int read_named(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
-    if (cli->args.count == 0)
-        return read_known(cli, list, err);
     for (int i = 0; i < cli->args.count; i++) {
         /* A name that is too long must not become a good one. */
         if (!later_key_shard_valid(cli->args.words[i]))
@@ -102,16 +100,19 @@ static int read_names(struct cli *cli, struct queue_list *list, struct later_err
     return 0;
 }
 
-int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err)
+int queue_list_known(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
-    if (read_names(cli, list, err) < 0)
+    if (read_known(cli, list, err) < 0)
         return -1;
-    if (cli->args.count > 0)
-        return 0;
     for (size_t i = 0; i < list->count; i++)
         list->names[i][strcspn(list->names[i], "/")] = '\0';
     put_in_order(list);
     return 0;
+}
+
+int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err)
+{
+    return cli->args.count > 0 ? read_named(cli, list, err) : queue_list_known(cli, list, err);
 }
 
 static int add_parts(struct cli *cli, struct queue_list *list, const char *queue,

@@ -16,8 +16,11 @@ struct queue_list {
  * of a queue with shards the whole. Returns 0, or -1 with *err. */
 int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err);
 
-/* The same, but each with its shards behind it: those of its plan and, where the command line names
- * no queue, those that Redis knows of beyond it. */
+/* All that Redis knows of, whatever the command line names. */
+int queue_list_known(struct cli *cli, struct queue_list *list, struct later_error *err);
+
+/* The same as queue_list_find(), but each with its shards behind it: those of its plan and, where
+ * the command line names no queue, those that Redis knows of beyond it. */
 int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_error *err);
 
 void queue_list_free(struct queue_list *list);

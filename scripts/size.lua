@@ -2,7 +2,8 @@
 -- KEYS   ready delayed reserved dead jobs priorities paused stats
 -- ARGV   none
 -- reply  ready, delayed, reserved, dead, paused (0 or 1), age of the oldest ready job in seconds
---        ('' = none), documents, then the counters: name, value …
+--        ('' = none), documents, then the counters: name, value …; and, likewise, overdue: how many
+--        reservations have run out and were not returned yet
 --
 -- All of one moment, so that `later check` can add them up.
 
@@ -40,4 +41,6 @@ local reply = {
 for _, counter in ipairs(redis.call('HGETALL', stats)) do
     reply[#reply + 1] = counter
 end
+reply[#reply + 1] = 'overdue'
+reply[#reply + 1] = redis.call('ZCOUNT', reserved, '-inf', now)
 return reply

@@ -206,7 +206,8 @@ const struct command command_kick = {
     .name = "kick",
     .usage = "ID... [-q Q] | --all Q [--state STATE] [--yes]",
     .brief = "Make dead or delayed jobs ready",
-    .more = "A dead job begins anew: its attempts are forgotten.\n",
+    .more = "A dead job begins anew: its attempts are forgotten. In a pipe: id, the state that it "
+            "had;\nwith --all the number of jobs.\n",
     .example = "later kick order-1138 -q mail\nlater kick --all mail --state dead --yes\n",
     .options = kick_options,
     .min = 1,

@@ -113,7 +113,8 @@ const struct command command_cancel = {
     .usage = "ID... [-q Q]",
     .brief = "Drop jobs, whatever their state",
     .more = "Of a job that runs the reservation is withdrawn: its handler is told, and its result\n"
-            "is refused. An id that --unique-for keeps taken after its job is free from then on.\n",
+            "is refused. An id that --unique-for keeps taken after its job is free from then on.\n"
+            "In a pipe: id, the state that the job had.\n",
     .example = "later cancel order-1138 -q mail\n",
     .options = options,
     .min = 1,

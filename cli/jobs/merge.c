@@ -2,11 +2,17 @@
 #include "jobs/merge.h"
 
 void merge_begin(struct merge *merge, struct cli *cli, const struct whole *whole, const char *state,
-                 uint64_t most)
+                 uint64_t offset, uint64_t most)
 {
     *merge = (struct merge){ .cli = cli, .state = state, .left = most, .count = whole->count };
     for (size_t i = 0; i < whole->count; i++)
         merge->sources[i].keys = &whole->parts[i];
+    if (whole->count == 1) { /* else nobody knows which parts the first ones are in */
+        merge->sources[0].offset = offset;
+    } else {
+        merge->over = offset;
+        merge->left += offset;
+    }
 }
 
 void merge_end(struct merge *merge)
@@ -60,7 +66,7 @@ static struct merge_source *least(struct merge *merge, struct later_seen *seen)
     return found;
 }
 
-int merge_next(struct merge *merge, struct later_seen *seen, struct later_error *err)
+static int next(struct merge *merge, struct later_seen *seen, struct later_error *err)
 {
     struct merge_source *source;
 
@@ -78,4 +84,13 @@ int merge_next(struct merge *merge, struct later_seen *seen, struct later_error 
     merge->left--;
     seen->state = merge->state;
     return 1;
+}
+
+int merge_next(struct merge *merge, struct later_seen *seen, struct later_error *err)
+{
+    int more = 1;
+
+    for (; merge->over > 0 && more > 0; merge->over--)
+        more = next(merge, seen, err);
+    return more > 0 ? next(merge, seen, err) : more;
 }

@@ -21,13 +21,15 @@ struct merge {
     struct cli *cli;
     const char *state;
     uint64_t left; /* jobs that are wanted still */
+    uint64_t over; /* of them to be passed over */
     struct merge_source sources[LATER_WHOLE_MAX];
     size_t count;
 };
 
-/* state as later_look_peek(); at most `most` jobs. Borrows all of them until merge_end(). */
+/* state as later_inspect_peek(); at most `most` jobs behind the first `offset`. Borrows all of them
+ * until merge_end(). */
 void merge_begin(struct merge *merge, struct cli *cli, const struct whole *whole, const char *state,
-                 uint64_t most);
+                 uint64_t offset, uint64_t most);
 
 /* The next job, which borrows until the next call. Returns 1; 0 at the end; -1 with *err. */
 int merge_next(struct merge *merge, struct later_seen *seen, struct later_error *err);

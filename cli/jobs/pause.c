@@ -4,14 +4,40 @@
 #include "queue/inspect.h"
 #include "whole.h"
 
-/* Returns 1 where that was a change, 0 where it was so already, -1 with *err. */
-static int pause_part(struct cli *cli, const struct later_keys *keys, bool pause,
-                      struct later_error *err)
+#define PAUSE_MAX 31536000.0 /* a year, in seconds */
+
+/* What is wanted: a pause, for so many seconds (0 = until resume), or its end. */
+struct wish {
+    bool pause;
+    double seconds;
+};
+
+/* Ends by itself. What waits then is found by a migrator's next look. Returns as pause_part(). */
+static int pause_for(struct cli *cli, const struct later_keys *keys, double seconds,
+                     struct later_error *err)
 {
-    enum later_script script = pause ? LATER_SCRIPT_PAUSE : LATER_SCRIPT_RESUME;
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int changed;
+
+    later_inspect_pause(&cmd, keys, seconds);
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    changed = reply ? later_reply_is_nil(reply) : -1; /* else what was there before */
+    later_reply_free(reply);
+    return changed;
+}
+
+/* Returns 1 where that was a change, 0 where it was so already, -1 with *err. */
+static int pause_part(struct cli *cli, const struct later_keys *keys, const struct wish *wish,
+                      struct later_error *err)
+{
+    enum later_script script = wish->pause ? LATER_SCRIPT_PAUSE : LATER_SCRIPT_RESUME;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int changed;
+
+    if (wish->seconds > 0)
+        return pause_for(cli, keys, wish->seconds, err);
 
     later_inspect_plain(&cmd, keys, script);
     reply = cli_call(cli, &cmd, script, err);
@@ -24,7 +50,8 @@ static int pause_part(struct cli *cli, const struct later_keys *keys, bool pause
 
 /* The plain queue before the plan is read: who adds shards writes the plan and then does with them
  * what holds for the plain queue, so that one of us sees the other. Returns as pause_part(). */
-static int pause_whole(struct cli *cli, const char *queue, bool pause, struct later_error *err)
+static int pause_whole(struct cli *cli, const char *queue, const struct wish *wish,
+                       struct later_error *err)
 {
     struct later_keys keys;
     struct whole whole;
@@ -32,11 +59,11 @@ static int pause_whole(struct cli *cli, const char *queue, bool pause, struct la
 
     if (cli_keys(cli, queue, &keys, err) < 0)
         return -1;
-    changed = pause_part(cli, &keys, pause, err);
+    changed = pause_part(cli, &keys, wish, err);
     if (changed < 0 || whole_find(cli, queue, &whole, err) < 0)
         return -1;
     for (size_t i = 1; i < whole.count; i++) {
-        int one = pause_part(cli, &whole.parts[i], pause, err);
+        int one = pause_part(cli, &whole.parts[i], wish, err);
 
         if (one < 0)
             return -1;
@@ -45,10 +72,10 @@ static int pause_whole(struct cli *cli, const char *queue, bool pause, struct la
     return changed;
 }
 
-static int set_pause(struct cli *cli, bool pause, struct later_error *err)
+static int set_pause(struct cli *cli, const char *queue, const struct wish *wish,
+                     struct later_error *err)
 {
-    const char *queue = cli->args.words[0];
-    int changed = pause_whole(cli, queue, pause, err);
+    int changed = pause_whole(cli, queue, wish, err);
     struct jsonl json;
 
     if (changed < 0)
@@ -56,42 +83,63 @@ static int set_pause(struct cli *cli, bool pause, struct later_error *err)
     if (cli->json) {
         jsonl_begin(&json, stdout);
         jsonl_text(&json, "queue", queue);
-        jsonl_bool(&json, "paused", pause);
+        jsonl_bool(&json, "paused", wish->pause);
         jsonl_bool(&json, "changed", changed);
         jsonl_end(&json);
     } else if (!changed) {
-        cli_say(cli, "queue %s was %spaused already", queue, pause ? "" : "not ");
+        cli_say(cli, "queue %s was %spaused already", queue, wish->pause ? "" : "not ");
+    }
+    return LATER_OK;
+}
+
+static int set_all(struct cli *cli, const struct wish *wish, struct later_error *err)
+{
+    for (int i = 0; i < cli->args.count; i++) {
+        if (set_pause(cli, cli->args.words[i], wish, err) < 0)
+            return -1;
     }
     return LATER_OK;
 }
 
 static int run_pause(struct cli *cli, struct later_error *err)
 {
-    return set_pause(cli, true, err);
+    struct wish wish = { .pause = true };
+
+    if (cli_duration(cli, "for", &wish.seconds, err) < 0)
+        return -1;
+    if (args_text(&cli->args, "for") && !(wish.seconds >= 0.001 && wish.seconds <= PAUSE_MAX))
+        return later_fail(err, LATER_E_USAGE, "--for: a millisecond to a year");
+    return set_all(cli, &wish, err);
 }
 
 static int run_resume(struct cli *cli, struct later_error *err)
 {
-    return set_pause(cli, false, err);
+    return set_all(cli, &(struct wish){ .pause = false }, err);
 }
+
+static const struct args_option pause_options[] = {
+    { "for", 0, "DURATION", "then it ends by itself (only by `later resume`)" },
+    { 0 },
+};
 
 const struct command command_pause = {
     .name = "pause",
-    .usage = "Q",
+    .usage = "Q... [--for DURATION]",
     .brief = "Hand out no more jobs of a queue",
     .more = "What runs goes on, and pushing does. `later resume` ends it.\n",
-    .example = "later pause mail\n",
+    .example = "later pause mail\nlater pause mail sms --for 10m\n",
+    .options = pause_options,
     .min = 1,
-    .max = 1,
+    .max = -1,
     .run = run_pause,
 };
 
 const struct command command_resume = {
     .name = "resume",
-    .usage = "Q",
+    .usage = "Q...",
     .brief = "End a pause",
-    .example = "later resume mail\n",
+    .example = "later resume mail sms\n",
     .min = 1,
-    .max = 1,
+    .max = -1,
     .run = run_resume,
 };

@@ -3,6 +3,7 @@
 #include "job/document.h"
 #include "output/jsonl.h"
 #include "jobs/merge.h"
+#include "queue_list.h"
 #include "queue/queue.h"
 #include "text.h"
 
@@ -151,7 +152,8 @@ static int is_state(const char *state)
     return 0;
 }
 
-static int peek(struct cli *cli, const char *state, uint64_t most, struct later_error *err)
+static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t most,
+                struct later_error *err)
 {
     struct whole whole;
     struct merge merge;
@@ -161,7 +163,7 @@ static int peek(struct cli *cli, const char *state, uint64_t most, struct later_
     if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
         return -1;
     begin_rows(cli, &table);
-    merge_begin(&merge, cli, &whole, state, most);
+    merge_begin(&merge, cli, &whole, state, offset, most);
     for (;;) {
         struct later_seen seen;
 
@@ -178,26 +180,28 @@ static int peek(struct cli *cli, const char *state, uint64_t most, struct later_
 static int run_peek(struct cli *cli, struct later_error *err)
 {
     const char *state = args_text(&cli->args, "state");
-    int64_t most = 10;
+    int64_t most = 10, offset = 0;
 
     state = state ? state : "ready";
     if (!is_state(state))
         return later_fail(err, LATER_E_USAGE,
                           "--state: %.40s is none of ready, delayed, reserved, dead", state);
-    if (cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0)
+    if (cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0 ||
+        cli_number(cli, "offset", 0, INT32_MAX, &offset, err) < 0)
         return -1;
-    return peek(cli, state, (uint64_t)most, err);
+    return peek(cli, state, (uint64_t)offset, (uint64_t)most, err);
 }
 
 static const struct args_option peek_options[] = {
     { "state", 0, "STATE", "ready (as without it), delayed, reserved or dead" },
     { "number", 'n', "N", "at most so many (10)" },
+    { "offset", 0, "N", "pass over the first N (0)" },
     { 0 },
 };
 
 const struct command command_peek = {
     .name = "peek",
-    .usage = "Q [--state STATE] [-n N]",
+    .usage = "Q [--state STATE] [-n N] [--offset N]",
     .brief = "Look at the first jobs of a queue",
     .more =
         "They stay where they are. In a pipe: id, state, type, score, attempts, priority, error,\n"
@@ -261,49 +265,82 @@ static struct later_reply *look_for(struct cli *cli, const struct whole *whole, 
     return reply;
 }
 
-static int show(struct cli *cli, struct table *table, const struct whole *whole, const char *id,
-                struct later_error *err)
+static void print_shown(struct cli *cli, struct table *table, const char *queue,
+                        const struct later_seen *seen)
+{
+    if (cli->json)
+        print_json(queue, seen);
+    else if (cli->out_terminal)
+        print_card(cli, queue, seen);
+    else
+        add_row(cli, table, seen);
+}
+
+/* Shows it if it is in this queue. Returns whether it was, or -1 with *err. */
+static int show_in(struct cli *cli, struct table *table, const char *queue, const char *id,
+                   struct later_error *err)
 {
     struct later_seen seen = { 0 };
-    struct later_reply *reply = look_for(cli, whole, id, &seen, err);
-    int status;
+    struct later_reply *reply;
+    struct whole whole;
+    int found;
 
+    if (whole_find(cli, queue, &whole, err) < 0)
+        return -1;
+    reply = look_for(cli, &whole, id, &seen, err);
     if (!reply)
         return -1;
     seen.id = id;
-    if (!*seen.state)
-        cli_say(cli, "no job %s in queue %s", id, whole->name);
-    else if (cli->json)
-        print_json(whole->name, &seen);
-    else if (cli->out_terminal)
-        print_card(cli, whole->name, &seen);
-    else
-        add_row(cli, table, &seen);
-    status = *seen.state ? LATER_OK : LATER_E_NONE;
+    found = *seen.state != '\0';
+    if (found)
+        print_shown(cli, table, whole.name, &seen);
     later_reply_free(reply);
-    return status;
+    return found;
+}
+
+/* Without -q in every queue that Redis knows of: one id may well be in two. Returns as show_in().
+ */
+static int show_anywhere(struct cli *cli, struct table *table, const struct queue_list *list,
+                         const char *id, struct later_error *err)
+{
+    int found = show_in(cli, table, cli_queue(cli), id, err);
+
+    for (size_t i = 0; found >= 0 && i < list->count; i++) {
+        int one = 0;
+
+        if (strcmp(list->names[i], cli_queue(cli)) != 0)
+            one = show_in(cli, table, list->names[i], id, err);
+        found = one < 0 ? -1 : found || one;
+    }
+    if (found == 0)
+        cli_say(cli, "no job %s in queue %s%s", id, cli_queue(cli),
+                list->count > 0 ? " or any other" : "");
+    return found;
 }
 
 static int run_show(struct cli *cli, struct later_error *err)
 {
-    struct whole whole;
+    struct queue_list list = { 0 };
     struct table table;
     int status = LATER_OK;
 
-    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
+    if (!args_text(&cli->args, "queue") && queue_list_known(cli, &list, err) < 0) {
+        queue_list_free(&list);
         return -1;
+    }
     begin_rows(cli, &table);
     for (int i = 0; i < cli->args.count && status >= 0; i++) { /* one a call: they may be large */
-        int one = show(cli, &table, &whole, cli->args.words[i], err);
+        int found = show_anywhere(cli, &table, &list, cli->args.words[i], err);
 
-        status = one != LATER_OK ? one : status;
+        status = found < 0 ? -1 : found ? status : LATER_E_NONE;
     }
     table_end(&table);
+    queue_list_free(&list);
     return status;
 }
 
 static const struct args_option show_options[] = {
-    { "queue", 'q', "Q", "of this queue (default)" },
+    { "queue", 'q', "Q", "of this queue (any)" },
     { 0 },
 };
 

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "job/document.h"
 #include "output/jsonl.h"
+#include "status/served.h"
 #include "client/route.h"
 #include "text.h"
 
@@ -161,6 +162,17 @@ static int build(struct cli *cli, struct making *making, struct later_error *err
     return making->document ? 0 : -1;
 }
 
+/* Best effort: the job is pushed. */
+static void warn_unserved(struct cli *cli)
+{
+    struct later_error ignored;
+    struct served *served = served_read(cli, &ignored);
+
+    if (served_by(served, cli_queue(cli)) == 0)
+        cli_say(cli, "pushed to queue %s, which no laterd serves", cli_queue(cli));
+    served_free(served);
+}
+
 static int push(struct cli *cli, const struct making *making, struct later_error *err)
 {
     static const char *const results[] = { [LATER_PUSHED] = "pushed",
@@ -178,6 +190,8 @@ static int push(struct cli *cli, const struct making *making, struct later_error
         puts(making->id);
     if (routed.how == LATER_PUSH_EXISTS)
         cli_say(cli, "exists (%s)", routed.state);
+    if (cli->err_terminal) /* a person, who may have mistyped it; a program knows its queues */
+        warn_unserved(cli);
     (void)later_call_drain(cli->client, 0, &ignored); /* of the announcement; the job is pushed */
     return LATER_OK;
 }

@@ -17,7 +17,8 @@ int queues_size_whole(struct cli *cli, const struct whole *whole,
                       struct later_sizes each[LATER_WHOLE_MAX], struct later_sizes *sum,
                       struct later_error *err);
 
-/* Prints the sizes of these queues. Returns 0, or -1 with *err. */
+/* Prints the sizes of these queues. Returns 0; LATER_E_NONE where one that was named is unknown,
+ * which was said; or -1 with *err. */
 int queues_print(struct cli *cli, const struct queue_list *list, struct later_error *err);
 
 #endif

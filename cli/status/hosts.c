@@ -2,14 +2,13 @@
 #include "status/hosts.h"
 
 #include "queue/inspect.h"
+#include "status/served.h"
 #include "text.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GONE_AFTER 30.0 /* seconds */
 
 /* --- one host; what is not there or of another type counts as 0 or "" --- */
 
@@ -34,7 +33,7 @@ static uint64_t count_of(const json_t *host, const char *name)
 
 static bool is_gone(const json_t *host, double now)
 {
-    return now - real_of(host, "seen") > GONE_AFTER;
+    return now - real_of(host, "seen") > SERVED_GONE_AFTER;
 }
 
 /* Attempts per second: of the last minute; over all its time where it is of an older version. */

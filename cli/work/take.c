@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "queue/inspect.h"
 #include "jobs/members.h"
+#include "status/served.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,30 +35,67 @@ void taker_end(struct taker *taker)
 {
     free(taker->lapse);
     config_free(taker->config);
+    served_free(taker->served);
 }
 
-/* Has Redis been there for a third of a lease? */
-static bool may_lapse(const struct taker *taker)
+/* Redis that came back just now may have been away for longer than the leases. */
+static bool redis_is_new(struct taker *taker)
+{
+    struct later_command cmd = { 0 };
+    struct later_error ignored;
+    struct later_reply *reply;
+    double uptime;
+
+    later_inspect_server(&cmd);
+    reply = cli_call(taker->cli, &cmd, LATER_NO_SCRIPT, &ignored);
+    uptime = later_inspect_uptime(reply);
+    later_reply_free(reply);
+    return uptime < taker->lease / 3;
+}
+
+static void look_around(struct taker *taker, double since)
+{
+    struct later_error ignored; /* where nobody may know who serves it, patience is right */
+
+    if (taker->since > 0)
+        return;
+    taker->since = since;
+    taker->served = served_read(taker->cli, &ignored);
+    taker->redis_is_new = redis_is_new(taker);
+}
+
+static bool may_lapse(struct taker *taker, const char *queue)
 {
     const struct later_redis *redis = later_call_redis(taker->cli->client);
+    double since = later_redis_since(redis);
 
-    return later_redis_up(redis) && later_clock() - later_redis_since(redis) > taker->lease / 3;
+    if (!later_redis_up(redis))
+        return false;
+    if (later_clock() - since > taker->lease / 3)
+        return true;
+    look_around(taker, since);
+    /* The time of one node of a Cluster says nothing about another. */
+    return since <= taker->since && !taker->redis_is_new && !later_redis_is_cluster(redis) &&
+           served_by(taker->served, queue) == 0;
 }
 
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,
              struct later_error *err)
 {
+    bool lapse = may_lapse(taker, keys->queue);
     struct later_command cmd = { 0 };
     struct later_migrated migrated;
     struct later_reply *reply;
 
-    later_queue_migrate(&cmd, keys, LATER_BATCH_MAX, may_lapse(taker), taker->lapse);
+    later_queue_migrate(&cmd, keys, LATER_BATCH_MAX, lapse, taker->lapse);
     reply = cli_call(taker->cli, &cmd, LATER_SCRIPT_MIGRATE, err);
     if (!reply)
         return -1;
     later_queue_migrated(reply, &migrated);
     later_reply_free(reply);
     *next = migrated.next_due;
+    if (lapse && migrated.next_lapse >= 0)
+        *next = *next < 0 ? migrated.next_lapse : fmin(*next, migrated.next_lapse);
     return 0;
 }
 

@@ -14,10 +14,14 @@
 #define TAKE_LEASE 30.0 /* seconds, unless --lease says another */
 #define TAKE_LOOK  0.8  /* seconds between two looks for jobs that nobody woke us for */
 
-/* A connection's patience with lapsed leases: nothing lapses for a third of a lease after it was
- * made, so that their holders touch first. */
+/* Patience with leases that ran out: for a third of a lease after a connection was made nothing
+ * lapses, so that holders touch first who could not reach Redis either. But in a queue that no
+ * laterd serves, what ran out is taken at once: `later reserve` is over before that time. */
 struct taker {
     struct cli *cli;
+    struct served *served; /* read once; owned */
+    double since;          /* later_redis_since() of the first connection; 0 = not asked yet */
+    bool redis_is_new;     /* it was started less than a third of a lease before */
     double lease;          /* seconds */
     char *lapse;           /* the error of a lapsed lease; owned */
     struct config *config; /* what the daemon here allows jobs; owned */
@@ -28,7 +32,7 @@ struct taker {
 int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later_error *err);
 void taker_end(struct taker *taker);
 
-/* Makes ready what is due or lapsed; *next gets the seconds until there is more, < 0 = nothing.
+/* Makes ready what is due or lapsed; *next gets the seconds until there may be more, < 0 = nothing.
  * Returns 0, or -1 with *err. */
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,
              struct later_error *err);

@@ -1,6 +1,7 @@
 /* inspect.c: looking at a queue, encoded and decoded. */
 #include "queue/inspect.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,8 @@ void later_inspect_sized(const struct later_reply *reply, struct later_sizes *si
     for (size_t i = 7; i + 1 < later_reply_count(reply); i += 2) {
         const char *name = later_reply_text(later_reply_at(reply, i), NULL);
 
+        if (strcmp(name, "overdue") == 0)
+            sizes->overdue = number_at(reply, i + 1);
         for (int n = 0; n < LATER_COUNTERS; n++) {
             if (strcmp(name, counters[n]) == 0)
                 sizes->counters[n] = number_at(reply, i + 1);
@@ -120,6 +123,20 @@ static void begin_keyed(struct later_command *cmd, size_t count, const char *nam
     later_command_begin(cmd, count);
     later_command_text(cmd, name);
     later_command_bytes(cmd, keys->name[key], keys->len[key]);
+}
+
+void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds)
+{
+    begin_keyed(cmd, 6, "SET", keys, LATER_KEY_PAUSED);
+    later_command_text(cmd, "1");
+    later_command_text(cmd, "PX");
+    later_command_int(cmd, (int64_t)(seconds * 1000));
+    later_command_text(cmd, "GET");
+}
+
+void later_inspect_plan(struct later_command *cmd, const struct later_keys *keys)
+{
+    begin_keyed(cmd, 2, "GET", keys, LATER_KEY_SHARDS);
 }
 
 void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,
@@ -253,4 +270,19 @@ double later_inspect_timed(const struct later_reply *reply)
 {
     return later_reply_seconds(later_reply_at(reply, 0), 0) +
            later_reply_seconds(later_reply_at(reply, 1), 0) / 1e6;
+}
+
+void later_inspect_server(struct later_command *cmd)
+{
+    later_command_begin(cmd, 2);
+    later_command_text(cmd, "INFO");
+    later_command_text(cmd, "server");
+}
+
+double later_inspect_uptime(const struct later_reply *reply)
+{
+    static const char field[] = "uptime_in_seconds:";
+    const char *found = strstr(later_reply_text(reply, NULL), field);
+
+    return found ? (double)strtoll(found + sizeof field - 1, NULL, 10) : INFINITY;
 }

@@ -31,6 +31,7 @@ struct later_sizes {
     uint64_t jobs; /* documents */
     bool paused;
     double oldest_ready; /* age in seconds; < 0 = none */
+    uint64_t overdue;    /* reservations whose lease ran out and that nobody has returned yet */
     uint64_t counters[LATER_COUNTERS];
 };
 
@@ -39,6 +40,9 @@ void later_inspect_sized(const struct later_reply *reply, struct later_sizes *si
 
 /* "pushed" … Static. */
 const char *later_counter_name(enum later_counter counter);
+
+/* `GET` of the queue's plan of shards, for later_plan_parse() (shards.h). */
+void later_inspect_plan(struct later_command *cmd, const struct later_keys *keys);
 
 /* --- peek, show --- */
 
@@ -77,6 +81,10 @@ void later_inspect_plain(struct later_command *cmd, const struct later_keys *key
                          enum later_script script);
 
 /* --- plain commands --- */
+
+/* A pause that ends by itself after so many seconds (at least 0.001). The reply is nil where the
+ * queue was not paused before. */
+void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds);
 
 /* `ZRANGE key from to`: the members by rank, both ends counted. */
 void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,
@@ -121,5 +129,10 @@ void later_inspect_queues(struct later_command *cmd, const char *prefix);
 void later_inspect_hosts(struct later_command *cmd, const char *prefix);
 void later_inspect_time(struct later_command *cmd);
 double later_inspect_timed(const struct later_reply *reply);
+
+/* `INFO server`: the seconds since this Redis was started; a very long time where it does not say.
+ */
+void later_inspect_server(struct later_command *cmd);
+double later_inspect_uptime(const struct later_reply *reply);
 
 #endif

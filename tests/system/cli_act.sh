@@ -118,6 +118,22 @@ is "$(later resume w --json)" '{"queue":"w","paused":false,"changed":true}' "res
 is "$(redis LLEN 'later:{w}:wake')" 1 "a wake is left"
 run later resume w
 is "$status $err" "0 later resume: queue w was not paused already" "twice"
+run later pause w v
+is "$status $(later size w v | cut -f 1,6 | tr '\n' ' ')" "0 $(printf 'w\tyes v\tyes ')" "several"
+run later resume w v
+is "$status $(later size w | cut -f 6)" "0 no" "are resumed, too"
+later push t --id f -q for >/dev/null
+is "$(later pause for --for 0.3 --json)" '{"queue":"for","paused":true,"changed":true}' "pause --for"
+run later reserve for
+is "$status" 75 "is a pause"
+run wait_until 10 sh -c '[ "$("$1" reserve for | cut -f 1)" = f ]' sh "$later_bin"
+is "$status" 0 "that ends by itself"
+run later pause for --for 0
+is "$status" 64 "but lasts a moment at least"
+later pause for
+run later pause for --for 1h
+is "$status $err $(redis PTTL 'later:{for}:paused' | cut -c 1-2)" "0 later pause: queue for was paused already 35" \
+    "one that is there gets an end"
 is "$(later reserve w | cut -f 1)" 1 "it hands out again"
 run later pause 'bad name'
 is "$status" 64 "a bad name"

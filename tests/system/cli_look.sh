@@ -6,8 +6,7 @@ start_redis 'appendonly no'
 run later queues
 is "$status $out" "0 " "no queues, no output"
 run later size nothing --json
-is "$out" '{"queue":"nothing","ready":0,"delayed":0,"reserved":0,"dead":0,"paused":false,"oldest_ready":null}' \
-    "a queue that never was is empty"
+is "$status $out$err" '66 later size: no queue nothing' "a queue that never was is no queue"
 
 later push a --id r1 -q mail >/dev/null
 later push b --id r2 -q mail --priority 5 >/dev/null
@@ -26,7 +25,17 @@ is "$(later size | cut -f 1-6)" "$(printf 'big\t1\t0\t0\t0\tno\nmail\t3\t1\t1\t1
     "size in a pipe: separated by TAB, no headings"
 is "$(later size mail --json | sed 's/,"oldest_ready.*//')" \
     '{"queue":"mail","ready":3,"delayed":1,"reserved":1,"dead":1,"paused":false' "size --json"
-like "$(later size big --json)" '"oldest_ready":[0-9]+(\.[0-9]+)?\}$' "with the age of the oldest"
+like "$(later size big --json)" '"oldest_ready":[0-9]+(\.[0-9]+)?,"served":0,"overdue":0\}$' "with the age of the oldest"
+run later size mail nothing big
+is "$status $(printf '%s\n' "$out" | cut -f 1 | tr '\n' ' ')" "66 mail big " "the others are told"
+now=$(redis TIME | head -n 1)
+redis HSET later:hosts a:1 "{\"host\":\"a\",\"seen\":$now,\"queues\":[\"mail\",\"idle\"]}" \
+    b:1 "{\"host\":\"b\",\"seen\":$now,\"queues\":[\"mail\"]}" \
+    c:1 "{\"host\":\"c\",\"seen\":$((now - 100)),\"queues\":[\"mail\",\"big\"]}" d:1 '[' >/dev/null
+is "$(later size mail big idle | cut -f 1,8 | tr '\n' ' ')" "$(printf 'mail\t2 big\t0 idle\t1 ')" \
+    "how many hosts serve it; those that are gone do not count"
+is "$(later size mail --json | field served | tr '\n' ' ')" "2 " "also with --json"
+redis DEL later:hosts >/dev/null
 later pause mail
 is "$(later size mail | cut -f 6)" yes "a pause is shown"
 later resume mail
@@ -36,6 +45,8 @@ later resume mail
 is "$(later peek mail | cut -f 1-3)" \
     "$(printf '\tready\tplain\nr2\tready\tb\nr1\tready\ta')" "peek: the ready ones in their order"
 is "$(later peek mail -n 2 | wc -l)" 2 "-n"
+is "$(later peek mail -n 1 --offset 1 | cut -f 1)" r2 "--offset"
+is "$(later peek mail --offset 3)" "" "beyond the last one there is nothing"
 is "$(later peek mail --state delayed | cut -f 1-6)" "$(printf 'd1\tdelayed\tc\t4102444800\t0\t0')" \
     "peek --state delayed"
 is "$(later peek mail --state reserved | cut -f 1-2)" "$(printf 'held\treserved')" \
@@ -76,8 +87,13 @@ is "$err" "later show: no job none in queue mail" "it is named"
 is "$(printf '%s\n' "$out" | field state | tr '\n' ' ')" "ready reserved " "the others are shown"
 like "$out" '"id":"held","state":"reserved","type":"f","score":null,' \
     "a reserved one has no score that its id tells"
-run later show r1
-is "$status" 66 "in another queue it is not"
+run later show r1 -q big
+is "$status $err" "66 later show: no job r1 in queue big" "in another queue it is not"
+is "$(later show r1 held --json | field queue | tr '\n' ' ')" "mail mail " "without -q it is found in any queue"
+later push a --id r1 >/dev/null
+is "$(later show r1 --json | field queue | tr '\n' ' ')" "default mail " "in each, if it is in several"
+run later show nowhere
+is "$status $err" "66 later show: no job nowhere in queue default or any other" "or in none"
 
 # ---- on a terminal
 

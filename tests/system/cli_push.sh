@@ -147,6 +147,15 @@ is $? 65 "a payload over 1 MiB"
 like "$(cat "$work/err")" 'longer than 1048576 bytes' "is refused with the limit"
 is "$(redis EXISTS 'later:{a{b}:jobs')" 0 "nothing of that was pushed"
 
+# ---- a typing error in the name of a queue
+
+like "$(on_terminal "$later_bin push t -q defualt")" 'pushed to queue defualt, which no laterd serves' \
+    "a person is told that nobody serves a queue"
+run later push t -q defualt
+is "$status $err" "0 " "a program is not"
+redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"defualt\"]}" >/dev/null
+is "$(on_terminal "$later_bin push t -q defualt" | grep -c serves)" 0 "nor is a person where somebody does"
+
 # ---- a file
 
 cat >"$work/jobs" <<'END'

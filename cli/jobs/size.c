@@ -1,0 +1,255 @@
+/* size.c: `later size`: many queues in few round trips. */
+#include "commands.h"
+#include "jobs/queues.h"
+#include "output/jsonl.h"
+#include "status/served.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOGETHER 100 /* queues asked about in one round trip */
+
+/* A queue of a list, and what was answered. */
+struct sized {
+    const char *name;
+    struct later_plan plan;
+    struct later_sizes sizes;
+    struct later_error err; /* of the first refusal; code 0 = none */
+    uint32_t shards;
+    bool partly; /* some of its shards are paused */
+};
+
+static bool is_refused(struct sized *sized, const struct later_answer *answer, int script)
+{
+    struct later_error err;
+
+    if (later_call_check(answer, script, &err) == 0)
+        return false;
+    if (sized->err.code == LATER_OK)
+        sized->err = err;
+    return true;
+}
+
+static void take_plan(void *arg, struct later_answer *answer)
+{
+    struct sized *sized = arg;
+
+    if (!is_refused(sized, answer, LATER_NO_SCRIPT))
+        sized->plan = later_plan_parse(later_reply_text(answer->reply, NULL));
+}
+
+static void take_sizes(void *arg, struct later_answer *answer)
+{
+    struct sized *sized = arg;
+
+    if (!is_refused(sized, answer, LATER_SCRIPT_SIZE))
+        later_inspect_sized(answer->reply, &sized->sizes);
+}
+
+/* Of nearly all of them the plan says that there is no shard: so the size of the plain queue is
+ * asked for in the same breath. */
+static int ask_one(struct cli *cli, struct sized *sized, struct later_error *err)
+{
+    struct later_command plan = { 0 }, size = { 0 };
+    struct later_keys keys;
+
+    if (cli_keys(cli, sized->name, &keys, err) < 0)
+        return -1;
+    later_inspect_size(&size, &keys);
+    if (strchr(sized->name, '/') == NULL) {
+        later_inspect_plan(&plan, &keys);
+        if (later_call_begin(cli->client, &plan, LATER_NO_SCRIPT, take_plan, sized, err) < 0) {
+            later_command_free(&size);
+            return -1;
+        }
+    }
+    return later_call_begin(cli->client, &size, LATER_SCRIPT_SIZE, take_sizes, sized, err);
+}
+
+static int add_shards(struct cli *cli, struct sized *sized, struct later_error *err)
+{
+    struct whole whole;
+    int paused;
+
+    if (later_plan_span(&sized->plan) <= 1)
+        return 0;
+    if (whole_find(cli, sized->name, &whole, err) < 0)
+        return -1;
+    paused = queues_size_whole(cli, &whole, NULL, &sized->sizes, err);
+    sized->shards = whole.shards;
+    sized->partly = paused > 0 && !sized->sizes.paused;
+    return paused < 0 ? -1 : 0;
+}
+
+static int ask_together(struct cli *cli, struct sized *sized, size_t count, struct later_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ask_one(cli, &sized[i], err) < 0) {
+            later_call_abort(cli->client); /* nothing comes back to those before */
+            return -1;
+        }
+    }
+    if (later_call_drain(cli->client, 0, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (sized[i].err.code != LATER_OK) {
+            *err = sized[i].err;
+            return -1;
+        }
+        if (add_shards(cli, &sized[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- printing --- */
+
+static void print_json(const struct sized *sized, int served)
+{
+    const struct later_sizes *sizes = &sized->sizes;
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", sized->name);
+    jsonl_int(&json, "ready", (int64_t)sizes->ready);
+    jsonl_int(&json, "delayed", (int64_t)sizes->delayed);
+    jsonl_int(&json, "reserved", (int64_t)sizes->reserved);
+    jsonl_int(&json, "dead", (int64_t)sizes->dead);
+    jsonl_bool(&json, "paused", sizes->paused);
+    if (sizes->oldest_ready >= 0)
+        jsonl_real(&json, "oldest_ready", sizes->oldest_ready);
+    else
+        jsonl_null(&json, "oldest_ready");
+    if (sized->shards > 1)
+        jsonl_int(&json, "shards", sized->shards);
+    if (sized->partly)
+        jsonl_bool(&json, "partly_paused", true);
+    if (served >= 0)
+        jsonl_int(&json, "served", served);
+    else
+        jsonl_null(&json, "served");
+    jsonl_int(&json, "overdue", (int64_t)sizes->overdue);
+    jsonl_end(&json);
+}
+
+static void add_row(struct table *table, const struct sized *sized, int served)
+{
+    const struct later_sizes *sizes = &sized->sizes;
+    const char *paused = sizes->paused ? "yes" : sized->partly ? "partly" : "no";
+
+    table_text(table, PLAIN, sized->name);
+    table_number(table, PLAIN, sizes->ready);
+    table_number(table, PLAIN, sizes->delayed);
+    table_number(table, PLAIN, sizes->reserved);
+    table_number(table, sizes->dead ? RED : PLAIN, sizes->dead);
+    table_text(table, sizes->paused || sized->partly ? YELLOW : PLAIN, paused);
+    if (sizes->oldest_ready >= 0)
+        table_age(table, PLAIN, sizes->oldest_ready);
+    else
+        table_none(table);
+    if (served >= 0)
+        table_number(table, served ? PLAIN : YELLOW, (uint64_t)served);
+    else
+        table_none(table);
+    table_number(table, sizes->overdue ? YELLOW : PLAIN, sizes->overdue);
+}
+
+/* What was named and left no trace anywhere is most likely a typing error. */
+static bool is_known(const struct sized *sized, int served)
+{
+    const struct later_sizes *sizes = &sized->sizes;
+    uint64_t sum = sizes->ready + sizes->delayed + sizes->reserved + sizes->dead + sizes->jobs;
+
+    for (int i = 0; i < LATER_COUNTERS; i++)
+        sum += sizes->counters[i];
+    return sum > 0 || sizes->paused || served > 0 || sized->plan.epoch > 0;
+}
+
+static int print_some(struct cli *cli, struct table *table, const struct served *served,
+                      const struct sized *sized, size_t count)
+{
+    int status = LATER_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        int hosts = served_by(served, sized[i].name);
+
+        if (cli->args.count > 0 && !is_known(&sized[i], hosts)) {
+            cli_say(cli, "no queue %s", sized[i].name);
+            status = LATER_E_NONE;
+        } else if (cli->json) {
+            print_json(&sized[i], hosts);
+        } else {
+            add_row(table, &sized[i], hosts);
+        }
+    }
+    return status;
+}
+
+static int print_all(struct cli *cli, const struct queue_list *list, struct table *table,
+                     struct later_error *err)
+{
+    struct served *served = served_read(cli, err);
+    struct sized *sized;
+    int status;
+
+    if (!served && err->code != LATER_E_TOKEN) /* who may not read later:hosts gets the sizes */
+        return -1;
+    sized = calloc(TOGETHER, sizeof *sized);
+    status = sized ? LATER_OK : later_fail(err, LATER_E_SYSTEM, "no memory");
+
+    for (size_t from = 0; status >= 0 && from < list->count; from += TOGETHER) {
+        size_t count = list->count - from < TOGETHER ? list->count - from : TOGETHER;
+        int one = -1;
+
+        for (size_t i = 0; i < count; i++)
+            sized[i] = (struct sized){ .name = list->names[from + i], .sizes.oldest_ready = -1 };
+        if (ask_together(cli, sized, count, err) == 0)
+            one = print_some(cli, table, served, sized, count);
+        status = one != LATER_OK ? one : status;
+    }
+    free(sized);
+    served_free(served);
+    return status;
+}
+
+int queues_print(struct cli *cli, const struct queue_list *list, struct later_error *err)
+{
+    static const char *const headings[] = { "QUEUE",    ">READY", ">DELAYED",      ">RESERVED",
+                                            ">DEAD",    "PAUSED", ">OLDEST READY", ">HOSTS",
+                                            ">OVERDUE", NULL };
+    struct table table;
+    int status;
+
+    cli_table(cli, &table, headings);
+    status = print_all(cli, list, &table, err);
+    table_end(&table);
+    return status;
+}
+
+/* --- the command --- */
+
+static int run_size(struct cli *cli, struct later_error *err)
+{
+    struct queue_list list = { 0 };
+    int status = queue_list_find(cli, &list, err);
+
+    if (status == 0)
+        status = queues_print(cli, &list, err);
+    queue_list_free(&list);
+    return status;
+}
+
+const struct command command_size = {
+    .name = "size",
+    .usage = "[Q...]",
+    .brief = "Count the jobs of queues, by state",
+    .more =
+        "In a pipe: queue, ready, delayed, reserved, dead, paused (yes, no or, where only some of\n"
+        "its shards are, partly), age of the oldest ready job in seconds, how many hosts with a\n"
+        "laterd serve it, overdue reservations (their leases ran out, and nobody has returned\n"
+        "them); separated by TAB. A queue that was named and is unknown: status 66.\n",
+    .example = "later size mail\nlater size --json\n",
+    .max = -1,
+    .run = run_size,
+};

@@ -1,0 +1,106 @@
+/* served.c: who serves which queue. */
+#include "status/served.h"
+
+#include "queue/inspect.h"
+#include "queue/shards.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct served {
+    json_t *hosts; /* the queues of each daemon that is alive: arrays of names */
+};
+
+static void add_host(struct served *served, const char *value, size_t len, double now)
+{
+    json_t *host = json_loadb(value, len, 0, NULL);
+    double seen = json_number_value(json_object_get(host, "seen"));
+    json_t *queues = json_object_get(host, "queues");
+
+    if (json_is_array(queues) && now - seen <= SERVED_GONE_AFTER)
+        json_array_append(served->hosts, queues);
+    json_decref(host);
+}
+
+static struct later_reply *ask(struct cli *cli, double *now, struct later_error *err)
+{
+    struct later_command time = { 0 }, hosts = { 0 };
+    struct later_reply *reply;
+
+    if (!cli_client(cli, err))
+        return NULL;
+    later_inspect_time(&time);
+    reply = cli_call(cli, &time, LATER_NO_SCRIPT, err);
+    if (!reply)
+        return NULL;
+    *now = later_inspect_timed(reply);
+    later_reply_free(reply);
+    later_inspect_hosts(&hosts, later_call_prefix(cli->client));
+    return cli_call(cli, &hosts, LATER_NO_SCRIPT, err);
+}
+
+struct served *served_read(struct cli *cli, struct later_error *err)
+{
+    struct served *served = calloc(1, sizeof *served);
+    struct later_reply *reply;
+    double now;
+
+    if (served)
+        served->hosts = json_array();
+    if (!served || !served->hosts) {
+        free(served);
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    reply = ask(cli, &now, err);
+    for (size_t i = 0; i + 1 < later_reply_count(reply); i += 2) {
+        size_t len;
+        const char *value = later_reply_text(later_reply_at(reply, i + 1), &len);
+
+        add_host(served, value, len, now);
+    }
+    if (!reply) {
+        served_free(served);
+        return NULL;
+    }
+    later_reply_free(reply);
+    return served;
+}
+
+void served_free(struct served *served)
+{
+    if (served)
+        json_decref(served->hosts);
+    free(served);
+}
+
+static bool has_queue(const json_t *queues, const char *queue)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(queues, i, name)
+    {
+        const char *text = json_string_value(name);
+
+        if (text && strcmp(text, queue) == 0)
+            return true;
+    }
+    return false;
+}
+
+int served_by(const struct served *served, const char *queue)
+{
+    later_queue_name whole;
+    const json_t *queues;
+    int count = 0;
+    size_t i;
+
+    if (!served)
+        return -1;
+    later_shard_whole(whole, queue);
+    json_array_foreach(served->hosts, i, queues) count +=
+        has_queue(queues, queue) || has_queue(queues, whole);
+    return count;
+}

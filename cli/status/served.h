@@ -1,0 +1,21 @@
+/*
+ * served.h: who serves which queue, by what the daemons announce (later:hosts).
+ */
+#ifndef LATER_CLI_SERVED_H
+#define LATER_CLI_SERVED_H
+
+#include "cli.h"
+
+#define SERVED_GONE_AFTER 30.0 /* seconds that a daemon was not seen */
+
+struct served;
+
+/* Reads it. For the caller to served_free(); NULL with *err. */
+struct served *served_read(struct cli *cli, struct later_error *err);
+void served_free(struct served *served);
+
+/* How many daemons that are alive serve a queue, or the queue of a shard; -1: served is NULL, so
+ * that nobody knows. A `later work` does not announce itself. */
+int served_by(const struct served *served, const char *queue);
+
+#endif
