@@ -69,7 +69,7 @@ lost()
 }
 
 # other NAME OPTION...: another build, in build/NAME, from the very files that `make dist` ships: of
-# what unit and script tests need, and fuzzers.
+# what unit tests need, and fuzzers.
 other()
 {
     name=$1
@@ -83,7 +83,7 @@ other()
     lost
     return 1
 }
-other_programs='check_PROGRAMS=$(unit_tests) $(script_tests) $(fuzz_targets)'
+other_programs='check_PROGRAMS=$(unit_tests) $(fuzz_targets)'
 
 # fuzz_one NAME: 30 s of one target.
 fuzz_one()
@@ -111,8 +111,8 @@ fuzz_all()
     return $bad
 }
 
-# Unit and script tests with ASan and UBSan, and beside them each fuzz target for 30 s. The fuzzers
-# want clang. Warnings are errors in a plain build only: sanitizers and clang bring others.
+# Unit tests with ASan and UBSan (what script tests test is Lua), and beside them each fuzz target for
+# 30 s. The fuzzers want clang. Warnings are errors in a plain build only: sanitizers and clang bring others.
 check_sanitized()
 {
     if ! command -v clang >/dev/null; then
@@ -129,7 +129,7 @@ check_sanitized()
     fuzz_all "$@" >build/fuzz.out 2>&1 &
     fuzzers=$!
     tests 'tests with ASan and UBSan' build/sanitizers -j "$jobs" "$other_programs" \
-        TESTS='$(script_tests) $(unit_tests)' CK_TIMEOUT_MULTIPLIER=20
+        TESTS='$(unit_tests)' CK_TIMEOUT_MULTIPLIER=20
     if try 'fuzzing for 30 s, beside them' wait "$fuzzers"; then
         passed=$((passed + $#))
     else

@@ -93,7 +93,8 @@ static void append(int fd, char what, uint64_t fence)
         _exit(3);
 }
 
-static void give_back(struct later_client *client, struct slot *slot, const char *token, bool late)
+/* It must have been ours still, if that was answered before its end. */
+static void give_back(struct later_client *client, struct slot *slot, const char *token, double end)
 {
     struct later_command cmd = { 0 };
     struct later_error err;
@@ -101,7 +102,7 @@ static void give_back(struct later_client *client, struct slot *slot, const char
 
     later_lock_free(&cmd, "later", NAME, token);
     reply = later_call(client, &cmd, LATER_SCRIPT_LOCK_FREE, 0, false, &err);
-    if (!later_lock_still(reply) && !late)
+    if (!later_lock_still(reply) && arena_now() < end)
         slot->errors++;
     later_reply_free(reply);
 }
@@ -117,7 +118,7 @@ static void own(struct later_client *client, int fd, struct slot *slot, const ch
     late = arena_now() >= locked->since + ttl * 0.9;
     append(fd, late ? 'L' : 'E', locked->fence);
     slot->owns = 0;
-    give_back(client, slot, token, late);
+    give_back(client, slot, token, locked->since + ttl);
 }
 
 static void fight(struct slot *slot, double ttl, double hold)

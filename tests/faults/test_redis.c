@@ -45,7 +45,7 @@ static void test_kills(void)
     double up[KILLS], start, worst = 0;
     pid_t producer;
 
-    if (!enter(&arena, "appendonly yes\nappendfsync everysec\n", "workers = 4; lease = 5.0;"))
+    if (!enter(&arena, "appendonly yes\nappendfsync everysec\n", "workers = 4; lease = 15.0;"))
         return;
     srandom(7);
     producer = arena_produce(&arena, &load);
@@ -60,7 +60,7 @@ static void test_kills(void)
         arena_fault(&arena, start, "kill -9 of Redis");
     }
     arena_produced(producer);
-    tap_ok(arena_drained(&arena, 15), "after %d times kill -9 of Redis all jobs are over", KILLS);
+    tap_ok(arena_drained(&arena, 60), "after %d times kill -9 of Redis all jobs are over", KILLS);
     if (arena_tally(&arena, &tally) == 0) {
         for (int i = 0; i < KILLS; i++)
             worst = resumed(&tally, up[i]) > worst ? resumed(&tally, up[i]) : worst;

@@ -105,7 +105,7 @@ redis HINCRBY 'later:{other}:stats' pushed -5 >/dev/null
 busy()
 {
     while test ! -e "$work/enough"; do
-        awk 'BEGIN { for (i = 0; i < 400; i++) print "{\"type\":\"t\"}" }' | later push -f - -q busy
+        awk 'BEGIN { for (i = 0; i < 100; i++) print "{\"type\":\"t\"}" }' | later push -f - -q busy
         for n in 1 2 3; do
             redis ZADD 'later:{busy}:ready' 1 "{\"type\":\"p\",\"n\":\"$n $(date +%N)\"}"
         done
