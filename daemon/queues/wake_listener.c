@@ -65,7 +65,7 @@ static void on_answer(void *arg, struct later_answer *answer)
     listen_for(listener);
 }
 
-/* Where nobody is idle, bells_idle() comes when somebody is. */
+/* Where nobody is idle, wake_listener_idle() comes when somebody is. */
 static void listen_for(struct listener *listener)
 {
     struct later_command cmd = { 0 };

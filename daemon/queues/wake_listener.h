@@ -20,7 +20,8 @@ struct wake_listener;
 struct event_base;
 
 struct wake_listener_options {
-    /* Is a worker idle that serves this queue? If not, bells_idle() is called when one is. */
+    /* Is a worker idle that serves this queue? If not, wake_listener_idle() is called when one is.
+     */
     bool (*idle)(void *arg, const char *queue);
     /* Has one of them look at this queue. false: nobody is idle any more. */
     bool (*call)(void *arg, const char *queue);

@@ -306,7 +306,7 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
     if (!supervisor->keeper || !supervisor->announce || !supervisor->workers ||
         !supervisor->reshard)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    supervisor->upkeep = supervisor_make_tend(supervisor, config, err);
+    supervisor->upkeep = supervisor_make_upkeep(supervisor, config, err);
     if (!supervisor->upkeep)
         return -1;
     if (follow_wanted(config) &&

@@ -61,8 +61,8 @@ void supervisor_after(struct event *timer, double seconds);
 void supervisor_use_log(const struct supervisor *supervisor);
 
 /* Migrator, subscriber and wake listeners for a configuration. NULL with *err. */
-struct upkeep *supervisor_make_tend(const struct supervisor *supervisor,
-                                    const struct config *config, struct later_error *err);
+struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
+                                      const struct config *config, struct later_error *err);
 
 /* The checker has said what it found; the new workers are ready, or do not start; HUP has come. */
 void supervisor_on_checked(void *arg, const char *why);

@@ -19,8 +19,8 @@ void supervisor_use_log(const struct supervisor *supervisor)
 
 /* --- generations --- */
 
-struct upkeep *supervisor_make_tend(const struct supervisor *supervisor,
-                                    const struct config *config, struct later_error *err)
+struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
+                                      const struct config *config, struct later_error *err)
 {
     return upkeep_new(supervisor->base, config, supervisor->link, supervisor->host,
                       supervisor->keeper, supervisor->workers, err);
@@ -30,7 +30,7 @@ struct upkeep *supervisor_make_tend(const struct supervisor *supervisor,
 static int use(struct supervisor *supervisor, struct generation *generation,
                struct later_error *err)
 {
-    struct upkeep *upkeep = supervisor_make_tend(supervisor, generation->config, err);
+    struct upkeep *upkeep = supervisor_make_upkeep(supervisor, generation->config, err);
 
     if (!upkeep)
         return -1;

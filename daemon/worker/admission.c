@@ -221,7 +221,7 @@ static double turn_of(const struct later_job *job, const struct worker_need *nee
 }
 
 /* `shut`: as ask() says. */
-static double close_gate(const struct later_job *job, const struct worker_need *need, double shut)
+static double note_closed(const struct later_job *job, const struct worker_need *need, double shut)
 {
     struct worker *worker = job->worker;
     double now = later_clock(), chance = (double)(run_random() % 1024) / 1024;
@@ -263,7 +263,7 @@ double admission_pass(struct later_job *job, const char **name)
         if (shut != 0)
             admission_free(job);
         if (shut != 0)
-            return shut < 0 ? AWAY_SECONDS : close_gate(job, need, shut);
+            return shut < 0 ? AWAY_SECONDS : note_closed(job, need, shut);
         row = backlog_find(worker->backlog, (char)need->kind, need->name);
         if (row)
             backlog_open(row);

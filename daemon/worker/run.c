@@ -138,7 +138,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
 }
 
 /* What it needs may not be there: then it waits in `delayed`, and others pass it. */
-static bool pass_gates(struct later_job *job)
+static bool admit(struct later_job *job)
 {
     struct log_job fields;
     const char *name = "";
@@ -253,7 +253,7 @@ static void on_job_timer(evutil_socket_t fd, short what, void *arg)
 
 /* A finished event job's struct is kept for a while, so that a second finish finds something to be
  * refused by. */
-static void entomb(struct worker *worker, struct later_job *job)
+static void remember_finished(struct worker *worker, struct later_job *job)
 {
     struct later_job **place = &worker->finished[worker->next_finished++ % WORKER_FINISHED];
 
@@ -285,12 +285,12 @@ int run_finish(struct later_job *job, uint32_t result)
         job_log_fields(job, -1, &fields);
         log_job(LOG_WARN, &fields, "plugin %s finished it after its time was over: refused",
                 job->type->plugin);
-        entomb(worker, job);
+        remember_finished(worker, job);
         return -1;
     }
     forget_event_job(worker, job);
     end_attempt(job, result, job->cancel_sent);
-    entomb(worker, job);
+    remember_finished(worker, job);
     worker_kick(worker);
     return 0;
 }
@@ -455,7 +455,7 @@ void run_next(struct worker *worker)
         job_free(job);
         return;
     }
-    if (!pass_gates(job)) {
+    if (!admit(job)) {
         job_free(job);
         return;
     }
