@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -495,9 +496,17 @@ bool arena_do(struct arena *arena, const char *format, ...)
     return good;
 }
 
+double arena_busy(void)
+{
+    double processes = 0;
+
+    getloadavg(&processes, 1);
+    return fmax(processes / (double)sysconf(_SC_NPROCESSORS_ONLN), 1);
+}
+
 bool arena_drained(struct arena *arena, double seconds)
 {
-    double until = arena_now() + seconds;
+    double until = arena_now() + seconds * arena_busy();
 
     while (arena_now() < until) {
         if (arena_ask(arena, "ZCARD later:{default}:ready") == 0 &&
@@ -515,7 +524,7 @@ bool arena_drained(struct arena *arena, double seconds)
 
 double arena_seen(const struct arena *arena, const char *line, size_t nth, double seconds)
 {
-    double until = arena_now() + seconds;
+    double until = arena_now() + seconds * arena_busy();
     char text[500];
 
     do {

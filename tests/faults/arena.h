@@ -72,6 +72,10 @@ bool arena_do(struct arena *arena, const char *format, ...) __attribute__((forma
 /* The direct connection, made anew where it is gone. NULL: Redis is away. */
 redisContext *arena_redis(struct arena *arena);
 
+/* How many times as long as on an idle machine something may take now: the processes that there
+ * have been for each processor in the last minute, 1 at least. Waits below are by that longer. */
+double arena_busy(void);
+
 /* Nothing ready, delayed or reserved in `default`: waits up to `seconds`. */
 bool arena_drained(struct arena *arena, double seconds);
 /* Waits until a line of the trace begins with this ("B id "); returns when (CLOCK_MONOTONIC) it was

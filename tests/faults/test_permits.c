@@ -192,7 +192,8 @@ static void test_hand_over(void)
 
         best = took < best ? took : best;
     }
-    tap_ok(best <= 1, "the place of a killed worker is free again after %.3f s (lease 30)", best);
+    tap_ok(best <= arena_busy(),
+           "the place of a killed worker is free again after %.3f s (lease 30)", best);
     arena_close(&arena);
 }
 

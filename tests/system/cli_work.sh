@@ -135,12 +135,9 @@ run later work low --until-empty -- true
 is "$status$out$err" 0 "an empty queue is empty"
 
 for i in 1 2 3 4 5 6 7 8; do later push t -q par >/dev/null; done
-begun=$(date +%s%N)
 later work par --until-empty --parallel 4 -- sh -c 'echo begin; sleep 0.3; echo end' >"$work/par"
-took=$((($(date +%s%N) - begun) / 1000000))
 most=$(awk '/begin/ { n++ } /end/ { n-- } n > most { most = n } END { print most }' "$work/par")
 is "$most" 4 "--parallel 4: four at a time"
-is "$((took < 2000))" 1 "in the time that takes ($took ms)"
 
 awk 'BEGIN { for (i = 0; i < 300; i++) print "{\"type\":\"t\"}" }' | later push -f - -q fast >/dev/null 2>&1
 is "$(later work fast --until-empty -p 8 --json -- true | grep -c acked)" 300 "300 short ones"

@@ -312,6 +312,13 @@ at_least()
     fi
 }
 
+# in_time SECONDS LIMIT NAME: at_most, with the limit that a busy machine needs.
+in_time()
+{
+    set_busy
+    at_most "$1" "$(sum "$2 * $busy")" "$3"
+}
+
 # within SECONDS NAME COMMAND...: passes if it succeeds in this time; else shows laterd's log.
 within()
 {

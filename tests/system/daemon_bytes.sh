@@ -81,7 +81,7 @@ before=$(present)
 redis ZADD "$(key ready)" 0 "$document" >/dev/null
 id=$(printf %s "$document" | sha1sum | cut -d' ' -f1)
 within 5 "a plain ZADD is performed" begun "$id"
-at_most "$(sum "$(began "$id") - $before")" 1 "s until it was found"
+in_time "$(sum "$(began "$id") - $before")" 1 "s until it was found"
 
 # Equal bytes that wait at the same time in one set are one job; in two, or again later, two.
 redis ZADD "$(key ready)" 0 "$document" >/dev/null

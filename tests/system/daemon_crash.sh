@@ -65,7 +65,7 @@ launch
 within 5 "the next laterd begins the first again" begun left-1 2
 within 5 "and the second" begun left-2 2
 for i in 1 2; do
-    at_most "$(sum "$(began left-$i 2) - $begin")" 1 "s from the start of laterd to that of job $i"
+    in_time "$(sum "$(began left-$i 2) - $begin")" 1 "s from the start of laterd to that of job $i"
 done
 within 10 "all are done" settled
 is "$(cut -d' ' -f1,2 "$work/begun" | sort | uniq -d)" "" "no attempt began twice"

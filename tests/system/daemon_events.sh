@@ -17,7 +17,7 @@ seq 1000 | sed 's/.*/{"type":"sleep","id":"sleep-&","payload":{"seconds":1}}/' >
 begin=$(present)
 later push --file "$work/sleeps" >/dev/null
 within 10 "a thousand sleeps of 1 s are done" counts 'done' 2000
-at_most "$(sum "$(present) - $begin")" 1.5 "s for them"
+in_time "$(sum "$(present) - $begin")" 1.5 "s for them"
 is "$(redis HLEN "$(key attempts)") $(how_often 'ending it')" "0 0" "none failed, the worker lived"
 
 # With more than there is room for, the rest waits for its turn.
@@ -27,7 +27,7 @@ seq 1500 | sed 's/.*/{"type":"sleep","id":"more-&","payload":{"seconds":1}}/' |
 within 20 "1,500 sleeps of 1 s are done" counts 'done' 3500
 elapsed=$(sum "$(present) - $begin")
 at_least "$elapsed" 2 "s for them, 1,000 at once"
-at_most "$elapsed" 4 "s for them, 1,000 at once"
+in_time "$elapsed" 4 "s for them, 1,000 at once"
 stop_laterd
 
 # ---- a small host for what goes wrong
@@ -42,12 +42,12 @@ push_event deaf '"for":2.5,"upto":1,"do":"deaf"' '"timeout":0.5'
 push_event beside '"for":2'
 within 5 "over its time an event job is cancelled" ended heard
 at_least "$(sum "$(ended_at heard) - $(began heard)")" 0.45 "s until then"
-at_most "$(sum "$(ended_at heard) - $(began heard)")" 1 "s until then"
+in_time "$(sum "$(ended_at heard) - $(began heard)")" 1 "s until then"
 contains "$(grep 'job=heard ' "$log")" 'cancelled' "the log says so"
 within 5 "and tried again" ended heard 2
 within 5 "one that does not hear is tried again after the grace" begun deaf 2
 at_least "$(sum "$(began deaf 2) - $(began deaf)")" 1.55 "s after it began"
-at_most "$(sum "$(began deaf 2) - $(began deaf)")" 2.2 "s after it began"
+in_time "$(sum "$(began deaf 2) - $(began deaf)")" 2.2 "s after it began"
 contains "$(grep 'job=deaf ' "$log")" 'over its time of 0.500 s' "the log says so"
 within 5 "its late finish is refused" logged 'finished it after its time was over: refused'
 contains "$(grep 'after its time' "$log")" 'plugin check' "naming the plugin"
@@ -76,7 +76,7 @@ wait_until 5 begun withdrawn
 begin=$(present)
 later cancel withdrawn >/dev/null
 within 5 "a cancelled job's handler is told" ended withdrawn
-at_most "$(sum "$(present) - $begin")" 1 "s until then, with a lease of 60"
+in_time "$(sum "$(present) - $begin")" 1 "s until then, with a lease of 60"
 is "$(counted cancelled) $(dead)" "1 1" "and its result refused"
 
 # ---- serial jobs and event jobs take turns in one worker

@@ -40,7 +40,7 @@ own $!
 second=$!
 within 10 "another laterd begins the job when its lease is over" ended stopped 1
 at_least "$(sum "$(began stopped 2) - $(began stopped)")" 0.99 "s after the first began it"
-at_most "$(sum "$(began stopped 2) - $(began stopped)")" 3 "s after the first began it"
+in_time "$(sum "$(began stopped 2) - $(began stopped)")" 3 "s after the first began it"
 kill -CONT "$worker" "$first"
 within 5 "the late result is refused" logged 'was not ours any more'
 is "$(attempts_in begun stopped | cut -d' ' -f2 | tr '\n' ' ')" "1 2 " "a lapse is an attempt"
@@ -62,11 +62,11 @@ push_do own '"do":"sleep","for":2.5' '"timeout":10'
 within 10 "one that ends when it is told is tried again" begun polite 2
 gap=$(sum "$(began polite 2) - $(began polite)")
 at_least "$gap" 1.99 "s until then: timeout and backoff"
-at_most "$gap" 2.6 "s until then: timeout and backoff"
+in_time "$gap" 2.6 "s until then: timeout and backoff"
 within 10 "one that blocks all signals is tried again" begun deaf 2
 gap=$(sum "$(began deaf 2) - $(began deaf)")
 at_least "$gap" 2.99 "s until then: timeout, grace and backoff"
-at_most "$gap" 3.6 "s until then: timeout, grace and backoff"
+in_time "$gap" 3.6 "s until then: timeout, grace and backoff"
 within 10 "a longer timeout of its own counts" unknown own
 within 10 "all are done" settled
 is "$(attempts_in begun own | wc -l) $(lines begun) $(counted lapsed)" "1 5 1" "with no attempt too many"

@@ -16,7 +16,7 @@ gap()
 between()
 {
     at_least "$(gap "$1" "$2")" "$(sum "$3 - 0.002")" "$5: s before attempt $(($2 + 1))"
-    at_most "$(gap "$1" "$2")" "$(sum "$4 + 0.5")" "$5: s before attempt $(($2 + 1))"
+    in_time "$(gap "$1" "$2")" "$(sum "$4 + 0.5")" "$5: s before attempt $(($2 + 1))"
 }
 
 # ---- the backoff of the configuration: 0.2, 0.4, then 0.5 s; up to a quarter is taken off

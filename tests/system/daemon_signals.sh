@@ -111,7 +111,7 @@ wait "$terminal"
 is "$?" 0 "with status 0"
 stopped=$(sum "$(present) - $begin")
 at_least "$stopped" 1 "s until its job was finished"
-at_most "$stopped" 4 "s until laterd had stopped"
+in_time "$stopped" 4 "s until laterd had stopped"
 is "$(ended typed && echo 'done')" 'done' "the job was finished"
 contains "$(tail -n 1 "$log")" stopped "laterd stopped well"
 is "$(grep -E 'refuse|away|crash|killed|error' "$log")" "" "no word of trouble in the log"

@@ -14,7 +14,7 @@ push_many 300 note null rest-
 wait_until 10 begun long-2
 begin=$(present)
 stop_laterd
-at_most "$(sum "$(present) - $begin")" 3 "s to stop"
+in_time "$(sum "$(present) - $begin")" 3 "s to stop"
 is "$exited" 0 "laterd ends with 0"
 is "$(ended long-1 && ended long-2 && echo yes)" yes "the jobs that ran were finished"
 is "$(reserved) $(redis HLEN "$(key attempts)") $(redis HLEN "$(key errors)")" "0 0 0" \
@@ -40,12 +40,12 @@ begin=$(present)
 kill -TERM "$laterd_pid"
 wait_until 10 gone "$polite"
 at_least "$(sum "$(present) - $begin")" 0.99 "s until the polite one was ended"
-at_most "$(sum "$(present) - $begin")" 1.6 "s until the polite one was ended"
+in_time "$(sum "$(present) - $begin")" 1.6 "s until the polite one was ended"
 is "$(gone "$deaf" && echo gone)" "" "the deaf one is still there"
 wait_until 10 gone "$deaf"
 at_least "$(sum "$(present) - $begin")" 2.49 "s until the deaf one was killed"
 await_laterd
-at_most "$(sum "$(present) - $begin")" 3.5 "s to stop"
+in_time "$(sum "$(present) - $begin")" 3.5 "s to stop"
 is "$exited" 0 "laterd ends with 0"
 is "$(ready) $(reserved) $(attempts_of polite) $(attempts_of deaf)" "2 0 0 0" \
     "both are ready again, without an attempt"
@@ -75,7 +75,7 @@ start_laterd
 begin=$(present)
 stop_laterd INT
 is "$exited" 0 "INT ends laterd, too"
-at_most "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
+in_time "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
 
 # ---- event jobs: given time, then cancelled by the end of their worker
 

@@ -123,7 +123,7 @@ for i in 1 2 3 4 5 6 7 8; do
     job "sleep-$i" lines '"do":"sleep","for":1'
 done
 within 20 "eight jobs of a second are done" counts 'done' $((before + 8))
-at_most "$(sum "$(present) - $begin")" 5 "s for them, four at a time"
+in_time "$(sum "$(present) - $begin")" 5 "s for them, four at a time"
 stop_laterd
 
 # ---- trouble

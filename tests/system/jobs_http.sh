@@ -154,7 +154,7 @@ for round in 1 2 3; do
     [ -n "$best" ] && [ "$(sum "($best < $took)")" = 1.000 ] || best=$took
     [ "$(sum "($best <= 3)")" != 1.000 ] || break
 done
-at_most "$best" 3 "s for 500 requests of 0.2 s"
+in_time "$best" 3 "s for 500 requests of 0.2 s"
 is "$(workers)" "$pids" "by the one worker"
 
 # ---- bad servers beside good ones
@@ -170,7 +170,7 @@ within 20 "bad servers have the worker's attention" \
 begin=$(present)
 seq 100 | sed 's/.*/{"type":"http.slow","id":"good-&"}/' | later push --file - >/dev/null
 within 20 "100 good ones beside them" counts 'done' 100
-at_most "$(sum "$(present) - $begin")" 3 "s for these"
+in_time "$(sum "$(present) - $begin")" 3 "s for these"
 within 20 "all bad ones end in their time" counts released 20
 is "$(counted buried) $(delayed)" "0 20" "to be tried again"
 contains "$(error_of hang-1)" 'no answer within its time' "one that is silent"

@@ -85,10 +85,21 @@ spawn()
     own "$spawned"
 }
 
-# wait_until SECONDS COMMAND...: until the command succeeds. Status 1 when the time is over.
+# set_busy: what takes its time may take $busy times as long now as on an idle machine, by how many
+# processes there have been for each processor in the last minute.
+processors=$(nproc)
+set_busy()
+{
+    read -r load _ </proc/loadavg
+    busy=$((1 + ${load%.*} / processors))
+}
+
+# wait_until SECONDS COMMAND...: until the command succeeds. Status 1 when the time is over, on a busy
+# machine later.
 wait_until()
 {
-    rounds=$(($1 * 50))
+    set_busy
+    rounds=$(($1 * 50 * busy))
     shift
     until "$@" >/dev/null 2>&1; do
         rounds=$((rounds - 1))

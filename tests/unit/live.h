@@ -61,7 +61,8 @@ void live_loop_at(char *url, void (*up)(void));
 void live_unlink(void);
 void live_unloop(void);
 
-/* How much slower than a plain build this one is: $CK_TIMEOUT_MULTIPLIER. */
+/* How much slower than a plain build on an idle machine this is: $CK_TIMEOUT_MULTIPLIER, and the
+ * processes that there have been for each processor in the last minute. */
 double live_slowness(void);
 
 /* Turns the loop once, 10 ms at most. */

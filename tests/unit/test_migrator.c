@@ -263,10 +263,10 @@ START_TEST(test_lapse)
     double from;
 
     live_config.lease = 3; /* held back for 1 s */
+    from = later_clock();
     live_hold("q", "a", "0123456789abcdef", -5);
     live_hold("q", "b", "0123456789abcdef", 1.5);
     live_hold("q", "c", "0123456789abcdef", 1000);
-    from = later_clock();
     begin();
     LIVE_FOR(0.9 - (later_clock() - from), live_number("ZCARD later:{q}:reserved") == 3);
     LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 2);
