@@ -1,5 +1,5 @@
 -- ack: jobs are done
--- KEYS   reserved jobs attempts crashes interrupts priorities errors unique stats
+-- KEYS   reserved jobs records unique stats
 -- ARGV   (member)...
 -- reply  the positions (from 1) of members that are LOST
 --

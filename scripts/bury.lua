@@ -1,5 +1,5 @@
 -- bury: reserved jobs become dead, with the reason
--- KEYS   reserved dead jobs attempts crashes interrupts errors stats
+-- KEYS   reserved dead jobs records stats
 -- ARGV   (member how error)...
 -- reply  the positions (from 1) of members that are LOST
 --
@@ -10,6 +10,7 @@
 -- @include guard
 -- @include give_up
 -- @include fail
+-- @include count
 
 local members = {}
 for i = 1, #ARGV / 3 do
@@ -19,27 +20,26 @@ for i = 1, #ARGV / 3 do
         return redis.error_reply('ERR bury: how is ran, crashed or unrun')
     end
 end
-guard(#members, { dead }, { jobs, attempts, crashes, interrupts, errors, stats })
+guard(#members, { dead }, { jobs, stats })
 
 local ids, at, lost = give_up(members)
 if #ids == 0 then
     return lost
 end
-local buried = {}
+local buried, texts = {}, records_of(ids)
 for n = 1, #ids do
-    local id, how = ids[n], ARGV[3 * at[n] - 1]
-    buried[2 * n - 1], buried[2 * n] = now + n / 1000000, id
-    local attempt
+    local how, why = ARGV[3 * at[n] - 1], ARGV[3 * at[n]]
+    buried[2 * n - 1], buried[2 * n] = now + n / 1000000, ids[n]
     if how == 'unrun' then
-        attempt = tonumber(redis.call('HGET', attempts, id) or 0) or 0
+        texts[n] = with_error(texts[n], count_of(texts[n], 'a'), why)
     else
-        attempt = count_attempt(id)
+        texts[n] = failed(texts[n], why)
     end
     if how == 'crashed' then
-        count(crashes, id, 1)
+        texts[n] = crashed(texts[n])
     end
-    note_error(id, attempt, ARGV[3 * at[n]])
 end
+keep_records(ids, texts)
 redis.call('ZADD', dead, unpack(buried))
 count(stats, 'buried', #ids)
 return lost

@@ -1,5 +1,5 @@
 -- cancel: drop jobs, whatever their state
--- KEYS   ready delayed reserved dead jobs attempts crashes interrupts priorities errors unique stats
+-- KEYS   ready delayed reserved dead jobs records unique stats
 -- KEYS   cancelled
 -- ARGV   (id member)...
 -- reply  for each job the state it had, or '' where there is none; `ended`: no job, but its id was
@@ -11,11 +11,10 @@
 -- @include now
 -- @include guard
 -- @include forget
--- @include free
 -- @include count
 
 local total = #ARGV / 2
-guard(total, { ready, delayed, reserved, dead }, { jobs, stats })
+guard(total, { ready, delayed, reserved, dead, unique }, { jobs, stats })
 
 local sets = { ready = ready, delayed = delayed, dead = dead }
 local from, gone, ended, seen = {}, {}, {}, {}
@@ -35,8 +34,9 @@ for i = 1, total do
     if from[i] ~= '' then
         seen[id] = true
         gone[#gone + 1] = id
-    elseif uniques > 0 and not seen[id] then
-        if tonumber(redis.call('ZSCORE', unique, id) or 0) > now then
+    elseif recorded and not seen[id] then
+        local last = value_of(records_of({ id })[1], 't')
+        if last and (number(last, 0, 1e12) or 0) > now then
             from[i] = 'ended'
             seen[id] = true
             ended[#ended + 1] = id
@@ -44,7 +44,8 @@ for i = 1, total do
     end
 end
 if #ended > 0 then
-    free(ended)
+    redis.call('ZREM', unique, unpack(ended))
+    redis.call('HDEL', records, unpack(ended))
 end
 if #gone == 0 then
     return from
@@ -59,7 +60,6 @@ for i = 1, total do
     end
 end
 local known = forget(gone)
-free(gone)
 count(stats, 'cancelled', #gone)
 if known < #gone then
     count(stats, 'adopted', #gone - known)

@@ -1,5 +1,5 @@
 -- kick: dead or delayed jobs become ready
--- KEYS   ready delayed dead attempts crashes interrupts priorities wake paused stats
+-- KEYS   ready delayed dead records wake paused stats
 -- ARGV   (id)...
 -- reply  for each id the state it came from, or '' where it is neither dead nor delayed
 --
@@ -8,12 +8,13 @@
 -- @include now
 -- @include guard
 -- @include wake
--- @include priority
+-- @include record
 -- @include count
 
-guard(#ARGV, { ready, delayed, dead }, { attempts, crashes, interrupts, priorities, stats })
+guard(#ARGV, { ready, delayed, dead }, { stats })
 
 local from, soon, placed = {}, {}, {}
+local texts = records_of(ARGV)
 for i = 1, #ARGV do
     local id = ARGV[i]
     from[i] = ''
@@ -26,7 +27,7 @@ for i = 1, #ARGV do
     end
     if from[i] ~= '' then
         placed[id] = true
-        soon[#soon + 1] = now + i / 1000000 - rank(id)
+        soon[#soon + 1] = now + i / 1000000 - rank(texts[i])
         soon[#soon + 1] = id
     end
 end
@@ -36,8 +37,11 @@ end
 for i = 1, #ARGV do
     if from[i] == 'dead' then
         redis.call('ZREM', dead, ARGV[i])
-        for _, beside in ipairs({ attempts, crashes, interrupts }) do
-            redis.call('HDEL', beside, ARGV[i])
+        for _, tag in ipairs({ 'a', 'c', 'i' }) do
+            texts[i] = with_value(texts[i], tag)
+        end
+        if recorded then
+            keep_records({ ARGV[i] }, { texts[i] })
         end
     elseif from[i] == 'delayed' then
         redis.call('ZREM', delayed, ARGV[i])

@@ -1,6 +1,5 @@
 -- migrate: due delayed jobs and lapsed reservations become ready
--- KEYS   ready delayed reserved jobs attempts interrupts priorities errors unique wake paused
--- KEYS   stats
+-- KEYS   ready delayed reserved jobs records unique wake paused stats
 -- ARGV   limit lapse reason
 -- reply  promoted, lapsed, seconds until the next is due, seconds until the next lease ends
 --        ('' = none), the present
@@ -16,17 +15,16 @@
 -- @include number
 -- @include guard
 -- @include wake
--- @include priority
 -- @include adopt
+-- @include count
 -- @include fail
+-- @include stay
 
 local most = whole(limit, 1, 500)
 if not most or (lapse ~= '0' and lapse ~= '1') then
     return redis.error_reply('ERR migrate: a limit is 1 to 500, lapse is 0 or 1')
 end
-local uniques = redis.call('ZCARD', unique)
-guard(most, { ready, delayed, reserved },
-    { jobs, attempts, interrupts, priorities, errors, stats })
+guard(most, { ready, delayed, reserved, unique }, { jobs, stats })
 
 -- Promotes the first that are due; returns how many, and the bytes of the documents it adopted.
 local function promote(step)
@@ -40,7 +38,7 @@ local function promote(step)
             size = size + #id
             id = adopted[#adopted - 1]
         end
-        local off = rank(id)
+        local off = recorded and rank(records_of({ id })[1]) or 0
         soon[i], soon[i + 1] = off == 0 and score or score - off, id
     end
     if #soon > 0 then
@@ -57,21 +55,25 @@ end
 -- What has no document any more was ended under another token (inc/give_up.lua), and is gone.
 local function lapse_first(step)
     local over = redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, step)
-    local soon = {}
+    local soon, ids = {}, {}
     if #over > 0 then
         redis.call('ZREMRANGEBYRANK', reserved, 0, #over - 1)
     end
     for i = 1, #over do
         local id = string.sub(over[i], 18)
         if redis.call('HEXISTS', jobs, id) == 1 then
-            soon[#soon + 1] = now + i / 1000000 - rank(id)
-            soon[#soon + 1] = id
-            note_error(id, count_attempt(id), reason)
+            ids[#ids + 1] = id
         end
     end
-    if #soon > 0 then
+    if #ids > 0 then
+        local texts = records_of(ids)
+        for i = 1, #ids do
+            soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
+            texts[i] = failed(texts[i], reason)
+        end
         redis.call('ZADD', ready, unpack(soon))
-        count(stats, 'lapsed', #soon / 2)
+        keep_records(ids, texts)
+        count(stats, 'lapsed', #ids)
     end
     return #over
 end
@@ -86,12 +88,7 @@ until moved < step or promoted == most or size > 262144
 if lapse == '1' and promoted < most then
     lapsed = lapse_first(most - promoted)
 end
-if uniques > 0 then
-    local over = redis.call('ZRANGEBYSCORE', unique, '(0', now, 'LIMIT', 0, most)
-    if #over > 0 then
-        redis.call('ZREM', unique, unpack(over))
-    end
-end
+free_passed(most)
 leave_wake()
 
 local function seconds_until(first)

@@ -1,7 +1,7 @@
 -- peek: look at the jobs of a state, in their order
--- KEYS   ready delayed reserved dead jobs attempts priorities errors
+-- KEYS   ready delayed reserved dead jobs records
 -- ARGV   state offset limit
--- reply  for each job: id, score, attempts, priority, error, document ('' = none)
+-- reply  for each job: id, score, record, document ('' = none)
 --
 -- At most 500 jobs and about 1 MiB of documents, but at least one job. A member that is its own
 -- document and was not adopted yet has no id: ''.
@@ -28,9 +28,7 @@ for i = 1, #found, 2 do
     end
     reply[#reply + 1] = id
     reply[#reply + 1] = found[i + 1]
-    for _, beside in ipairs({ attempts, priorities, errors }) do
-        reply[#reply + 1] = redis.call('HGET', beside, id) or ''
-    end
+    reply[#reply + 1] = redis.call('HGET', records, id) or ''
     reply[#reply + 1] = document
 end
 return reply

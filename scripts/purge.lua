@@ -1,5 +1,5 @@
 -- purge: drop the first jobs of a state
--- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors unique stats
+-- KEYS   ready delayed dead jobs records stats
 -- ARGV   state limit
 -- reply  how many were dropped; fewer than the limit: the state is empty
 

@@ -1,6 +1,5 @@
 -- push: put jobs into ready, or into delayed until they are due
--- KEYS   ready delayed dead jobs attempts crashes interrupts priorities errors unique wake paused
--- KEYS   stats due shards call
+-- KEYS   ready delayed dead jobs records wake paused stats shards call
 -- ARGV   remember mode (id when priority document)...
 -- reply  one answer a job: PUSHED, REPLACED, ABSENT, or `EXISTS state`
 --
@@ -15,9 +14,8 @@
 -- The only script whose first write a full Redis refuses: who pushes then is told so.
 
 -- @include now
--- @include number
 -- @include guard
--- @include beside
+-- @include record
 -- @include place
 -- @include where
 -- @include count
@@ -85,9 +83,23 @@ if stale then
     return stale
 end
 
-local soon, later, ranked, asked, state_of = {}, {}, {}, {}, {}
+local ids, texts = {}, {}
+for i = 1, total do
+    ids[i] = ARGV[4 * i - 1]
+end
+if recorded then
+    texts = records_of(ids)
+end
+
+-- Is this id taken by a job that has ended?
+local function is_taken(i)
+    local last = recorded and value_of(texts[i], 't')
+    return last and (number(last, 0, 1e12) or 0) > now
+end
+
+local soon, later, noted, notes, state_of = {}, {}, {}, {}, {}
 local function take(i, id)
-    local time = times[i]
+    local time, note = times[i], ''
     if time and time > now then
         later[#later + 1] = time
         later[#later + 1] = id
@@ -98,24 +110,19 @@ local function take(i, id)
         state_of[id] = 'ready'
     end
     if ranks[i] ~= 0 then
-        ranked[#ranked + 1] = id
-        ranked[#ranked + 1] = ranks[i]
+        note = 'p=' .. ranks[i] .. '\n'
     end
     if stays[i] and stays[i] > 0 then
-        asked[#asked + 1] = -stays[i]
-        asked[#asked + 1] = id
+        note = note .. 'u=' .. string.format('%.6f', stays[i]) .. '\n'
+    end
+    if note ~= '' or recorded and texts[i] ~= '' then
+        noted[#noted + 1], notes[#notes + 1] = id, note
     end
 end
 
 local function replace(i, id, state)
     redis.call('ZREM', state == 'ready' and ready or delayed, id)
     redis.call('HSET', jobs, id, ARGV[4 * i + 2])
-    for _, hash in ipairs(beside) do
-        redis.call('HDEL', hash, id)
-    end
-    if uniques > 0 then
-        redis.call('ZREM', unique, id)
-    end
     take(i, id)
 end
 
@@ -130,12 +137,11 @@ end
 local answers = {}
 local pushed, replaced, absent = 0, 0, 0
 for i = 1, total do
-    local id = ARGV[4 * i - 1]
-    if is_new(i, id) then
-        if uniques > 0 and tonumber(redis.call('ZSCORE', unique, id) or 0) > now then
-            redis.call('HDEL', jobs, id)
-            answers[i] = 'EXISTS ended'
-        elseif seeks then
+    local id = ids[i]
+    if is_taken(i) then
+        answers[i] = 'EXISTS ended'
+    elseif is_new(i, id) then
+        if seeks then
             answers[i] = 'ABSENT'
             absent = absent + 1
         else
@@ -156,12 +162,7 @@ for i = 1, total do
     end
 end
 
-if #ranked > 0 then
-    redis.call('HSET', priorities, unpack(ranked))
-end
-if #asked > 0 then
-    redis.call('ZADD', unique, unpack(asked))
-end
+keep_records(noted, notes)
 if pushed + replaced > 0 then
     place(soon, later)
 end

@@ -1,6 +1,5 @@
 -- release: an attempt failed; the job runs again later
--- KEYS   reserved ready delayed jobs attempts crashes interrupts priorities errors wake paused
--- KEYS   stats due
+-- KEYS   reserved ready delayed jobs records wake paused stats
 -- ARGV   (member wait how error)...
 -- reply  the positions (from 1) of members that are LOST
 --
@@ -13,8 +12,8 @@
 -- @include now
 -- @include guard
 -- @include give_up
--- @include priority
 -- @include fail
+-- @include count
 -- @include place
 
 local members, waits = {}, {}
@@ -26,30 +25,30 @@ for i = 1, #ARGV / 4 do
         return redis.error_reply('ERR release: a wait is seconds, how is ran or crashed')
     end
 end
-guard(#members, { ready, delayed },
-    { jobs, attempts, crashes, interrupts, priorities, errors, stats })
+guard(#members, { ready, delayed }, { jobs, stats })
 
 local ids, at, lost = give_up(members)
 if #ids == 0 then
     return lost
 end
-local soon, later = {}, {}
+local soon, later, texts = {}, {}, records_of(ids)
 for n = 1, #ids do
     local i, id = at[n], ids[n]
     if waits[i] > 0 then
         later[#later + 1] = now + waits[i]
         later[#later + 1] = id
     else
-        soon[#soon + 1] = now + n / 1000000 - rank(id)
+        soon[#soon + 1] = now + n / 1000000 - rank(texts[n])
         soon[#soon + 1] = id
     end
-    note_error(id, count_attempt(id), ARGV[4 * i])
+    texts[n] = failed(texts[n], ARGV[4 * i])
     if ARGV[4 * i - 1] == 'crashed' then
-        count(crashes, id, 1)
-    elseif redis.call('HGET', crashes, id) == '0' then
-        redis.call('HDEL', crashes, id)
+        texts[n] = crashed(texts[n])
+    elseif value_of(texts[n], 'c') == '0' then
+        texts[n] = with_value(texts[n], 'c')
     end
 end
+keep_records(ids, texts)
 place(soon, later)
 count(stats, 'released', #ids)
 return lost

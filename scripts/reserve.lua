@@ -1,7 +1,7 @@
 -- reserve: hand out the first ready jobs under a token
--- KEYS   ready delayed reserved dead jobs attempts crashes wake paused stats
+-- KEYS   ready delayed reserved dead jobs records wake paused stats
 -- ARGV   token lease limit bytes deadline
--- reply  the present, then for each job: id, the score it had, attempts, crashes, document
+-- reply  the present, then for each job: id, the score it had, record, document
 --
 -- token     16 characters [0-9a-z], new for each call
 -- lease     seconds the reservation holds, 0.001 to 10^9
@@ -9,13 +9,13 @@
 -- bytes     at most so many bytes of documents, but at least one job
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
 --           For a reserve written behind a BLPOP, whose client may be gone when it runs.
--- attempts and crashes are '' where there were none; crashes 0 is a suspect.
+-- record    what is kept beside the job, '' where there is nothing
 --
 -- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
 -- would have taken: its document gets another id.
 
 -- @include now
--- @include number
+-- @include record
 -- @include guard
 -- @include wake
 -- @include adopt
@@ -30,8 +30,7 @@ if not most or not budget or not last then
     return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
 end
 -- `ready` and `jobs` are read before the first write; `stats` is written only for what is adopted.
-local beside = only_if_any({ attempts, crashes })
-guard(most, { reserved }, beside)
+guard(most, { reserved }, {})
 
 local reply = { string.format('%.6f', now) }
 if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
@@ -40,7 +39,7 @@ if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
 end
 
 -- In small steps: no more than the budget holds at the average size so far, and few in any case,
--- so that little is read in vain. Attempts and crashes are filled in behind, where there are any.
+-- so that little is read in vain. Records are filled in behind, where there are any.
 local ids, orphans, strays, n = {}, {}, {}, 1
 local taken, size, step, full = 0, 0, 2, false
 repeat
@@ -67,8 +66,8 @@ repeat
         end
         ids[taken] = member
         reply[n + 1], reply[n + 2] = member, found[2 * i]
-        reply[n + 3], reply[n + 4], reply[n + 5] = '', '', document
-        n = n + 5
+        reply[n + 3], reply[n + 4] = '', document
+        n = n + 4
     end
     full = full or got < step or taken == most
     step = math.max(1, math.min(32, math.floor((budget - size) * taken / size)))
@@ -83,17 +82,16 @@ if #orphans > 0 then
     guard(0, {}, { stats })
 end
 for _, i in ipairs(orphans) do
-    ids[i] = adopt(reply[5 * i + 1])
+    ids[i] = adopt(reply[4 * i + 1])
     adopted[#adopted + 1] = ids[i]
-    adopted[#adopted + 1] = reply[5 * i + 1]
-    reply[5 * i - 3] = ids[i]
+    adopted[#adopted + 1] = reply[4 * i + 1]
+    reply[4 * i - 2] = ids[i]
 end
 
-if #beside > 0 then
-    local tries = redis.call('HMGET', attempts, unpack(ids))
-    local crashed = redis.call('HMGET', crashes, unpack(ids))
+if recorded then
+    local texts = records_of(ids)
     for i = 1, taken do
-        reply[5 * i - 1], reply[5 * i] = tries[i] or '', crashed[i] or ''
+        reply[4 * i] = texts[i]
     end
 end
 

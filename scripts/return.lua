@@ -1,5 +1,5 @@
 -- return: give jobs back without an attempt
--- KEYS   reserved ready delayed jobs attempts crashes interrupts priorities wake paused stats due
+-- KEYS   reserved ready delayed jobs records wake paused stats
 -- ARGV   (member score wait how)...
 -- reply  the positions (from 1) of members that are LOST
 --
@@ -11,7 +11,7 @@
 -- @include now
 -- @include guard
 -- @include give_up
--- @include priority
+-- @include record
 -- @include count
 -- @include place
 
@@ -19,6 +19,14 @@
 local function is_score(text)
     return string.find(text, '^%-?%d+%.?%d*$') or string.find(text, '^%-?%d%.?%d*e[+-]%d+$')
         or text == 'inf' or text == '-inf'
+end
+
+local function interrupted(record)
+    local times = count_of(record, 'i') + 1
+    if times < 10 then
+        return with_value(record, 'i', times)
+    end
+    return with_value(with_value(record, 'i'), 'a', count_of(record, 'a') + 1)
 end
 
 local members, waits = {}, {}
@@ -33,13 +41,13 @@ for i = 1, #ARGV / 4 do
         return redis.error_reply('ERR return: how is held, suspect or interrupted')
     end
 end
-guard(#members, { ready, delayed }, { jobs, attempts, crashes, interrupts, priorities, stats })
+guard(#members, { ready, delayed }, { jobs, stats })
 
 local ids, at, lost = give_up(members)
 if #ids == 0 then
     return lost
 end
-local soon, later = {}, {}
+local soon, later, texts, changed = {}, {}, records_of(ids), false
 for n = 1, #ids do
     local i, id = at[n], ids[n]
     local score, how = tonumber(ARGV[4 * i - 2]), ARGV[4 * i]
@@ -47,15 +55,18 @@ for n = 1, #ids do
         later[#later + 1] = now + waits[i]
         later[#later + 1] = id
     else
-        soon[#soon + 1] = score or now + n / 1000000 - rank(id)
+        soon[#soon + 1] = score or now + n / 1000000 - rank(texts[n])
         soon[#soon + 1] = id
     end
-    if how == 'suspect' then
-        redis.call('HSETNX', crashes, id, 0)
-    elseif how == 'interrupted' and count(interrupts, id, 1) >= 10 then
-        redis.call('HDEL', interrupts, id)
-        count(attempts, id, 1)
+    if how == 'suspect' and not value_of(texts[n], 'c') then
+        texts[n] = with_value(texts[n], 'c', 0)
+    elseif how == 'interrupted' then
+        texts[n] = interrupted(texts[n])
     end
+    changed = changed or how ~= 'held'
+end
+if changed then
+    keep_records(ids, texts)
 end
 place(soon, later)
 count(stats, 'returned', #ids)

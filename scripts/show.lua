@@ -1,7 +1,7 @@
 -- show: look at jobs by their ids
--- KEYS   ready delayed dead jobs attempts priorities errors
+-- KEYS   ready delayed dead jobs records
 -- ARGV   (id)...
--- reply  for each id: state ('' = no such job), score, attempts, priority, error, document
+-- reply  for each id: state ('' = no such job), score, record, document
 --
 -- The score of a reserved job is '': its member holds the token, which the id does not tell.
 
@@ -15,9 +15,7 @@ for i = 1, #ARGV do
     local state = document and where(id) or ''
     reply[#reply + 1] = state
     reply[#reply + 1] = sets[state] and redis.call('ZSCORE', sets[state], id) or ''
-    for _, beside in ipairs({ attempts, priorities, errors }) do
-        reply[#reply + 1] = redis.call('HGET', beside, id) or ''
-    end
+    reply[#reply + 1] = document and redis.call('HGET', records, id) or ''
     reply[#reply + 1] = document or ''
 end
 return reply

@@ -1,5 +1,5 @@
 -- size: count the jobs of a queue
--- KEYS   ready delayed reserved dead jobs priorities paused stats
+-- KEYS   ready delayed reserved dead jobs records paused stats
 -- ARGV   none
 -- reply  ready, delayed, reserved, dead, paused (0 or 1), age of the oldest ready job in seconds
 --        ('' = none), documents, then the counters: name, value …; and, likewise, overdue: how many
@@ -8,7 +8,7 @@
 -- All of one moment, so that `later check` can add them up.
 
 -- @include now
--- @include priority
+-- @include record
 
 -- Scores are times less priorities: the oldest of each priority is the first of its band. Jobs
 -- with a score of 0 ("before everything") have no age.
@@ -19,12 +19,13 @@ for _ = -100, 100 do
     if not first[1] then
         break
     end
-    local pushed = first[2] + rank(first[1])
+    local off = rank(records_of({ first[1] })[1])
+    local pushed = first[2] + off
     if not oldest or pushed < oldest then
         oldest = pushed
     end
-    from = '(' .. string.format('%.6f', now - rank(first[1]) + 1)
-    if not prioritised then
+    from = '(' .. string.format('%.6f', now - off + 1)
+    if not recorded then
         break
     end
 end

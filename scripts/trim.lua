@@ -1,5 +1,5 @@
 -- trim: drop the oldest dead jobs beyond a number or an age
--- KEYS   dead jobs attempts crashes interrupts priorities errors unique stats
+-- KEYS   dead jobs records stats
 -- ARGV   max age limit
 -- reply  how many were dropped
 --

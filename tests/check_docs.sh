@@ -11,7 +11,8 @@ trap 'rm -f "$doc" "$code"' EXIT
 
 sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
 {
-    sed -n 's/^ *\[LATER_KEY_[A-Z]*\] = "\([a-z]*\)",$/later:{Q}:\1/p' lib/redis/key.c
+    grep -o '\[LATER_KEY_[A-Z]*\] = "[a-z]*"' lib/redis/key.c |
+        sed 's/.*"\([a-z]*\)"/later:{Q}:\1/'
     grep -o '"%[^"]*"' lib/redis/key.c | grep -vx '"%s\(:{%s}:%s\)\{0,1\}"' | sed -e 's/"//g' \
         -e 's/^%\.\*scall:%\.64s$/later:{Q}:call:CALL/' \
         -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \

@@ -191,9 +191,9 @@ static void on_link_down(void *arg)
     struct supervisor *supervisor = arg;
 
     if (!supervisor->met && !supervisor->stopping &&
-        later_redis_too_new(link_redis(supervisor->link)))
-        refuse(supervisor, "redis: a newer version of laterd keeps its jobs there "
-                           "(later:protocol); install that version, or use another redis.prefix");
+        later_redis_other_protocol(link_redis(supervisor->link)))
+        refuse(supervisor, "redis: another version of laterd keeps its jobs there "
+                           "(later:protocol); use that version, or another redis.prefix");
 }
 
 static void on_server_timer(evutil_socket_t fd, short what, void *arg)

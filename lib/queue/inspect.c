@@ -1,6 +1,8 @@
 /* inspect.c: looking at a queue, encoded and decoded. */
 #include "queue/inspect.h"
 
+#include "job/record.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,35 +70,39 @@ void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys
 
 size_t later_inspect_peeked_count(const struct later_reply *reply)
 {
-    return later_reply_count(reply) / 6;
+    return later_reply_count(reply) / 4;
 }
 
-/* score, attempts, priority, error, document: elements from `at` on. */
+/* score, record, document: elements from `at` on. */
 static void read_seen(const struct later_reply *reply, size_t at, struct later_seen *seen)
 {
-    size_t score_len;
+    size_t score_len, len;
+    const char *text = later_reply_text(later_reply_at(reply, at + 1), &len);
+    struct later_record record;
 
+    later_record_read(&record, text, len);
     later_reply_text(later_reply_at(reply, at), &score_len);
     seen->has_score = score_len > 0;
     seen->score = later_reply_seconds(later_reply_at(reply, at), 0);
-    seen->attempts = (uint32_t)number_at(reply, at + 1);
-    seen->priority = (int32_t)later_reply_int(later_reply_at(reply, at + 2));
-    seen->error = later_reply_text(later_reply_at(reply, at + 3), &seen->error_len);
-    seen->document = later_reply_text(later_reply_at(reply, at + 4), &seen->document_len);
+    seen->attempts = record.attempts;
+    seen->priority = record.priority;
+    seen->error = record.error;
+    seen->error_len = record.error_len;
+    seen->document = later_reply_text(later_reply_at(reply, at + 2), &seen->document_len);
 }
 
 void later_inspect_peeked(const struct later_reply *reply, size_t i, struct later_seen *seen)
 {
     seen->state = NULL;
-    seen->id = later_reply_text(later_reply_at(reply, 6 * i), NULL);
-    read_seen(reply, 6 * i + 1, seen);
+    seen->id = later_reply_text(later_reply_at(reply, 4 * i), NULL);
+    read_seen(reply, 4 * i + 1, seen);
 }
 
 void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen)
 {
     seen->id = NULL;
-    seen->state = later_reply_text(later_reply_at(reply, 6 * i), NULL);
-    read_seen(reply, 6 * i + 1, seen);
+    seen->state = later_reply_text(later_reply_at(reply, 4 * i), NULL);
+    read_seen(reply, 4 * i + 1, seen);
 }
 
 /* --- purge, pause, resume, wake --- */

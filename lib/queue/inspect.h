@@ -46,7 +46,8 @@ void later_inspect_plan(struct later_command *cmd, const struct later_keys *keys
 
 /* --- peek, show --- */
 
-/* One job seen. Strings are borrowed from the reply, NUL-terminated beyond their length. */
+/* One job seen. Strings are borrowed from the reply, and but for `error` NUL-terminated beyond
+ * their length. */
 struct later_seen {
     const char *id;    /* "" = not adopted yet; of show: NULL, the caller knows it */
     const char *state; /* of show; "" = no such job. Of peek: NULL */

@@ -2,6 +2,7 @@
 #include "queue/queue.h"
 
 #include "job/document.h"
+#include "job/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,20 +124,21 @@ size_t later_queue_reserved_count(const struct later_reply *reply)
 {
     size_t count = later_reply_count(reply);
 
-    return count ? (count - 1) / 5 : 0;
+    return count ? (count - 1) / 4 : 0;
 }
 
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job)
 {
-    size_t at = 1 + 5 * i, crashes_len;
-    const char *crashes;
+    size_t at = 1 + 4 * i, len;
+    const char *text = later_reply_text(later_reply_at(reply, at + 2), &len);
+    struct later_record record;
 
     job->id = later_reply_text(later_reply_at(reply, at), &job->id_len);
     job->score = later_reply_text(later_reply_at(reply, at + 1), NULL);
-    job->attempts = (uint32_t)later_reply_int(later_reply_at(reply, at + 2));
-    crashes = later_reply_text(later_reply_at(reply, at + 3), &crashes_len);
-    job->crashes = crashes_len ? (int32_t)strtol(crashes, NULL, 10) : -1;
-    job->document = later_reply_text(later_reply_at(reply, at + 4), &job->document_len);
+    later_record_read(&record, text, len);
+    job->attempts = record.attempts;
+    job->crashes = record.crashes;
+    job->document = later_reply_text(later_reply_at(reply, at + 3), &job->document_len);
 }
 
 double later_queue_reserved_now(const struct later_reply *reply)

@@ -82,9 +82,9 @@ bool later_cluster_down(const struct later_cluster *cluster)
     return cluster->state == DOWN;
 }
 
-bool later_cluster_too_new(const struct later_cluster *cluster)
+bool later_cluster_other_protocol(const struct later_cluster *cluster)
 {
-    return cluster->too_new;
+    return cluster->other_protocol;
 }
 
 double later_cluster_since(const struct later_cluster *cluster)
@@ -180,17 +180,13 @@ int later_cluster_send_to(struct later_cluster *cluster, size_t which, struct la
 static void on_protocol(void *arg, struct later_answer *told)
 {
     struct later_cluster *cluster = arg;
-    char why[200];
+    char why[LATER_PROTOCOL_WHY];
 
     if (cluster->state != GREETING && cluster->state != UP)
         return;
     if (told->outcome == LATER_ANSWERED &&
-        later_protocol_newer(later_reply_text(told->reply, NULL))) {
-        cluster->too_new = true;
-        snprintf(why, sizeof why,
-                 "a newer later keeps its jobs there (%.100s is %.20s, we know %d); install that "
-                 "version",
-                 cluster->protocol, later_reply_text(told->reply, NULL), LATER_PROTOCOL);
+        later_protocol_differs(later_reply_text(told->reply, NULL), cluster->protocol, why)) {
+        cluster->other_protocol = true;
         later_cluster_disconnect(cluster, why);
         return;
     }
@@ -222,7 +218,7 @@ static void greet(struct later_cluster *cluster)
 {
     struct call *call;
 
-    cluster->too_new = false;
+    cluster->other_protocol = false;
     cluster->greeted = true;
     cluster->state = UP;
     cluster->news = true;

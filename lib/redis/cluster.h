@@ -30,7 +30,7 @@ int later_cluster_connect(struct later_cluster *cluster, struct later_error *err
 void later_cluster_disconnect(struct later_cluster *cluster, const char *why);
 bool later_cluster_up(const struct later_cluster *cluster);
 bool later_cluster_down(const struct later_cluster *cluster);
-bool later_cluster_too_new(const struct later_cluster *cluster);
+bool later_cluster_other_protocol(const struct later_cluster *cluster);
 double later_cluster_since(const struct later_cluster *cluster);
 int later_cluster_send(struct later_cluster *cluster, struct later_command *cmd, int script,
                        double timeout, later_answer_fn *fn, void *arg);

@@ -49,7 +49,7 @@ struct later_cluster {
     char *password;
     char name[64], protocol[LATER_KEY_MAX];
     enum state state;
-    bool too_new, closing;
+    bool other_protocol, closing;
     int fd; /* epoll; -1: down */
     struct later_nodes nodes;
     struct node node[LATER_NODES_MAX];

@@ -192,9 +192,9 @@ bool later_conn_down(const struct later_conn *redis)
     return redis->state == DOWN;
 }
 
-bool later_conn_too_new(const struct later_conn *redis)
+bool later_conn_other_protocol(const struct later_conn *redis)
 {
-    return redis->too_new;
+    return redis->other_protocol;
 }
 
 int64_t later_conn_id(const struct later_conn *redis)

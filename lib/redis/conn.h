@@ -68,7 +68,7 @@ int later_conn_connect(struct later_conn *conn, struct later_error *err);
 void later_conn_disconnect(struct later_conn *conn, const char *why);
 bool later_conn_up(const struct later_conn *conn);
 bool later_conn_down(const struct later_conn *conn);
-bool later_conn_too_new(const struct later_conn *conn);
+bool later_conn_other_protocol(const struct later_conn *conn);
 int64_t later_conn_id(const struct later_conn *conn);
 double later_conn_since(const struct later_conn *conn);
 int later_conn_send(struct later_conn *conn, struct later_command *cmd, int script, double timeout,

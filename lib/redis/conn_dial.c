@@ -20,19 +20,18 @@ static void must_work(void *arg, struct later_answer *told)
         snprintf(redis->why, sizeof redis->why, "%s", told->text);
 }
 
-/* Of a newer version we must not touch anything. Where the ACL hides the number, it is taken for
+/* Of another protocol we must not touch anything. Where the ACL hides the number, it is taken for
  * ours. */
 static void take_protocol(void *arg, struct later_answer *told)
 {
     struct later_conn *redis = arg;
+    char why[LATER_PROTOCOL_WHY];
 
     if (told->outcome != LATER_ANSWERED || redis->why[0] ||
-        !later_protocol_newer(later_reply_text(told->reply, NULL)))
+        !later_protocol_differs(later_reply_text(told->reply, NULL), redis->protocol, why))
         return;
-    redis->too_new = true;
-    snprintf(redis->why, sizeof redis->why,
-             "a newer later keeps its jobs there (%s is %.20s, we know %d); install that version",
-             redis->protocol, later_reply_text(told->reply, NULL), LATER_PROTOCOL);
+    redis->other_protocol = true;
+    snprintf(redis->why, sizeof redis->why, "%s", why);
 }
 
 static void take_id(void *arg, struct later_answer *told)
@@ -100,7 +99,7 @@ static void shake_hands(struct later_conn *redis)
 
     snprintf(db, sizeof db, "%u", (unsigned)address->db);
     redis->why[0] = '\0';
-    redis->too_new = false;
+    redis->other_protocol = false;
     if (redis->password && address->user[0])
         ask(redis, must_work,
             (const char *const[]){ "AUTH", address->user, redis->password, NULL });

@@ -31,7 +31,7 @@ struct later_conn {
     char *password;
     char name[64];
     char protocol[LATER_PREFIX_MAX + 16]; /* the key */
-    bool too_new;
+    bool other_protocol;
     enum state state;
     int fd;
     redisReader *reader;
@@ -49,7 +49,7 @@ struct later_conn {
     int broken;                       /* errno of a write; what had come before is read first */
     int64_t id;
     double since;       /* `up` was called */
-    char why[256];      /* a handshake that was refused */
+    char why[320];      /* a handshake that was refused */
     char load_why[256]; /* a SCRIPT LOAD that was refused */
 };
 

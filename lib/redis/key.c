@@ -6,22 +6,12 @@
 #include <string.h>
 
 static const char *const names[LATER_KEY_COUNT] = {
-    [LATER_KEY_READY] = "ready",
-    [LATER_KEY_DELAYED] = "delayed",
-    [LATER_KEY_RESERVED] = "reserved",
-    [LATER_KEY_DEAD] = "dead",
-    [LATER_KEY_JOBS] = "jobs",
-    [LATER_KEY_ATTEMPTS] = "attempts",
-    [LATER_KEY_CRASHES] = "crashes",
-    [LATER_KEY_INTERRUPTS] = "interrupts",
-    [LATER_KEY_PRIORITIES] = "priorities",
-    [LATER_KEY_ERRORS] = "errors",
-    [LATER_KEY_UNIQUE] = "unique",
-    [LATER_KEY_WAKE] = "wake",
-    [LATER_KEY_PAUSED] = "paused",
-    [LATER_KEY_STATS] = "stats",
-    [LATER_KEY_SHARDS] = "shards",
-    [LATER_KEY_DUE] = "due",
+    [LATER_KEY_READY] = "ready",         [LATER_KEY_DELAYED] = "delayed",
+    [LATER_KEY_RESERVED] = "reserved",   [LATER_KEY_DEAD] = "dead",
+    [LATER_KEY_JOBS] = "jobs",           [LATER_KEY_RECORDS] = "records",
+    [LATER_KEY_UNIQUE] = "unique",       [LATER_KEY_WAKE] = "wake",
+    [LATER_KEY_PAUSED] = "paused",       [LATER_KEY_STATS] = "stats",
+    [LATER_KEY_SHARDS] = "shards",       [LATER_KEY_DUE] = "due",
     [LATER_KEY_CANCELLED] = "cancelled",
 };
 
@@ -145,11 +135,23 @@ size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix)
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:protocol", prefix);
 }
 
-bool later_protocol_newer(const char *text)
+bool later_protocol_differs(const char *text, const char *key, char why[LATER_PROTOCOL_WHY])
 {
     size_t len = strspn(text, "0123456789");
+    double number = len > 0 && !text[len] ? strtod(text, NULL) : 0;
 
-    return len > 0 && !text[len] && strtod(text, NULL) > LATER_PROTOCOL;
+    why[0] = '\0';
+    if (number > LATER_PROTOCOL)
+        snprintf(why, LATER_PROTOCOL_WHY,
+                 "a newer later keeps its jobs there (%.80s is %.20s, we know %d); install that "
+                 "version",
+                 key, text, LATER_PROTOCOL);
+    else if (number > 0 && number < LATER_PROTOCOL)
+        snprintf(why, LATER_PROTOCOL_WHY,
+                 "an older later keeps its jobs there (%.80s is %.20s, we know %d); let it finish "
+                 "them, stop it and delete its keys, or take another prefix",
+                 key, text, LATER_PROTOCOL);
+    return why[0];
 }
 
 const char *later_key_name(enum later_key key)

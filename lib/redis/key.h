@@ -23,11 +23,7 @@ enum later_key {
     LATER_KEY_RESERVED,
     LATER_KEY_DEAD,
     LATER_KEY_JOBS,
-    LATER_KEY_ATTEMPTS,
-    LATER_KEY_CRASHES,
-    LATER_KEY_INTERRUPTS,
-    LATER_KEY_PRIORITIES,
-    LATER_KEY_ERRORS,
+    LATER_KEY_RECORDS,
     LATER_KEY_UNIQUE,
     LATER_KEY_WAKE,
     LATER_KEY_PAUSED,
@@ -87,11 +83,14 @@ size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
 /* `later:protocol`: the number of what is kept in Redis, and how. */
 size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix);
 
-/* Ours. It grows when an older version could not work beside a newer one any more. */
-#define LATER_PROTOCOL 1
+/* Ours. It grows when an older version could not work beside a newer one any more: neither touches
+ * what the other keeps. */
+#define LATER_PROTOCOL 2
 
-/* Is this the text of a number greater than ours? What is no number is nobody's protocol. */
-bool later_protocol_newer(const char *text);
+/* Is this, the text at `key`, the number of another protocol? Then `why` gets words that say so and
+ * what to do. 0 and what is no number are nobody's. */
+#define LATER_PROTOCOL_WHY 320
+bool later_protocol_differs(const char *text, const char *key, char why[LATER_PROTOCOL_WHY]);
 
 /* The name behind the last colon: "ready". Static. */
 const char *later_key_name(enum later_key key);

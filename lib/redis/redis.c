@@ -83,9 +83,10 @@ bool later_redis_down(const struct later_redis *redis)
     return redis->cluster ? later_cluster_down(redis->cluster) : later_conn_down(redis->conn);
 }
 
-bool later_redis_too_new(const struct later_redis *redis)
+bool later_redis_other_protocol(const struct later_redis *redis)
 {
-    return redis->cluster ? later_cluster_too_new(redis->cluster) : later_conn_too_new(redis->conn);
+    return redis->cluster ? later_cluster_other_protocol(redis->cluster)
+                          : later_conn_other_protocol(redis->conn);
 }
 
 int64_t later_redis_id(const struct later_redis *redis)

@@ -54,9 +54,9 @@ void later_redis_disconnect(struct later_redis *redis, const char *why);
 bool later_redis_up(const struct later_redis *redis);
 bool later_redis_down(const struct later_redis *redis);
 
-/* Was it refused last because a newer version of later keeps its jobs there (key.h,
+/* Was it refused last because another version of later keeps its jobs there (key.h,
  * LATER_PROTOCOL)? `down` was told so in words. */
-bool later_redis_too_new(const struct later_redis *redis);
+bool later_redis_other_protocol(const struct later_redis *redis);
 
 /* Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 where the ACL hides it, and
  * for a Cluster. */

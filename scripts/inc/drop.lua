@@ -1,6 +1,5 @@
 -- @include guard
 -- @include forget
--- @include free
 -- @include count
 
 -- Drops the first `most` members of a set, counted. A member that is its own document had not been
@@ -11,7 +10,6 @@ local function drop(set, most, counter)
     if #ids > 0 then
         redis.call('ZREMRANGEBYRANK', set, 0, #ids - 1)
         local known = forget(ids)
-        free(ids)
         count(stats, counter, #ids)
         if known < #ids then
             count(stats, 'adopted', #ids - known)

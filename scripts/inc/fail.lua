@@ -1,16 +1,23 @@
--- @include count
+-- @include record
 
--- Keeps why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`, made by the caller;
--- it is neither read nor rewritten here.
-local function note_error(id, attempt, tail)
-    if tail ~= '' then
-        local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
-        redis.call('HSET', errors, id, head .. tail)
+-- The record with why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`, made by the
+-- caller, or '' to keep what is there. It is not read; a line end, which JSON may have between two
+-- members, becomes a space.
+local function with_error(record, attempt, tail)
+    if tail == '' then
+        return record
     end
+    local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
+    return with_value(record, 'e', head .. string.gsub(tail, '\n', ' '))
 end
 
--- One attempt more; returns how many there were.
-local function count_attempt(id)
-    redis.call('HDEL', interrupts, id)
-    return count(attempts, id, 1)
+-- The record with one attempt more, and why it failed.
+local function failed(record, tail)
+    local attempt = count_of(record, 'a') + 1
+    record = with_value(with_value(record, 'i'), 'a', attempt)
+    return with_error(record, attempt, tail)
+end
+
+local function crashed(record)
+    return with_value(record, 'c', count_of(record, 'c') + 1)
 end

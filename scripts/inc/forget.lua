@@ -1,10 +1,10 @@
--- @include beside
+-- @include record
 
--- Drops the documents of ids and what is kept beside them; returns how many documents there were.
+-- Drops the documents and records of ids; returns how many documents there were. An id that asked
+-- to stay taken after its job is free at once: somebody took it out of the queue.
 local function forget(ids)
-    local known = redis.call('HDEL', jobs, unpack(ids))
-    for _, hash in ipairs(beside) do
-        redis.call('HDEL', hash, unpack(ids))
+    if recorded then
+        redis.call('HDEL', records, unpack(ids))
     end
-    return known
+    return redis.call('HDEL', jobs, unpack(ids))
 end

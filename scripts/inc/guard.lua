@@ -11,9 +11,3 @@ local function guard(count, sets, hashes)
         redis.call('HLEN', hashes[i])
     end
 end
-
--- Those of `hashes` to look at: all, or none where not one of these keys exists. One look for all
--- of them, since most queues have no attempts, crashes, errors …
-local function only_if_any(hashes)
-    return redis.call('EXISTS', unpack(hashes)) > 0 and hashes or {}
-end

@@ -1,5 +1,8 @@
 -- @include wake
 
+-- A channel, not a key.
+local due = string.sub(delayed, 1, -8) .. 'due'
+
 -- Puts jobs (score, id, score, id …) into `ready` and `delayed`, and tells the migrators when the
 -- first to become due is another than before.
 local function place(soon, later)

@@ -8,12 +8,15 @@
 -- document still is counted: where somebody put the id of a reserved job into `ready` by hand, two
 -- tokens had it, and the other has ended it.
 local function settle(members, counter)
-    guard(#members, {}, { jobs, stats })
+    guard(#members, { unique }, { jobs, stats })
     local held, ids, _, lost = owned(members)
     if #held > 0 then
+        local texts = recorded and records_of(ids)
         redis.call('ZREM', reserved, unpack(held))
         local known = forget(ids)
-        stay_taken(ids)
+        if texts then
+            stay_taken(ids, texts)
+        end
         if known > 0 then
             count(stats, counter, known)
         end

@@ -1,28 +1,45 @@
--- @include beside
+-- @include now
+-- @include record
 
--- In `unique` a negative score is the seconds that an id asked to stay taken after its job; here
--- the job ends, and the score becomes the time until which it is. Twice as many others whose
--- time has passed go, so that it does not grow for long beyond what is needed.
-local function stay_taken(ids)
-    if uniques == 0 then
+-- An id may ask to stay taken after its job: tag `u`, seconds. When the job has ended, all that is
+-- left of its record is tag `t`, the time until which it is taken; `unique` has these ids by that
+-- time, so that they can be freed.
+
+-- Frees the first ids whose time has passed, at most so many. One that was pushed again since then
+-- has another record.
+local function free_passed(most)
+    local over = redis.call('ZRANGEBYSCORE', unique, '-inf', now, 'LIMIT', 0, most)
+    if #over == 0 then
         return
     end
-    local clock = redis.call('TIME')
-    local now, kept = clock[1] + clock[2] / 1000000, {}
-    local asked = redis.call('ZMSCORE', unique, unpack(ids))
+    redis.call('ZREM', unique, unpack(over))
+    local texts, free = records_of(over), {}
+    for i = 1, #over do
+        if (number(value_of(texts[i], 't') or '', 0, 1e12) or now + 1) <= now then
+            free[#free + 1] = over[i]
+        end
+    end
+    if #free > 0 then
+        redis.call('HDEL', records, unpack(free))
+    end
+end
+
+-- Jobs have ended: their ids, if they asked, stay taken. Twice as many others whose time has
+-- passed go, so that `unique` does not grow for long beyond what is needed.
+local function stay_taken(ids, texts)
+    local kept, ends, rest = {}, {}, {}
     for i = 1, #ids do
-        local seconds = tonumber(asked[i] or 0)
-        if seconds < 0 then
-            kept[#kept + 1] = now - seconds
-            kept[#kept + 1] = ids[i]
+        local seconds = number(value_of(texts[i], 'u') or '', 0, 1e9)
+        if seconds then
+            local last = string.format('%.6f', now + seconds)
+            kept[#kept + 1], rest[#rest + 1] = ids[i], 't=' .. last .. '\n'
+            ends[#ends + 1] = last
+            ends[#ends + 1] = ids[i]
         end
     end
     if #kept > 0 then
-        -- Two values stand in `kept` for each.
-        local over = redis.call('ZRANGEBYSCORE', unique, '(0', now, 'LIMIT', 0, #kept)
-        if #over > 0 then
-            redis.call('ZREM', unique, unpack(over))
-        end
-        redis.call('ZADD', unique, unpack(kept))
+        free_passed(2 * #kept)
+        keep_records(kept, rest)
+        redis.call('ZADD', unique, unpack(ends))
     end
 end

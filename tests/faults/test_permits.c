@@ -272,7 +272,7 @@ static void test_limit(void)
     tap_ok(run_count >= 12, "and in each such time 3 did: %zu by now", run_count);
     for (size_t i = 0; i < run_count; i++)
         wrong += runs[i].attempt != 1;
-    tap_ok(wrong == 0 && arena_ask(&arena, "EXISTS later:{default}:attempts") == 0,
+    tap_ok(wrong == 0 && arena_ask(&arena, "EXISTS later:{default}:records") == 0,
            "waiting is no attempt");
     tap_ok(arena_ask(&arena, "HLEN later:{default}:jobs") == 1000 - (long long)run_count,
            "those that wait are all there");
@@ -291,7 +291,7 @@ static void test_lock(void)
     push_thousand(&arena, "trace", "ok");
     cost = cost_of_waiting(&arena, 3);
     tap_ok(cost < 0.05, "1,000 jobs that wait for a lock use %.2f %% of a core", cost * 100);
-    tap_ok(arena_ask(&arena, "EXISTS later:{default}:attempts") == 0, "waiting is no attempt");
+    tap_ok(arena_ask(&arena, "EXISTS later:{default}:records") == 0, "waiting is no attempt");
     tap_ok(arena_drained(&arena, 60), "they run when it is free");
     read_trace(&arena);
     tap_ok(run_count == 1001 && most_at_once() == 1, "each once, one at a time");

@@ -331,14 +331,14 @@ redisReply *reserve(char token, int limit)
 
 const char *told(const redisReply *reply, size_t i, enum part part)
 {
-    ck_assert_uint_gt(reply->elements, 1 + 5 * i + part);
-    return reply->element[1 + 5 * i + part]->str;
+    ck_assert_uint_gt(reply->elements, 1 + 4 * i + part);
+    return reply->element[1 + 4 * i + part]->str;
 }
 
 size_t jobs_in(const redisReply *reply)
 {
-    ck_assert_uint_eq(reply->elements % 5, 1);
-    return reply->elements / 5;
+    ck_assert_uint_eq(reply->elements % 4, 1);
+    return reply->elements / 4;
 }
 
 const char *key(const char *name)
@@ -356,7 +356,7 @@ void make_due(const char *set)
 
 /* ---- a queue to begin with */
 
-const char *const beside[5] = { "attempts", "crashes", "interrupts", "priorities", "errors" };
+const char *const tags[5] = { "a", "c", "i", "p", "e" };
 
 static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
 
@@ -371,16 +371,26 @@ void one_in_each_state(void)
     push_when("delayed", "+100");
 }
 
-void fill_beside(const char *id)
+void fill_record(const char *id)
 {
-    for (int i = 0; i < 5; i++)
-        ask("HSET %s %s %d", key(beside[i]), id, i + 1);
+    ask("HSET %s %s %s", key("records"), id, FULL_RECORD);
+}
+
+void note(const char *tag, const char *id, const char *value)
+{
+    const char *record = field("records", id), *old = noted(tag, id);
+    const char *at = *old ? strstr(text("\n%s", record), text("\n%s=%s\n", tag, old)) : NULL;
+    size_t before = at ? (size_t)(strlen(record) + 1 - strlen(at)) : strlen(record);
+    const char *rest = at ? at + strlen(tag) + strlen(old) + 3 : "";
+
+    ask("HSET %s %s %s", key("records"), id,
+        text("%.*s%s%s=%s\n", (int)before, record, rest, tag, value));
 }
 
 void fill_each_state(void)
 {
     for (size_t i = 0; i < 4; i++)
-        fill_beside(states[i]);
+        fill_record(states[i]);
 }
 
 redisContext *listen_to(const char *channel)

@@ -75,7 +75,7 @@ redisReply *reserve(char token, int limit);
 redisReply *reserve_bytes(char token, int limit, long bytes);
 
 /* How many jobs reserve handed out, and what it told of the i-th (from 0). */
-enum part { ID, SCORE, ATTEMPTS, CRASHES, DOCUMENT };
+enum part { ID, SCORE, RECORD, DOCUMENT };
 size_t jobs_in(const redisReply *reply);
 const char *told(const redisReply *reply, size_t i, enum part part);
 
@@ -89,11 +89,15 @@ const char *member(char token, const char *id);
 /* A job in each state, named after it: "ready", "delayed", "reserved" (under r), "dead". */
 void one_in_each_state(void);
 
-/* The hashes beside `jobs`: attempts, crashes, interrupts, priorities, errors. Something in each:
- * 1, 2, 3, 4 and 5, for a job or for those of one_in_each_state. */
-extern const char *const beside[5];
-void fill_beside(const char *id);
+/* The tags of a record: attempts, crashes, interrupts, priority, error. Something in each: 1, 2, 3,
+ * 4 and 5, for a job or for those of one_in_each_state; that is FULL_RECORD. */
+extern const char *const tags[5];
+#define FULL_RECORD "a=1\nc=2\ni=3\np=4\ne=5\n"
+void fill_record(const char *id);
 void fill_each_state(void);
+
+/* Writes one tag of a job's record. */
+void note(const char *tag, const char *id, const char *value);
 
 /* ---- what Redis holds */
 
@@ -109,6 +113,12 @@ double score(const char *set, const char *id);
 
 /* A field of a hash; "" where there is none. */
 const char *field(const char *hash, const char *name);
+
+/* What a record, or a job's, has for a tag, "" where it has none; how many records have that tag.
+ */
+const char *value_in(const char *record, const char *tag);
+const char *noted(const char *tag, const char *id);
+long long how_many(const char *tag);
 
 /* How much a key holds: members, fields, elements; 0 where there is no such key. */
 long long size_of(const char *name);

@@ -131,6 +131,28 @@ uint64_t digest(void)
     return sum;
 }
 
+const char *value_in(const char *record, const char *tag)
+{
+    const char *at = strstr(text("\n%s", record), text("\n%s=", tag));
+
+    return at ? text("%.*s", (int)strcspn(at + 2 + strlen(tag), "\n"), at + 2 + strlen(tag)) : "";
+}
+
+const char *noted(const char *tag, const char *id)
+{
+    return value_in(field("records", id), tag);
+}
+
+long long how_many(const char *tag)
+{
+    const redisReply *ids = ask("HKEYS %s", key("records"));
+    long long count = 0;
+
+    for (size_t i = 0; i < ids->elements; i++)
+        count += *noted(tag, ids->element[i]->str) != '\0';
+    return count;
+}
+
 /* How many members have no entry in `jobs`: those not adopted yet. */
 static long long strangers(const char *set)
 {
@@ -173,7 +195,7 @@ void check_wake(void)
 
 void check_error(const char *id, int attempt, double after, const char *tail)
 {
-    const char *error = field("errors", id);
+    const char *error = noted("e", id);
     char *end;
     double at;
 

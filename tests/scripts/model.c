@@ -112,7 +112,7 @@ bool model_taken(struct model *model, const char *id)
 {
     const struct unique *unique = model_unique(model, id);
 
-    return unique && unique->score >= MODEL_PAST;
+    return unique && unique->known && unique->score >= MODEL_PAST;
 }
 
 void model_unique_set(struct model *model, const char *id, double score)
@@ -125,6 +125,15 @@ void model_unique_set(struct model *model, const char *id, double score)
         snprintf(unique->id, sizeof unique->id, "%s", id);
     }
     unique->score = score;
+    unique->known = true;
+}
+
+void model_unique_forget(struct model *model, const char *id)
+{
+    struct unique *unique = model_unique(model, id);
+
+    if (unique)
+        unique->known = false;
 }
 
 void model_unique_drop(struct model *model, const char *id)
@@ -142,7 +151,7 @@ void model_unique_trim(struct model *model, size_t most)
 
         for (size_t i = 0; i < model->unique_count; i++) {
             struct unique *one = &model->uniques[i];
-            bool passed = one->score > 0 && one->score < MODEL_PAST;
+            bool passed = one->score < MODEL_PAST;
 
             if (passed && (!first || one->score < first->score ||
                            (one->score == first->score && strcmp(one->id, first->id) < 0)))
@@ -183,46 +192,60 @@ static void compare_sets(struct model *model)
     }
 }
 
-/* The number a hash beside the jobs must hold for one, or -1000 for none. */
-static int number_in(const char *hash, const struct job *job)
+/* The record of an id that stays taken, "" where it has none. */
+static const char *rest_of(struct model *model, const char *id)
 {
-    const int none = -1000;
+    const struct unique *unique = model_unique(model, id);
 
-    if (strcmp(hash, "attempts") == 0)
-        return job->attempts > 0 ? job->attempts : none;
-    if (strcmp(hash, "crashes") == 0)
-        return job->crashes >= 0 ? job->crashes : none;
-    if (strcmp(hash, "interrupts") == 0)
-        return job->interrupts > 0 ? job->interrupts : none;
-    if (strcmp(hash, "priorities") == 0)
-        return job->priority != 0 ? job->priority : none;
-    return job->error >= 0 ? job->error : none;
+    return unique && unique->known ? text("t=%.6f\n", unique->score) : "";
 }
 
-/* The number in a field: of an error its attempt. */
-static int number_of(const char *value)
+/* Is this the error of that attempt? */
+static bool error_fits(const char *error, int attempt)
 {
-    const char *attempt = strstr(value, ",\"attempt\":");
+    const char *told = strstr(error, ",\"attempt\":");
 
-    return atoi(attempt ? attempt + 11 : value);
+    return attempt < 0 ? !*error : told && atoi(told + 11) == attempt;
 }
 
-static void compare_beside(struct model *model, const char *hash)
+static bool number_fits(const char *record, const char *tag, int number, int none)
 {
-    const redisReply *fields = ask("HGETALL %s", key(hash));
-    size_t expected = 0;
+    return strcmp(value_in(record, tag), number == none ? "" : text("%d", number)) == 0;
+}
 
-    for (size_t i = 0; i < model->count; i++)
-        expected += !model->jobs[i].plain && number_in(hash, &model->jobs[i]) != -1000;
-    ck_assert_msg(fields->elements == 2 * expected, "%s has %zu fields, not %zu", hash,
-                  fields->elements / 2, expected);
+static bool record_fits(const struct job *job, const char *record)
+{
+    return number_fits(record, "a", job->attempts, 0) &&
+           number_fits(record, "c", job->crashes, -1) &&
+           number_fits(record, "i", job->interrupts, 0) &&
+           number_fits(record, "p", job->priority, 0) && atoi(value_in(record, "u")) == job->stay &&
+           error_fits(value_in(record, "e"), job->error) && !*value_in(record, "t");
+}
+
+static void compare_records(struct model *model)
+{
+    const redisReply *fields = ask("HGETALL %s", key("records"));
+
     for (size_t i = 0; i < fields->elements; i += 2) {
-        const struct job *job = model_find(model, fields->element[i]->str);
+        const char *id = fields->element[i]->str, *record = fields->element[i + 1]->str;
+        const struct job *job = model_find(model, id);
 
-        ck_assert_msg(job != NULL, "%s has %s", hash, fields->element[i]->str);
-        ck_assert_msg(number_of(fields->element[i + 1]->str) == number_in(hash, job),
-                      "%s of %s: %s, not %d", hash, job->id, fields->element[i + 1]->str,
-                      number_in(hash, job));
+        ck_assert_msg(*record != '\0', "an empty record of %s", id);
+        if (!job)
+            ck_assert_str_eq(record, rest_of(model, id));
+    }
+    for (size_t i = 0; i < model->count; i++) {
+        const struct job *job = &model->jobs[i];
+
+        const char *record = job->plain ? "" : field("records", job->id);
+
+        ck_assert_msg(job->plain || record_fits(job, record), "of %s: %s", job->id, record);
+    }
+    for (size_t i = 0; i < model->unique_count; i++) {
+        const char *id = model->uniques[i].id;
+
+        if (!model_find(model, id))
+            ck_assert_str_eq(field("records", id), rest_of(model, id));
     }
 }
 
@@ -263,8 +286,7 @@ void model_compare(struct model *model)
 {
     compare_sets(model);
     compare_jobs(model);
-    for (size_t i = 0; i < 5; i++)
-        compare_beside(model, beside[i]);
+    compare_records(model);
     compare_unique(model);
     compare_counters(model);
     ck_assert_int_eq(size_of("paused"), model->paused);

@@ -22,6 +22,7 @@ struct job {
     char token; /* of a reserved one */
     int priority, attempts, interrupts;
     int crashes; /* -1: none; 0: a suspect */
+    int stay;    /* seconds that its id is to stay taken after it; 0: not at all */
     int error;   /* the attempt that the last error tells of; -1: no error */
     double score;
     double left; /* of a reserved one: the score it had in ready */
@@ -45,11 +46,12 @@ enum counter {
     COUNTERS
 };
 
-/* An id in `unique`: below 0 the seconds it asked for, else the time until which it is taken; one
- * below MODEL_PAST has passed. */
+/* An id whose job has ended: until when it is taken; a time below MODEL_PAST has passed. `known`:
+ * its record says so, and no later job has it. */
 struct unique {
     char id[64];
     double score;
+    bool known;
 };
 
 #define MODEL_PAST 1e9
@@ -88,9 +90,10 @@ void model_adopt(struct model *model, struct job *job);
 struct unique *model_unique(struct model *model, const char *id);
 bool model_taken(struct model *model, const char *id);
 
-/* Sets the score of an id in `unique`, or takes the id out, if it is there. */
+/* An id stays taken; or is free, or a job's again. */
 void model_unique_set(struct model *model, const char *id, double score);
 void model_unique_drop(struct model *model, const char *id);
+void model_unique_forget(struct model *model, const char *id);
 
 /* Takes out those whose time has passed, the earliest first, at most so many. */
 void model_unique_trim(struct model *model, size_t most);

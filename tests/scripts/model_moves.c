@@ -10,7 +10,7 @@
 
 static int documents; /* made so far: each is another */
 
-static void renew(struct job *job, const char *document, int priority, bool later)
+static void renew(struct job *job, const char *document, int priority, int stay, bool later)
 {
     char id[sizeof job->id];
 
@@ -19,12 +19,12 @@ static void renew(struct job *job, const char *document, int priority, bool late
     memcpy(job->id, id, sizeof id);
     snprintf(job->document, sizeof job->document, "%s", document);
     job->priority = priority;
+    job->stay = stay;
     job->state = later ? DELAYED : READY;
 }
 
-/* One job of a push, whose id is to stay taken for `stay` seconds: what must be answered; *placed
- * is set where it is to be placed. */
-static const char *push_one(const char *id, bool replace, bool fresh, int stay, bool *placed)
+/* One job of a push: what must be answered; *placed is set where it is to be placed. */
+static const char *push_one(const char *id, bool replace, bool fresh, bool *placed)
 {
     struct job *job = model_find(&model, id);
 
@@ -35,16 +35,12 @@ static const char *push_one(const char *id, bool replace, bool fresh, int stay, 
         return "EXISTS ended";
     }
     if (!job) {
-        if (stay > 0)
-            model_unique_set(&model, id, -stay);
+        model_unique_forget(&model, id);
         model.counters[PUSHED]++;
         model_add(&model, id, "");
         return "PUSHED";
     }
     if (replace && fresh && (job->state == READY || job->state == DELAYED)) {
-        model_unique_drop(&model, id);
-        if (stay > 0)
-            model_unique_set(&model, id, -stay);
         model.counters[REPLACED]++;
         return "REPLACED";
     }
@@ -76,9 +72,9 @@ void step_push(void)
             fresh = fresh && !(placed[n] && strcmp(ids[n], ids[i]) == 0);
         later[i] = *when == '+';
         expected = text("%s%s%s", expected, i > 0 ? " " : "",
-                        push_one(ids[i], replace, fresh, stay, &placed[i]));
+                        push_one(ids[i], replace, fresh, &placed[i]));
         if (placed[i])
-            renew(model_find(&model, ids[i]), document, priority, later[i]);
+            renew(model_find(&model, ids[i]), document, priority, stay, later[i]);
         any = any || placed[i];
         arg(ids[i]);
         arg(when);
@@ -121,6 +117,8 @@ void step_free(void)
     if (unique->score < MODEL_PAST)
         return;
     unique->score = 1000 + random_below(1000);
+    if (unique->known)
+        note("t", unique->id, text("%.6f", unique->score));
     ask("ZADD %s %s %s", key("unique"), text("%.0f", unique->score), unique->id);
 }
 
@@ -227,7 +225,6 @@ void step_cancel(void)
         return;
     }
     ck_assert_str_eq(flat(run("cancel", id, held, NULL)), model_states[job->state]);
-    model_unique_drop(&model, job->id);
     drop(job, CANCELLED);
 }
 
@@ -238,7 +235,6 @@ static void drop_first(enum state state, size_t count, enum counter counter)
         struct job *jobs[MODEL_JOBS];
 
         model_sorted(&model, state, jobs);
-        model_unique_drop(&model, jobs[0]->id);
         drop(jobs[0], counter);
     }
 }

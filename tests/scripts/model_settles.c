@@ -17,18 +17,17 @@ void step_reserve(void)
     count = model.paused ? 0 : count < limit ? count : limit;
     begin();
     reply = reserve(token, (int)limit);
-    ck_assert_uint_eq(reply->elements, 1 + 5 * count);
+    ck_assert_uint_eq(reply->elements, 1 + 4 * count);
     for (size_t i = 0; i < count; i++) {
         struct job *job = ready[i];
-        redisReply **told = &reply->element[1 + 5 * i];
+        redisReply **told = &reply->element[1 + 4 * i];
 
         if (job->plain)
             model_adopt(&model, job);
         ck_assert_str_eq(told[0]->str, job->id);
         ck_assert_double_eq(strtod(told[1]->str, NULL), job->score);
-        ck_assert_str_eq(told[2]->str, job->attempts ? text("%d", job->attempts) : "");
-        ck_assert_str_eq(told[3]->str, job->crashes >= 0 ? text("%d", job->crashes) : "");
-        ck_assert_str_eq(told[4]->str, job->document);
+        ck_assert_str_eq(told[2]->str, field("records", job->id));
+        ck_assert_str_eq(told[3]->str, job->document);
         job->left = job->score;
         job->state = RESERVED;
         job->token = token;
@@ -74,22 +73,21 @@ static void add_nothing(struct job *job)
 }
 
 /* Jobs have ended: the ids that asked for it stay taken. */
-static void stay_taken(char ids[][64], int count, double before)
+static void stay_taken(char ids[][64], const int stays[], int count, double before)
 {
     size_t kept = 0;
 
     for (int i = 0; i < count; i++)
-        kept += model_unique(&model, ids[i]) && model_unique(&model, ids[i])->score < 0;
+        kept += stays[i] > 0;
     model_unique_trim(&model, 2 * kept);
     for (int i = 0; i < count; i++) {
-        struct unique *unique = model_unique(&model, ids[i]);
-        double until = unique && unique->score < 0 ? score("unique", ids[i]) : 0;
+        double until = stays[i] > 0 ? score("unique", ids[i]) : 0;
 
-        if (until == 0)
+        if (stays[i] == 0)
             continue;
-        ck_assert_double_ge(until, before - unique->score - 1e-6);
-        ck_assert_double_le(until, now() - unique->score + 0.001);
-        unique->score = until;
+        ck_assert_double_ge(until, before + stays[i] - 1e-6);
+        ck_assert_double_le(until, now() + stays[i] + 0.001);
+        model_unique_set(&model, ids[i], until);
     }
 }
 
@@ -99,18 +97,21 @@ static void step_end(const char *verb, enum counter counter)
     const char *lost;
     int count = pick_members(jobs, &lost, add_nothing);
     char ids[3][64] = { "" };
+    int stays[3] = { 0 };
     double before = now();
 
     ck_assert_str_eq(flat(run(verb, NULL)), lost);
     for (int i = 0; i < count; i++) {
-        if (jobs[i])
-            memcpy(ids[i], jobs[i]->id, sizeof ids[i]);
+        if (!jobs[i])
+            continue;
+        memcpy(ids[i], jobs[i]->id, sizeof ids[i]);
+        stays[i] = jobs[i]->stay;
     }
     for (int i = 0; i < count; i++) {
         if (*ids[i])
             drop(model_find(&model, ids[i]), counter);
     }
-    stay_taken(ids, count, before);
+    stay_taken(ids, stays, count, before);
 }
 
 void step_ack(void)

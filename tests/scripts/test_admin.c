@@ -34,12 +34,12 @@ START_TEST(kick_makes_dead_and_delayed_ready)
     ck_assert_double_ge(score("ready", "dead"), before - 4e6); /* priorities: 4 */
     ck_assert_double_le(score("ready", "dead"), now() - 4e6 + 0.00001);
     for (size_t i = 0; i < 3; i++) {
-        ck_assert_str_eq(field(beside[i], "dead"), "");
-        ck_assert_str_eq(field(beside[i], "delayed"), text("%zu", i + 1));
-        ck_assert_str_eq(field(beside[i], "ready"), text("%zu", i + 1));
+        ck_assert_str_eq(noted(tags[i], "dead"), "");
+        ck_assert_str_eq(noted(tags[i], "delayed"), text("%zu", i + 1));
+        ck_assert_str_eq(noted(tags[i], "ready"), text("%zu", i + 1));
     }
-    ck_assert_str_eq(field("priorities", "dead"), "4");
-    ck_assert_str_eq(field("errors", "dead"), "5");
+    ck_assert_str_eq(noted("p", "dead"), "4");
+    ck_assert_str_eq(noted("e", "dead"), "5");
     ck_assert_int_eq(stat_of("kicked"), 2);
     check_sums();
     check_wake();
@@ -91,7 +91,7 @@ START_TEST(cancel_drops_from_every_state)
     ck_assert_int_eq(size_of("delayed") + size_of("reserved") + size_of("dead"), 0);
     ck_assert_int_eq(size_of("jobs"), 1);
     for (size_t i = 0; i < 5; i++)
-        ck_assert_int_eq(size_of(beside[i]), 0);
+        ck_assert_int_eq(how_many(tags[i]), 0);
     ck_assert_int_eq(stat_of("cancelled"), 4);
     check_sums();
 }
@@ -201,8 +201,8 @@ START_TEST(purge_drops_the_first_of_a_state)
         ck_assert_int_eq(size_of(states[i]), 0);
         ck_assert_int_eq(size_of("jobs"), 3);
         for (size_t n = 0; n < 5; n++)
-            ck_assert_str_eq(field(beside[n], states[i]), "");
-        ck_assert_int_eq(size_of("attempts"), 3);
+            ck_assert_str_eq(noted(tags[n], states[i]), "");
+        ck_assert_int_eq(how_many("a"), 3);
         ck_assert_int_eq(stat_of("purged"), 1);
         check_sums();
         ck_assert_str_eq(flat(run("purge", states[i], "500", NULL)), "0");
@@ -243,7 +243,7 @@ START_TEST(trim_keeps_the_newest)
     ck_assert_str_eq(flat(run("trim", "7", "0", "500", NULL)), "0");
     ck_assert_str_eq(flat(run("trim", "5", "0", "500", NULL)), "2");
     ck_assert_str_eq(members("dead"), "c d e f g");
-    ck_assert_str_eq(field("errors", "a"), "");
+    ck_assert_str_eq(noted("e", "a"), "");
     ck_assert_str_eq(flat(run("trim", "1", "0", "3", NULL)), "3");
     ck_assert_str_eq(members("dead"), "f g");
     ck_assert_int_eq(stat_of("trimmed"), 5);

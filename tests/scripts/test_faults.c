@@ -61,7 +61,7 @@ START_TEST(a_full_redis_is_drained_by_its_workers)
         run("migrate", "500", "1", "", NULL);
         const redisReply *jobs = reserve((char)('0' + i), 3);
 
-        for (size_t n = 1; n < jobs->elements; n += 5)
+        for (size_t n = 1; n < jobs->elements; n += 4)
             arg(member((char)('0' + i), jobs->element[n]->str));
         ck_assert_str_eq(flat(run("ack", NULL)), "");
         check_sums();
@@ -165,21 +165,27 @@ END_TEST
 
 /* ---- junk where numbers should be */
 
+static void spoil(const char *hash, const char *junk)
+{
+    const redisReply *fields = ask("HKEYS %s", key(hash));
+
+    for (size_t f = 0; f < fields->elements; f++)
+        ask("HSET %s %s %s", key(hash), fields->element[f]->str, junk);
+}
+
 START_TEST(junk_beside_jobs_stops_nothing)
 {
-    static const char *const junk[] = { "x", "nan", "", "1.5", "9223372036854775807" };
-    static const char *const hashes[] = { "attempts", "crashes", "interrupts", "priorities",
-                                          "stats" };
+    static const char *const junk[] = {
+        "x", "nan", "", "1.5", "\n\n=\n", "9223372036854775807", "a\n", "-inf", "a=b", "1e99"
+    };
 
     for (const char *const *script = tour_scripts; *script; script++) {
         for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
             tour_crowd();
-            for (size_t n = 0; n < 5; n++) {
-                const redisReply *fields = ask("HKEYS %s", key(hashes[n]));
-
-                for (size_t f = 0; f < fields->elements; f++)
-                    ask("HSET %s %s %s", key(hashes[n]), fields->element[f]->str, junk[i]);
-            }
+            spoil("stats", junk[i]);
+            spoil("records", i % 2 ? text("a=%s\nc=%s\ni=%s\np=%s\nu=%s\nt=%s", junk[i], junk[i],
+                                          junk[i], junk[i], junk[i], junk[i])
+                                   : junk[i]);
             tour_arguments(*script);
             run(*script, NULL);
             check_members();
@@ -200,12 +206,13 @@ START_TEST(junk_counts_begin_anew)
         push_when("b", "+100");
         make_due("reserved");
         make_due("delayed");
-        ask("HSET %s a %s b %s", key("priorities"), junk[i], junk[i]);
-        ask("HSET %s a %s", key("attempts"), junk[i]);
+        note("p", "a", junk[i]);
+        note("p", "b", junk[i]);
+        note("a", "a", junk[i]);
         ask("HSET %s lapsed %s", key("stats"), junk[i]);
         ck_assert_str_eq(text("%.3s", flat(run("migrate", "500", "1", "", NULL))), "1 1");
         ck_assert_int_eq(size_of("ready"), 2);
-        ck_assert_str_eq(field("attempts", "a"), "1");
+        ck_assert_str_eq(noted("a", "a"), "1");
         ck_assert_int_eq(stat_of("lapsed"), 1);
         check_sums();
     }

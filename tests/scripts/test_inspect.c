@@ -18,8 +18,9 @@ START_TEST(peek_shows_each_state)
         const char *id = states[i];
         const char *set_member = strcmp(id, "reserved") == 0 ? member('r', id) : id;
 
-        ck_assert_str_eq(flat(run("peek", id, "0", "10", NULL)),
-                         text("%s %s 1 4 5 {\"type\":\"t\"}", id, score_text(id, set_member)));
+        ck_assert_str_eq(
+            flat(run("peek", id, "0", "10", NULL)),
+            text("%s %s " FULL_RECORD " {\"type\":\"t\"}", id, score_text(id, set_member)));
     }
     ck_assert_uint_eq(digest(), before);
 }
@@ -32,13 +33,13 @@ START_TEST(peek_pages_in_order)
     for (int i = 0; i < 7; i++)
         push_priority(text("%d", i), i % 2);
     reply = run("peek", "ready", "2", "3", NULL);
-    ck_assert_uint_eq(reply->elements, 18);
+    ck_assert_uint_eq(reply->elements, 12);
     ck_assert_str_eq(reply->element[0]->str, "5");
-    ck_assert_str_eq(reply->element[3]->str, "1"); /* priority */
-    ck_assert_str_eq(reply->element[6]->str, "0");
-    ck_assert_str_eq(reply->element[9]->str, "");
-    ck_assert_str_eq(reply->element[12]->str, "2");
-    ck_assert_uint_eq(run("peek", "ready", "5", "500", NULL)->elements, 12);
+    ck_assert_str_eq(reply->element[2]->str, "p=1\n");
+    ck_assert_str_eq(reply->element[4]->str, "0");
+    ck_assert_str_eq(reply->element[6]->str, "");
+    ck_assert_str_eq(reply->element[8]->str, "2");
+    ck_assert_uint_eq(run("peek", "ready", "5", "500", NULL)->elements, 8);
     ck_assert_uint_eq(run("peek", "ready", "7", "500", NULL)->elements, 0);
     ck_assert_uint_eq(run("peek", "dead", "0", "500", NULL)->elements, 0);
 }
@@ -60,16 +61,16 @@ START_TEST(peek_is_bounded_in_bytes)
         run("push", NULL);
     }
     free(document);
-    ck_assert_uint_eq(run("peek", "ready", "0", "10", NULL)->elements, 6); /* at least one */
-    ck_assert_uint_eq(run("peek", "ready", "1", "10", NULL)->elements, 12);
-    ck_assert_uint_eq(run("peek", "ready", "2", "10", NULL)->elements, 12);
+    ck_assert_uint_eq(run("peek", "ready", "0", "10", NULL)->elements, 4); /* at least one */
+    ck_assert_uint_eq(run("peek", "ready", "1", "10", NULL)->elements, 8);
+    ck_assert_uint_eq(run("peek", "ready", "2", "10", NULL)->elements, 8);
 }
 END_TEST
 
 START_TEST(peek_shows_plain_members)
 {
     ask("ZADD %s 0 %s", key("ready"), PLAIN);
-    ck_assert_str_eq(flat(run("peek", "ready", "0", "10", NULL)), " 0    " PLAIN);
+    ck_assert_str_eq(flat(run("peek", "ready", "0", "10", NULL)), " 0  " PLAIN);
 }
 END_TEST
 
@@ -81,8 +82,9 @@ START_TEST(show_tells_of_each_state)
     fill_each_state();
     before = digest();
     ck_assert_str_eq(flat(run("show", "ready", "delayed", "reserved", "dead", "none", NULL)),
-                     text("ready %s 1 4 5 {\"type\":\"t\"} delayed %s 1 4 5 {\"type\":\"t\"} "
-                          "reserved  1 4 5 {\"type\":\"t\"} dead %s 1 4 5 {\"type\":\"t\"}      ",
+                     text("ready %s " FULL_RECORD " {\"type\":\"t\"} delayed %s " FULL_RECORD
+                          " {\"type\":\"t\"} reserved  " FULL_RECORD
+                          " {\"type\":\"t\"} dead %s " FULL_RECORD " {\"type\":\"t\"}    ",
                           score_text("ready", "ready"), score_text("delayed", "delayed"),
                           score_text("dead", "dead")));
     ck_assert_uint_eq(digest(), before);

@@ -158,9 +158,9 @@ START_TEST(a_lapse_is_an_attempt)
     push("a");
     push_priority("b", 4);
     reserve('t', 2);
-    ask("HSET %s a 2", key("attempts"));
-    ask("HSET %s a 9", key("interrupts"));
-    ask("HSET %s a 0", key("crashes"));
+    note("a", "a", "2");
+    note("i", "a", "9");
+    note("c", "a", "0");
     make_due("reserved");
     check_sums();
     ck_assert_int_eq(number(migrate(500, true), LAPSED), 2);
@@ -169,10 +169,10 @@ START_TEST(a_lapse_is_an_attempt)
     ck_assert_double_ge(score("ready", "a"), before);
     ck_assert_double_le(score("ready", "a"), now() + 0.000002);
     ck_assert_double_ge(score("ready", "b"), before - 4e6);
-    ck_assert_str_eq(field("attempts", "a"), "3");
-    ck_assert_str_eq(field("attempts", "b"), "1");
-    ck_assert_str_eq(field("interrupts", "a"), "");
-    ck_assert_str_eq(field("crashes", "a"), "0");
+    ck_assert_str_eq(noted("a", "a"), "3");
+    ck_assert_str_eq(noted("a", "b"), "1");
+    ck_assert_str_eq(noted("i", "a"), "");
+    ck_assert_str_eq(noted("c", "a"), "0");
     check_error("a", 3, before, LAPSE);
     ck_assert_int_eq(stat_of("lapsed"), 2);
     check_sums();
@@ -192,7 +192,7 @@ START_TEST(what_lapsed_is_lost_to_its_holder)
     ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
     ck_assert_str_eq(flat(run("touch", "30", member('t', "a"), NULL)), "1");
     ck_assert_uint_eq(digest(), before);
-    ck_assert_str_eq(reserve('u', 1)->element[3]->str, "1"); /* attempts */
+    ck_assert_str_eq(reserve('u', 1)->element[3]->str, text("a=1\ne=%s\n", noted("e", "a")));
     ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
     ck_assert_str_eq(flat(run("ack", member('u', "a"), NULL)), "");
     check_sums();
@@ -269,8 +269,8 @@ START_TEST(a_lapse_without_reason_keeps_the_last_error)
     reserve('t', 1);
     make_due("reserved");
     run("migrate", "1", "1", "", NULL);
-    ck_assert_ptr_nonnull(strstr(field("errors", "a"), "\"attempt\":1,\"kind\":\"retry\"}"));
-    ck_assert_str_eq(field("attempts", "a"), "2");
+    ck_assert_ptr_nonnull(strstr(noted("e", "a"), "\"attempt\":1,\"kind\":\"retry\"}"));
+    ck_assert_str_eq(noted("a", "a"), "2");
 }
 END_TEST
 

@@ -31,8 +31,9 @@ START_TEST(the_first_are_handed_out)
     push("a");
     push("b");
     run("push", "0", "new", "c", "", "5", "{\"type\":\"c\"}", NULL);
-    ask("HSET %s a 3", key("attempts"));
-    ask("HSET %s a 0 b 2", key("crashes"));
+    note("a", "a", "3");
+    note("c", "a", "0");
+    note("c", "b", "2");
     scores[0] = score_text("ready", "c");
     scores[1] = score_text("ready", "a");
     scores[2] = score_text("ready", "b");
@@ -46,28 +47,18 @@ START_TEST(the_first_are_handed_out)
     ck_assert_str_eq(told(reply, 2, ID), "b");
     for (size_t i = 0; i < 3; i++)
         ck_assert_str_eq(told(reply, i, SCORE), scores[i]);
-    ck_assert_str_eq(told(reply, 0, ATTEMPTS), "");
-    ck_assert_str_eq(told(reply, 1, ATTEMPTS), "3");
-    ck_assert_str_eq(told(reply, 0, CRASHES), "");
-    ck_assert_str_eq(told(reply, 1, CRASHES), "0");
-    ck_assert_str_eq(told(reply, 2, CRASHES), "2");
+    ck_assert_str_eq(told(reply, 0, RECORD), "p=5\n");
+    ck_assert_str_eq(told(reply, 1, RECORD), "a=3\nc=0\n");
+    ck_assert_str_eq(told(reply, 2, RECORD), "c=2\n");
     ck_assert_str_eq(told(reply, 0, DOCUMENT), "{\"type\":\"c\"}");
     ck_assert_str_eq(members("ready"), "");
     ck_assert_int_eq(size_of("reserved"), 3);
     ck_assert_double_ge(score("reserved", member('t', "a")), before + 30);
     ck_assert_double_le(score("reserved", member('t', "a")), now() + 30);
     ck_assert_str_eq(field("jobs", "c"), "{\"type\":\"c\"}");
-    ck_assert_str_eq(field("attempts", "a"), "3");
+    ck_assert_str_eq(noted("a", "a"), "3");
     check_sums();
     check_wake();
-}
-END_TEST
-
-START_TEST(a_suspect_is_told_where_nobody_has_attempts)
-{
-    push("a");
-    ask("HSET %s a 0", key("crashes"));
-    ck_assert_str_eq(told(reserve('t', 1), 0, CRASHES), "0");
 }
 END_TEST
 
@@ -266,7 +257,6 @@ int main(void)
 {
     const TTest *const tests[] = {
         the_first_are_handed_out,
-        a_suspect_is_told_where_nobody_has_attempts,
         the_limit_holds_and_the_wake_stays,
         at_most_five_hundred,
         the_order_is_kept_over_steps,

@@ -24,16 +24,16 @@ START_TEST(released_without_wait_is_ready)
     double before;
 
     hold("a");
-    ask("HSET %s a 7", key("priorities"));
-    ask("HSET %s a 3", key("interrupts"));
+    note("p", "a", "7");
+    note("i", "a", "3");
     before = now();
     run("release", mine("a"), "0", "ran", ERROR, NULL);
     ck_assert_str_eq(members("ready"), "a");
     ck_assert_double_ge(score("ready", "a"), before - 7e6);
     ck_assert_double_le(score("ready", "a"), now() - 7e6 + 0.000001);
     ck_assert_int_eq(size_of("reserved") + size_of("delayed") + size_of("dead"), 0);
-    ck_assert_str_eq(field("attempts", "a"), "1");
-    ck_assert_str_eq(field("interrupts", "a"), "");
+    ck_assert_str_eq(noted("a", "a"), "1");
+    ck_assert_str_eq(noted("i", "a"), "");
     ck_assert_int_eq(stat_of("released"), 1);
     check_sums();
     check_wake();
@@ -45,13 +45,13 @@ START_TEST(released_with_a_wait_is_delayed)
     double before;
 
     hold("a");
-    ask("HSET %s a 7", key("priorities"));
+    note("p", "a", "7");
     before = now();
     run("release", mine("a"), "12.5", "ran", "", NULL);
     ck_assert_str_eq(members("delayed"), "a");
     ck_assert_double_ge(score("delayed", "a"), before + 12.5);
     ck_assert_double_le(score("delayed", "a"), now() + 12.5);
-    ck_assert_str_eq(field("priorities", "a"), "7");
+    ck_assert_str_eq(noted("p", "a"), "7");
     ck_assert_int_eq(size_of("ready") + size_of("reserved"), 0);
     check_sums();
     check_wake();
@@ -83,7 +83,7 @@ START_TEST(the_last_error_is_kept)
     reserve('t', 1);
     run("release", mine("a"), "0", "ran", "", NULL); /* tells none: the one before stays */
     check_error("a", 2, before, ERROR);
-    ck_assert_str_eq(field("attempts", "a"), "3");
+    ck_assert_str_eq(noted("a", "a"), "3");
     reserve('t', 1);
     run("bury", mine("a"), "ran", ERROR, NULL);
     check_error("a", 4, before, ERROR);
@@ -94,14 +94,14 @@ START_TEST(crashes_are_counted_beside_attempts)
 {
     hold("a");
     run("release", mine("a"), "0", "crashed", ERROR, NULL);
-    ck_assert_str_eq(field("crashes", "a"), "1");
+    ck_assert_str_eq(noted("c", "a"), "1");
     reserve('t', 1);
     run("release", mine("a"), "0", "ran", ERROR, NULL); /* one that failed is no crash */
-    ck_assert_str_eq(field("crashes", "a"), "1");
+    ck_assert_str_eq(noted("c", "a"), "1");
     reserve('t', 1);
     run("bury", mine("a"), "crashed", ERROR, NULL);
-    ck_assert_str_eq(field("crashes", "a"), "2");
-    ck_assert_str_eq(field("attempts", "a"), "3");
+    ck_assert_str_eq(noted("c", "a"), "2");
+    ck_assert_str_eq(noted("a", "a"), "3");
 }
 END_TEST
 
@@ -109,15 +109,15 @@ START_TEST(a_suspect_that_ran_is_none_any_more)
 {
     hold("ab");
     run("return", mine("a"), "1", "0", "suspect", mine("b"), "2", "0", "suspect", NULL);
-    ck_assert_str_eq(field("crashes", "a"), "0");
-    ck_assert_str_eq(field("attempts", "a"), "");
+    ck_assert_str_eq(noted("c", "a"), "0");
+    ck_assert_str_eq(noted("a", "a"), "");
     reserve('t', 2);
     run("release", mine("a"), "0", "ran", "", mine("b"), "0", "crashed", "", NULL);
-    ck_assert_str_eq(field("crashes", "a"), "");
-    ck_assert_str_eq(field("crashes", "b"), "1");
+    ck_assert_str_eq(noted("c", "a"), "");
+    ck_assert_str_eq(noted("c", "b"), "1");
     reserve('t', 2);
     run("return", mine("b"), "2", "0", "suspect", NULL); /* its crash is not forgotten */
-    ck_assert_str_eq(field("crashes", "b"), "1");
+    ck_assert_str_eq(noted("c", "b"), "1");
 }
 END_TEST
 
@@ -139,7 +139,7 @@ START_TEST(returned_goes_back_to_its_place)
     ck_assert_str_eq(members("ready"), "b a c d");
     for (size_t i = 0; i < 3; i++)
         ck_assert_str_eq(score_text("ready", text("%c", (int)('a' + i))), scores[i]);
-    ck_assert_int_eq(size_of("attempts") + size_of("crashes") + size_of("errors"), 0);
+    ck_assert_int_eq(how_many("a") + how_many("c") + how_many("e"), 0);
     ck_assert_int_eq(stat_of("returned"), 3);
     check_sums();
     check_wake();
@@ -151,7 +151,7 @@ START_TEST(returned_without_a_score_is_ready_now)
     double before;
 
     hold("a");
-    ask("HSET %s a -3", key("priorities"));
+    note("p", "a", "-3");
     before = now();
     run("return", mine("a"), "", "0", "held", NULL);
     ck_assert_double_ge(score("ready", "a"), before + 3e6);
@@ -170,7 +170,7 @@ START_TEST(returned_with_a_wait_is_delayed)
     ck_assert_str_eq(members("delayed"), "a");
     ck_assert_double_ge(score("delayed", "a"), before + 0.5);
     ck_assert_double_le(score("delayed", "a"), now() + 0.5);
-    ck_assert_int_eq(size_of("attempts"), 0);
+    ck_assert_int_eq(how_many("a"), 0);
     check_sums();
     check_wake();
 }
@@ -182,15 +182,15 @@ START_TEST(the_tenth_interruption_is_an_attempt)
     for (int i = 1; i <= 20; i++) {
         reserve('t', 1);
         run("return", mine("a"), "1", "0", "interrupted", NULL);
-        ck_assert_int_eq(atoi(field("attempts", "a")), i / 10);
-        ck_assert_int_eq(atoi(field("interrupts", "a")), i % 10);
+        ck_assert_int_eq(atoi(noted("a", "a")), i / 10);
+        ck_assert_int_eq(atoi(noted("i", "a")), i % 10);
     }
     reserve('t', 1);
     run("return", mine("a"), "1", "0", "interrupted", NULL);
     reserve('t', 1);
     run("release", mine("a"), "0", "ran", "", NULL); /* no longer in a row */
-    ck_assert_str_eq(field("interrupts", "a"), "");
-    ck_assert_str_eq(field("attempts", "a"), "3");
+    ck_assert_str_eq(noted("i", "a"), "");
+    ck_assert_str_eq(noted("a", "a"), "3");
     check_sums();
 }
 END_TEST

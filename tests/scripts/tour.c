@@ -89,18 +89,23 @@ void tour_crowd(void)
     for (char c = '1'; c <= '3'; c++) {
         push(text("a%c", c));
         push_when(text("l%c", c), "+100");
-        fill_beside(text("a%c", c));
-        fill_beside(text("l%c", c));
-        fill_beside(text("d%c", c));
+        fill_record(text("a%c", c));
+        fill_record(text("l%c", c));
+        fill_record(text("d%c", c));
     }
     push_when("l4", "+100");
     ask("ZADD %s 5 l4 6 %s", key("delayed"), "{\"plain\":1}");
     ask("ZADD %s 0 %s 1 junk", key("ready"), "{\"plain\":2}");
     for (const char *c = held; *c; c++)
-        fill_beside(text("r%c", *c));
-    ask("HSET %s r7 9", key("interrupts"));
-    fill_beside("x1");
-    ask("ZADD %s -60 r1 -60 r2 -60 a1 1 r3 4000000000 n2", key("unique"));
+        fill_record(text("r%c", *c));
+    note("i", "r7", "9");
+    fill_record("x1");
+    note("u", "r1", "60");
+    note("u", "r2", "60");
+    note("u", "a1", "60");
+    ask("ZADD %s 1 past 4000000000 n2", key("unique"));
+    note("t", "past", "1");
+    note("t", "n2", "4000000000");
     run("stock_set", "5", NULL);
     run("stock_claim", "ann", NULL);
     run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
@@ -128,9 +133,9 @@ void tour_arguments(const char *script)
 const char *tour_picture(void)
 {
     static const char *const sets[] = { "ready", "delayed", "reserved", "dead" };
-    static const char *const hashes[] = { "attempts",   "crashes", "interrupts",
-                                          "priorities", "jobs",    "stats" };
+    static const char *const hashes[] = { "jobs", "stats" };
     const char *plan = ask("GET %s", key("shards"))->str;
+    const redisReply *records;
     char *out;
     size_t len;
     FILE *file = open_memstream(&out, &len);
@@ -141,7 +146,13 @@ const char *tour_picture(void)
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++)
         fprintf(file, "%s: %s\n", hashes[i], flat(ask("HGETALL %s", key(hashes[i]))));
     fprintf(file, "unique: %s\n", members("unique"));
-    fprintf(file, "errors: %s\n", flat(ask("HKEYS %s", key("errors"))));
+    records = ask("HKEYS %s", key("records"));
+    for (size_t i = 0; i < records->elements; i++) {
+        const char *id = records->element[i]->str;
+
+        for (size_t n = 0; n < 5; n++)
+            fprintf(file, "%s %s %s\n", id, tags[n], n < 4 ? noted(tags[n], id) : "");
+    }
     fprintf(file, "counts: %s\n", plan ? strchr(plan, ' ') : "none");
     fprintf(file, "wake: %lld, paused: %lld\n", size_of("wake"), size_of("paused"));
     fprintf(file, "stock: %s, claims: %s\n", flat(ask("HGETALL later:stock:{i}")),

@@ -23,7 +23,7 @@ is "$status" 66 "one that is neither dead nor delayed: status 66"
 is "$out" '{"queue":"k","id":"b","result":"kicked","state":"dead"}' "the others are kicked"
 is "$err" "later kick: no dead or delayed job d in queue k
 later kick: no dead or delayed job x in queue k" "those are named"
-is "$(redis HEXISTS 'later:{k}:attempts' a)" 0 "a kicked job begins anew"
+is "$(noted a a k)" '' "a kicked job begins anew"
 
 for id in e f g; do bury all "$id"; done
 later push t -q all --id h --in 1h >/dev/null

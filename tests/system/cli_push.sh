@@ -12,7 +12,7 @@ is "$err" "" "and nothing else"
 is "$(redis HGET 'later:{mail}:jobs' m1)" \
     '{"type":"mail.send","id":"m1","priority":7,"max_attempts":3,"timeout":90,"expires_at":3976214400,"backoff":[1,300],"payload":{"to":"a@b.c"}}' \
     "the document has what was said"
-is "$(redis HGET 'later:{mail}:priorities' m1)" 7 "the priority is kept"
+is "$(noted p m1 mail)" 7 "the priority is kept"
 is "$(redis SISMEMBER later:queues mail)" 1 "the queue is announced"
 is "$(redis LLEN 'later:{mail}:wake')" 1 "a wake is left"
 
@@ -34,7 +34,7 @@ perform()
     later ack "$1" "$2" "$(later reserve "$1" | cut -f 2)"
 }
 is "$(later push t -q once --id u --unique-for 2h)" u "--unique-for"
-is "$(redis ZSCORE 'later:{once}:unique' u)" -7200 "is kept beside the job"
+is "$(noted u u once)" 7200.000000 "is kept beside the job"
 perform once u
 run later push t -q once --id u --json
 is "$status $out" '0 {"queue":"once","id":"u","result":"exists","state":"ended"}' "the id is taken"

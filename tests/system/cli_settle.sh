@@ -126,7 +126,7 @@ is "$status" 0 "who has it now may ack"
 redis ZADD 'later:{screen}:ready' 1 '{"no type":1}' 2 '{broken' >/dev/null
 later push t -q screen --id late --expires-at 1000 >/dev/null
 later push t -q screen --id tired --max-attempts 1 >/dev/null
-redis HSET 'later:{screen}:attempts' tired 1 >/dev/null
+redis HSET 'later:{screen}:records' tired a=1 >/dev/null
 later push t -q screen --id good >/dev/null
 is "$(later reserve screen 2>"$work/err" | cut -f 1)" good "only what may run is handed out"
 is "$(grep -c . "$work/err")" 4 "the others are told"

@@ -45,7 +45,7 @@ is "$err" "later work: bury: buried: exit status 65" "and told"
 
 later push t -q q --id retry --backoff 3600 >/dev/null
 run later work q -n 1 --json -- sh -c 'echo told >&2; exit 1'
-is "$(state q retry) $(redis HGET 'later:{q}:attempts' retry)" "delayed 1" "else: again later"
+is "$(state q retry) $(noted a retry q)" "delayed 1" "else: again later"
 is "$(printf '%s' "$out" | sed 's/"seconds":[0-9.]*/"seconds":S/')" \
     '{"queue":"q","id":"retry","type":"t","attempt":1,"result":"released","seconds":S}' "--json"
 like "$err" '^told$' "the program's words are seen"
@@ -89,7 +89,7 @@ is "$status" 78 "a wrong configuration: status 78"
 
 later push t -q q --id last --max-attempts 2 --backoff 0 >/dev/null
 run later work q --until-empty -- false
-is "$(state q last) $(redis HGET 'later:{q}:attempts' last)" "dead 2" "after its last attempt: buried"
+is "$(state q last) $(noted a last q)" "dead 2" "after its last attempt: buried"
 
 later push t -q slow --timeout 0.3 --backoff 60 --id slow >/dev/null
 run later work slow -n 1 -- sleep 30
@@ -213,7 +213,7 @@ wait_until 5 grep -q stopping "$work/words"
 kill -INT "$worker"
 wait "$worker"
 is "$? $(later size stop | cut -f 2-5)" "0 $(printf '2\t0\t0\t0')" "the second one returns them"
-is "$(redis HGETALL 'later:{stop}:attempts')" "" "without an attempt"
+is "$(redis HGETALL 'later:{stop}:records' | grep '^a=')" "" "without an attempt"
 
 export PIDS="$work/pids"
 worker stop -n 1 -- "$work/deaf"
@@ -290,7 +290,7 @@ if applies hangs; then
     done
     is "$returned" 1 "what a reserve took whose answer was lost is given back"
     like "$(cat "$work/words")" 'it is tried again' "that is told"
-    is "$(redis HGET 'later:{hangs}:stats' lapsed)$(redis EXISTS 'later:{hangs}:attempts')" 0 \
+    is "$(redis HGET 'later:{hangs}:stats' lapsed)$(redis EXISTS 'later:{hangs}:records')" 0 \
         "it did not lapse, and is no attempt"
     is "$(later check hangs | cut -f 3 | sort -u)" ok "check"
 fi

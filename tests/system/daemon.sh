@@ -183,11 +183,11 @@ counts()
 # Of a job in `default`.
 attempts_of()
 {
-    value=$(redis HGET "$(key attempts)" "$1")
+    value=$(noted a "$1")
     echo "${value:-0}"
 }
 
-error_of() { redis HGET "$(key errors)" "$1"; }
+error_of() { noted e "$1"; }
 is_known() { [ "$(redis HEXISTS "$(key jobs)" "$1")" = 1 ]; }
 unknown() { ! is_known "$1"; }
 is_dead() { [ -n "$(redis ZSCORE "$(key dead)" "$1")" ]; }
@@ -203,9 +203,8 @@ settled()
 push_script()
 {
     redis --eval "$scripts/push.lua" \
-        "$(key ready)" "$(key delayed)" "$(key dead)" "$(key jobs)" "$(key attempts)" \
-        "$(key crashes)" "$(key interrupts)" "$(key priorities)" "$(key errors)" "$(key unique)" "$(key wake)" \
-        "$(key paused)" "$(key stats)" "$(key due)" "$(key shards)" "$(key call:none)" , \
+        "$(key ready)" "$(key delayed)" "$(key dead)" "$(key jobs)" "$(key records)" \
+        "$(key wake)" "$(key paused)" "$(key stats)" "$(key shards)" "$(key call:none)" , \
         0 new "$1" "${3:-}" "${4:-0}" "$2"
 }
 

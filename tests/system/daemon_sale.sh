@@ -17,7 +17,7 @@ echo "# pushed and performed in $(sum "$(present) - $begin") s"
 
 later stock show phone --json >"$work/stock"
 contains "$(cat "$work/stock")" '"total":10,"claimed":10,"left":0' "later stock show: sold out"
-is "$(counted 'done') $(known) $(dead) $(redis HLEN "$(key attempts)")" "100000 0 0 0" \
+is "$(counted 'done') $(known) $(dead) $(redis HLEN "$(key records)")" "100000 0 0 0" \
     "each done once, none lost, none failed"
 redis HGETALL 'later:stock:{phone}:claims' >"$work/claims"
 sed -n 'n;p' "$work/claims" | sort -n | tr '\n' ' ' >"$work/numbers"

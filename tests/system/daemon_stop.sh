@@ -49,11 +49,11 @@ in_time "$(sum "$(present) - $begin")" 3.5 "s to stop"
 is "$exited" 0 "laterd ends with 0"
 is "$(ready) $(reserved) $(attempts_of polite) $(attempts_of deaf)" "2 0 0 0" \
     "both are ready again, without an attempt"
-is "$(redis HGET "$(key interrupts)" deaf)" 1 "it counts as interrupted"
+is "$(noted i deaf)" 1 "it counts as interrupted"
 
 # ---- the tenth interruption in a row is an attempt
 
-redis HSET "$(key interrupts)" deaf 9 polite 3 >/dev/null
+redis HSET "$(key records)" deaf i=9 polite i=3 >/dev/null
 start_laterd
 wait_until 10 begun deaf 2 && wait_until 10 begun polite 2
 stop_laterd
@@ -87,7 +87,7 @@ push_event slow '"for":30'
 wait_until 10 begun slow && wait_until 10 begun quick
 stop_laterd
 is "$exited $(ended quick && unknown quick && echo 'done')" "0 done" "a quick event job finishes"
-is "$(ready) $(attempts_of slow) $(redis HGET "$(key interrupts)" slow)" "1 0 1" \
+is "$(ready) $(attempts_of slow) $(noted i slow)" "1 0 1" \
     "a slow one is returned as interrupted"
 
 # ---- embedded Redis: stopped last, and nothing is lost

@@ -16,7 +16,7 @@ redis hset later:hosts new:1 "{\"host\":\"new\",\"pid\":1,\"version\":\"99.1.0\"
 
 configure 'workers = 1;'
 start_laterd
-within 5 "laterd writes the number that it knows" number 1
+within 5 "laterd writes the number that it knows" number 2
 push_do one '"do":"done"'
 within 5 "and works" unknown one
 own=$("$laterd_bin" --version | sed 's/laterd //')
@@ -27,7 +27,7 @@ like "$out" "[^0-9]$own.alive" "and ours"
 
 # ---- a greater one while it runs: it waits
 
-redis set later:protocol 2 >/dev/null
+redis set later:protocol 3 >/dev/null
 redis_all client kill type normal >/dev/null
 within 10 "a greater number: laterd waits" logged 'a newer later keeps its jobs there'
 push_script two '{"type":"note"}' >/dev/null
@@ -35,8 +35,8 @@ sleep 1.5 # as long as the longest wait between two tries
 is "$(ready)" 1 "and takes nothing"
 run later size
 is "$status" 69 "later refuses: exit 69"
-contains "$err" 'later:protocol is 2, we know 1' "and says why"
-redis set later:protocol 1 >/dev/null
+contains "$err" 'later:protocol is 3, we know 2' "and says why"
+redis set later:protocol 2 >/dev/null
 within 8 "the number is ours again: it goes on" settled
 is "$(how_often 'redis is away')" 1 "one line for all the time"
 redis hdel later:hosts new:1 >/dev/null
@@ -49,20 +49,32 @@ redis set later:protocol 10 >/dev/null
 launch
 await_laterd
 is "$exited" 78 "a greater number at the start: exit 78"
-is "$(how_often 'a newer version of laterd')" 1 "one line says why"
+is "$(how_often 'another version of laterd')" 1 "one line says why"
 is "$(redis get later:protocol)" 10 "the number stays"
+
+# ---- an older one: it ends as well, and says what to do
+
+redis set later:protocol 1 >/dev/null
+: >"$log"
+launch
+await_laterd
+is "$exited" 78 "a smaller number at the start: exit 78"
+run later size
+is "$status" 69 "later refuses it, too"
+contains "$err" 'later:protocol is 1, we know 2); let it finish them, stop it and delete its keys' \
+    "and says what to do"
 
 # ---- what is no number of ours, and a prefix of its own
 
 redis set later:protocol 0 >/dev/null
 start_laterd
 push_do three '"do":"done"'
-within 5 "a smaller one is no hindrance" unknown three
+within 5 "what is nobody's is no hindrance" unknown three
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
-redis set later:protocol 2 >/dev/null
+redis set later:protocol 3 >/dev/null
 sed -i 's|^redis = { |&prefix = "shop"; |' "$work/laterd.conf"
 start_laterd
-within 5 "another prefix has a number of its own" number 1 shop:protocol
+within 5 "another prefix has a number of its own" number 2 shop:protocol
 stop_laterd
 finish

@@ -224,6 +224,12 @@ redis()
     $redis_cli "$@"
 }
 
+# noted TAG ID [QUEUE]: what a job's record has for a tag.
+noted()
+{
+    redis --raw HGET "later:{${3:-default}}:records" "$2" | sed -n "s/^$1=//p"
+}
+
 # redis_all COMMAND...: one without a key (INFO, CONFIG, FLUSHALL …), on every master.
 redis_all()
 {

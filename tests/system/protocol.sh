@@ -54,7 +54,7 @@ is "$(comm -13 "$work/told" "$work/found")" '' "every counter is in the table"
 later queues >/dev/null 2>&1 && later push null -q default --in 1h >/dev/null
 sum=$(redis --raw --eval "$scripts/size.lua" 'later:{default}:ready' 'later:{default}:delayed' \
     'later:{default}:reserved' 'later:{default}:dead' 'later:{default}:jobs' \
-    'later:{default}:priorities' 'later:{default}:paused' 'later:{default}:stats' , | awk '
+    'later:{default}:records' 'later:{default}:paused' 'later:{default}:stats' , | awk '
     NR <= 4 { in_sets += $1 }
     NR == 7 { jobs = $1; equal = in_sets == jobs }
     NR > 7 && NR % 2 == 0 { name = $1 }
@@ -71,8 +71,7 @@ is "$sum" equal "the two sums hold after the examples"
 redis zadd 'later:{plain}:ready' 5 '{"type":"null"}' >/dev/null
 redis zadd 'later:{plain}:delayed' 6 '{"type":"null","n":2}' >/dev/null
 redis --eval "$scripts/migrate.lua" 'later:{plain}:ready' 'later:{plain}:delayed' \
-    'later:{plain}:reserved' 'later:{plain}:jobs' 'later:{plain}:attempts' \
-    'later:{plain}:interrupts' 'later:{plain}:priorities' 'later:{plain}:errors' \
+    'later:{plain}:reserved' 'later:{plain}:jobs' 'later:{plain}:records' \
     'later:{plain}:unique' 'later:{plain}:wake' 'later:{plain}:paused' 'later:{plain}:stats' , 500 1 '' >/dev/null
 is "$(later reserve plain -n 2 | cut -f 1,4 | tr '\n' ' ')" \
     "$(for document in '{"type":"null"}' '{"type":"null","n":2}'; do

@@ -145,6 +145,24 @@ double live_score(const char *queue, const char *set, const char *member)
     return *text ? strtod(text, NULL) : (double)NAN;
 }
 
+#define VALUE_IN "string.match('\\n' .. record, '\\n' .. ARGV[1] .. '=([^\\n]*)')"
+
+const char *live_noted(const char *queue, const char *tag, const char *id)
+{
+    return live_string("EVAL %s 1 later:{%s}:records %s %s",
+                       "local record = redis.call('HGET', KEYS[1], ARGV[2]) or ''"
+                       "return " VALUE_IN " or ''",
+                       queue, tag, id);
+}
+
+long long live_noting(const char *queue, const char *tag)
+{
+    return live_number("EVAL %s 1 later:{%s}:records %s",
+                       "local n = 0 for _, record in ipairs(redis.call('HVALS', KEYS[1])) do "
+                       "if " VALUE_IN " then n = n + 1 end end return n",
+                       queue, tag);
+}
+
 long long live_calls(void)
 {
     const char *line = strstr(live_string("INFO commandstats"), "cmdstat_evalsha:calls=");

@@ -33,6 +33,11 @@ void live_do(const char *format, ...) __attribute__((format(printf, 1, 2)));
 double live_time(void);
 double live_score(const char *queue, const char *set, const char *member);
 
+/* What a job's record has for a tag, "" where it has none: as live_string(); and how many of a
+ * queue's records have that tag. */
+const char *live_noted(const char *queue, const char *tag, const char *id);
+long long live_noting(const char *queue, const char *tag);
+
 /* How often Redis has been asked to run a script since live_begin(). */
 long long live_calls(void);
 

@@ -149,14 +149,14 @@ START_TEST(test_push_unique)
     enum later_push_result results[3];
 
     open_at(live_url, 2);
-    live_number("ZADD later:{q}:unique 4000000000 ended");
+    live_do("HSET later:{q}:records ended t=4000000000\n");
     ck_assert_int_eq(later_push_many(client, "q", jobs, 3, results, &err), 0);
     ck_assert_int_eq(results[0], LATER_IS_PUSHED);
     ck_assert_int_eq(results[1], LATER_IS_PUSHED);
     ck_assert_int_eq(results[2], LATER_IS_KNOWN);
-    ck_assert_str_eq(live_string("ZSCORE later:{q}:unique a"), "-60");
-    ck_assert_str_eq(live_string("HGET later:{q}:priorities a"), "-3");
-    ck_assert_int_eq(live_number("ZCARD later:{q}:unique"), 2);
+    ck_assert_double_eq(strtod(live_noted("q", "u", "a"), NULL), 60);
+    ck_assert_str_eq(live_noted("q", "p", "a"), "-3");
+    ck_assert_str_eq(live_noted("q", "u", "b"), "");
     jobs[1].unique_for = -1;
     ck_assert_int_eq(later_push(client, "q", &jobs[1], NULL, NULL, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_DATA);
@@ -176,7 +176,7 @@ START_TEST(test_push_document)
     ck_assert_int_eq(later_push(client, "q", &job, id, NULL, &err), 0);
     ck_assert_str_eq(id, "mine");
     ck_assert_str_eq(live_string("HGET later:{q}:jobs mine"), document);
-    ck_assert_str_eq(live_string("HGET later:{q}:priorities mine"), "-3");
+    ck_assert_str_eq(live_noted("q", "p", "mine"), "-3");
 }
 END_TEST
 

@@ -350,11 +350,11 @@ START_TEST(test_a_newer_version)
     a.protocol = b.protocol = "$3\r\n999\r\n";
     rig_connect();
     RIG_UNTIL(rig.downs == 1);
-    ck_assert(later_redis_too_new(rig.redis));
+    ck_assert(later_redis_other_protocol(rig.redis));
     ck_assert_ptr_nonnull(strstr(rig.why, "later:protocol is 999"));
     a.protocol = b.protocol = NULL;
     up();
-    ck_assert(!later_redis_too_new(rig.redis));
+    ck_assert(!later_redis_other_protocol(rig.redis));
 }
 END_TEST
 

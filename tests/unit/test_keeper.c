@@ -282,7 +282,7 @@ START_TEST(test_gives_back_behind)
     ck_assert_int_eq(slot_state(running), SLOT_RUNNING);
     ck_assert_double_eq(live_score("q", "ready", "b"), 1001); /* its place */
     ck_assert_double_eq(live_score("r", "ready", "c"), 1004);
-    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 0);
+    ck_assert_int_eq(live_noting("q", "a"), 0);
     ck_assert_int_eq(live_number("LLEN later:{q}:wake"), 1);
     ck_assert_int_eq(expelled, 0);
     ck_assert_uint_eq(keeper_open(keeper), 0);
@@ -408,11 +408,10 @@ START_TEST(test_dead)
     ck_assert_double_eq(live_score("q", "ready", "held"), 1000);
     ck_assert_double_eq(live_score("q", "ready", "taken"), 1002);
     ck_assert(live_score("q", "ready", "ran") > 1e9);
-    ck_assert_int_eq(live_number("HGET later:{q}:attempts ran"), 1);
-    ck_assert_int_eq(live_number("HGET later:{q}:crashes ran"), 1);
-    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 2); /* and the buried one's */
-    ck_assert_ptr_nonnull(
-        strstr(live_string("HGET later:{q}:errors ran"), "killed by signal 9 (Killed)"));
+    ck_assert_int_eq(atoi(live_noted("q", "a", "ran")), 1);
+    ck_assert_int_eq(atoi(live_noted("q", "c", "ran")), 1);
+    ck_assert_int_eq(live_noting("q", "a"), 2); /* and the buried one's */
+    ck_assert_ptr_nonnull(strstr(live_noted("q", "e", "ran"), "killed by signal 9 (Killed)"));
     ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs done"), 0);
     ck_assert(!isnan(live_score("q", "dead", "bury")));
     ck_assert(!isnan(live_score("r", "delayed", "retry")));
@@ -437,9 +436,11 @@ START_TEST(test_dead_with_several)
     died(page, KEEPER_CRASH);
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 4);
-    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 0);
-    for (int i = 0; i < 4; i++)
-        ck_assert_str_eq(live_string("HGET later:{q}:crashes %d", i), "0");
+    ck_assert_int_eq(live_noting("q", "a"), 0);
+    for (int i = 0; i < 4; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        ck_assert_str_eq(live_noted("q", "c", id), "0");
+    }
     live_check("q");
 }
 END_TEST
@@ -486,7 +487,7 @@ START_TEST(test_dead_before_the_answer)
     LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 6);
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:reserved"), 2000);
-    ck_assert_int_eq(live_number("HLEN later:{q}:attempts"), 0);
+    ck_assert_int_eq(live_noting("q", "a"), 0);
     live_check("q");
 }
 END_TEST
@@ -513,7 +514,7 @@ START_TEST(test_dead_while_redis_is_away)
     }
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 3);
-    ck_assert_int_eq(live_number("HGET later:{q}:attempts ran"), 1);
+    ck_assert_int_eq(atoi(live_noted("q", "a", "ran")), 1);
     live_check("q");
 }
 END_TEST
@@ -551,8 +552,8 @@ START_TEST(test_left)
     died(page, KEEPER_LEFT);
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 2);
-    ck_assert_int_eq(live_number("HGET later:{q}:attempts ran"), 1);
-    ck_assert_int_eq(live_number("HEXISTS later:{q}:crashes ran"), 0); /* not its own fault */
+    ck_assert_int_eq(atoi(live_noted("q", "a", "ran")), 1);
+    ck_assert_str_eq(live_noted("q", "c", "ran"), ""); /* not its own fault */
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1);
     live_check("q");
 }

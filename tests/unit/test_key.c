@@ -17,11 +17,7 @@ static const struct {
     { LATER_KEY_RESERVED, "reserved", "later:{mail}:reserved" },
     { LATER_KEY_DEAD, "dead", "later:{mail}:dead" },
     { LATER_KEY_JOBS, "jobs", "later:{mail}:jobs" },
-    { LATER_KEY_ATTEMPTS, "attempts", "later:{mail}:attempts" },
-    { LATER_KEY_CRASHES, "crashes", "later:{mail}:crashes" },
-    { LATER_KEY_INTERRUPTS, "interrupts", "later:{mail}:interrupts" },
-    { LATER_KEY_PRIORITIES, "priorities", "later:{mail}:priorities" },
-    { LATER_KEY_ERRORS, "errors", "later:{mail}:errors" },
+    { LATER_KEY_RECORDS, "records", "later:{mail}:records" },
     { LATER_KEY_UNIQUE, "unique", "later:{mail}:unique" },
     { LATER_KEY_WAKE, "wake", "later:{mail}:wake" },
     { LATER_KEY_PAUSED, "paused", "later:{mail}:paused" },
@@ -78,13 +74,20 @@ END_TEST
 
 START_TEST(test_protocol)
 {
-    static const char *const fine[] = { "", "0", "1", "01", "OK", "2x", "-2", "x", "1.9", " 2" };
-    static const char *const newer[] = { "2", "10", "99999999999999999999999999" };
+    static const char *const fine[] = { "", "0", "2", "02", "OK", "3x", "-3", "x", "2.9", " 3" };
+    static const char *const newer[] = { "3", "10", "99999999999999999999999999" };
+    char why[LATER_PROTOCOL_WHY];
 
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
-        ck_assert_msg(!later_protocol_newer(fine[i]), "newer: %s", fine[i]);
-    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
-        ck_assert_msg(later_protocol_newer(newer[i]), "not newer: %s", newer[i]);
+        ck_assert_msg(!later_protocol_differs(fine[i], "k", why), "differs: %s", fine[i]);
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
+        ck_assert_msg(later_protocol_differs(newer[i], "k", why), "the same: %s", newer[i]);
+        ck_assert_ptr_nonnull(strstr(why, "a newer later"));
+    }
+    ck_assert(later_protocol_differs("1", "shop:protocol", why));
+    ck_assert_ptr_nonnull(strstr(why, "an older later"));
+    ck_assert_ptr_nonnull(strstr(why, "(shop:protocol is 1, we know 2)"));
+    ck_assert_ptr_nonnull(strstr(why, "delete its keys"));
 }
 END_TEST
 

@@ -122,11 +122,11 @@ START_TEST(test_verbs)
     ck_assert(fabs(live_score("q", "ready", "soon") - now) < 10);
     ck_assert_double_eq(live_score("q", "ready", "back"), 1004); /* its place */
     ck_assert(!isnan(live_score("q", "dead", "buried")));
-    ck_assert_int_eq(live_number("HGET later:{q}:attempts later"), 1);
-    ck_assert_int_eq(live_number("HGET later:{q}:crashes soon"), 1);
-    ck_assert_int_eq(live_number("HEXISTS later:{q}:attempts back"), 0);
-    ck_assert_int_eq(live_number("HEXISTS later:{q}:attempts buried"), 0);
-    error = json_loads(live_string("HGET later:{q}:errors later"), JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_int_eq(atoi(live_noted("q", "a", "later")), 1);
+    ck_assert_int_eq(atoi(live_noted("q", "c", "soon")), 1);
+    ck_assert_str_eq(live_noted("q", "a", "back"), "");
+    ck_assert_str_eq(live_noted("q", "a", "buried"), "");
+    error = json_loads(live_noted("q", "e", "later"), JSON_REJECT_DUPLICATES, NULL);
     ck_assert_str_eq(json_string_value(json_object_get(error, "kind")), "retry");
     ck_assert_str_eq(json_string_value(json_object_get(error, "text")), "a \"why\"");
     ck_assert_str_eq(json_string_value(json_object_get(error, "host")), "the-host");

@@ -76,8 +76,8 @@ static void check_call(enum later_script script, const char *name, const char *c
     check_call(LATER_SCRIPT_##script, name, (const char *const[]){ __VA_ARGS__, NULL })
 
 #define PUSH_KEYS                                                                                  \
-    "16", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":crashes", ":interrupts",          \
-        ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", ":due", ":shards"
+    "10", ":ready", ":delayed", ":dead", ":jobs", ":records", ":wake", ":paused", ":stats",        \
+        ":shards"
 
 /* ---- push */
 
@@ -143,7 +143,7 @@ START_TEST(test_push_many)
     }
     later_queue_push(&cmd, &keys, NULL, 0, 0, items, LATER_BATCH_MAX);
     ck_assert(later_command_ready(&cmd));
-    ck_assert_mem_eq(cmd.data, "*2021\r\n$7\r\nEVALSHA", 18); /* 3 + 16 + 2 + 4 × 500 */
+    ck_assert_mem_eq(cmd.data, "*2015\r\n$7\r\nEVALSHA", 18); /* 3 + 10 + 2 + 4 × 500 */
     len = strlen("$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n") + 9;
     ck_assert_mem_eq(cmd.data + cmd.len - len,
                      "$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n\0\r\n$9\r\n\r\n", len);
@@ -172,7 +172,8 @@ END_TEST
 /* ---- reserve */
 
 #define RESERVE_KEYS                                                                               \
-    "8", ":ready", ":reserved", ":jobs", ":attempts", ":crashes", ":wake", ":paused", ":stats"
+    "9", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":records", ":wake", ":paused",      \
+        ":stats"
 
 START_TEST(test_reserve)
 {
@@ -195,9 +196,9 @@ END_TEST
 START_TEST(test_reserved)
 {
     const struct later_reply *reply =
-        reply_of("*11\r\n$17\r\n1700000000.500000\r\n"
-                 "$1\r\na\r\n$5\r\n17.25\r\n$0\r\n\r\n$0\r\n\r\n$2\r\n{}\r\n"
-                 "$2\r\nbb\r\n$4\r\n-inf\r\n$1\r\n3\r\n$1\r\n0\r\n$0\r\n\r\n");
+        reply_of("*9\r\n$17\r\n1700000000.500000\r\n"
+                 "$1\r\na\r\n$5\r\n17.25\r\n$0\r\n\r\n$2\r\n{}\r\n"
+                 "$2\r\nbb\r\n$4\r\n-inf\r\n$8\r\na=3\nc=0\n\r\n$0\r\n\r\n");
     struct later_reserved job;
 
     ck_assert_uint_eq(later_queue_reserved_count(reply), 2);
@@ -224,7 +225,7 @@ START_TEST(test_reserved_hostile)
 {
     static const char *const bytes[] = {
         "*0\r\n", "*-1\r\n",           "$1\r\nx\r\n",
-        ":1\r\n", "*1\r\n$1\r\n5\r\n", "*5\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n"
+        ":1\r\n", "*1\r\n$1\r\n5\r\n", "*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n"
     };
     struct later_reserved job;
 
@@ -239,7 +240,7 @@ START_TEST(test_reserved_hostile)
         ck_assert_str_eq(job.document, "");
         ck_assert_int_eq(job.crashes, -1);
     }
-    later_queue_reserved(reply_of("*6\r\n*0\r\n*0\r\n:5\r\n*0\r\n$-1\r\n-ERR\r\n"), 0, &job);
+    later_queue_reserved(reply_of("*5\r\n*0\r\n*0\r\n:5\r\n*0\r\n-ERR\r\n"), 0, &job);
     ck_assert_str_eq(job.id, "");
     ck_assert_int_eq(job.crashes, -1);
     ck_assert_str_eq(job.document, "ERR");
@@ -260,28 +261,25 @@ START_TEST(test_settle)
                                            .error = "\"kind\":\"crash\"}" };
 
     later_queue_settle(&cmd, &keys, LATER_VERB_ACK, 0, bare, 2);
-    CALL(ACK, "ack", "9", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
-         ":priorities", ":errors", ":unique", ":stats", TOKEN ":a", "fedcba9876543210:b");
+    CALL(ACK, "ack", "5", ":reserved", ":jobs", ":records", ":unique", ":stats", TOKEN ":a",
+         "fedcba9876543210:b");
     later_queue_settle(&cmd, &keys, LATER_VERB_EXPIRE, 0, &full, 1);
-    CALL(EXPIRE, "expire", "9", ":reserved", ":jobs", ":attempts", ":crashes", ":interrupts",
-         ":priorities", ":errors", ":unique", ":stats", TOKEN ":a");
+    CALL(EXPIRE, "expire", "5", ":reserved", ":jobs", ":records", ":unique", ":stats", TOKEN ":a");
     later_queue_settle(&cmd, &keys, LATER_VERB_TOUCH, 30, bare, 2);
     CALL(TOUCH, "touch", "1", ":reserved", "30.000000", TOKEN ":a", "fedcba9876543210:b");
     later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, &full, 1);
-    CALL(BURY, "bury", "7", ":reserved", ":dead", ":attempts", ":crashes", ":interrupts", ":errors",
-         ":stats", TOKEN ":a", "crashed", "\"kind\":\"crash\"}");
+    CALL(BURY, "bury", "5", ":reserved", ":dead", ":jobs", ":records", ":stats", TOKEN ":a",
+         "crashed", "\"kind\":\"crash\"}");
     later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, bare, 1);
-    CALL(BURY, "bury", "7", ":reserved", ":dead", ":attempts", ":crashes", ":interrupts", ":errors",
-         ":stats", TOKEN ":a", "ran", "");
+    CALL(BURY, "bury", "5", ":reserved", ":dead", ":jobs", ":records", ":stats", TOKEN ":a", "ran",
+         "");
 }
 END_TEST
 
 #define RELEASE_KEYS                                                                               \
-    "12", ":reserved", ":ready", ":delayed", ":attempts", ":crashes", ":interrupts",               \
-        ":priorities", ":errors", ":wake", ":paused", ":stats", ":due"
+    "8", ":reserved", ":ready", ":delayed", ":jobs", ":records", ":wake", ":paused", ":stats"
 #define RETURN_KEYS                                                                                \
-    "11", ":reserved", ":ready", ":delayed", ":attempts", ":crashes", ":interrupts",               \
-        ":priorities", ":wake", ":paused", ":stats", ":due"
+    "8", ":reserved", ":ready", ":delayed", ":jobs", ":records", ":wake", ":paused", ":stats"
 
 START_TEST(test_release_and_return)
 {
@@ -386,13 +384,11 @@ START_TEST(test_migrate)
     struct later_migrated told;
 
     later_queue_migrate(&cmd, &keys, 500, true, "e");
-    CALL(MIGRATE, "migrate", "12", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
-         ":interrupts", ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", "500",
-         "1", "e");
+    CALL(MIGRATE, "migrate", "9", ":ready", ":delayed", ":reserved", ":jobs", ":records", ":unique",
+         ":wake", ":paused", ":stats", "500", "1", "e");
     later_queue_migrate(&cmd, &keys, 1, false, "");
-    CALL(MIGRATE, "migrate", "12", ":ready", ":delayed", ":reserved", ":jobs", ":attempts",
-         ":interrupts", ":priorities", ":errors", ":unique", ":wake", ":paused", ":stats", "1", "0",
-         "");
+    CALL(MIGRATE, "migrate", "9", ":ready", ":delayed", ":reserved", ":jobs", ":records", ":unique",
+         ":wake", ":paused", ":stats", "1", "0", "");
     later_queue_migrated(reply_of("*5\r\n:3\r\n:2\r\n$8\r\n0.250000\r\n$0\r\n\r\n"
                                   "$17\r\n1700000000.500000\r\n"),
                          &told);
@@ -411,16 +407,14 @@ END_TEST
 START_TEST(test_ids)
 {
     later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
-    CALL(SHOW, "show", "7", ":ready", ":delayed", ":dead", ":jobs", ":attempts", ":priorities",
-         ":errors", "a", "b");
+    CALL(SHOW, "show", "5", ":ready", ":delayed", ":dead", ":jobs", ":records", "a", "b");
     later_inspect_locate(&cmd, &keys, "a", TOKEN ":a");
     CALL(LOCATE, "locate", "5", ":ready", ":delayed", ":dead", ":reserved", ":jobs", "a",
          TOKEN ":a");
     later_queue_cancel(&cmd, &keys, (const char *const[]){ "a", "b" },
                        (const char *const[]){ NULL, TOKEN ":b" }, 2);
-    CALL(CANCEL, "cancel", "13", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":attempts",
-         ":crashes", ":interrupts", ":priorities", ":errors", ":unique", ":stats", ":cancelled",
-         "a", "", "b", TOKEN ":b");
+    CALL(CANCEL, "cancel", "9", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":records",
+         ":unique", ":stats", ":cancelled", "a", "", "b", TOKEN ":b");
 }
 END_TEST
 

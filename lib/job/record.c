@@ -1,0 +1,58 @@
+/* record.c: what is kept beside a document. */
+#include "job/record.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The whole number that len bytes spell, of at most nine digits. */
+static bool read_number(const char *text, size_t len, int32_t *number)
+{
+    bool minus = len > 0 && *text == '-';
+    int32_t sum = 0;
+
+    if (len == minus || len > (minus ? 10u : 9u))
+        return false;
+    for (size_t i = minus; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        sum = sum * 10 + (text[i] - '0');
+    }
+    *number = minus ? -sum : sum;
+    return true;
+}
+
+static void read_value(struct later_record *record, char tag, const char *value, size_t len)
+{
+    int32_t number;
+
+    if (tag == 'e') {
+        record->error = value;
+        record->error_len = len;
+        return;
+    }
+    if (!read_number(value, len, &number))
+        return;
+    if (tag == 'p' && number >= -100 && number <= 100)
+        record->priority = number;
+    else if (tag == 'a' && number > 0)
+        record->attempts = (uint32_t)number;
+    else if (tag == 'c' && number >= 0)
+        record->crashes = number;
+    else if (tag == 'i' && number > 0)
+        record->interrupts = (uint32_t)number;
+}
+
+void later_record_read(struct later_record *record, const char *text, size_t len)
+{
+    const char *end = text + len;
+
+    *record = (struct later_record){ .crashes = -1, .error = "" };
+    while (text < end) {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+
+        line_end = line_end ? line_end : end;
+        if (line_end - text > 2 && text[1] == '=')
+            read_value(record, *text, text + 2, (size_t)(line_end - text) - 2);
+        text = line_end + 1;
+    }
+}

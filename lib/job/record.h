@@ -1,0 +1,24 @@
+/*
+ * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records").
+ */
+#ifndef LATER_RECORD_H
+#define LATER_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A record's known tags, each with what it means where it is not there. */
+struct later_record {
+    uint32_t attempts;   /* 0 */
+    int32_t crashes;     /* -1: none; 0: a suspect */
+    uint32_t interrupts; /* 0; in a row */
+    int32_t priority;    /* 0 */
+    const char *error;   /* "": why it failed last, a JSON object; borrowed, error_len bytes */
+    size_t error_len;
+};
+
+/* Reads a record; an empty one is none. What is not known, or no number where one should be, is as
+ * if it were not there. */
+void later_record_read(struct later_record *record, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,79 @@
+/* test_record.c: what is kept beside a document. */
+#include "job/record.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct later_record record;
+
+static void read_text(const char *text)
+{
+    char *bytes = malloc(strlen(text) + 1); /* valgrind sees who reads beyond */
+
+    ck_assert_ptr_nonnull(bytes);
+    memcpy(bytes, text, strlen(text));
+    later_record_read(&record, bytes, strlen(text));
+    record.error = record.error_len ? strndup(record.error, record.error_len) : "";
+    free(bytes);
+}
+
+static void check(uint32_t attempts, int32_t crashes, uint32_t interrupts, int32_t priority,
+                  const char *error)
+{
+    ck_assert_uint_eq(record.attempts, attempts);
+    ck_assert_int_eq(record.crashes, crashes);
+    ck_assert_uint_eq(record.interrupts, interrupts);
+    ck_assert_int_eq(record.priority, priority);
+    ck_assert_str_eq(record.error, error);
+    if (record.error_len)
+        free((char *)(uintptr_t)record.error);
+}
+
+START_TEST(test_all_of_it)
+{
+    read_text("");
+    check(0, -1, 0, 0, "");
+    read_text("a=3\nc=0\ni=9\np=-100\ne={\"at\":1.5,\"text\":\"p=7 a=1\"}\nu=60.000000\n");
+    check(3, 0, 9, -100, "{\"at\":1.5,\"text\":\"p=7 a=1\"}");
+    read_text("e={}\np=100\n");
+    check(0, -1, 0, 100, "{}");
+}
+END_TEST
+
+/* Of a later version, or without its last line end. */
+START_TEST(test_unknown_tags)
+{
+    read_text("x=1\nprogress={\"done\":3}\na=2\nzz=a=5\np=1");
+    check(2, -1, 0, 1, "");
+}
+END_TEST
+
+START_TEST(test_junk)
+{
+    static const char *const junk[] = {
+        "a=\nc=\ni=\np=\ne=\n",       "a=x\nc=1.5\ni= 1\np=101\n",
+        "a=-1\nc=-1\ni=-9\np=-101\n", "a=9223372036854775807\nc=1e3\ni=+1\np=--1\n",
+        "\n\n=\n==\na\nc\n-\n",       "a 3\nc:2\nA=1\n",
+        "p=-\na=1234567890\n"
+    };
+
+    for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+        read_text(junk[i]);
+        check(0, -1, 0, 0, "");
+    }
+}
+END_TEST
+
+static TCase *records(void)
+{
+    TCase *tc = tcase_create("records");
+
+    tcase_add_test(tc, test_all_of_it);
+    tcase_add_test(tc, test_unknown_tags);
+    tcase_add_test(tc, test_junk);
+    return tc;
+}
+
+UNIT_MAIN("record", records)
