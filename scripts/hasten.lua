@@ -1,28 +1,23 @@
--- hasten: have delayed jobs due now, since what they waited for is there
+-- hasten: have a job due now that waits in `delayed` for a lock or a place
 -- KEYS   delayed due
--- ARGV   latest (id)...
--- reply  how many
+-- ARGV   latest id
+-- reply  1; 0 when it does not wait there, or for something else
 --
--- latest  a job that is due after this moment waits for something else, and is left alone
+-- latest  when it was due, by the line. What is due later, or more than two seconds before, is not
+--         what has entered there: it was replaced, or has failed since.
 
 -- @include now
 -- @include number
 
 local last = number(latest, 0, 1e11)
-if not last or #ARGV > 501 then
-    return redis.error_reply('ERR hasten: latest is a time; at most 500 jobs a call')
+if not last then
+    return redis.error_reply('ERR hasten: latest is a time')
 end
-local soon = {}
-for i = 2, #ARGV do
-    local at = tonumber(redis.call('ZSCORE', delayed, ARGV[i]) or now)
-    if at > now and at <= last then
-        soon[#soon + 1] = string.format('%.6f', now)
-        soon[#soon + 1] = ARGV[i]
-    end
+local at = tonumber(redis.call('ZSCORE', delayed, id) or 0)
+if at <= now or at > last + 0.001 or at < last - 2 then
+    return 0
 end
-if #soon > 0 then
-    redis.call('ZREM', delayed, soon[2])
-    redis.call('ZADD', delayed, unpack(soon))
-    redis.call('PUBLISH', due, soon[1])
-end
-return #soon / 2
+redis.call('ZREM', delayed, id)
+redis.call('ZADD', delayed, string.format('%.6f', now), id)
+redis.call('PUBLISH', due, string.format('%.6f', now))
+return 1

@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HASTEN_SLACK 1.0 /* seconds: a job due later than we know of waits for something else */
-#define TRIES        100 /* jobs that are not there any more, passed over */
+#define TRIES 100 /* jobs that are not there any more, passed over */
 
-/* Takes the job that waits longest out of the list: "QUEUE ID" into member, and when it is due.
+/* Takes the job that waits longest out of the line: "QUEUE ID" into member, and when it is due.
  * Returns false where none waits, or Redis does not answer. */
 static bool take_next(struct cli *cli, const char *name, char *member, size_t room, double *due)
 {
@@ -19,11 +18,11 @@ static bool take_next(struct cli *cli, const char *name, char *member, size_t ro
     struct later_error ignored;
     bool any;
 
-    later_permit_next(&cmd, later_call_prefix(cli->client), true, name);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_WAIT_NEXT, &ignored);
-    any = later_reply_count(reply) == 2;
-    snprintf(member, room, "%s", later_reply_text(later_reply_at(reply, 0), NULL));
-    *due = later_reply_seconds(later_reply_at(reply, 1), 0);
+    later_permit_line(&cmd, later_call_prefix(cli->client), true, name, 1, 0, "");
+    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_LOCK_LINE, &ignored);
+    any = later_permit_called(reply) > 0;
+    if (any)
+        snprintf(member, room, "%s", later_permit_next(reply, 0, due));
     later_reply_free(reply);
     return any;
 }
@@ -43,7 +42,7 @@ static bool hasten(struct cli *cli, char *member, double due)
     *id++ = '\0';
     if (cli_keys(cli, member, &keys, &ignored) < 0)
         return false;
-    later_permit_hasten(&cmd, &keys, due + HASTEN_SLACK, id);
+    later_permit_hasten(&cmd, &keys, due, id);
     reply = cli_call_once(cli, &cmd, LATER_SCRIPT_HASTEN, &ignored);
     found = !reply || later_reply_int(reply) > 0;
     later_reply_free(reply);

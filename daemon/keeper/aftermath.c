@@ -27,6 +27,7 @@ struct remains {
 struct aftermath {
     struct event_base *base;
     struct link *link;
+    struct line *line;
     char prefix[LATER_PREFIX_MAX + 1];
     struct outbox *outbox;
     outbox_keys_fn *keys;
@@ -108,6 +109,7 @@ static int free_hold(struct remains *remains, struct slot_hold *hold)
         free(freeing);
         return -1;
     }
+    hold_call_next(hold, remains->aftermath->line);
     remains->finds++;
     return 0;
 }
@@ -127,8 +129,10 @@ static bool free_holds(struct remains *remains)
         if (free_hold(remains, hold) < 0)
             remains->failed = true;
     }
-    if (any)
+    if (any) {
+        line_flush(remains->aftermath->line);
         link_flush(remains->aftermath->link);
+    }
     return any;
 }
 
@@ -318,7 +322,11 @@ struct aftermath *aftermath_new(struct event_base *base, struct link *link, cons
         .base = base, .link = link, .outbox = outbox, .keys = keys, .buried = buried, .arg = arg
     };
     snprintf(aftermath->prefix, sizeof aftermath->prefix, "%s", prefix);
-    return aftermath;
+    aftermath->line = line_new(link, aftermath->prefix, NULL, NULL);
+    if (aftermath->line)
+        return aftermath;
+    free(aftermath);
+    return NULL;
 }
 
 void aftermath_free(struct aftermath *aftermath)
@@ -332,5 +340,6 @@ void aftermath_free(struct aftermath *aftermath)
         event_free(remains->timer);
         free(remains);
     }
+    line_free(aftermath->line);
     free(aftermath);
 }

@@ -16,6 +16,7 @@
 
 struct lock_leases {
     struct link *link;
+    struct line *line;
     bool (*watched)(const void *arg, const struct slots *slots);
     const void *arg;
     char prefix[LATER_PREFIX_MAX + 1];
@@ -25,6 +26,7 @@ struct lock_leases {
 struct clean {
     char name[201], token[LATER_TOKEN_LEN + 1];
     bool lock;
+    uint32_t max;
     double ttl;
 };
 
@@ -34,6 +36,7 @@ static bool clean(const struct slot_hold *hold, struct clean *copy)
     memcpy(copy->token, hold->token, sizeof copy->token);
     copy->name[sizeof copy->name - 1] = copy->token[LATER_TOKEN_LEN] = '\0';
     copy->lock = hold->kind == HOLD_LOCK;
+    copy->max = hold->max;
     copy->ttl = hold->ttl;
     return later_key_name_valid(copy->name) && copy->ttl >= LATER_LOCK_TTL_MIN &&
            copy->ttl <= LATER_LOCK_TTL_MAX;
@@ -57,6 +60,14 @@ bool hold_free_command(const struct slot_hold *hold, const char *prefix, struct 
         later_permit_free(cmd, prefix, copy.name, (const char *const[]){ copy.token }, 1);
     *script = copy.lock ? LATER_SCRIPT_LOCK_FREE : LATER_SCRIPT_PERMIT_FREE;
     return true;
+}
+
+void hold_call_next(const struct slot_hold *hold, struct line *line)
+{
+    struct clean copy;
+
+    if (clean(hold, &copy))
+        line_call_next(line, &(struct line_key){ copy.lock, copy.max, copy.name });
 }
 
 /* --- a call without an answer --- */
@@ -238,6 +249,8 @@ static void free_left(struct lock_leases *holds, struct slots *slots, struct slo
     }
     add(call, hold);
     ask(holds, &cmd, script, on_freed, call);
+    hold_call_next(hold, holds->line);
+    line_flush(holds->line);
 }
 
 /* One hold of a living worker. A lock that could not be renewed for all of its ttl is lost,
@@ -282,10 +295,16 @@ struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
         return NULL;
     *holds = (struct lock_leases){ .link = link, .watched = watched, .arg = arg };
     snprintf(holds->prefix, sizeof holds->prefix, "%s", prefix);
-    return holds;
+    holds->line = line_new(link, holds->prefix, NULL, NULL);
+    if (holds->line)
+        return holds;
+    lock_leases_free(holds);
+    return NULL;
 }
 
 void lock_leases_free(struct lock_leases *holds)
 {
+    if (holds)
+        line_free(holds->line);
     free(holds);
 }

@@ -10,12 +10,13 @@
  *   - What a worker could not free, since Redis did not answer, is freed from here.
  *   - What a dead worker held is freed at once (aftermath.c).
  *
- * Taking is the worker's: admission.c.
+ * Whoever frees asks who comes next (line.h). Taking is the worker's: admission.c.
  */
 #ifndef LATERD_LOCK_LEASES_H
 #define LATERD_LOCK_LEASES_H
 
 #include "redis/command.h"
+#include "reservation/line.h"
 #include "link/link.h"
 #include "reservation/slots.h"
 
@@ -36,5 +37,8 @@ void lock_leases_renew(struct lock_leases *holds, struct slots *slots, double no
  * over it so that it has no name. What is not held, or by another, is not touched. */
 bool hold_free_command(const struct slot_hold *hold, const char *prefix, struct later_command *cmd,
                        int *script);
+
+/* Asks who comes next, behind the freeing. */
+void hold_call_next(const struct slot_hold *hold, struct line *line);
 
 #endif

@@ -30,7 +30,9 @@ struct later_job {
     const struct config_type *rules; /* its row of `types`, or NULL */
     const char *queue, *id, *token;
     uint32_t attempt;
-    double began, deadline; /* later_clock() */
+    uint32_t asked;           /* how many of its needs it has */
+    struct slot_hold *asking; /* and which it waits to hear of */
+    double began, deadline;   /* later_clock() */
     struct later_policy policy;
 
     /* What the handler said. */

@@ -12,7 +12,7 @@
 
 #define DIGITS "0123456789"
 
-static const char magic[8] = "laterd1";
+static const char magic[8] = "laterd2";
 
 /* Which start of the host this is; "" where nobody says. */
 static void read_boot(char boot[40])

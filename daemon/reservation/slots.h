@@ -97,6 +97,7 @@ struct slot_hold {
     _Atomic int64_t touched; /* microseconds of later_clock(): taken, or renewed, last */
     _Atomic int64_t again;   /* keeper: it is not asked for before then; 0 = whenever it is due */
     uint32_t kind;           /* enum hold_kind */
+    uint32_t max;            /* of how many places it is one */
     uint32_t slot;           /* whose it is: index and serial */
     uint32_t slot_serial;
     double ttl;     /* seconds it holds without being renewed */

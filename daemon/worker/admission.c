@@ -1,30 +1,27 @@
 /* admission.c: what a job needs before it may run, asked for in turn. */
 #include "worker/admission.h"
 #include "reservation/job.h"
+#include "worker/worker.h"
 
-#include "client/call.h"
 #include "base/clock.h"
 #include "base/digest.h"
-#include "client/lock_wait.h"
+#include "queue/lock.h"
 #include "queue/permit.h"
 #include "queue/stock.h"
-#include "worker/backlog.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SHUT_SECONDS  0.02 /* a lock or places that were not to be had are not asked for again */
-#define FIRST_SECONDS 0.2  /* until the first that waits for them looks again */
-#define FIRST_MOST    2.0  /* more and more, up to this, while they stay closed */
-#define APART_SECONDS 0.25 /* between the looks of those behind it */
-#define LIMIT_LEAST   0.01 /* a limit that opens sooner is not asked again and again */
-#define AWAY_SECONDS  1.0  /* where Redis does not answer */
-#define QUIET_SECONDS 10.0 /* between two lines in the log about that */
+#define SHUT_SECONDS  0.002 /* a lock or places that were not to be had are not asked for again */
+#define LIMIT_LEAST   0.01  /* a limit that opens sooner is not asked again and again */
+#define AWAY_SECONDS  1.0   /* where Redis does not answer */
+#define LOOK_SECONDS  0.75  /* between two looks after a line, and up to half a second more */
+#define QUIET_SECONDS 10.0  /* between two lines in the log about that */
 
-struct worker_need {
-    enum admission_kind kind;
+struct need {
+    char kind; /* 'l'ock, 'p'laces, li'm'it */
     uint32_t max;
     double per;
     bool sliding;
@@ -32,14 +29,6 @@ struct worker_need {
 };
 
 /* --- what it needs --- */
-
-static struct worker_need *next_need(struct worker *worker, size_t *count, enum admission_kind kind)
-{
-    struct worker_need *need = &worker->needs[(*count)++];
-
-    *need = (struct worker_need){ .kind = kind };
-    return need;
-}
 
 static void limit_name(const struct config_limit *limit, const struct later_job *job,
                        char name[LATER_LOCK_MAX + 1])
@@ -59,214 +48,321 @@ static void limit_name(const struct config_limit *limit, const struct later_job 
         later_digest(whole, strlen(whole), name);
 }
 
-static void add_limits(const struct later_job *job, size_t *count)
+static bool nth_limit(const struct later_job *job, uint32_t n, struct need *need)
 {
     const struct config *config = job->worker->config;
 
     for (uint32_t i = 0; i < config->limit_count; i++) {
         const struct config_limit *limit = &config->limits[i];
-        struct worker_need *need;
 
         if (limit->type[0] ? !config_type_matches(limit->type, job->doc.type)
                            : strcmp(limit->queue, job->queue) != 0)
             continue;
-        need = next_need(job->worker, count, ADMISSION_LIMIT);
-        need->max = limit->max;
-        need->per = limit->per;
-        need->sliding = limit->sliding;
+        if (n-- > 0)
+            continue;
+        *need = (struct need){
+            .kind = 'm', .max = limit->max, .per = limit->per, .sliding = limit->sliding
+        };
         limit_name(limit, job, need->name);
+        return true;
     }
+    return false;
 }
 
-/* Fills worker->needs; returns how many, or -1 without memory. Locks first, then places, limits:
- * every job asks in the same order. */
-static ssize_t needs_of(const struct later_job *job)
+static bool is_need(struct need *need, char kind, uint32_t max, const char *what, const char *name)
 {
-    struct worker *worker = job->worker;
-    const struct config_type *rules = job->rules;
-    const struct config_queue *queue = &worker->start->pool->queues[job->slot->queue];
-    bool exclusive = rules && rules->exclusive;
-    uint32_t running = rules ? rules->max_running : 0;
-    struct worker_need *need;
-    size_t count = 0;
+    *need = (struct need){ .kind = kind, .max = max };
+    snprintf(need->name, sizeof need->name, "%s%s", what, name);
+    return true;
+}
 
-    if (!job->doc.lock[0] && !exclusive && !running && !queue->max_running &&
-        !worker->config->limit_count)
-        return 0;
-    if (!worker->needs)
-        worker->needs = calloc(4 + worker->config->limit_count, sizeof *worker->needs);
-    if (!worker->needs)
-        return -1;
-    if (job->doc.lock[0])
-        strcpy(next_need(worker, &count, ADMISSION_LOCK)->name, job->doc.lock);
-    if (exclusive)
-        snprintf(next_need(worker, &count, ADMISSION_LOCK)->name, sizeof need->name, "type:%s",
-                 job->doc.type);
-    if (running) {
-        need = next_need(worker, &count, ADMISSION_PERMIT);
-        snprintf(need->name, sizeof need->name, "type:%s", rules->name);
-        need->max = running;
-    }
-    if (queue->max_running) {
-        need = next_need(worker, &count, ADMISSION_PERMIT);
-        snprintf(need->name, sizeof need->name, "queue:%s", job->queue);
-        need->max = queue->max_running;
-    }
-    add_limits(job, &count);
-    return (ssize_t)count;
+/* Its n-th need; false where there are fewer. Locks first, then places, limits: every job asks in
+ * the same order. */
+static bool nth_need(const struct later_job *job, uint32_t n, struct need *need)
+{
+    const struct config_type *rules = job->rules;
+    const struct config_queue *queue = &job->worker->start->pool->queues[job->slot->queue];
+
+    if (job->doc.lock[0] && n-- == 0)
+        return is_need(need, 'l', 1, "", job->doc.lock);
+    if (rules && rules->exclusive && n-- == 0)
+        return is_need(need, 'l', 1, "type:", job->doc.type);
+    if (rules && rules->max_running && n-- == 0)
+        return is_need(need, 'p', rules->max_running, "type:", rules->name);
+    if (queue->max_running && n-- == 0)
+        return is_need(need, 'p', queue->max_running, "queue:", job->queue);
+    return nth_limit(job, n, need);
+}
+
+/* --- it must wait --- */
+
+/* One line now and then: with Redis away each job would say it. */
+static void complain(struct admission *admission, const char *name, const char *text)
+{
+    double now = later_clock();
+
+    if (now < admission->complained + QUIET_SECONDS)
+        return;
+    admission->complained = now;
+    log_line(LOG_WARN, "%s: %s; jobs that need it are returned", name, text);
+}
+
+/* The job enters the line when its return is answered. Where there is no memory it comes back by
+ * itself. */
+static double refuse_in_line(struct later_job *job, const struct need *need,
+                             struct backlog_row *row)
+{
+    struct admission *admission = job->worker->admission;
+    const struct slots *slots = job->worker->slots;
+    const struct line_key at = { need->kind == 'l', need->max, need->name };
+    double wait = row ? backlog_look(row) : AWAY_SECONDS;
+
+    admission->returns[job->slot - slots->page->slots] = line_entry(
+        admission->line, &at, wait, job->worker->queues[job->slot->queue].keys.queue, job->id);
+    return wait;
+}
+
+static void refuse(struct later_job *job, const struct need *need, struct backlog_row *row)
+{
+    double now = later_clock(), wait;
+
+    if (need->kind != 'm')
+        wait = refuse_in_line(job, need, row);
+    else
+        wait = row ? backlog_turn(row, now) : AWAY_SECONDS;
+    job->worker->admission->done(job, wait, need->name);
+}
+
+/* Redis said no; a limit opens after `opens` seconds. */
+static void on_closed(struct later_job *job, const struct need *need, double opens)
+{
+    double now = later_clock();
+    struct backlog_row *row =
+        backlog_make(job->worker->admission->backlog, need->kind, need->name, now);
+
+    admission_leave(job);
+    if (row && need->kind == 'm')
+        backlog_close(row, now, fmax(opens, LIMIT_LEAST), need->max, need->per);
+    else if (row)
+        row->shut = now + SHUT_SECONDS;
+    refuse(job, need, row);
 }
 
 /* --- asking Redis --- */
 
-/* One line now and then: with Redis away each job would say it. */
-static void complain(struct worker *worker, const char *name, const struct later_error *err)
-{
-    double now = later_clock();
+static void ask_next(struct later_job *job);
 
-    if (now < worker->complained + QUIET_SECONDS)
+static void on_answer(void *arg, struct later_answer *answer)
+{
+    struct later_job *job = arg;
+    struct slot_hold *hold = job->asking;
+    double opens = 0;
+    bool closed = false;
+    struct need need;
+
+    nth_need(job, job->asked, &need);
+    job->asking = NULL;
+    if (answer->outcome != LATER_ANSWERED) {
+        if (hold)
+            admission_hold_leave(job->worker->admission, hold, HOLD_LEFT);
+        complain(job->worker->admission, need.name, answer->text);
+        admission_leave(job);
+        job->worker->admission->done(job, AWAY_SECONDS, need.name);
         return;
-    worker->complained = now;
-    log_line(LOG_WARN, "%s: %s; jobs that need it are returned", name, err->text);
-}
-
-/* Seconds until it is worth asking again, 0: it is taken; < 0: Redis does not answer. */
-static double take_place(const struct later_job *job, const struct worker_need *need)
-{
-    struct worker *worker = job->worker;
-    struct slot_hold *hold =
-        admission_hold_enter(job, HOLD_PERMIT, need->name, worker->config->lease);
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    struct later_error err;
-    double wait;
-
-    if (!hold)
-        return SHUT_SECONDS;
-    later_permit_take(&cmd, worker->config->redis.prefix, need->name, hold->token, need->max,
-                      hold->ttl);
-    reply = later_call(worker->client, &cmd, LATER_SCRIPT_PERMIT_TAKE, 0, true, &err);
-    if (!reply) {
-        complain(worker, need->name, &err);
-        admission_hold_leave(worker, hold, HOLD_LEFT);
-        return -1;
     }
-    wait = later_permit_wait(reply) > 0 ? SHUT_SECONDS : 0;
-    later_reply_free(reply);
-    if (wait > 0)
-        admission_hold_leave(worker, hold, HOLD_NONE);
+    if (need.kind == 'm')
+        closed = (opens = later_limit_wait(answer->reply)) > 0;
+    else if (need.kind == 'p')
+        closed = later_permit_wait(answer->reply) > 0;
     else
+        closed = later_lock_taken(answer->reply, &hold->fence, NULL) != LATER_LOCK_YES;
+    if (closed && hold)
+        admission_hold_leave(job->worker->admission, hold, HOLD_NONE);
+    else if (hold)
         atomic_store_explicit(&hold->state, HOLD_TAKEN, memory_order_release);
-    return wait;
+    if (closed) {
+        on_closed(job, &need, opens);
+    } else {
+        job->asked++;
+        ask_next(job);
+    }
 }
 
-static double take_lock(struct later_job *job, const struct worker_need *need)
+/* Encodes the question; what it takes is in the page. Returns its script, -1: the page is full. */
+static int question(struct later_job *job, const struct need *need, struct later_command *cmd)
 {
-    struct later_error err;
-    int taken;
+    const struct worker *worker = job->worker;
+    const char *prefix = worker->config->redis.prefix;
+    double ttl = worker->config->lease;
+    char owner[LATER_LOCK_OWNER_MAX + 1];
 
-    if (admission_held(job, need->name))
-        return 0; /* its document asks for its type's */
-    taken = admission_lock(job, need->name, job->worker->config->lease, 0, &err);
-    if (taken < 0)
-        complain(job->worker, need->name, &err);
-    return taken < 0 ? -1 : taken == LATER_LOCK_YES ? 0 : SHUT_SECONDS;
+    if (need->kind == 'm') {
+        later_limit_ask(cmd, prefix, need->name, need->max, need->per, need->sliding);
+        return need->sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED;
+    }
+    job->asking = admission_hold_enter(job, need->kind == 'l' ? HOLD_LOCK : HOLD_PERMIT, need->name,
+                                       need->max, ttl);
+    if (!job->asking)
+        return -1;
+    if (need->kind == 'p') {
+        later_permit_take(cmd, prefix, need->name, job->asking->token, need->max, ttl);
+        return LATER_SCRIPT_PERMIT_TAKE;
+    }
+    snprintf(owner, sizeof owner, "%s %s %s", worker->start->host, job->queue, job->id);
+    later_lock_take(cmd, prefix, need->name, job->asking->token, owner, ttl, NULL);
+    return LATER_SCRIPT_LOCK_TAKE;
 }
 
-static double ask_limit(const struct later_job *job, const struct worker_need *need)
+static void ask_next(struct later_job *job)
 {
     struct worker *worker = job->worker;
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    struct later_error err;
-    double wait;
+    struct need need;
+    int script;
 
-    later_limit_ask(&cmd, worker->config->redis.prefix, need->name, need->max, need->per,
-                    need->sliding);
-    reply = later_call(worker->client, &cmd,
-                       need->sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED, 0,
-                       false, &err);
-    if (!reply) {
-        complain(worker, need->name, &err);
-        return -1;
+    while (nth_need(job, job->asked, &need) && need.kind == 'l' && admission_held(job, need.name))
+        job->asked++; /* its document asks for its type's */
+    if (!nth_need(job, job->asked, &need)) {
+        worker->admission->done(job, -1, "");
+        return;
     }
-    wait = later_limit_wait(reply);
-    later_reply_free(reply);
-    return wait > 0 ? fmax(wait, LIMIT_LEAST) : 0;
-}
-
-static double ask(struct later_job *job, const struct worker_need *need)
-{
-    switch (need->kind) {
-    case ADMISSION_LOCK:
-        return take_lock(job, need);
-    case ADMISSION_PERMIT:
-        return take_place(job, need);
-    case ADMISSION_LIMIT:
-        break;
+    script = question(job, &need, &cmd);
+    if (script >= 0 && link_send(worker->main, &cmd, script, LINK_TIMEOUT, on_answer, job) == 0) {
+        worker_kick(worker); /* which flushes */
+        return;
     }
-    return ask_limit(job, need);
+    if (job->asking) /* nothing was sent */
+        admission_hold_leave(worker->admission, job->asking, HOLD_NONE);
+    job->asking = NULL;
+    admission_leave(job);
+    worker->admission->done(job, AWAY_SECONDS, need.name);
 }
 
-/* --- not free --- */
-
-/* Seconds until this job's turn. */
-static double turn_of(const struct later_job *job, const struct worker_need *need,
-                      struct backlog_row *row)
+void admission_ask(struct later_job *job)
 {
-    double now = later_clock(), wait = backlog_turn(row, now);
+    const struct backlog *backlog = job->worker->admission->backlog;
+    struct need need;
+    double now = 0;
 
-    if (need->kind != ADMISSION_LIMIT)
-        admission_note_waiting(job, need->kind, need->name, wait);
-    return wait;
+    for (uint32_t n = 0; nth_need(job, n, &need); n++) {
+        struct backlog_row *row = backlog_find(backlog, need.kind, need.name);
+
+        now = now > 0 ? now : later_clock();
+        if (row && now < row->shut) {
+            refuse(job, &need, row);
+            return;
+        }
+    }
+    job->asked = 0;
+    ask_next(job);
 }
 
-/* `shut`: as ask() says. */
-static double note_closed(const struct later_job *job, const struct worker_need *need, double shut)
-{
-    struct worker *worker = job->worker;
-    double now = later_clock(), chance = (double)(run_random() % 1024) / 1024;
-    struct backlog_row *row = backlog_make(worker->backlog, (char)need->kind, need->name, now);
-    double first = fmin(fmax(backlog_closed_for(row, now) / 8, FIRST_SECONDS), FIRST_MOST);
+/* --- lines --- */
 
-    first *= 0.75 + chance / 2; /* not all workers at once */
-    if (!row)
-        return need->kind == ADMISSION_LIMIT ? fmin(shut, BACKLOG_MOST) : first + chance;
-    if (need->kind == ADMISSION_LIMIT)
-        backlog_close(row, now, shut, shut, need->max, need->per);
+void admission_settled(struct admission *admission, const struct slot *slot, bool lost)
+{
+    struct line_question **entry =
+        &admission->returns[slot - admission->worker->slots->page->slots];
+
+    if (!*entry)
+        return;
+    if (lost)
+        line_drop(*entry);
     else
-        backlog_close(row, now, shut, first, 1, APART_SECONDS);
-    return turn_of(job, need, row);
+        line_ask(*entry);
+    *entry = NULL;
+    worker_kick(admission->worker);
 }
 
-double admission_pass(struct later_job *job, const char **name)
+void admission_flush(struct admission *admission)
 {
-    struct worker *worker = job->worker;
-    ssize_t count = needs_of(job);
-    double now = count > 0 ? later_clock() : 0;
+    line_flush(admission->line);
+}
 
-    if (count < 0)
-        return AWAY_SECONDS;
-    for (ssize_t i = 0; i < count; i++) {
-        const struct worker_need *need = &worker->needs[i];
-        struct backlog_row *row = backlog_find(worker->backlog, (char)need->kind, need->name);
+bool admission_open(const struct admission *admission)
+{
+    return line_open(admission->line) > 0;
+}
 
-        *name = need->name;
-        if (backlog_closed(row, now))
-            return turn_of(job, need, row);
+static void look_soon(struct admission *admission)
+{
+    long us = (long)(LOOK_SECONDS * 1e6) + (long)(run_random() % 500000); /* not all at once */
+    const struct timeval wait = { us / 1000000, us % 1000000 };
+
+    if (!evtimer_pending(admission->look, NULL))
+        evtimer_add(admission->look, &wait);
+}
+
+static void on_told(void *arg, const struct line_key *at, size_t waiting)
+{
+    struct admission *admission = arg;
+    char kind = at && !at->lock ? 'p' : 'l';
+    struct backlog_row *row;
+
+    if (!at) {
+        worker_kick(admission->worker); /* what waited for the answers goes on */
+        return;
     }
-    for (ssize_t i = 0; i < count; i++) {
-        const struct worker_need *need = &worker->needs[i];
-        double shut = ask(job, need);
-        struct backlog_row *row;
+    row = waiting ? backlog_make(admission->backlog, kind, at->name, later_clock())
+                  : backlog_find(admission->backlog, kind, at->name);
+    if (!row)
+        return;
+    row->waiting = waiting;
+    row->max = at->max;
+    if (waiting)
+        look_soon(admission);
+}
 
-        *name = need->name;
-        if (shut != 0)
-            admission_free(job);
-        if (shut != 0)
-            return shut < 0 ? AWAY_SECONDS : note_closed(job, need, shut);
-        row = backlog_find(worker->backlog, (char)need->kind, need->name);
-        if (row)
-            backlog_open(row);
-    }
-    return 0;
+static void look_after(void *arg, const struct backlog_row *row)
+{
+    struct admission *admission = arg;
+    const struct line_key at = { row->kind == 'l', row->max, row->name };
+
+    line_call_next(admission->line, &at);
+}
+
+/* Who should have called may be dead, or no worker of ours. */
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct admission *admission = arg;
+
+    (void)fd;
+    (void)what;
+    if (backlog_each(admission->backlog, look_after, admission))
+        look_soon(admission);
+    worker_flush(admission->worker);
+}
+
+/* --- making and unmaking --- */
+
+struct admission *admission_new(struct worker *worker, admission_done_fn *done)
+{
+    struct admission *admission = calloc(1, sizeof *admission);
+
+    if (!admission)
+        return NULL;
+    admission->worker = worker;
+    admission->done = done;
+    admission->line = line_new(worker->main, worker->config->redis.prefix, on_told, admission);
+    admission->backlog = backlog_new();
+    admission->returns = calloc(worker->slots->capacity, sizeof(struct line_question *));
+    admission->look = evtimer_new(worker->base, on_look, admission);
+    if (admission->line && admission->backlog && admission->returns && admission->look)
+        return admission;
+    admission_free(admission);
+    return NULL;
+}
+
+void admission_free(struct admission *admission)
+{
+    if (!admission)
+        return;
+    for (uint32_t i = 0; admission->returns && i < admission->worker->slots->capacity; i++)
+        line_drop(admission->returns[i]);
+    free(admission->returns);
+    if (admission->look)
+        event_free(admission->look);
+    backlog_free(admission->backlog);
+    line_free(admission->line);
+    free(admission);
 }

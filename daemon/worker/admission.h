@@ -2,28 +2,55 @@
  * admission.h: what a job needs beyond its reservation before it may run, and holds while it runs:
  * locks (its document's, its type's), places (max_running of its type, of its queue), limits.
  *
+ * Comes in: a job that is fit to run. Goes out, by `done`: it has all that it needs; or it is to be
+ * returned to `delayed`, for no attempt, and nobody backlog behind it. Redis is asked on the
+ * worker's main link, one need after the other, while the loop goes on; what a job needs nothing
+ * for is done at once.
+ *
  * Locks and places are taken first, since they can be given back; a limit has counted for good. A
  * hold is entered in the slot page before it is asked for (slots.h), so that it is freed whatever
- * becomes of this worker. A job that does not get all it needs is returned for as long as backlog.h
- * says; no attempt, and nobody waits behind it. When a lock or a place is freed, the job that has
- * waited for it the longest, as far as is known, is due at once (wait_next.lua, hasten.lua).
- *
- * Calls are made on the worker's blocking client: one round trip each. A job that needs nothing
- * pays for none.
+ * becomes of this worker. Jobs that wait for a lock or a place stand in its line (line.h), those
+ * that wait for a limit get turns (backlog.h).
  */
 #ifndef LATERD_ADMISSION_H
 #define LATERD_ADMISSION_H
 
-#include "worker/worker.h"
+#include "reservation/line.h"
+#include "reservation/slots.h"
+#include "worker/backlog.h"
 
-enum admission_kind { ADMISSION_LOCK = 'l', ADMISSION_PERMIT = 'p', ADMISSION_LIMIT = 'm' };
+struct later_error;
+struct later_job;
+struct worker;
 
-/* Takes what the job needs. 0: it has all of it; else the seconds it is to be returned for, with
- * the name of what it did not get in *name (borrowed until the next job); then it holds nothing. */
-double admission_pass(struct later_job *job, const char **name);
+/* wait: < 0: it has all of it; else the seconds it is to be returned for, since it did not get
+ * `name`; then it holds nothing. */
+typedef void admission_done_fn(struct later_job *job, double wait, const char *name);
 
-/* Takes one lock for it, waiting up to `wait` seconds: LATER_LOCK_YES, LATER_LOCK_NO, or -1 with
- * *err. name is valid. */
+/* One of a worker, which has its links by now. NULL: no memory. */
+struct admission *admission_new(struct worker *worker, admission_done_fn *done);
+/* The links must be freed before. NULL is fine. */
+void admission_free(struct admission *admission);
+
+/* Takes what the job needs; `done` follows, or has been called. */
+void admission_ask(struct later_job *job);
+
+/* A return was answered: who was refused is in `delayed` by now. */
+void admission_settled(struct admission *admission, const struct slot *slot, bool lost);
+
+/* Frees all that the job holds. Its slot is still its own. */
+void admission_leave(struct later_job *job);
+
+/* Puts questions about lines on the link. */
+void admission_flush(struct admission *admission);
+
+/* Is a question about a line open? Then nothing may block the loop. */
+bool admission_open(const struct admission *admission);
+
+/* --- for handlers: these block --- */
+
+/* Takes one lock, waiting up to `wait` seconds: LATER_LOCK_YES, LATER_LOCK_NO, or -1 with *err.
+ * name is valid. */
 int admission_lock(struct later_job *job, const char *name, double ttl, double wait,
                    struct later_error *err);
 
@@ -31,22 +58,25 @@ int admission_lock(struct later_job *job, const char *name, double ttl, double w
 struct slot_hold *admission_held(const struct later_job *job, const char *name);
 void admission_unlock(struct later_job *job, struct slot_hold *hold);
 
-/* Frees all that the job holds. Its slot is still its own. */
-void admission_free(struct later_job *job);
+/* --- between admission.c and admission_hold.c --- */
 
-/* --- between admission.c, admission_hold.c and admission_next.c --- */
+struct admission {
+    struct worker *worker;
+    admission_done_fn *done;
+    struct line *line;
+    struct backlog *backlog; /* what was not free */
+    struct line_question *
+        *returns;       /* of each slot: a job that enters the line when it is returned */
+    struct event *look; /* after those that wait in lines */
+    uint32_t holding;   /* locks and places of our jobs */
+    double complained;  /* when Redis's silence about them was told last */
+};
 
 /* Enters what will be asked for. NULL: the table is full. */
 struct slot_hold *admission_hold_enter(const struct later_job *job, enum hold_kind kind,
-                                       const char *name, double ttl);
+                                       const char *name, uint32_t max, double ttl);
 /* It is not ours any more, or never was; `state` says whether the keeper has to see to it. */
-void admission_hold_leave(struct worker *worker, struct slot_hold *hold, enum hold_state state);
-
-/* Enters a job that comes back in `wait` seconds in the line of those that wait. Best effort: its
- * turn comes in any case. */
-void admission_note_waiting(const struct later_job *job, enum admission_kind kind, const char *name,
-                            double wait);
-/* Has the first of that line due at once. */
-void admission_call_next(struct worker *worker, enum admission_kind kind, const char *name);
+void admission_hold_leave(struct admission *admission, struct slot_hold *hold,
+                          enum hold_state state);
 
 #endif

@@ -1,22 +1,12 @@
-/* backlog.c: what was not free, and whose turn comes when. */
+/* backlog.c: what is closed, and whose turn comes when. */
 #include "worker/backlog.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 1024
-
-struct backlog_row {
-    struct backlog_row *next; /* in its bucket */
-    double since;             /* closed since; 0 = open */
-    double shut;              /* not worth asking until */
-    double turn, per;         /* the turn that is being given */
-    uint32_t given, count;    /* how many have it, and may */
-    uint32_t early;           /* how many may come back as soon as it opens */
-    uint32_t beyond;          /* how many were sent away without one */
-    char kind;
-    char name[];
-};
+#define BUCKETS      1024
+#define LOOK_SECONDS 5.0 /* until a job looks that waits for a lock, at least */
+#define LOOKS        10  /* jobs that do so in a second, where many wait */
 
 struct backlog {
     struct backlog_row *buckets[BUCKETS];
@@ -66,12 +56,12 @@ struct backlog_row *backlog_find(const struct backlog *backlog, char kind, const
     return row;
 }
 
-/* Forgets what is open and has given no turn that is still to come. */
+/* Forgets what is open, for which nobody waits. */
 static void sweep(struct backlog *backlog, double now)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct backlog_row **link = &backlog->buckets[i], *row; (row = *link);) {
-            if (row->shut > now || row->turn > now) {
+            if (row->shut > now || row->turn > now || row->waiting) {
                 link = &row->next;
                 continue;
             }
@@ -102,36 +92,30 @@ struct backlog_row *backlog_make(struct backlog *backlog, char kind, const char 
     return row;
 }
 
-void backlog_close(struct backlog_row *row, double now, double shut, double first, uint32_t count,
-                   double per)
+bool backlog_each(const struct backlog *backlog,
+                  void (*fn)(void *arg, const struct backlog_row *row), void *arg)
+{
+    bool any = false;
+
+    for (size_t i = 0; backlog->rows && i < BUCKETS; i++) {
+        for (const struct backlog_row *row = backlog->buckets[i]; row; row = row->next) {
+            any = any || row->waiting;
+            if (row->waiting)
+                fn(arg, row);
+        }
+    }
+    return any;
+}
+
+void backlog_close(struct backlog_row *row, double now, double shut, uint32_t count, double per)
 {
     row->shut = now + shut;
-    row->count = count;
+    row->count = row->early = count;
     row->per = per;
-    if (row->since <= 0)
-        row->since = now;
-    row->early = first <= shut ? count : 0;
-    if (row->early)
-        first += per; /* those that are early use the first turn */
-    if (row->turn < now + first) {
-        row->turn = now + first;
+    if (row->turn < now + shut + per) { /* those that are early use the first turn */
+        row->turn = now + shut + per;
         row->given = 0;
     }
-}
-
-double backlog_closed_for(const struct backlog_row *row, double now)
-{
-    return row && row->since > 0 ? now - row->since : 0;
-}
-
-bool backlog_closed(const struct backlog_row *row, double now)
-{
-    return row && now < row->shut;
-}
-
-void backlog_open(struct backlog_row *row)
-{
-    row->since = row->shut = 0;
 }
 
 double backlog_turn(struct backlog_row *row, double now)
@@ -149,4 +133,11 @@ double backlog_turn(struct backlog_row *row, double now)
     }
     row->given++;
     return row->turn > now ? row->turn - now : 0;
+}
+
+double backlog_look(struct backlog_row *row)
+{
+    double wait = (double)++row->waiting / LOOKS;
+
+    return wait < LOOK_SECONDS ? LOOK_SECONDS : wait < BACKLOG_MOST ? wait : BACKLOG_MOST;
 }

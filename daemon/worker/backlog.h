@@ -1,11 +1,12 @@
 /*
- * backlog.h: what a worker remembers of what was not free: a lock that another has, a limit
- * that is used up. It makes waiting cheap and orderly. Pure but for memory; times are later_clock()
- * seconds.
+ * backlog.h: what a worker remembers of what was not free: a lock that another has, a
+ * limit that is used up. Pure but for memory; times are later_clock() seconds.
  *
- *   - While one is known not to be free Redis is not asked again.
- *   - Jobs that are returned get turns: so many at a time, so far apart, the first come first. Many
- *     of them come back spread over the time that they need in any case, instead of all at once.
+ *   - While it is known not to be free Redis is not asked again.
+ *   - Of a limit: jobs that are returned get turns: so many at a time, so far apart, the first come
+ *     first. Many of them come back spread over the time that they need in any case, instead of all
+ *     at once.
+ *   - Of a lock, and of places: how many wait, so that somebody looks after them (line.h).
  *
  * It is this worker's memory only. What it does not know costs time, never order or safety: each
  * job asks again when its turn has come.
@@ -17,39 +18,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKLOG_ROWS 4096  /* locks, permits and limits remembered */
+#define BACKLOG_ROWS 4096  /* of them remembered */
 #define BACKLOG_MOST 300.0 /* seconds until a job looks again, at most: a limit may be raised */
 
 struct backlog;
-struct backlog_row;
+
+struct backlog_row {
+    struct backlog_row *next; /* in its bucket */
+    double shut;              /* not worth asking until */
+    char kind;                /* keeps a lock and a limit of the same name apart */
+    size_t waiting;           /* of a lock or places: how many wait, as far as is known */
+    uint32_t max;
+    /* Of a limit. */
+    double turn, per;      /* the turn that is being given */
+    uint32_t given, count; /* how many have it, and may */
+    uint32_t early;        /* how many may come back as soon as it opens */
+    uint32_t beyond;       /* how many were sent away without one */
+    char name[];
+};
 
 /* NULL: no memory. */
 struct backlog *backlog_new(void);
 /* NULL is fine. */
-void backlog_free(struct backlog *backlog);
+void backlog_free(struct backlog *waits);
 
-/* What is known of one, or NULL. kind keeps a lock and a limit of the same name apart. */
-struct backlog_row *backlog_find(const struct backlog *backlog, char kind, const char *name);
+/* What is known of one, or NULL. */
+struct backlog_row *backlog_find(const struct backlog *waits, char kind, const char *name);
 
 /* The same, made if it is not there; NULL without memory or room. */
-struct backlog_row *backlog_make(struct backlog *backlog, char kind, const char *name, double now);
+struct backlog_row *backlog_make(struct backlog *waits, char kind, const char *name, double now);
 
-/* Redis said no: it is not worth asking for `shut` seconds. Turns begin not before `first`, `count`
- * of them at a time, `per` seconds apart. Where first is shut, a limit that opens then, `count` of
- * those that are refused now come back right then, before any that have a later turn: they came
- * first. */
-void backlog_close(struct backlog_row *row, double now, double shut, double first, uint32_t count,
-                   double per);
-/* Since when it has been closed without a break, in seconds. */
-double backlog_closed_for(const struct backlog_row *row, double now);
+/* Each that others wait for. Returns whether there is any. */
+bool backlog_each(const struct backlog *waits, void (*fn)(void *arg, const struct backlog_row *row),
+                  void *arg);
 
-/* Is there no need to ask? */
-bool backlog_closed(const struct backlog_row *row, double now);
+/* A limit opens after `shut` seconds. `count` of those that are refused now come back right then,
+ * before any that have a later turn: they came first. The others get turns: `count` at a time,
+ * `per` seconds apart. */
+void backlog_close(struct backlog_row *row, double now, double shut, uint32_t count, double per);
 
-/* It is open again. Turns that were given stay. */
-void backlog_open(struct backlog_row *row);
-
-/* Seconds until the next turn; it is given away. */
+/* Seconds until a job's turn at a limit; it is given away. */
 double backlog_turn(struct backlog_row *row, double now);
+
+/* The same at a lock or places, where it is called before in most cases: few jobs look again soon,
+ * many rarely. */
+double backlog_look(struct backlog_row *row);
 
 #endif

@@ -324,18 +324,17 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
 /* How many jobs of this queue make about 10 ms of work, and fit. */
 static size_t batch_size(const struct worker *worker, const struct worker_queue *queue)
 {
-    size_t in_use = worker->held_count + worker->in_flight + outbox_open(worker->outbox);
+    size_t under_way = worker->held_count + worker->in_flight + worker->in_admission;
+    size_t in_use = under_way + outbox_open(worker->outbox);
     size_t room = worker->slots->page->capacity - in_use;
-    size_t places = worker->config->events > worker->in_flight + worker->held_count
-                        ? worker->config->events - worker->in_flight - worker->held_count
-                        : 0;
+    size_t places = worker->config->events > under_way ? worker->config->events - under_way : 0;
     double jobs = BATCH_SECONDS / (queue->average > 1e-6 ? queue->average : 1e-6);
     size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
 
     if (in_use >= worker->slots->page->capacity)
         return 0;
     size = size < room ? size : room;
-    return worker->in_flight && size > places ? places : size;
+    return worker->in_flight + worker->in_admission && size > places ? places : size;
 }
 
 void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout)
@@ -435,7 +434,7 @@ void intake_ahead(struct worker *worker)
 
 void fetch(struct worker *worker)
 {
-    bool may = may_fetch(worker) && !worker->held_count;
+    bool may = may_fetch(worker) && !worker->held_count && !worker->single;
 
     if (may && any_live(worker))
         ask_all(worker);

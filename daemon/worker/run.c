@@ -51,7 +51,7 @@ static void settle_unrun(struct later_job *job, enum later_verb verb, double wai
     settle(job->worker, job->slot);
 }
 
-void run_return_held(struct worker *worker)
+static void return_held(struct worker *worker)
 {
     while (worker->held_count) {
         struct held held = take_held(worker);
@@ -137,24 +137,14 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     return true;
 }
 
-/* What it needs may not be there: then it waits in `delayed`, and others pass it. */
-static bool admit(struct later_job *job)
-{
-    struct log_job fields;
-    const char *name = "";
-    double wait = admission_pass(job, &name);
-
-    if (wait <= 0)
-        return true;
-    if (log_wants(LOG_DEBUG)) {
-        job_log_fields(job, -1, &fields);
-        log_job(LOG_DEBUG, &fields, "returned: waits for %s, %.3f s", name, wait);
-    }
-    settle_unrun(job, LATER_VERB_RETURN, wait, "", "");
-    return false;
-}
-
 /* --- the end of a job --- */
+
+/* With nothing under way any more others may come. */
+static void end_alone(struct worker *worker)
+{
+    if (worker->in_flight + worker->in_admission == 0)
+        worker->alone = false;
+}
 
 static void forget_event_job(struct worker *worker, struct later_job *job)
 {
@@ -162,8 +152,7 @@ static void forget_event_job(struct worker *worker, struct later_job *job)
     if (job->next)
         job->next->link = job->link;
     worker->in_flight--;
-    if (worker->in_flight == 0)
-        worker->alone = false;
+    end_alone(worker);
 }
 
 static void job_free(struct later_job *job)
@@ -209,7 +198,7 @@ static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
     atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
     worker->performed++;
     settle(worker, job->slot); /* first: it stays settled so if we die while we wait for Redis */
-    admission_free(job);
+    admission_leave(job);
     job->slot = NULL;
 }
 
@@ -404,44 +393,125 @@ static struct later_job *job_new(struct worker *worker, const struct held *held)
     return job;
 }
 
-/* Not beside what is in flight: a serial job, a suspect, or any job where a suspect runs. It and
- * all behind it go back, and nothing is fetched until what is in flight has ended. */
-static bool must_wait(struct worker *worker, const struct later_job *job)
+/* Must it run by itself: a serial job, a suspect? */
+static bool is_single(const struct later_job *job)
 {
-    return worker->in_flight > 0 && (worker->alone || !job->event || job->slot->crashes == 0);
+    return !job->event || job->slot->crashes == 0;
+}
+
+/* Not beside what is under way: a single one, or any job where a suspect runs. It and all behind it
+ * go back, and nothing is fetched until what is under way has ended. */
+static bool must_wait(const struct worker *worker, const struct later_job *job)
+{
+    return worker->in_flight + worker->in_admission > 0 && (worker->alone || is_single(job));
 }
 
 static void give_back(struct worker *worker, struct later_job *job)
 {
     settle_unrun(job, LATER_VERB_RETURN, 0, "", "");
-    run_return_held(worker);
+    job_free(job);
+    return_held(worker);
     worker->alone = true;
 }
 
-void run_next(struct worker *worker)
+/* --- admission --- */
+
+static void leave_admission(struct worker *worker, const struct later_job *job)
+{
+    worker->in_admission--;
+    worker->single = worker->single && !is_single(job);
+    end_alone(worker);
+}
+
+/* It is not begun. */
+static void turn_back(struct later_job *job, double wait)
+{
+    leave_admission(job->worker, job);
+    admission_leave(job);
+    settle_unrun(job, LATER_VERB_RETURN, wait, "", "");
+    job_free(job);
+}
+
+/* What it needs may not be there: then it waits in `delayed`, and others pass it. */
+void run_passed(struct later_job *job, double wait, const char *name)
+{
+    struct worker *worker = job->worker;
+    struct log_job fields;
+
+    worker_kick(worker);
+    if (wait >= 0) {
+        if (log_wants(LOG_DEBUG)) {
+            job_log_fields(job, -1, &fields);
+            log_job(LOG_DEBUG, &fields, "returned: waits for %s, %.3f s", name, wait);
+        }
+        turn_back(job, wait);
+        return;
+    }
+    if (!worker->passed)
+        worker->passed_last = &worker->passed;
+    *worker->passed_last = job;
+    worker->passed_last = &job->next;
+}
+
+static struct later_job *take_passed(struct worker *worker)
+{
+    struct later_job *job = worker->passed;
+
+    worker->passed = job->next;
+    job->next = NULL;
+    return job;
+}
+
+void run_return_held(struct worker *worker)
+{
+    return_held(worker);
+    while (worker->passed)
+        turn_back(take_passed(worker), 0);
+}
+
+/* A lease that is over by our own clock is not begun: somebody else may have it. If nobody has, the
+ * job goes back untouched; else that changes nothing. */
+static bool is_over(const struct slot *slot)
+{
+    return later_clock() * 1e6 > (double)atomic_load(&slot->lease_end) ||
+           atomic_load(&slot->cancelled);
+}
+
+static void begin(struct worker *worker, struct later_job *job)
+{
+    double waited = later_clock() - job->began;
+    const struct worker_type *type = type_of(worker, job->type);
+
+    if (is_over(job->slot)) {
+        turn_back(job, 0);
+        return;
+    }
+    leave_admission(worker, job);
+    job->began += waited;
+    job->deadline += waited;
+    if (job->event && is_single(job))
+        worker->alone = true;
+    if (outbox_waiting(worker->outbox) && type && !job->event && type->average >= SLOW)
+        worker_flush(worker);
+    run_one(worker, job);
+    end_alone(worker);
+}
+
+/* Takes the first held job to admission. */
+static void approach(struct worker *worker)
 {
     struct held held = take_held(worker);
     struct later_job *job;
-    struct worker_type *type;
 
     /* Whoever moves it on owns it: we, or the keeper that gives it back. */
     if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
         batch_release(held.batch);
         return;
     }
-    /* A lease that is over by our own clock is not begun: somebody else may have it. If nobody has,
-     * the job goes back untouched; else that changes nothing. */
-    if (later_clock() * 1e6 > (double)atomic_load(&held.slot->lease_end) ||
-        atomic_load(&held.slot->cancelled)) {
-        batch_release(held.batch);
-        slot_finish(held.slot, LATER_VERB_RETURN, 0, "held", "", "");
-        settle(worker, held.slot);
-        return;
-    }
-    job = job_new(worker, &held);
+    job = is_over(held.slot) ? NULL : job_new(worker, &held);
     if (!job) {
         batch_release(held.batch);
-        slot_finish(held.slot, LATER_VERB_RETURN, 1, "", "", "");
+        slot_finish(held.slot, LATER_VERB_RETURN, is_over(held.slot) ? 0 : 1, "held", "", "");
         settle(worker, held.slot);
         return;
     }
@@ -452,19 +522,22 @@ void run_next(struct worker *worker)
     job->event = job->type->type.mode == LATER_EVENT;
     if (must_wait(worker, job)) {
         give_back(worker, job);
-        job_free(job);
         return;
     }
-    if (!admit(job)) {
-        job_free(job);
-        return;
-    }
-    if (job->event && job->slot->crashes == 0)
-        worker->alone = true;
-    type = type_of(worker, job->type);
-    if (outbox_waiting(worker->outbox) && type && !job->event && type->average >= SLOW)
-        worker_flush(worker);
-    run_one(worker, job);
-    if (!worker->in_flight)
-        worker->alone = false;
+    worker->in_admission++;
+    worker->single = is_single(job);
+    admission_ask(job);
+}
+
+bool run_next(struct worker *worker)
+{
+    struct later_job *job = worker->passed;
+
+    if (job && (job->event || !admission_open(worker->admission)))
+        begin(worker, take_passed(worker));
+    else if (worker->held_count && !worker->single)
+        approach(worker);
+    else
+        return false;
+    return true;
 }

@@ -1,10 +1,10 @@
 /* worker.c: the process of a worker: loop, orders, drain, recycling. */
+#include "worker/admission.h"
 #include "worker/worker.h"
 
 #include "client/call.h"
 #include "base/clock.h"
 #include "log.h"
-#include "worker/backlog.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +35,7 @@ void worker_flush(struct worker *worker)
 {
     worker->flushed = later_clock();
     outbox_flush(worker->outbox);
+    admission_flush(worker->admission);
     link_flush(worker->main);
 }
 
@@ -97,7 +98,7 @@ static void drain(struct worker *worker)
 /* Everything is answered, or there is nobody to answer: the keeper settles from our page then. */
 static bool may_end(const struct worker *worker)
 {
-    if (!worker->draining || worker->held_count || worker->in_flight)
+    if (!worker->draining || worker->held_count || worker->in_flight || worker->in_admission)
         return false;
     if (!link_is_up(worker->main))
         return true;
@@ -105,7 +106,8 @@ static bool may_end(const struct worker *worker)
         if (worker->queues[i].asked)
             return false;
     }
-    return !worker->waiting && !worker->finding && outbox_open(worker->outbox) == 0;
+    return !worker->waiting && !worker->finding && outbox_open(worker->outbox) == 0 &&
+           !admission_open(worker->admission);
 }
 
 /* --- the loop --- */
@@ -119,18 +121,22 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
 {
     struct worker *worker = arg;
     double until = later_clock() + TURN_SECONDS;
+    bool more = true;
 
     (void)fd;
     (void)what;
-    while (worker->held_count && later_clock() < until && !begins_none(worker)) {
-        run_next(worker);
-        intake_ahead(worker);
+    while (more && later_clock() < until && !begins_none(worker)) {
+        more = run_next(worker);
+        if (more)
+            intake_ahead(worker);
     }
     if (!worker->draining && worn_out(worker))
         drain(worker);
     if (begins_none(worker)) /* a reserve's answer may come after the order */
         run_return_held(worker);
-    if (worker->held_count) {
+    if (more && !begins_none(worker)) {
+        admission_flush(worker->admission);
+        link_flush(worker->main);
         worker_kick(worker);
     } else {
         worker_flush(worker);
@@ -267,6 +273,7 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
     struct worker *worker = arg;
 
     (void)slots;
+    admission_settled(worker->admission, slot, lost);
     if (lost)
         log_line(LOG_WARN, "job %s was not ours any more when we came to %s it", slot->id,
                  later_verb_name((enum later_verb)slot->verb));
@@ -346,15 +353,15 @@ static int set_up(struct worker *worker, struct later_error *err)
 {
     worker->base = event_base_new();
     worker->plugins = plugin_set_new();
-    worker->backlog = backlog_new();
-    if (!worker->base || !worker->plugins || !worker->backlog || make_events(worker) < 0)
+    if (!worker->base || !worker->plugins || make_events(worker) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     name_queues(worker);
     if (make_links(worker, err) < 0)
         return -1;
     worker->outbox =
         outbox_new(worker->base, worker->main, worker->start->host, keys_of, on_settled, worker);
-    if (!worker->outbox)
+    worker->admission = admission_new(worker, run_passed);
+    if (!worker->outbox || !worker->admission)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (plugin_set_load(worker->plugins, worker->config, host_table(worker), err) < 0)
         return -1;
@@ -374,6 +381,7 @@ static void tear_down(struct worker *worker)
     link_free(worker->main);
     outbox_free(worker->outbox);
     run_return_held(worker);
+    admission_free(worker->admission);
     plugin_set_stop(worker->plugins);
     plugin_set_free(worker->plugins);
     later_client_close(worker->client);
@@ -389,8 +397,6 @@ static void tear_down(struct worker *worker)
         free(worker->finished[i]);
     free(worker->held);
     free(worker->types);
-    free(worker->needs);
-    backlog_free(worker->backlog);
 }
 
 /* A service's sandbox has the file system read-only: what a plugin cannot open may be meant. */

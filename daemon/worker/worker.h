@@ -29,8 +29,7 @@
 #include <stddef.h>
 
 struct later_client;
-struct backlog;
-struct worker_need;
+struct admission;
 
 /* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
  * Behind two of them stands more, in the same write, up to a newline: the new master's "host:port";
@@ -142,10 +141,10 @@ struct worker {
     bool alone;   /* what runs, or comes next, must run by itself: no fetching */
     bool running; /* a serial handler is on the stack */
 
-    struct backlog *backlog;   /* locks, permits and limits that are not free */
-    struct worker_need *needs; /* room for those of one job */
-    uint32_t holding;          /* locks and places of our jobs */
-    double complained;         /* when Redis's silence about them was told last */
+    struct admission *admission;             /* what jobs need before they run */
+    size_t in_admission;                     /* jobs that are there, or have passed it */
+    struct later_job *passed, **passed_last; /* those that have, the first first */
+    bool single; /* one of in_admission must run by itself: no other is begun */
 
     size_t asked;        /* reserves without an answer, on main */
     bool waiting;        /* a BLPOP is out */
@@ -195,12 +194,15 @@ void wake_called(struct worker *worker, const char *queue);
 /* Forgets one job that was held. */
 void batch_release(struct batch *batch);
 
-/* run.c: begins the first held job. */
-void run_next(struct worker *worker);
-/* Gives every held job back. */
+/* run.c: takes the next job a step further: one that has all it needs begins, or else the first
+ * held one asks for it. Returns false where neither may be. */
+bool run_next(struct worker *worker);
+/* Gives every job back that has not begun. */
 void run_return_held(struct worker *worker);
 /* Looks after event jobs: cancelled ones, late ones. */
 void run_watch(struct worker *worker);
+/* admission.c has done with a job (admission.h). */
+void run_passed(struct later_job *job, double wait, const char *name);
 /* later_job_finish(): 0, or -1 when its time was over before. */
 int run_finish(struct later_job *job, uint32_t result);
 

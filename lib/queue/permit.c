@@ -43,18 +43,47 @@ void later_permit_free(struct later_command *cmd, const char *prefix, const char
         later_command_text(cmd, tokens[i]);
 }
 
-void later_permit_next(struct later_command *cmd, const char *prefix, bool lock, const char *name)
+void later_permit_line(struct later_command *cmd, const char *prefix, bool lock, const char *name,
+                       uint32_t max, double wait, const char *waiter)
 {
-    char key[LATER_KEY_MAX];
+    char holder[LATER_KEY_MAX], wake[LATER_KEY_MAX], waiting[LATER_KEY_MAX];
 
-    later_key_waiting(key, prefix, lock, name);
-    later_script_begin(cmd, LATER_SCRIPT_WAIT_NEXT, NULL, (const char *const[]){ key }, 0);
+    later_key_waiting(waiting, prefix, lock, name);
+    if (lock) {
+        later_key_lock(holder, prefix, name, LATER_LOCK_ITSELF);
+        later_key_lock(wake, prefix, name, LATER_LOCK_WAKE);
+        later_script_begin(cmd, LATER_SCRIPT_LOCK_LINE, NULL,
+                           (const char *const[]){ holder, wake, waiting }, 0);
+    } else {
+        later_key_running(holder, prefix, name);
+        later_script_begin(cmd, LATER_SCRIPT_PERMIT_LINE, NULL,
+                           (const char *const[]){ holder, waiting }, 0);
+        later_command_int(cmd, max);
+    }
+    later_command_seconds(cmd, wait);
+    later_command_text(cmd, waiter);
 }
 
-void later_permit_hasten(struct later_command *cmd, const struct later_keys *keys, double latest,
+size_t later_permit_waiting(const struct later_reply *reply)
+{
+    return (size_t)later_reply_int(later_reply_at(reply, 0));
+}
+
+size_t later_permit_called(const struct later_reply *reply)
+{
+    return later_reply_count(reply) / 2;
+}
+
+const char *later_permit_next(const struct later_reply *reply, size_t i, double *due)
+{
+    *due = later_reply_seconds(later_reply_at(reply, 2 * i + 2), 0);
+    return later_reply_text(later_reply_at(reply, 2 * i + 1), NULL);
+}
+
+void later_permit_hasten(struct later_command *cmd, const struct later_keys *keys, double due,
                          const char *id)
 {
-    later_script_begin(cmd, LATER_SCRIPT_HASTEN, keys, NULL, 1);
-    later_command_seconds(cmd, latest);
+    later_script_begin(cmd, LATER_SCRIPT_HASTEN, keys, NULL, 0);
+    later_command_seconds(cmd, due);
     later_command_text(cmd, id);
 }

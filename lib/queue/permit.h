@@ -32,13 +32,21 @@ void later_permit_touch(struct later_command *cmd, const char *prefix, const cha
 void later_permit_free(struct later_command *cmd, const char *prefix, const char *name,
                        const char *const *tokens, size_t count);
 
-/* Which job waits longest for a lock, or for a place? The answer is empty, or the text "QUEUE ID"
- * and when it is due. It is taken out of the list. LATER_SCRIPT_WAIT_NEXT. */
-void later_permit_next(struct later_command *cmd, const char *prefix, bool lock, const char *name);
+/* A job (queue, a space, id) has gone into `delayed` for `wait` seconds, since it waits for the
+ * lock or for one of `max` places; waiter is "" where none has. Which jobs come next? They are out
+ * of the line then. LATER_SCRIPT_LOCK_LINE or LATER_SCRIPT_PERMIT_LINE. */
+void later_permit_line(struct later_command *cmd, const char *prefix, bool lock, const char *name,
+                       uint32_t max, double wait, const char *waiter);
 
-/* Has a delayed job due now, unless it is due after `latest` (UNIX seconds by Redis's clock): then
- * it waits for something else. LATER_SCRIPT_HASTEN. */
-void later_permit_hasten(struct later_command *cmd, const struct later_keys *keys, double latest,
+/* Of its answer: how many wait; how many are called, and the i-th of them, borrowed, with the time
+ * at which it is due. */
+size_t later_permit_waiting(const struct later_reply *reply);
+size_t later_permit_called(const struct later_reply *reply);
+const char *later_permit_next(const struct later_reply *reply, size_t i, double *due);
+
+/* Has a job due now that is in `delayed` until `due`. The answer is 0 where it is not, or waits for
+ * something else. LATER_SCRIPT_HASTEN. */
+void later_permit_hasten(struct later_command *cmd, const struct later_keys *keys, double due,
                          const char *id);
 
 #endif

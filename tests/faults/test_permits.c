@@ -162,6 +162,95 @@ static void at_once(const char *options, const char *what, size_t most, unsigned
     arena_close(&arena);
 }
 
+/* --- waiting stays short --- */
+
+/* Pushes `jobs` of 5 ms within `seconds`, at times by chance, and others that need nothing beside
+ * them. */
+static void push_by_chance(struct arena *arena, unsigned jobs, double seconds)
+{
+    double start = arena_now(), at = 0;
+    char id[20];
+
+    for (unsigned i = 0; i < jobs; i++) {
+        at += 2 * seconds / jobs * (double)arena_random(1000) / 1000;
+        if (start + at > arena_now())
+            arena_sleep(start + at - arena_now());
+        snprintf(id, sizeof id, "s%u", i);
+        arena_push(arena, id, "trace", "sleep 5");
+        if (arena_random(4) == 0) {
+            snprintf(id, sizeof id, "o%u", i);
+            arena_push(arena, id, "trace.other", "ok");
+        }
+    }
+}
+
+static double last_end(void)
+{
+    double last = 0;
+
+    for (size_t i = 0; i < run_count; i++)
+        last = runs[i].end > last ? runs[i].end : last;
+    return last;
+}
+
+/* Leaves in `runs` those whose id begins with this letter. */
+static void keep(char letter)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < run_count; i++) {
+        if (runs[i].id[0] == letter)
+            runs[kept++] = runs[i];
+    }
+    run_count = kept;
+}
+
+/* What waits for a lock, a permit, a limit runs as soon as there is room: all is done, from the
+ * last push, within one and a half times the time that the work itself needs, and a second. `need`:
+ * those seconds for each job. */
+static void waits_short(const char *options, const char *what, size_t most, double need,
+                        unsigned seed)
+{
+    unsigned jobs = tap_long() ? 1500 : 400;
+    double pushed, took, bound = need * jobs * 1.5 + 1;
+    struct arena arena;
+    char all[400];
+
+    srandom(seed);
+    kill_count = 0;
+    snprintf(all, sizeof all, "workers = 3;\n%s", options);
+    if (arena_open(&arena, NULL) < 0 || arena_start(&arena, 0, all) < 0) {
+        tap_ok(false, "%s: an arena", what);
+        return;
+    }
+    push_by_chance(&arena, jobs, jobs / 100.0);
+    pushed = arena_now();
+    tap_ok(arena_drained(&arena, 120), "%s, seed %u: all jobs end", what, seed);
+    read_trace(&arena);
+    keep('s');
+    took = last_end() - pushed;
+    tap_ok(run_count == jobs, "%s: each ran once, %zu runs", what, run_count);
+    tap_ok(took <= bound, "%s: the last %.3f s after the last push, at most %.1f", what, took,
+           bound);
+    if (most)
+        tap_ok(most_at_once() <= most, "%s: at most %zu at once", what, most);
+    arena_close(&arena);
+}
+
+static void test_short(void)
+{
+    for (unsigned seed = 1; seed <= (tap_long() ? 10 : 1); seed++) {
+        waits_short("types = ( { name = \"trace\"; exclusive = \"type\"; } );", "exclusive", 1,
+                    0.005, seed);
+        waits_short("types = ( { name = \"trace\"; max_running = 1; } );", "max_running = 1", 1,
+                    0.005, seed);
+        waits_short("types = ( { name = \"trace\"; max_running = 2; } );", "max_running = 2", 2,
+                    0.0025, seed);
+        waits_short("limits = ( { type = \"trace\"; max = 8; per = 0.1; window = \"sliding\"; } );",
+                    "8 in 0.1 s", 0, 0.0125, seed);
+    }
+}
+
 /* From the death of a place's holder to the next begin. */
 static double hand_over(struct arena *arena, int round)
 {
@@ -308,6 +397,7 @@ int main(void)
     at_once("workers = 2; lease = 3.0; crash_max = 100;\n"
             "types = ( { name = \"trace\"; exclusive = \"type\"; } );",
             "exclusive", 1, tap_long() ? 150 : 30);
+    test_short();
     test_hand_over();
     test_limit();
     test_lock();

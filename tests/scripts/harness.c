@@ -192,18 +192,19 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "limit_fixed", "later:limit:{k}" },
         { "limit_sliding", "later:limit:{s}" },
         { "lock_free", LOCK, LOCK ":wake" },
+        { "lock_line", LOCK, LOCK ":wake", LOCK ":waiting" },
         { "lock_show", LOCK, LOCK ":fence" },
         { "lock_take", LOCK, LOCK ":fence", LOCK ":wake" },
         { "lock_touch", LOCK },
         { "lock_wake", LOCK, LOCK ":wake" },
         { "permit_free", "later:running:{n}" },
+        { "permit_line", "later:running:{n}", "later:running:{n}:waiting" },
         { "permit_take", "later:running:{n}" },
         { "permit_touch", "later:running:{n}" },
         { "stock_claim", "later:stock:{i}", "later:stock:{i}:claims" },
         { "stock_release", "later:stock:{i}:claims" },
         { "stock_set", "later:stock:{i}", "later:stock:{i}:claims" },
         { "stock_show", "later:stock:{i}", "later:stock:{i}:claims" },
-        { "wait_next", "later:running:{n}:waiting" },
     };
     const char *const *other = NULL;
 

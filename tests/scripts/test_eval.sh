@@ -32,7 +32,7 @@ keys()
         sed '/^stock$/s/.*/later:stock:{item}/;t
              /^claims$/s/.*/later:stock:{item}:claims/;t
              /^running$/s/.*/later:running:{place}/;t
-             /^waiting$/s/.*/later:running:{place}:waiting/;t
+             /^waiting$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; *) echo 'running:{place}' ;; esac)"':waiting/;t
              /^limit$/s/.*/later:limit:{'"$1"'}/;t
              /^lock$/s/.*/later:lock:{item}/;t
              /^fence$/s/.*/later:lock:{item}:fence/;t
@@ -134,7 +134,9 @@ contains "$(run permit_take $t2 1 30)" '29.' 'permit_take: none is free'
 is "$(run permit_touch 30 $t1 $t2)" 2 'permit_touch'
 is "$(run permit_free $t1)" 1 'permit_free'
 redis zadd 'later:running:{place}:waiting' 4000000000 'demo w' >/dev/null
-is "$(run wait_next)" 'demo w 4000000000' 'wait_next'
+is "$(run permit_line 1 0 '')" '0 demo w 4000000000' 'permit_line'
+redis zadd 'later:lock:{item}:waiting' 4000000000 'demo w' >/dev/null
+is "$(run lock_line 0 '')" '0 demo w 4000000000' 'lock_line'
 redis zadd 'later:{demo}:delayed' 4000000000 w >/dev/null
 is "$(run hasten 4000000001 w)" 1 'hasten'
 redis del 'later:{demo}:delayed' >/dev/null

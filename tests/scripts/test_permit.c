@@ -1,4 +1,4 @@
-/* test_permit.c: permit_take permit_touch permit_free, wait_next hasten. */
+/* test_permit.c: permit_take permit_touch permit_free permit_line, hasten; lock_line. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #define RUNNING "later:running:{n}"
 #define WAITING "later:running:{n}:waiting"
+#define LOCK    "later:lock:{n}"
 
 /* "" when it has one. */
 static const char *take(const char *token, const char *max, const char *ttl)
@@ -132,6 +133,9 @@ START_TEST(wrong_places_are_refused)
     run_error("permit_touch", "0", "a", NULL);
     run_error("permit_touch", "soon", "a", NULL);
     run_error("hasten", "nan", "a", NULL);
+    run_error("permit_line", "0", "1", "", NULL);
+    run_error("permit_line", "1", "-1", "", NULL);
+    run_error("lock_line", "soon", "", NULL);
     ck_assert_uint_eq(digest(), before);
 }
 END_TEST
@@ -143,23 +147,82 @@ START_TEST(the_first_that_waits)
     double now = time_now();
 
     ask("ZADD " WAITING " %f %s %f %s %f %s", now + 20, "q b", now + 10, "q a", now - 1, "q gone");
-    ck_assert_ptr_nonnull(strstr(flat(run("wait_next", NULL)), "q a"));
+    ck_assert_ptr_nonnull(strstr(flat(run("permit_line", "1", "0", "", NULL)), "1 q a 1"));
     ck_assert_int_eq(ask("ZCARD " WAITING)->integer, 1); /* what is due looks for itself */
-    ck_assert_ptr_nonnull(strstr(flat(run("wait_next", NULL)), "q b"));
-    ck_assert_str_eq(flat(run("wait_next", NULL)), "");
+    ck_assert_ptr_nonnull(strstr(flat(run("permit_line", "1", "0", "", NULL)), "0 q b 1"));
+    ck_assert_str_eq(flat(run("permit_line", "1", "0", "", NULL)), "0");
 }
 END_TEST
+
+/* As many as there is room for, and none where there is none. */
+START_TEST(called_while_there_is_room)
+{
+    double now = time_now();
+
+    ask("ZADD " WAITING " %f %s %f %s %f %s", now + 20, "q b", now + 10, "q a", now + 30, "q c");
+    take("t1", "3", "30");
+    take("t2", "3", "0.05");
+    ck_assert_str_eq(flat(run("permit_line", "2", "0", "", NULL)), "3");
+    usleep(60000); /* by Redis's clock the second is over */
+    ck_assert_uint_eq(run("permit_line", "3", "0", "", NULL)->elements, 5);
+    ck_assert_int_eq(ask("ZCARD " WAITING)->integer, 1);
+}
+END_TEST
+
+/* To enter and to look is one step. */
+START_TEST(who_enters_where_it_is_free_is_called)
+{
+    double now = time_now(), due;
+    redisReply *reply;
+
+    take("t", "1", "30");
+    ck_assert_str_eq(flat(run("permit_line", "1", "60", "q a", NULL)), "1");
+    due = atof(ask("ZSCORE " WAITING " %s", "q a")->str);
+    ck_assert_double_ge(due, now + 60);
+    ck_assert_double_lt(due, now + 70);
+    ck_assert_str_eq(flat(run("permit_line", "1", "60", "q a", NULL)), "1"); /* once only */
+    run("permit_free", "t", NULL);
+    reply = run("permit_line", "1", "90", "q b", NULL);
+    ck_assert_int_eq(reply->element[0]->integer, 1);
+    ck_assert_str_eq(reply->element[1]->str, "q a");
+    ck_assert_str_eq(run("permit_line", "1", "90", "q c", NULL)->element[1]->str, "q b");
+    ck_assert_int_gt(ask("PTTL " WAITING)->integer, 0);
+}
+END_TEST
+
+/* Who was woken in BLPOP has the lock kept for him; a pass that nobody took was for nobody. */
+START_TEST(the_line_of_a_lock)
+{
+    run("lock_take", "t", "o", "30", "", NULL);
+    ck_assert_str_eq(flat(run("lock_line", "60", "q a", NULL)), "1");
+    run("lock_free", "t", NULL);
+    ask("LPOP " LOCK ":wake");
+    ck_assert_str_eq(flat(run("lock_line", "0", "", NULL)), "1");
+    ask("LPUSH " LOCK ":wake t");
+    ck_assert_str_eq(run("lock_line", "0", "", NULL)->element[1]->str, "q a");
+    ck_assert_str_eq(flat(run("lock_line", "0", "", NULL)), "0");
+}
+END_TEST
+
+static long long hasten(double latest, const char *id)
+{
+    argf("%f", latest);
+    return run("hasten", id, NULL)->integer;
+}
 
 START_TEST(hastened_is_due_now)
 {
     double now = time_now();
 
     ask("ZADD later:{q}:delayed %f a %f b %f c", now + 10, now + 100, now - 5);
-    argf("%f", now + 50);
-    ck_assert_str_eq(flat(run("hasten", "a", "b", "c", "nobody", NULL)), "1");
+    ck_assert_int_eq(hasten(now + 10.5, "a"), 1);
     ck_assert_double_lt(atof(ask("ZSCORE later:{q}:delayed a")->str), now + 5);
+    ck_assert_int_eq(hasten(now + 50, "b"), 0);  /* due later, */
+    ck_assert_int_eq(hasten(now + 103, "b"), 0); /* or sooner than what has entered the line */
     ck_assert_double_eq_tol(atof(ask("ZSCORE later:{q}:delayed b")->str), now + 100, 0.001);
+    ck_assert_int_eq(hasten(now + 1, "c"), 0);
     ck_assert_double_eq_tol(atof(ask("ZSCORE later:{q}:delayed c")->str), now - 5, 0.001);
+    ck_assert_int_eq(hasten(now + 1, "nobody"), 0);
     ck_assert_ptr_eq(ask("ZSCORE later:{q}:delayed nobody")->str, NULL);
 }
 END_TEST
@@ -176,6 +239,9 @@ int main(void)
         many_that_are_over,
         wrong_places_are_refused,
         the_first_that_waits,
+        called_while_there_is_room,
+        who_enters_where_it_is_free_is_called,
+        the_line_of_a_lock,
         hastened_is_due_now,
         NULL,
     };

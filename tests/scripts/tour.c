@@ -49,26 +49,23 @@ static const char *const calls[][28] = {
     { "permit_take", "new", "2", "30" },
     { "permit_touch", "40", "held" },
     { "permit_free", "held" },
-    { "wait_next" },
+    { "permit_line", "2", "60", "q another" },
+    { "lock_line", "60", "q another" },
     { "hasten", "99999999999", "soon" },
     { "reshard", "", "4 1" },
     { "ids", "jobs", "0" },
     { "ids", "unique", "0" },
 };
 
-const char *const tour_scripts[] = { "push",         "show",        "peek",
-                                     "size",         "touch",       "ack",
-                                     "expire",       "migrate",     "release",
-                                     "return",       "bury",        "kick",
-                                     "cancel",       "pause",       "resume",
-                                     "reserve",      "trim",        "purge",
-                                     "stock_set",    "stock_claim", "stock_release",
-                                     "stock_show",   "limit_fixed", "limit_sliding",
-                                     "lock_touch",   "lock_show",   "lock_free",
-                                     "lock_take",    "lock_wake",   "permit_take",
-                                     "permit_touch", "permit_free", "wait_next",
-                                     "hasten",       "locate",      "wake",
-                                     "reshard",      "ids",         NULL };
+const char *const tour_scripts[] = {
+    "push",         "show",        "peek",          "size",       "touch",       "ack",
+    "expire",       "migrate",     "release",       "return",     "bury",        "kick",
+    "cancel",       "pause",       "resume",        "reserve",    "trim",        "purge",
+    "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
+    "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
+    "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
+    "wake",         "reshard",     "ids",           NULL
+};
 
 void tour_crowd(void)
 {
@@ -111,6 +108,7 @@ void tour_crowd(void)
     run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
     run("permit_take", "held", "2", "30", NULL);
     ask("ZADD later:running:{n}:waiting 99999999999 first");
+    ask("ZADD later:lock:{n}:waiting 99999999999 first");
 }
 
 bool tour_nth_arguments(const char *script, size_t nth)
@@ -160,8 +158,10 @@ const char *tour_picture(void)
     fprintf(file, "lock: %s, fence: %s, woken: %s\n",
             flat(ask("HMGET later:lock:{n} token owner ttl fence pass")),
             flat(ask("MGET later:lock:{n}:fence")), flat(ask("LRANGE later:lock:{n}:wake 0 -1")));
-    fprintf(file, "places: %s, waiting: %s\n", flat(ask("ZRANGE later:running:{n} 0 -1")),
-            flat(ask("ZRANGE later:running:{n}:waiting 0 -1")));
+    fprintf(file, "places: %s, waiting: %s, for the lock: %s\n",
+            flat(ask("ZRANGE later:running:{n} 0 -1")),
+            flat(ask("ZRANGE later:running:{n}:waiting 0 -1")),
+            flat(ask("ZRANGE later:lock:{n}:waiting 0 -1")));
     fprintf(file, "limits: %s %s", ask("TYPE later:limit:{k}")->str,
             ask("TYPE later:limit:{s}")->str);
     fclose(file);

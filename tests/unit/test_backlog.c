@@ -22,8 +22,6 @@ static void tear_down(void)
 START_TEST(nothing_is_known_at_first)
 {
     ck_assert_ptr_null(backlog_find(backlog, 'l', "a"));
-    ck_assert(!backlog_closed(NULL, 5));
-    ck_assert_double_eq(backlog_closed_for(NULL, 5), 0);
 }
 END_TEST
 
@@ -40,31 +38,18 @@ START_TEST(rows_have_kind_and_name)
 }
 END_TEST
 
-START_TEST(closed_until_it_is_worth_asking)
+START_TEST(turns_are_in_the_order_of_coming)
 {
-    struct backlog_row *row = backlog_make(backlog, 'l', "a", 100);
+    struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
 
-    backlog_close(row, 100, 0.5, 2, 1, 1);
-    ck_assert(backlog_closed(row, 100.4));
-    ck_assert(!backlog_closed(row, 100.5));
-    backlog_close(row, 101, 0.5, 2, 1, 1);
-    ck_assert_double_eq(backlog_closed_for(row, 104), 4); /* from the first no on */
-    backlog_open(row);
-    ck_assert(!backlog_closed(row, 101.1));
-    ck_assert_double_eq(backlog_closed_for(row, 104), 0);
-}
-END_TEST
-
-START_TEST(turns_are_apart_in_the_order_of_coming)
-{
-    struct backlog_row *row = backlog_make(backlog, 'l', "a", 100);
-
-    backlog_close(row, 100, 0.5, 2, 1, 0.25);
+    backlog_close(row, 100, 2, 1, 0.25);
+    ck_assert_double_eq(row->shut, 102);
     ck_assert_double_eq(backlog_turn(row, 100), 2);
     ck_assert_double_eq(backlog_turn(row, 100), 2.25);
     ck_assert_double_eq(backlog_turn(row, 101), 1.5);
     /* Closed again: those turns stand, the next one is behind them. */
-    backlog_close(row, 101, 0.02, 0.2, 1, 0.25);
+    backlog_close(row, 101, 0.02, 1, 0.25);
+    ck_assert_double_eq_tol(backlog_turn(row, 101), 0.02, 1e-9);
     ck_assert_double_eq(backlog_turn(row, 101), 1.75);
 }
 END_TEST
@@ -74,11 +59,11 @@ START_TEST(a_limit_lets_them_through_at_its_pace)
 {
     struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
 
-    backlog_close(row, 100, 4, 4, 3, 10);
+    backlog_close(row, 100, 4, 3, 10);
     for (int i = 0; i < 9; i++)
         ck_assert_double_eq(backlog_turn(row, 100), 4 + i / 3 * 10);
     /* Who is refused when it has opened and is full again goes before those that came later. */
-    backlog_close(row, 104, 10, 10, 3, 10);
+    backlog_close(row, 104, 10, 3, 10);
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(backlog_turn(row, 104), 10);
     ck_assert_double_eq(backlog_turn(row, 104), 30);
@@ -91,7 +76,7 @@ START_TEST(nobody_waits_longer_than_the_bound)
     double least = 1e9, most = 0;
     int same = 0;
 
-    backlog_close(row, 100, 86400, 86400, 1, 86400);
+    backlog_close(row, 100, 86400, 1, 86400);
     for (int i = 0; i < 2000; i++) {
         double wait = backlog_turn(row, 100), again = backlog_turn(row, 100);
 
@@ -110,7 +95,7 @@ START_TEST(a_turn_in_the_past_is_now)
 {
     struct backlog_row *row = backlog_make(backlog, 'l', "a", 100);
 
-    backlog_close(row, 100, 0.1, 1, 1, 1);
+    backlog_close(row, 100, 0.1, 1, 1);
     ck_assert_double_eq(backlog_turn(row, 200), 0);
 }
 END_TEST
@@ -121,30 +106,67 @@ START_TEST(rows_are_bounded_and_forgotten)
 
     for (int i = 0; i < BACKLOG_ROWS; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        backlog_close(backlog_make(backlog, 'm', name, 100), 100, i % 2 ? 1 : 50, i % 2 ? 1 : 50, 1,
-                      1);
+        backlog_close(backlog_make(backlog, 'm', name, 100), 100, i % 2 ? 1 : 50, 1, 1);
     }
     ck_assert_ptr_null(backlog_make(backlog, 'm', "one more", 100.5));
     ck_assert_ptr_nonnull(backlog_make(backlog, 'm', "one more", 110)); /* half of them are over */
     ck_assert_ptr_null(backlog_find(backlog, 'm', "n1"));
-    ck_assert(backlog_closed(backlog_find(backlog, 'm', "n2"), 110));
+    ck_assert_ptr_nonnull(backlog_find(backlog, 'm', "n2"));
+}
+END_TEST
+
+static void count(void *arg, const struct backlog_row *row)
+{
+    *(size_t *)arg += row->waiting;
+}
+
+/* A line is remembered for as long as somebody waits in it. */
+START_TEST(lines_are_looked_after)
+{
+    struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
+    char name[20];
+    size_t sum = 0;
+
+    ck_assert(!backlog_each(backlog, count, &sum));
+    line->waiting = 7;
+    for (int i = 0; i < BACKLOG_ROWS; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        ck_assert_ptr_nonnull(backlog_make(backlog, 'l', name, 100 + i));
+    }
+    ck_assert(backlog_each(backlog, count, &sum));
+    ck_assert_uint_eq(sum, 7);
+}
+END_TEST
+
+/* Few look again soon; of many, so many in a second. */
+START_TEST(looks_in_a_line)
+{
+    struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
+
+    ck_assert_double_eq(backlog_look(line), 5);
+    ck_assert_uint_eq(line->waiting, 1);
+    line->waiting = 999;
+    ck_assert_double_eq(backlog_look(line), 100);
+    line->waiting = 1000000;
+    ck_assert_double_eq(backlog_look(line), BACKLOG_MOST);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("waits");
-    TCase *tc = tcase_create("waits");
+    Suite *suite = suite_create("backlog");
+    TCase *tc = tcase_create("backlog");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, nothing_is_known_at_first);
     tcase_add_test(tc, rows_have_kind_and_name);
-    tcase_add_test(tc, closed_until_it_is_worth_asking);
-    tcase_add_test(tc, turns_are_apart_in_the_order_of_coming);
+    tcase_add_test(tc, turns_are_in_the_order_of_coming);
     tcase_add_test(tc, a_limit_lets_them_through_at_its_pace);
     tcase_add_test(tc, nobody_waits_longer_than_the_bound);
     tcase_add_test(tc, a_turn_in_the_past_is_now);
     tcase_add_test(tc, rows_are_bounded_and_forgotten);
+    tcase_add_test(tc, lines_are_looked_after);
+    tcase_add_test(tc, looks_in_a_line);
     suite_add_tcase(suite, tc);
     return unit_run(suite);
 }

@@ -463,8 +463,12 @@ START_TEST(test_place)
     CALL(PERMIT_TOUCH, "permit_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
     later_permit_free(&cmd, "later", "type:a", tokens, 1);
     CALL(PERMIT_FREE, "permit_free", "1", "later:running:{type:a}", "t1");
-    later_permit_next(&cmd, "later", true, "a");
-    CALL(WAIT_NEXT, "wait_next", "1", "later:lock:{a}:waiting");
+    later_permit_line(&cmd, "later", true, "a", 1, 5, "q id");
+    CALL(LOCK_LINE, "lock_line", "3", "later:lock:{a}", "later:lock:{a}:wake",
+         "later:lock:{a}:waiting", "5.000000", "q id");
+    later_permit_line(&cmd, "later", false, "a", 2, 0, "");
+    CALL(PERMIT_LINE, "permit_line", "2", "later:running:{a}", "later:running:{a}:waiting", "2",
+         "0.000000", "");
     later_permit_hasten(&cmd, &keys, 1700000000.5, "id");
     CALL(HASTEN, "hasten", "2", "later:{q}:delayed", "later:{q}:due", "1700000000.500000", "id");
     ck_assert_double_eq(later_permit_wait(reply_of("$0\r\n\r\n")), 0);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The protocols, model-checked (later.pml, shards.pml): what holds, and that broken ones are found out.
+# The protocols, model-checked (later.pml, line.pml, shards.pml): what holds, and that broken ones are found out.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs spin cc
 
@@ -22,12 +22,20 @@ build_shards()
         cc -w -Og -DSAFETY -DMEMLIM=2000 -o pan pan.c
 }
 
+# build_line SWITCH...: and of the third, where a state in which nothing can happen any more is a fault
+build_line()
+{
+    cp "$models/line.pml" . && spin "$@" -a line.pml >spin.log 2>&1 &&
+        cc -w -O2 -DSAFETY -DMEMLIM=2000 -o pan pan.c
+}
+
 # search CLAIM: what pan says. -a: also cycles; -f: each process gets its turn.
 search()
 {
     case $1 in
     ends) ./pan -a -f -m1000000 -N ends ;;
     once) ./pan -E -m1000000 ;;
+    called) ./pan -m1000000 ;;
     *) ./pan -a -m1000000 -N "$1" ;;
     esac >pan.log 2>&1
     ! grep -q 'out of memory\|max search depth too small\|aborted' pan.log &&
@@ -78,5 +86,16 @@ holds once "it is never in two shards"
 for rule in SEEK_FENCES_NOT DROP_FENCES_NOT PUSH_ASKS_NOT DROP_COMPARES_NOT; do
     runs "the same without one rule, $rule" build_shards "-D$rule"
     fails once "an id in two shards"
+done
+
+runs "jobs that wait in the line for a lock" build_line
+holds called "none is forgotten while it is free, and never do two have it"
+runs "the same with the death of a worker" build_line -DDEATHS
+holds called "the same, by the time at which they are due in any case"
+runs "the same without that time" build_line -DDEATHS -DUNDUE
+fails called "a job whose worker died before it was in the line"
+for rule in ENTER_FIRST LOOK_APART FREE_SILENTLY FORGET_REFUSED ASK_ONCE LEAVE_OPEN; do
+    runs "the line without one rule, $rule" build_line "-D$rule"
+    fails called "a job that waits for ever"
 done
 finish

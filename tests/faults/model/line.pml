@@ -1,0 +1,180 @@
+/*
+ * line.pml: is a job that waits for a lock forgotten while the lock is free? (daemon/link/line.h)
+ *
+ * Jobs that all need one lock; workers that reserve, ask, run or return them; each step is one command
+ * that Redis has run. One worker may begin a handler that never ends, once; one job may be cancelled
+ * while it waits. Nobody looks again by himself: no timer, no time at which a job in `delayed` is due.
+ * So where nothing can happen any more, all jobs must be done: an invalid end state is a job that is
+ * forgotten.
+ *
+ *     spin -a line.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan
+ *
+ * Switches: DEATHS: a worker may die anywhere, once; its keeper settles for it, and asks. Then a call
+ * can be lost, and jobs in `delayed` are due by themselves; with UNDUE they are not (broken). Each of
+ * these breaks one rule: ENTER_FIRST, LOOK_APART, FREE_SILENTLY, FORGET_REFUSED, ASK_ONCE, LEAVE_OPEN.
+ * tests/faults/model/test_model.sh runs them all.
+ */
+#define JOBS    3
+#define WORKERS 2
+#define NONE    JOBS
+
+mtype = { READY, HELD, DELAYED, RUNNING, DONE };
+
+mtype job[JOBS] = READY;
+byte owner[JOBS]; /* whose token it is reserved under */
+bool in_line[JOBS];
+byte lock = NONE; /* which worker has it */
+byte running;
+bool cancelled = false, stuck = false; /* each once */
+#ifdef DEATHS
+byte deaths = 1;
+#define MAY_DIE                                          \
+    if                                                   \
+    :: atomic { deaths > 0 -> deaths--; goto dead }      \
+    :: true                                              \
+    fi
+#else
+#define MAY_DIE
+#endif
+
+#define ALL_DONE (job[0] == DONE && job[1] == DONE && job[2] == DONE)
+
+/* lock_line: if the lock is free, one of those who wait is out of the line, and called. */
+inline look()
+{
+    called = NONE;
+    if
+    :: lock == NONE && in_line[0] -> called = 0
+    :: lock == NONE && in_line[1] -> called = 1
+    :: lock == NONE && in_line[2] -> called = 2
+    :: lock != NONE || !(in_line[0] || in_line[1] || in_line[2])
+    fi;
+    if
+    :: called != NONE -> in_line[called] = false
+    :: else
+    fi
+}
+
+/* hasten, and again where it met nobody. */
+inline call_out()
+{
+    do
+    :: atomic { called != NONE ->
+        if
+        :: job[called] == DELAYED -> job[called] = READY; called = NONE
+        :: else ->
+#ifdef ASK_ONCE
+            called = NONE
+#else
+            look()
+#endif
+        fi }
+    :: atomic { called == NONE -> break }
+    od
+}
+
+proctype Worker(byte me)
+{
+    byte mine = NONE, called = NONE;
+
+again:
+    do
+    :: atomic { ALL_DONE -> break }
+    :: atomic { !stuck && !ALL_DONE -> stuck = true; break } /* in a handler that never ends */
+    :: atomic { /* reserve */
+        if
+        :: job[0] == READY -> mine = 0
+        :: job[1] == READY -> mine = 1
+        :: job[2] == READY -> mine = 2
+        fi;
+        job[mine] = HELD; owner[mine] = me }
+        MAY_DIE;
+        if
+        :: atomic { lock == NONE -> /* lock_take */
+            lock = me; job[mine] = RUNNING; running++; assert(running == 1) }
+            MAY_DIE;
+            atomic { running--; job[mine] = DONE }
+            MAY_DIE;
+            atomic { lock = NONE } /* lock_free */
+            MAY_DIE;
+#ifndef FREE_SILENTLY
+            atomic { look() }
+            MAY_DIE;
+#ifdef LEAVE_OPEN
+            if
+            :: atomic { !stuck -> stuck = true; break }
+            :: true
+            fi;
+#endif
+            call_out()
+#endif
+        :: true -> /* refused: another has it, or had when we asked last */
+#ifdef ENTER_FIRST
+            atomic { in_line[mine] = true; look() }
+            call_out();
+            atomic { job[mine] = DELAYED }
+#else
+            atomic { job[mine] = DELAYED } /* return */
+            MAY_DIE;
+#ifdef LOOK_APART
+            atomic { look() }
+            call_out();
+            atomic { in_line[mine] = true }
+#elif defined(FORGET_REFUSED)
+            skip
+#else
+            atomic { in_line[mine] = true; look() } /* lock_line */
+            MAY_DIE;
+            call_out()
+#endif
+#endif
+        fi;
+        atomic { mine = NONE }
+    od;
+    goto end;
+dead:
+    atomic { /* its keeper settles */
+        called = NONE;
+        if
+        :: mine != NONE && job[mine] == HELD && owner[mine] == me -> job[mine] = READY
+        :: mine != NONE && job[mine] == RUNNING && owner[mine] == me ->
+            job[mine] = READY; running--
+        :: else
+        fi }
+    atomic {
+        if
+        :: lock == me -> lock = NONE
+        :: else
+        fi;
+        look() }
+    call_out();
+    atomic { mine = NONE }
+    goto again;
+end:
+    skip
+}
+
+#if defined(DEATHS) && !defined(UNDUE)
+active proctype Clock() /* a job in `delayed` is due at last */
+{
+    do
+    :: atomic { job[0] == DELAYED && deaths == 0 -> job[0] = READY; in_line[0] = false }
+    :: atomic { job[1] == DELAYED && deaths == 0 -> job[1] = READY; in_line[1] = false }
+    :: atomic { job[2] == DELAYED && deaths == 0 -> job[2] = READY; in_line[2] = false }
+    :: ALL_DONE -> break
+    od
+}
+#endif
+
+proctype Canceller()
+{
+    if
+    :: true
+    :: atomic { job[1] == DELAYED && !cancelled -> cancelled = true; job[1] = DONE }
+    fi
+}
+
+init
+{
+    atomic { run Worker(0); run Worker(1); run Canceller() }
+}
