@@ -18,7 +18,7 @@ begin=$(present)
 later push --file "$work/sleeps" >/dev/null
 within 10 "a thousand sleeps of 1 s are done" counts 'done' 2000
 in_time "$(sum "$(present) - $begin")" 1.5 "s for them"
-is "$(redis HLEN "$(key attempts)") $(how_often 'ending it')" "0 0" "none failed, the worker lived"
+is "$(noting a) $(how_often 'ending it')" "0 0" "none failed, the worker lived"
 
 # With more than there is room for, the rest waits for its turn.
 begin=$(present)
@@ -96,7 +96,7 @@ sort -k4,4n "$work/ended" | awk '
         n++; kinds[n] = kind; starts[n] = $4; ends[n] = $5; ids[n] = $1
     }' >"$work/overlaps"
 is "$(cat "$work/overlaps")" "" "never run at the same time"
-at_most "$(redis HLEN "$(key attempts)")" 1 "jobs with attempts (the dead one)"
+at_most "$(noting a)" 1 "jobs with attempts (the dead one)"
 
 # ---- one that rests, as long as would be a hang while jobs are in flight; and short ones in a row
 

@@ -34,7 +34,7 @@ kill -TSTP "$laterd_pid"
 kill -CONT "$laterd_pid"
 within 10 "CONT: it goes on" ended meanwhile
 within 20 "to the end" settled
-is "$(lines ended) $(redis --raw HVALS "$(key records)" | grep -c ^a=)" "202 0" "each once"
+is "$(lines ended) $(noting a)" "202 0" "each once"
 
 # ---- signals to a worker
 
@@ -76,7 +76,7 @@ done
 echo "# 1000 signals in $(sum "$(present) - $begin") s"
 within 40 "jobs are performed after a storm of signals" settled
 is "$(cut -d' ' -f1 "$work/begun" | grep -c '^storm-')" 3000 "each once"
-is "$(redis --raw HVALS "$(key records)" | grep -c ^a=) $(counted lapsed)" "0 0" "none failed"
+is "$(noting a) $(counted lapsed)" "0 0" "none failed"
 within 20 "two workers are left" two_workers
 is "$laterd_pid $(gone "$pid" && echo gone)" "$pid " "laterd is the same"
 end_well

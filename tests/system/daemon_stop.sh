@@ -17,7 +17,7 @@ stop_laterd
 in_time "$(sum "$(present) - $begin")" 3 "s to stop"
 is "$exited" 0 "laterd ends with 0"
 is "$(ended long-1 && ended long-2 && echo yes)" yes "the jobs that ran were finished"
-is "$(reserved) $(redis HLEN "$(key attempts)") $(redis HLEN "$(key errors)")" "0 0 0" \
+is "$(reserved) $(noting a) $(noting e)" "0 0 0" \
     "the others went back without an attempt"
 is "$(lines begun) $(counted 'done')" "$(lines ended) $(lines ended)" "what began, ended and was counted"
 is "$(redis HLEN later:hosts)" 0 "laterd has taken its leave"

@@ -101,7 +101,7 @@ for _ in 1 2 3; do
 done
 at_least "$best" 10 "times the rate of a process per job"
 is "$(lines pids)" 1 "by one process"
-is "$(attempts_of warm) $(redis HLEN "$(key attempts)")" "0 0" "none failed"
+is "$(attempts_of warm) $(noting a)" "0 0" "none failed"
 
 # ---- four workers, four at a time
 
@@ -217,7 +217,7 @@ done <"$work/pids"
 before=$(counted 'done')
 push_many 20 exec.fresh '{}' again- >/dev/null
 within 30 "killed between two jobs: the next are done" counts 'done' $((before + 20))
-is "$(redis HLEN "$(key attempts)")" "$(dead)" "none of them failed"
+is "$(noting a)" "$(dead)" "none of them failed"
 
 # ---- the end: what runs is waited for, then nothing is left
 

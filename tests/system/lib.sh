@@ -230,6 +230,12 @@ noted()
     redis --raw HGET "later:{${3:-default}}:records" "$2" | sed -n "s/^$1=//p"
 }
 
+# noting TAG [QUEUE]: how many records have that tag.
+noting()
+{
+    redis --raw HVALS "later:{${2:-default}}:records" | grep -c "^$1="
+}
+
 # redis_all COMMAND...: one without a key (INFO, CONFIG, FLUSHALL …), on every master.
 redis_all()
 {
