@@ -7,6 +7,7 @@
 passed=0 failed=0 skipped=0
 times=build/times.txt
 jobs=$((4 * $(nproc))) # most tests wait most of the time
+[ "$jobs" -le 32 ] || jobs=32
 
 # failures: of a test's log on standard input, what failed and what was seen.
 failures()
@@ -15,6 +16,7 @@ failures()
         { last[NR % 20] = $0 }
         /^(FAIL|XPASS): / { print; told = shows = 1; next }
         /^ERROR: / { if (!told || !/ exited with status /) print; shows = 1; next }
+        /^# took / { next }
         /^#/ && shows { sub(/^#/, "   "); print; next }
         { shows = 0 }
         END {

@@ -38,7 +38,7 @@ LC_ALL=C sort "$work/begun" | join "$work/due.sorted" - | awk '{ print ($5 - $2)
 is "$(wc -l <"$work/late")" 300 "the start of each is known"
 at_least "$(head -n 1 "$work/late")" 0 "ms after it was due, the earliest"
 echo "# ms after they were due: median $(sed -n 150p "$work/late"), p99 $(sed -n 297p "$work/late")"
-at_most "$(sed -n 150p "$work/late")" 15 "ms after it was due, the median"
+in_time "$(sed -n 150p "$work/late")" 15 "ms after it was due, the median"
 
 # ---- a retry's delay is kept, too
 
@@ -59,7 +59,8 @@ within 2 "a due job is promoted meanwhile" in_ready
 is "$(ended busy || echo running)" running "while the long one runs"
 within 10 "and runs after it" ended due-meanwhile
 
-# ---- 100,000 due at the same moment: none of Redis's calls takes over 10 ms, the best of 5 runs
+# ---- 100,000 due at the same moment: none of Redis's calls takes over 10 ms, on a busy machine by as
+# much more; the best of 5 runs
 
 # The microseconds of the slowest call since SLOWLOG RESET, and what it was.
 slowest_call()
@@ -86,9 +87,10 @@ for round in 1 2 3 4 5; do
     echo "# round $round: us of the slowest call: $slowest"
     slowest=${slowest%% *}
     [ -n "$best" ] && [ "$best" -le "$slowest" ] || best=$slowest
-    [ "$best" -gt 10000 ] || break
+    set_busy
+    [ "$best" -gt $((10000 * busy)) ] || break
 done
-at_most "$best" 10000 "us of the slowest call while 100,000 jobs become due"
+at_most "$best" $((10000 * busy)) "us of the slowest call while 100,000 jobs become due"
 is "$(delayed) $(known)" "0 0" "all of them are done"
 
 end_well
