@@ -1,10 +1,13 @@
 /* cli.c: what the commands share. */
 #include "cli.h"
 
+#include "base/printable.h"
+
 #include "text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PATIENCE    5 /* seconds a call may take */
@@ -97,16 +100,19 @@ int cli_number(const struct cli *cli, const char *option, int64_t min, int64_t m
 
 void cli_say(const struct cli *cli, const char *format, ...)
 {
+    char *text = NULL;
     va_list args;
+    int len;
 
-    fflush(stdout); /* in the order in which it happened, where both go to one place */
-    flockfile(stderr);
-    fprintf(stderr, "later %s: ", cli->command->name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    len = vasprintf(&text, format, args);
     va_end(args);
-    putc('\n', stderr);
-    funlockfile(stderr);
+    if (len < 0)
+        return;
+    later_make_printable(text); /* there may be foreign words in it: ids, types, Redis's */
+    fflush(stdout);             /* in the order in which it happened, where both go to one place */
+    fprintf(stderr, "later %s: %s\n", cli->command->name, text);
+    free(text);
 }
 
 void cli_table(const struct cli *cli, struct table *table, const char *const *headings)

@@ -244,8 +244,13 @@ char *text_put_time(char *out, size_t room, double unix_seconds)
 char *text_put_real(char *out, size_t room, double number)
 {
     double micros = round(fabs(number) * 1e6);
-    uint64_t whole = micros < 9e18 ? (uint64_t)micros : 9000000000000000000U;
+    uint64_t whole = (uint64_t)(micros < 9e18 ? micros : 0);
     size_t len;
+
+    if (!(micros < 9e18)) { /* nothing of it is behind the point */
+        snprintf(out, room, number < 1e15 && number > -1e15 ? "%.0f" : "%.17g", number);
+        return out;
+    }
 
     snprintf(out, room, "%s%" PRIu64 ".%06" PRIu64, number < 0 && whole ? "-" : "", whole / 1000000,
              whole % 1000000);
@@ -254,35 +259,4 @@ char *text_put_real(char *out, size_t room, double number)
         len--;
     out[out[len - 1] == '.' ? len - 1 : len] = '\0';
     return out;
-}
-
-/* RFC 3629, section 4: what may follow which first byte. */
-size_t text_utf8(const char *text, size_t len)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    unsigned char low = 0x80, high = 0xBF;
-    size_t need;
-
-    if (len == 0)
-        return 0;
-    if (c[0] < 0x80)
-        return 1;
-    need = c[0] >= 0xF0 ? 4 : c[0] >= 0xE0 ? 3 : 2;
-    if (c[0] < 0xC2 || c[0] > 0xF4 || len < need)
-        return 0;
-    if (c[0] == 0xE0)
-        low = 0xA0;
-    else if (c[0] == 0xED)
-        high = 0x9F;
-    else if (c[0] == 0xF0)
-        low = 0x90;
-    else if (c[0] == 0xF4)
-        high = 0x8F;
-    if (c[1] < low || c[1] > high)
-        return 0;
-    for (size_t i = 2; i < need; i++) {
-        if (c[i] < 0x80 || c[i] > 0xBF)
-            return 0;
-    }
-    return need;
 }

@@ -33,11 +33,8 @@ char *text_put_age(char *out, size_t room, double seconds);
 char *text_put_bytes(char *out, size_t room, uint64_t bytes);
 char *text_put_time(char *out, size_t room, double unix_seconds);
 
-/* A number with at most six decimals and no zeros at its end, whatever the locale. */
+/* A number with at most six decimals and no zeros at its end, whatever the locale; beyond 1e15 with
+ * an exponent; `inf`, `nan`. */
 char *text_put_real(char *out, size_t room, double number);
-
-/* The length of the UTF-8 character at text (1 … 4), or 0 if it is none (or NUL-length). Strict:
- * no surrogates, nothing overlong, nothing above U+10FFFF. */
-size_t text_utf8(const char *text, size_t len);
 
 #endif

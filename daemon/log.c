@@ -1,6 +1,8 @@
 /* log.c: lines on standard error. */
 #include "log.h"
 
+#include "base/printable.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -114,45 +116,19 @@ static bool add(struct line *line, const char *format, ...)
            add_bytes(line, sizeof line->text - END_BYTES, text, (size_t)len);
 }
 
-/* The character at `c`, NUL-terminated: how many bytes it has, and its number; 0 where it is no
- * UTF-8 (RFC 3629, section 4). */
-static size_t decode(const unsigned char *c, uint32_t *number)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t size = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
-
-    *number = size < 2 ? *c : *c & (0x7fU >> size);
-    for (size_t i = 1; i < size; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        *number = *number << 6 | (c[i] & 0x3fU);
-    }
-    if (size && (*number < least[size] || *number > 0x10ffff || (*number >> 11) == 0x1b))
-        return 0;
-    return size;
-}
-
-/* Would it do something to the screen, or to the order in which text is read: control characters of
- * both kinds, line and paragraph separators, changes of direction? */
-static bool hidden(uint32_t number)
-{
-    return number < ' ' || (number >= 0x7f && number < 0xa0) ||
-           (number >= 0x2028 && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
-}
-
 /* Adds text up to `most` bytes of the line. quoted: its quotes and backslashes get a backslash. */
 static void add_escaped(struct line *line, size_t most, const char *text, bool quoted)
 {
-    const unsigned char *c = (const unsigned char *)text;
+    const char *c = text;
     char piece[8];
 
     while (*c) {
         uint32_t number;
-        size_t size = decode(c, &number);
-        const char *bytes = (const char *)c;
+        size_t size = later_character(c, strnlen(c, 4), &number);
+        const char *bytes = c;
         size_t len = size;
 
-        if (!size || hidden(number)) {
+        if (!size || later_character_hidden(number)) {
             bytes = piece;
             len = 1;
             piece[0] = '?';
@@ -162,7 +138,7 @@ static void add_escaped(struct line *line, size_t most, const char *text, bool q
             bytes = piece;
             len = 2;
             piece[0] = '\\';
-            piece[1] = (char)*c;
+            piece[1] = *c;
         }
         if (!add_bytes(line, most, bytes, len))
             return;

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +61,11 @@ void jsonl_real(struct jsonl *json, const char *name, double number)
 {
     char text[48];
 
-    put_name(json, name);
-    fputs(text_put_real(text, sizeof text, number), json->out);
+    text_put_real(text, sizeof text, number);
+    if (isfinite(number))
+        jsonl_raw(json, name, text);
+    else
+        jsonl_text(json, name, text); /* JSON has no such number */
 }
 
 void jsonl_bool(struct jsonl *json, const char *name, bool yes)

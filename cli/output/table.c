@@ -1,6 +1,8 @@
 /* table.c: rows for people or for programs. */
 #include "output/table.h"
 
+#include "base/printable.h"
+
 #include "text.h"
 
 #include <inttypes.h>
@@ -43,28 +45,17 @@ static void put_separated(struct table *table, const char *bytes, size_t len)
 
 /* --- for people --- */
 
-/* A copy fit for a terminal: no control characters (C0, DEL, C1), no bytes that are not UTF-8. */
+/* A copy fit for a terminal; the bytes may have NULs in them. */
 static char *fit(const char *bytes, size_t len)
 {
-    char *copy = malloc(len + 1), *to = copy;
+    char *copy = malloc(len + 1);
 
-    while (copy && len > 0) {
-        size_t step = text_utf8(bytes, len);
-        bool bad = step == 0 || (unsigned char)*bytes < ' ' || *bytes == 127 ||
-                   (step == 2 && bytes[0] == '\xC2' && (unsigned char)bytes[1] < 0xA0);
-
-        step = step ? step : 1;
-        if (bad) {
-            *to++ = strchr("\t\n\r", *bytes) && *bytes ? ' ' : '?';
-        } else {
-            memcpy(to, bytes, step);
-            to += step;
-        }
-        bytes += step;
-        len -= step;
-    }
-    if (copy)
-        *to = '\0';
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < len; i++)
+        copy[i] = !bytes[i] ? '?' : strchr("\t\n\r", bytes[i]) ? ' ' : bytes[i];
+    copy[len] = '\0';
+    later_make_printable(copy);
     return copy;
 }
 

@@ -1,6 +1,8 @@
 /* error.c: fill a struct later_error. */
 #include "later/error.h"
 
+#include "base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -11,10 +13,7 @@ int later_fail(struct later_error *err, enum later_code code, const char *format
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    for (char *c = err->text; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    }
+    later_make_printable(err->text);
     err->code = code;
     return -1;
 }

@@ -27,11 +27,12 @@ enum later_code {
 
 struct later_error {
     enum later_code code;
-    char text[512]; /* one line, no newline, NUL-terminated, control bytes replaced */
+    char text[512]; /* one line, no newline, NUL-terminated, fit for a terminal */
 };
 
-/* Fills *err. The text is cut at its size and its control bytes become '?', since it may carry
- * foreign words. Returns -1, so that `return later_fail(err, …)` reads well. */
+/* Fills *err. The text is cut at its size. It may carry foreign words: control characters, changes
+ * of direction and bytes that are no UTF-8 become '?'. Returns -1, so that `return later_fail(err,
+ * …)` reads well. */
 int later_fail(struct later_error *err, enum later_code code, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))

@@ -73,6 +73,16 @@ size_t later_inspect_peeked_count(const struct later_reply *reply)
     return later_reply_count(reply) / 4;
 }
 
+/* Redis has scores that no clock has: inf, -inf. */
+static double read_score(const struct later_reply *reply)
+{
+    const char *text = later_reply_text(reply, NULL);
+
+    if (strcmp(text, "inf") == 0)
+        return INFINITY;
+    return strcmp(text, "-inf") == 0 ? -INFINITY : later_reply_seconds(reply, 0);
+}
+
 /* score, record, document: elements from `at` on. */
 static void read_seen(const struct later_reply *reply, size_t at, struct later_seen *seen)
 {
@@ -83,7 +93,7 @@ static void read_seen(const struct later_reply *reply, size_t at, struct later_s
     later_record_read(&record, text, len);
     later_reply_text(later_reply_at(reply, at), &score_len);
     seen->has_score = score_len > 0;
-    seen->score = later_reply_seconds(later_reply_at(reply, at), 0);
+    seen->score = read_score(later_reply_at(reply, at));
     seen->attempts = record.attempts;
     seen->priority = record.priority;
     seen->error = record.error;

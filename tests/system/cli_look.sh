@@ -77,6 +77,28 @@ redis EVAL 'for i = 1, 1200 do redis.call("ZADD", KEYS[1], i, "id" .. i) redis.c
     2 'later:{pages}:ready' 'later:{pages}:jobs' >/dev/null
 is "$(later peek pages -n 1100 | cut -f 1 | sort -u | wc -l)" 1100 "more than a call gives"
 
+redis ZADD 'later:{far}:delayed' inf far1 -inf far2 1e308 far3 >/dev/null
+redis HSET 'later:{far}:jobs' far1 '{"type":"t"}' far2 '{"type":"t"}' far3 '{"type":"t"}' >/dev/null
+is "$(later peek far --state delayed | cut -f 1,4 | tr '\n' ' ')" "$(printf 'far2\t-inf far3\t1e+308 far1\tinf ')" \
+    "scores that no clock has"
+is "$(later peek far --state delayed --json | field score | tr '\n' ' ')" "-inf 1e+308 inf " "also with --json"
+
+# What strangers have put there must not reach a terminal, in whichever way it is printed.
+bad=$(printf 'a\033[31m\302\233m\342\200\256b')
+redis HSET 'later:{evil}:jobs' "$bad" '{"type":"t","\u009b":1,"\u009b":2}' >/dev/null
+redis ZADD 'later:{evil}:ready' 1 "$bad" >/dev/null
+clean()
+{
+    printf '%s' "$1" | LC_ALL=C grep -cE "$(printf '\033\\[31m|\302\233|\342\200\256')"
+}
+is "$(clean "$bad")" 1 "escapes of three kinds are found where they are"
+is "$(clean "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek evil")")" 0 "tables"
+run later kick "$bad" -q evil
+is "$status $(clean "$err")" "66 0" "messages"
+run later reserve evil
+is "$status $(clean "$err")" "75 0" "what is buried, and why"
+like "$err" 'b.*buried: ' "is told all the same"
+
 # ---- show
 
 is "$(later show r1 -q mail | cut -f 1-3,5-8)" \
