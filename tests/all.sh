@@ -22,7 +22,7 @@ failures()
         END {
             if (told) exit
             for (i = NR < 20 ? 1 : NR - 19; i <= NR; i++)
-                if (last[i % 20] !~ /^(ok |ERROR: )/) print "    " last[i % 20]
+                if (last[i % 20] !~ /^(ok |PASS: |ERROR: )/) print "    " last[i % 20]
         }'
 }
 
