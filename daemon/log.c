@@ -175,6 +175,8 @@ static void add_job(struct line *line, const struct log_job *job)
     add_field(line, "type", job->type);
     if (job->attempt)
         add(line, state.json ? ",\"attempt\":%u" : " attempt=%u", (unsigned)job->attempt);
+    if (job->worker)
+        add(line, state.json ? ",\"worker\":%u" : " worker=%u", (unsigned)job->worker);
     if (job->ms >= 0 && job->ms < 1e15) { /* in whole numbers: a handler may change the locale */
         unsigned long long micros = (unsigned long long)(job->ms * 1000 + 0.5);
 

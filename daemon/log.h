@@ -22,7 +22,8 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 struct log_job {
     const char *id, *queue, *type, *trace;
     uint32_t attempt;
-    double ms; /* run time; < 0 = not known */
+    uint32_t worker; /* its number */
+    double ms;       /* run time; < 0 = not known */
 };
 
 /* Sets the level, the format and the name of this process ("laterd", "worker 3"). name is copied;

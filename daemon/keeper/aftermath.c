@@ -213,19 +213,37 @@ static void judge_with_log(struct slot *slot, bool others, enum keeper_cause cau
     aftermath_judge(slot, others, cause, words, crash_max);
 }
 
-/* What is to be done about one slot; returns whether it is the outbox's now. */
-static bool settle(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
-                   uint32_t crash_max)
+/* How the job in this slot has ended, in the words of worker/run.c. */
+static void tell(const struct slots *slots, const struct slot *slot, const char *text)
 {
+    struct slot_words words;
+    const struct log_job *job = slot_log_fields(slots, slot, &words);
+
+    if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN) /* Redis will take nothing of it */
+        log_job(LOG_WARN, job, "ended: %s", text);
+    else if (slot->verb == LATER_VERB_RELEASE)
+        log_job(LOG_WARN, job, "failed, again in %.3f s: %s", slot->wait, text);
+    else if (slot->verb == LATER_VERB_BURY)
+        log_job(LOG_WARN, job, "failed, buried: %s", text);
+    else
+        log_job(LOG_WARN, job, "returned (%s): %s", slot->how, text);
+}
+
+/* What is to be done about one slot; returns whether it is the outbox's now. */
+static bool settle(struct slots *slots, struct slot *slot, bool others, enum keeper_cause cause,
+                   const char *text, uint32_t crash_max)
+{
+    bool ran = slot_state(slot) == SLOT_RUNNING && slot->began > 0;
+
     switch (slot_state(slot)) {
     case SLOT_HELD:
         slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
         break;
     case SLOT_RUNNING:
-        if (slot->began <= 0) /* not in its handler yet */
-            slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
-        else
+        if (ran)
             judge_with_log(slot, others, cause, text, crash_max);
+        else /* not in its handler yet */
+            slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
         break;
     case SLOT_FINISHED:
         break;
@@ -240,6 +258,8 @@ static bool settle(struct slot *slot, bool others, enum keeper_cause cause, cons
         return false;
     }
     slot_mend(slot);
+    if (ran)
+        tell(slots, slot, text);
     atomic_store(&slot->state, SLOT_FINISHED);
     return true;
 }
@@ -273,7 +293,7 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keepe
     for (uint32_t i = 0; i < slots->capacity; i++) {
         struct slot *slot = &slots->page->slots[i];
 
-        if (settle(slot, others, cause, text, crash_max) &&
+        if (settle(slots, slot, others, cause, text, crash_max) &&
             outbox_add(aftermath->outbox, slots, slot))
             remains->jobs++;
     }

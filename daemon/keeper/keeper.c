@@ -5,6 +5,7 @@
 #include "reservation/find.h"
 #include "keeper/aftermath.h"
 #include "keeper/lock_leases.h"
+#include "fault.h"
 #include "log.h"
 #include "reservation/outbox.h"
 
@@ -32,6 +33,7 @@ struct known {
     size_t touching; /* calls without an answer */
     double again;    /* when to renew its leases before the next round; INFINITY = not */
     bool now;        /* to be renewed in this round */
+    struct fault refused;
 };
 
 struct keeper {
@@ -130,7 +132,10 @@ static void on_touched(void *arg, struct later_answer *answer)
             atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
     }
     if (answer->outcome == LATER_REFUSED)
-        log_line(LOG_WARN, "redis refuses to renew leases: %s", answer->text);
+        fault_note(&touching->known->refused, LOG_WARN, "redis refuses to renew leases: %s",
+                   answer->text);
+    else if (answer->outcome == LATER_ANSWERED)
+        fault_over(&touching->known->refused);
     if (answer->outcome != LATER_ANSWERED)
         touching->known->again = later_clock() + AGAIN_SECONDS;
     free(touching);
@@ -273,6 +278,20 @@ static bool hangs(const struct keeper *keeper, struct living *page, bool events)
     return page->same * SCAN_SECONDS > keeper->config->grace + 1;
 }
 
+/* Ends the worker of a page, for the sake of the job in this slot, or of all (NULL). */
+static void expel(const struct keeper *keeper, struct slots *slots, const struct slot *slot,
+                  const char *why)
+{
+    struct slot_words words;
+
+    if (!slots->expelled && slot)
+        log_job(LOG_WARN, slot_log_fields(slots, slot, &words), "%s: its worker is ended", why);
+    else if (!slots->expelled)
+        log_line(LOG_WARN, "worker %u: %s: it is ended", (unsigned)slots->worker, why);
+    slots->expelled = true;
+    keeper->options.expel(keeper->options.arg, slots, why);
+}
+
 static void look_at_page(struct keeper *keeper, struct living *living, double now)
 {
     struct slots *slots = living->slots;
@@ -290,16 +309,16 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
             continue;
         behind = behind || now - slot->began > BEHIND_SECONDS;
         if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
-            keeper->options.expel(keeper->options.arg, slots, "its reservation was withdrawn");
+            expel(keeper, slots, slot, "its reservation was withdrawn");
         else if (atomic_load(&slot->cancelled))
-            keeper->options.expel(keeper->options.arg, slots, "a lock or place of it was lost");
+            expel(keeper, slots, slot, "a lock or place of it was lost");
         else if (slot->deadline > 0 && now > slot->deadline)
-            keeper->options.expel(keeper->options.arg, slots, "over its time");
+            expel(keeper, slots, slot, "over its time");
     }
     if (behind)
         give_back_held(keeper, slots);
     if (hangs(keeper, living, events))
-        keeper->options.expel(keeper->options.arg, slots, "its event loop hangs");
+        expel(keeper, slots, NULL, "its event loop hangs");
     if (!slots_busy(slots)) {
         atomic_store(&page->busy, 0);
         if (slots_busy(slots)) /* it took something in between and saw the old mark */

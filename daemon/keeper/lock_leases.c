@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "queue/lock.h"
+#include "fault.h"
 #include "log.h"
 #include "queue/permit.h"
 #include "redis/script.h"
@@ -20,6 +21,7 @@ struct lock_leases {
     bool (*watched)(const void *arg, const struct slots *slots);
     const void *arg;
     char prefix[LATER_PREFIX_MAX + 1];
+    struct fault refused;
 };
 
 /* A copy that ends where it must, whatever a handler has written over it. */
@@ -131,7 +133,9 @@ static bool answered(struct call *call, const struct later_answer *answer, const
     bool mapped = holds->watched(holds->arg, call->slots);
 
     if (answer->outcome == LATER_REFUSED)
-        log_line(LOG_WARN, "redis refuses to %s: %s", what, answer->text);
+        fault_note(&holds->refused, LOG_WARN, "redis refuses to %s: %s", what, answer->text);
+    else if (answer->outcome == LATER_ANSWERED)
+        fault_over(&holds->refused);
     if (mapped)
         let_go(call, answer->outcome == LATER_ANSWERED ? 0 : later_clock() + AGAIN_SECONDS);
     return answer->outcome == LATER_ANSWERED && mapped;
@@ -143,13 +147,15 @@ static void lose(struct slots *slots, struct slot_hold *hold)
 {
     uint32_t expected = HOLD_TAKEN, index = hold->slot;
     struct slot *slot = index < slots->capacity ? &slots->page->slots[index] : NULL;
+    struct slot_words words;
 
     if (!atomic_compare_exchange_strong(&hold->state, &expected, (uint32_t)HOLD_LOST))
         return; /* the job ends just now */
-    log_line(LOG_WARN, "a job has lost its %s %.200s: ended, since another may have it by now",
-             hold->kind == HOLD_LOCK ? "lock" : "place under", hold->name);
     if (!slot || atomic_load(&slot->serial) != hold->slot_serial)
         return;
+    log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
+            "it has lost its %s %.200s: ended, since another may have it by now",
+            hold->kind == HOLD_LOCK ? "lock" : "place under", hold->name);
     expected = 0;
     atomic_compare_exchange_strong(&slot->cancelled, &expected, (uint32_t)SLOT_UNLOCKED);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "link/redis_check.h"
 #include "link/follow.h"
+#include "fault.h"
 #include "log.h"
 #include "queue/inspect.h"
 #include "queue/queue.h"
@@ -35,6 +36,7 @@ struct announce {
     double since, now;
     struct sample samples[SAMPLES]; /* the oldest is overwritten */
     unsigned sampled;
+    struct fault refused;
     double leaving_until; /* 0: not leaving, or that has been answered */
 };
 
@@ -244,6 +246,23 @@ static void look_for_gone(struct announce *announce)
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, announce);
 }
 
+/* The one write that every laterd makes all the time: a Redis that is full, or whose disk is,
+ * refuses it as it refuses pushes. */
+static void on_told(void *arg, struct later_answer *answer)
+{
+    struct announce *announce = arg;
+
+    if (answer->outcome == LATER_REFUSED)
+        fault_note(&announce->refused, LOG_ERROR, "redis refuses writes: %s", answer->text);
+    else if (answer->outcome == LATER_ANSWERED)
+        fault_over(&announce->refused);
+}
+
+const char *announce_fault(const struct announce *announce)
+{
+    return fault_text(&announce->refused);
+}
+
 void announce_tell(struct announce *announce, const struct announce_state *state)
 {
     struct later_command cmd = { 0 };
@@ -278,7 +297,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_command_text(&cmd, key);
     later_command_text(&cmd, announce->field);
     later_command_text(&cmd, text);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_told, announce);
     if (beat % FORGET_EVERY == 0)
         look_for_gone(announce);
     link_flush(announce->link);

@@ -41,6 +41,9 @@ void announce_link_up(struct announce *announce);
 /* Asks once more whether it is fit to keep jobs. */
 void announce_ask(struct announce *announce);
 
+/* What Redis refused last, since it takes no writes; NULL: it takes them. */
+const char *announce_fault(const struct announce *announce);
+
 /* Called every second; says where we are every fifth time. */
 void announce_tell(struct announce *announce, const struct announce_state *state);
 

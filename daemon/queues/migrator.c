@@ -2,6 +2,7 @@
 #include "queues/migrator.h"
 
 #include "base/clock.h"
+#include "fault.h"
 #include "log.h"
 #include "queue/queue.h"
 
@@ -24,6 +25,7 @@ struct queue {
     double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
     bool asked;
     double trimmed;
+    struct fault refused;
 };
 
 struct migrator {
@@ -100,8 +102,10 @@ static void on_answer(void *arg, struct later_answer *answer)
         return;
     }
     if (answer->outcome == LATER_REFUSED)
-        log_line(LOG_WARN, "redis refuses to migrate queue %s: %s", queue->keys.queue,
-                 answer->text);
+        fault_note(&queue->refused, LOG_WARN, "redis refuses to migrate queue %s: %s",
+                   queue->keys.queue, answer->text);
+    else if (answer->outcome == LATER_ANSWERED)
+        fault_over(&queue->refused);
     if (answer->outcome != LATER_ANSWERED) {
         queue->lapse_from = INFINITY; /* touches may have been refused, too */
         arm(queue, wait);
@@ -181,6 +185,15 @@ void migrator_link_up(struct migrator *migrator)
 void migrator_pause(struct migrator *migrator, bool paused)
 {
     migrator->paused = paused;
+}
+
+const char *migrator_fault(const struct migrator *migrator)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < migrator->queue_count && !why; i++)
+        why = fault_text(&migrator->queues[i].refused);
+    return why;
 }
 
 double migrator_redis_now(const struct migrator *migrator)

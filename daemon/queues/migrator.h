@@ -32,6 +32,9 @@ void migrator_pause(struct migrator *migrator, bool paused);
 /* The score that is now the first in the queue's delayed jobs: seconds by Redis's clock. */
 void migrator_told(struct migrator *migrator, const char *queue, double at);
 
+/* What Redis refuses for a queue; NULL: nothing. */
+const char *migrator_fault(const struct migrator *migrator);
+
 /* Redis's time, by the last answer and the monotonic clock; 0 while there was none. */
 double migrator_redis_now(const struct migrator *migrator);
 

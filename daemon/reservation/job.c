@@ -8,6 +8,7 @@ void job_log_fields(const struct later_job *job, double ms, struct log_job *fiel
                                 .type = job->doc.type[0] ? job->doc.type : NULL,
                                 .trace = job->doc.trace[0] ? job->doc.trace : NULL,
                                 .attempt = job->attempt,
+                                .worker = job->in_worker,
                                 .ms = ms };
 }
 

@@ -30,6 +30,7 @@ struct later_job {
     const struct config_type *rules; /* its row of `types`, or NULL */
     const char *queue, *id, *token;
     uint32_t attempt;
+    uint32_t in_worker;       /* its number */
     uint32_t asked;           /* how many of its needs it has */
     struct slot_hold *asking; /* and which it waits to hear of */
     double began, deadline;   /* later_clock() */

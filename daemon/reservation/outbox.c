@@ -1,6 +1,7 @@
 /* outbox.c: settlements on their way. */
 #include "reservation/outbox.h"
 
+#include "fault.h"
 #include "log.h"
 
 #include <event2/event.h>
@@ -42,7 +43,9 @@ struct outbox {
     size_t group_count;
     size_t waiting, open;
     struct event *retry;
-    bool reconnect; /* before the next try: this Redis will not do */
+    struct fault refused;
+    const struct later_keys *refused_by; /* the queue whose answer ends that fault */
+    bool reconnect;                      /* before the next try: this Redis will not do */
 };
 
 static void on_retry(evutil_socket_t fd, short what, void *arg)
@@ -191,14 +194,19 @@ static void take_answer(void *arg, struct later_answer *answer)
     struct outbox *outbox = sending->outbox;
 
     if (answer->outcome == LATER_ANSWERED) {
+        if (outbox->refused_by == sending->keys)
+            fault_over(&outbox->refused);
         settled(sending, answer->reply);
     } else {
         bool refused = answer->outcome == LATER_REFUSED;
 
-        if (refused)
-            log_line(LOG_WARN, "redis refuses to %s %zu jobs of queue %s: %s; trying again",
-                     later_verb_name(sending->verb), sending->count, sending->keys->queue,
-                     answer->text);
+        if (refused) {
+            outbox->refused_by = sending->keys;
+            fault_note(&outbox->refused, LOG_WARN,
+                       "redis refuses to %s %zu jobs of queue %s: %s; trying again",
+                       later_verb_name(sending->verb), sending->count, sending->keys->queue,
+                       answer->text);
+        }
         if (refused && answer->remedy == LATER_REMEDY_RECONNECT)
             outbox->reconnect = true;
         put_back(sending, refused);

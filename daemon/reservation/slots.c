@@ -269,6 +269,29 @@ static bool is_score(const char *text)
     return !*p;
 }
 
+static const char *word_of(char *to, const char *from, size_t size)
+{
+    memcpy(to, from, size);
+    to[size - 1] = '\0';
+    return *to ? to : NULL;
+}
+
+const struct log_job *slot_log_fields(const struct slots *slots, const struct slot *slot,
+                                      struct slot_words *words)
+{
+    const char *queue = slots->page->queues[slot->queue % SLOTS_QUEUES];
+
+    words->fields =
+        (struct log_job){ .id = word_of(words->id, slot->id, sizeof words->id),
+                          .queue = word_of(words->queue, queue, sizeof words->queue),
+                          .type = word_of(words->type, slot->type, sizeof words->type),
+                          .trace = word_of(words->trace, slot->trace, sizeof words->trace),
+                          .attempt = slot->attempt,
+                          .worker = slots->worker,
+                          .ms = -1 };
+    return &words->fields;
+}
+
 void slot_mend(struct slot *slot)
 {
     /* What the scripts take for `how`, by verb. */

@@ -27,6 +27,7 @@
 #include "link/connections.h"
 #include "job/document.h"
 #include "later/error.h"
+#include "log.h"
 #include "queue/queue.h"
 
 #include <stdarg.h>
@@ -55,7 +56,8 @@ struct slot {
     char token[LATER_TOKEN_LEN + 1];
     char score[32];
     char id[LATER_ID_MAX + 1];
-    int32_t crashes; /* -1 none, 0 suspect */
+    char type[LATER_TYPE_MAX + 1], trace[LATER_TRACE_MAX + 1]; /* for the log: from RUNNING on */
+    int32_t crashes;                                           /* -1 none, 0 suspect */
     uint32_t attempt;
     uint32_t max_attempts;
     uint32_t event;  /* runs beside others on the worker's loop */
@@ -143,6 +145,8 @@ struct slots {
     size_t size;
     uint32_t capacity; /* of the mapping, whatever the page says */
     char *path;
+    uint32_t worker; /* its number; 0 = that of an earlier laterd */
+    bool expelled;   /* the keeper has asked for its worker's end, and said so */
 };
 
 /* Makes and maps a new page with room for `capacity` slots; room on the disk, too, so that a full
@@ -190,6 +194,15 @@ uint32_t slots_holds(const struct slots *slots);
 
 /* Do its id and token end where they must? */
 bool slot_readable(const struct slot *slot);
+
+/* A slot's job as the log shows it. What is written while it is read ends all the same. */
+struct slot_words {
+    struct log_job fields; /* of the strings below */
+    char id[LATER_ID_MAX + 1], type[LATER_TYPE_MAX + 1], trace[LATER_TRACE_MAX + 1];
+    char queue[LATER_QUEUE_MAX + 1];
+};
+const struct log_job *slot_log_fields(const struct slots *slots, const struct slot *slot,
+                                      struct slot_words *words);
 
 /* Makes a slot that nobody else writes any more fit to be settled: each string ends, and Redis will
  * not refuse any for its form, which would hold up all that is settled in the same call. */

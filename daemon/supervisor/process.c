@@ -175,8 +175,10 @@ struct process *process_start(struct event_base *base, struct generation *genera
     };
     /* Room for all event jobs, two batches of every size, and settlements under way. */
     process->slots = slots_create(page, generation->config->events + 4 * LATER_BATCH_MAX, err);
-    if (process->slots)
+    if (process->slots) {
+        process->slots->worker = (uint32_t)number;
         atomic_store(&process->slots->page->awaited, listens);
+    }
     if (!process->slots || make_pipes(control, status, err) < 0)
         goto failed;
     process->control_fd = control[1];
@@ -255,8 +257,6 @@ void process_end(struct process *process, enum keeper_cause cause, const char *w
     process->kill_at = now + grace;
     process->cause = cause;
     snprintf(process->why, sizeof process->why, "%s", why);
-    log_line(LOG_WARN, "worker %d (pid %d): %s: ending it", process->number, (int)process->pid,
-             why);
     kill(process->pid, SIGTERM);
 }
 

@@ -48,6 +48,10 @@ void supervisor_after(struct event *timer, double seconds)
 static void tell_health(struct supervisor *supervisor, struct announce_state *state)
 {
     workers_sum(supervisor->workers, state);
+    state->fault = announce_fault(supervisor->announce);
+    if (!state->fault)
+        state->fault = upkeep_fault(supervisor->upkeep);
+    health_fault(supervisor->health, state->fault);
     health_beat(supervisor->health, link_is_up(supervisor->link) && supervisor->redis != UNFIT,
                 state->workers, state->busy);
 }
@@ -206,8 +210,10 @@ static void on_server_timer(evutil_socket_t fd, short what, void *arg)
     supervisor->server = embedded_start(supervisor->generation->config, &err);
     if (supervisor->server < 0) {
         supervisor->server = 0;
-        log_line(LOG_ERROR, "%s; trying again", err.text);
+        fault_note(&supervisor->server_fault, LOG_ERROR, "%s; trying again", err.text);
         supervisor_after(supervisor->server_timer, 1);
+    } else {
+        fault_over(&supervisor->server_fault);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "queues/announce.h"
 #include "supervisor/checker.h"
+#include "fault.h"
 #include "health.h"
 #include "queues/reshard.h"
 #include "supervisor/restart.h"
@@ -36,6 +37,7 @@ struct supervisor {
     pid_t server; /* the embedded one; 0 = none */
     struct restart server_restart;
     struct event *server_timer;
+    struct fault server_fault;
 
     struct checker *checker;
     struct config *next;       /* being checked */

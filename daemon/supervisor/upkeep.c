@@ -114,6 +114,11 @@ void upkeep_count(const struct upkeep *upkeep, struct connections *connections)
     wake_listener_count(upkeep->wake_listener, connections);
 }
 
+const char *upkeep_fault(const struct upkeep *upkeep)
+{
+    return migrator_fault(upkeep->migrator);
+}
+
 double upkeep_redis_now(const struct upkeep *upkeep)
 {
     return migrator_redis_now(upkeep->migrator);

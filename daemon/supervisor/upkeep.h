@@ -31,6 +31,9 @@ void upkeep_uncalled(struct upkeep *upkeep, const char *queue);
 /* Adds the connections to each node of a Cluster. */
 void upkeep_count(const struct upkeep *upkeep, struct connections *connections);
 
+/* What Redis refuses; NULL: nothing. */
+const char *upkeep_fault(const struct upkeep *upkeep);
+
 /* Redis's clock; 0 = not known yet. */
 double upkeep_redis_now(const struct upkeep *upkeep);
 

@@ -41,6 +41,7 @@ struct workers {
     struct seats trial; /* of a generation that has to show that it starts */
     struct event *trial_timer;
     struct fault refusal;       /* a plugin does not start */
+    struct fault unstarted;     /* no process can be made */
     struct process *leaving;    /* no seat any more */
     int started;                /* ever: their numbers */
     uint64_t performed, failed; /* attempts of those that have ended */
@@ -149,10 +150,11 @@ static void start_worker(struct seat *seat)
         process_start(workers->base, seat->generation, seat->pool, workers->started, page,
                       workers->options.host, workers->options.listens, on_report, workers, &err);
     if (!seat->process) { /* no process, descriptor or memory: it may pass */
-        log_line(LOG_ERROR, "%s; trying again", err.text);
+        fault_note(&workers->unstarted, LOG_ERROR, "%s; trying again", err.text);
         after(seat->timer, 1);
         return;
     }
+    fault_over(&workers->unstarted);
     keeper_watch(workers->options.keeper, seat->process->slots);
     if (workers->paused || seat->on_trial)
         process_order(seat->process, WORKER_PAUSE);

@@ -105,7 +105,7 @@ static bool hold(struct asking *asking, struct batch *batch, const struct later_
     slot->attempt = job->attempts + 1;
     slot->max_attempts = slot->event = 0;
     slot->began = slot->deadline = slot->retry_in = 0;
-    slot->text[0] = slot->kind[0] = '\0';
+    slot->text[0] = slot->kind[0] = slot->type[0] = slot->trace[0] = '\0';
     atomic_fetch_add_explicit(&slot->serial, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->cancelled, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->lease_end, (int64_t)lease_end, memory_order_relaxed);
@@ -183,9 +183,9 @@ static void on_refused(struct asking *asking, const char *text)
     /* A script that was refused has taken nothing. */
     atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
     asking->queue->live = true; /* we do not know: ask again, after a while */
-    if (!evtimer_pending(worker->again, NULL))
-        log_line(LOG_WARN, "redis refuses to reserve from queue %s: %s; trying again",
-                 asking->queue->keys.queue, text);
+    fault_note(&asking->queue->refused, LOG_WARN,
+               "redis refuses to reserve from queue %s: %s; trying again",
+               asking->queue->keys.queue, text);
     rest(worker, asking->queue);
 }
 
@@ -208,6 +208,7 @@ static void on_reserved(void *arg, struct later_answer *answer)
     asking->queue->silent = false;
     switch (answer->outcome) {
     case LATER_ANSWERED:
+        fault_over(&asking->queue->refused);
         on_answered(asking, answer);
         break;
     case LATER_REFUSED:

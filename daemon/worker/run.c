@@ -327,6 +327,8 @@ static void describe(const struct later_job *job)
 {
     struct slot *slot = job->slot;
 
+    memcpy(slot->type, job->doc.type, sizeof slot->type);
+    memcpy(slot->trace, job->doc.trace, sizeof slot->trace);
     slot->attempt = job->attempt;
     slot->max_attempts = job->policy.max_attempts;
     slot->event = job->event;
@@ -388,6 +390,7 @@ static struct later_job *job_new(struct worker *worker, const struct held *held)
     job->token = held->slot->token;
     job->queue = worker->queues[held->slot->queue].whole;
     job->attempt = held->attempts + 1;
+    job->in_worker = worker->slots->worker;
     job->began = later_clock();
     job->retry_in = -1;
     return job;

@@ -271,12 +271,13 @@ static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t
 static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
 {
     struct worker *worker = arg;
+    struct slot_words words;
 
-    (void)slots;
     admission_settled(worker->admission, slot, lost);
     if (lost)
-        log_line(LOG_WARN, "job %s was not ours any more when we came to %s it", slot->id,
-                 later_verb_name((enum later_verb)slot->verb));
+        log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
+                "it was not ours any more when we came to %s it",
+                later_verb_name((enum later_verb)slot->verb));
     if (outbox_open(worker->outbox) == 0)
         worker_kick(worker);
 }

@@ -18,6 +18,7 @@
 #define LATERD_WORKER_H
 
 #include "config/config.h"
+#include "fault.h"
 #include "link/link.h"
 #include "reservation/outbox.h"
 #include "plugin/plugin.h"
@@ -100,6 +101,7 @@ struct worker_queue {
     bool silent;    /* it has had no answer for a while */
     bool resting;   /* refused, or cut off: until the timer `again` comes */
     size_t finding; /* lost reserves being looked for */
+    struct fault refused;
 };
 
 /* How long a type takes; types that may be slow get earlier acks sent first. */

@@ -70,7 +70,7 @@ in_time "$gap" 3.6 "s until then: timeout, grace and backoff"
 within 10 "a longer timeout of its own counts" unknown own
 within 10 "all are done" settled
 is "$(attempts_in begun own | wc -l) $(lines begun) $(counted lapsed)" "1 5 1" "with no attempt too many"
-is "$(how_often 'over its time: ending it')" 2 "the log tells of both"
+is "$(how_often 'over its time: its worker is ended')" 2 "the log tells of both"
 
 push_do 'always' '"do":"sleep","for":30' '"timeout":0.3,"max_attempts":2'
 within 10 "one that is over its time each time is dead" is_dead always

@@ -96,10 +96,10 @@ push_do loses '"do":"sleep","for":30,"upto":1' '"lock":"brief","timeout":60'
 within 5 "a job holds a lock" held brief
 redis DEL 'later:lock:{brief}' >/dev/null
 redis HSET 'later:lock:{brief}' token thief >/dev/null
-within 25 "its loss is told" logged 'a job has lost its lock brief'
+within 25 "its loss is told" logged 'it has lost its lock brief'
 redis DEL 'later:lock:{brief}' >/dev/null
 within 10 "and its job ended, to run again" unknown loses
-is "$(how_often 'a job has lost its lock brief')" 1 "the loss is told once"
+is "$(how_often 'it has lost its lock brief')" 1 "the loss is told once"
 
 # ---- by type: never two at once
 
