@@ -2,6 +2,7 @@
 #include "embedded.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static int wait_for_left_over(const char *path, struct later_error *err)
                       "another redis-server answers at %s and does not go; stop it", path);
 }
 
-static void run_server(const char *conf, pid_t parent)
+static void run_server(const char *conf, pid_t parent, int output)
 {
     sigset_t none;
 
@@ -82,9 +83,10 @@ static void run_server(const char *conf, pid_t parent)
         _exit(0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0);                      /* a Ctrl-C for us is none for it: workers drain first */
-    umask(0077);                        /* the socket's mode is unixsocketperm */
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* it logs to standard output; we to standard error */
+    setpgid(0, 0); /* a Ctrl-C for us is none for it: workers drain first */
+    umask(0077);   /* the socket's mode is unixsocketperm */
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
     execlp("redis-server", "redis-server", conf, (char *)NULL);
     _exit(127);
 }
@@ -105,10 +107,11 @@ static bool in_path(const char *program)
     return false;
 }
 
-pid_t embedded_start(const struct config *config, struct later_error *err)
+pid_t embedded_start(const struct config *config, int *output, struct later_error *err)
 {
     char conf[512], sock[512];
     pid_t parent = getpid(), pid;
+    int words[2];
 
     snprintf(conf, sizeof conf, "%s/redis.conf", config->state_dir);
     snprintf(sock, sizeof sock, "%s/redis.sock", config->state_dir);
@@ -122,10 +125,15 @@ pid_t embedded_start(const struct config *config, struct later_error *err)
                           "install it (apt-get install redis-server)");
     if (wait_for_left_over(sock, err) < 0 || write_conf(config, conf, err) < 0)
         return -1;
+    if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0) /* it never waits for us to read its words */
+        return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
     pid = fork();
     if (pid == 0)
-        run_server(conf, parent);
-    if (pid < 0)
-        return later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
-    return pid;
+        run_server(conf, parent, words[1]);
+    close(words[1]);
+    *output = words[0];
+    if (pid > 0)
+        return pid;
+    close(words[0]);
+    return later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
 }

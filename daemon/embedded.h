@@ -14,7 +14,8 @@ bool embedded_wanted(const struct config *config);
 
 /* Writes state_dir/redis.conf and starts the server; it can be connected to a moment later. A
  * server that a killed laterd left behind is waited for, at most ten seconds. Returns its pid, or
- * -1 with *err (redis-server is missing, its socket's path is too long, state_dir is not ours). */
-pid_t embedded_start(const struct config *config, struct later_error *err);
+ * -1 with *err (redis-server is missing, its socket's path is too long, state_dir is not ours).
+ * *output is what it writes: the end of a pipe that does not wait, and the caller's. */
+pid_t embedded_start(const struct config *config, int *output, struct later_error *err);
 
 #endif

@@ -280,6 +280,16 @@ void log_line(enum log_level level, const char *format, ...)
     va_end(args);
 }
 
+void log_from(const char *process, enum log_level level, const char *words)
+{
+    char ours[sizeof state.name];
+
+    memcpy(ours, state.name, sizeof ours);
+    snprintf(state.name, sizeof state.name, "%s", process);
+    log_line(level, "%s", words);
+    memcpy(state.name, ours, sizeof ours);
+}
+
 void log_job(enum log_level level, const struct log_job *job, const char *format, ...)
 {
     va_list args;

@@ -39,6 +39,8 @@ void log_limit(uint32_t lines);
 bool log_wants(enum log_level level);
 
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A line of another program, which is shown as the process it is of. */
+void log_from(const char *process, enum log_level level, const char *words);
 void log_job(enum log_level level, const struct log_job *job, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void log_jobv(enum log_level level, const struct log_job *job, const char *format, va_list args)

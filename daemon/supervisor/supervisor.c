@@ -200,6 +200,19 @@ static void on_link_down(void *arg)
                            "(later:protocol); use that version, or another redis.prefix");
 }
 
+static int start_server(struct supervisor *supervisor, const struct config *config,
+                        struct later_error *err)
+{
+    int output;
+    pid_t pid = embedded_start(config, &output, err);
+
+    if (pid < 0)
+        return -1;
+    supervisor->server = pid;
+    server_log_read(supervisor->server_log, output);
+    return 0;
+}
+
 static void on_server_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct supervisor *supervisor = arg;
@@ -207,9 +220,7 @@ static void on_server_timer(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    supervisor->server = embedded_start(supervisor->generation->config, &err);
-    if (supervisor->server < 0) {
-        supervisor->server = 0;
+    if (start_server(supervisor, supervisor->generation->config, &err) < 0) {
         fault_note(&supervisor->server_fault, LOG_ERROR, "%s; trying again", err.text);
         supervisor_after(supervisor->server_timer, 1);
     } else {
@@ -247,8 +258,10 @@ static int make_loop(struct supervisor *supervisor, struct later_error *err)
         return later_fail(err, LATER_E_SYSTEM, "no event loop");
     supervisor->tick = evtimer_new(supervisor->base, supervisor_on_tick, supervisor);
     supervisor->server_timer = evtimer_new(supervisor->base, on_server_timer, supervisor);
+    supervisor->server_log = server_log_new(supervisor->base);
     supervisor->beat = event_new(supervisor->base, -1, EV_PERSIST, on_beat, supervisor);
-    if (!supervisor->tick || !supervisor->server_timer || !supervisor->beat)
+    if (!supervisor->tick || !supervisor->server_timer || !supervisor->beat ||
+        !supervisor->server_log)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     event_add(supervisor->beat, &(struct timeval){ BEAT_SECONDS, 0 });
     for (size_t i = 0; i < sizeof signal_table / sizeof *signal_table; i++) {
@@ -295,10 +308,8 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
         .host = supervisor->host, .expel = expel, .settled = page_settled, .arg = supervisor
     };
 
-    if (embedded_wanted(config) && (supervisor->server = embedded_start(config, err)) < 0) {
-        supervisor->server = 0;
+    if (embedded_wanted(config) && start_server(supervisor, config, err) < 0)
         return -1;
-    }
     supervisor->link = link_new(supervisor->base, config, &link, err);
     if (!supervisor->link)
         return -1;
@@ -349,6 +360,7 @@ static void tear_down(struct supervisor *supervisor)
         event_free(supervisor->beat);
     if (supervisor->server_timer)
         event_free(supervisor->server_timer);
+    server_log_free(supervisor->server_log);
     if (supervisor->base)
         event_base_free(supervisor->base);
     free(supervisor->refused);

@@ -9,6 +9,7 @@
 #include "supervisor/checker.h"
 #include "fault.h"
 #include "health.h"
+#include "server_log.h"
 #include "queues/reshard.h"
 #include "supervisor/restart.h"
 #include "supervisor/upkeep.h"
@@ -38,6 +39,7 @@ struct supervisor {
     struct restart server_restart;
     struct event *server_timer;
     struct fault server_fault;
+    struct server_log *server_log;
 
     struct checker *checker;
     struct config *next;       /* being checked */

@@ -118,7 +118,11 @@ runs "nothing is lost" later check
 # Dead, for the alarm; running, for the move.
 later push 'flash_sale.buy' '"bad"' --id dead >/dev/null
 wait_until 10 sh -c 'later show dead | grep -q dead'
-is "$(sh "$work/blocks/alarm")" default "the alarm names the queue"
+run sh "$work/blocks/alarm"
+is "$status $out" "1 default" "the alarm names the queue"
+run env LATER_REDIS_URL="unix:$work/nobody" sh "$work/blocks/alarm"
+is "$status" 1 "there is an alarm where Redis is not"
+contains "$out" "cannot reach Redis" "with the reason"
 later push sleep '{"seconds":1.5}' --id running >/dev/null
 wait_until 10 sh -c 'later show running | grep -q reserved'
 block move-1

@@ -1,0 +1,22 @@
+/*
+ * server_log.h: what the embedded redis-server says, in our log: a line each, in its format, from
+ * the process "redis". What it says at every start and stop is for `debug` only, and that
+ * vm.overcommit_memory should be 1 is said once, in words of ours.
+ */
+#ifndef LATERD_SERVER_LOG_H
+#define LATERD_SERVER_LOG_H
+
+struct event_base;
+struct server_log;
+
+/* NULL: no memory. */
+struct server_log *server_log_new(struct event_base *base);
+
+/* Reads from this pipe until its end; it is closed then. What an earlier server still had to say
+ * is read first. */
+void server_log_read(struct server_log *log, int fd);
+
+/* Reads what there is, and frees. NULL is fine. */
+void server_log_free(struct server_log *log);
+
+#endif
