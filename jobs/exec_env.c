@@ -1,9 +1,12 @@
 /* exec_env.c: what a program finds in its environment; how its end is told. */
 #include "exec.h"
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ENV_OURS = 9 };
 
@@ -61,6 +64,36 @@ char **exec_env(const struct exec_program *program, struct later_job *job)
     return make_env(program, ours);
 }
 
+/* May memory be written and then run here? node, java and the like must, and die by a signal where
+ * a sandbox denies it (MemoryDenyWriteExecute= of systemd.exec(5)). */
+static bool code_is_denied(void)
+{
+    void *page =
+        mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED)
+        return true;
+    munmap(page, 1);
+    return false;
+}
+
+/* Told once, for all programs, beside the job's own line. */
+static const char *sandbox_hint(const struct exec_program *program, int signal)
+{
+    static bool told;
+
+    if ((signal != SIGTRAP && signal != SIGILL && signal != SIGABRT && signal != SIGSEGV) ||
+        !code_is_denied())
+        return "";
+    if (!told)
+        later_log("exec", LATER_ERROR,
+                  "%s: killed by signal %d: programs that make code while they run (node, java) "
+                  "need MemoryDenyWriteExecute=no in laterd.service: laterd(8), SANDBOX",
+                  program->name, signal);
+    told = true;
+    return ": does it make code while it runs? The sandbox denies that: laterd(8), SANDBOX";
+}
+
 void exec_end_text(const struct exec_end *end, const struct exec_program *program, char *text,
                    size_t n)
 {
@@ -69,7 +102,8 @@ void exec_end_text(const struct exec_end *end, const struct exec_program *progra
         snprintf(text, n, "exit status %d", end->code);
         break;
     case EXEC_KILLED:
-        snprintf(text, n, "killed by signal %d (%s)", end->code, strsignal(end->code));
+        snprintf(text, n, "killed by signal %d (%s)%s", end->code, strsignal(end->code),
+                 sandbox_hint(program, end->code));
         break;
     case EXEC_TIMED_OUT:
         snprintf(text, n, "timed out");

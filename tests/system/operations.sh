@@ -120,7 +120,8 @@ later push 'flash_sale.buy' '"bad"' --id dead >/dev/null
 wait_until 10 sh -c 'later show dead | grep -q dead'
 run sh "$work/blocks/alarm"
 is "$status $out" "1 default" "the alarm names the queue"
-run env LATER_REDIS_URL="unix:$work/nobody" sh "$work/blocks/alarm"
+sed "s|later size|later --redis unix:$work/nobody size|" "$work/blocks/alarm" >"$work/alarm"
+run sh "$work/alarm"
 is "$status" 1 "there is an alarm where Redis is not"
 contains "$out" "cannot reach Redis" "with the reason"
 later push sleep '{"seconds":1.5}' --id running >/dev/null

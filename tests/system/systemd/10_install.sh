@@ -1,5 +1,5 @@
 # 10_install.sh: from the files to a service that performs jobs, as README.md says.
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2034,SC2154
 begin_section 'installed'
 
 cp -a /build/. /

@@ -1,6 +1,6 @@
 # 20_restart.sh: ready is ready: with 100,000 jobs in the embedded Redis's file, a push right behind
 # each restart.
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2034,SC2154
 begin_section 'restarted'
 
 awk 'BEGIN { for (i = 0; i < 100000; i++) print "{\"type\":\"note\",\"in\":86400}" }' >/root/jobs

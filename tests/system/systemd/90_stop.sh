@@ -1,5 +1,5 @@
 # 90_stop.sh: nothing stays behind.
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2034,SC2154
 begin_section 'stopped'
 
 runs "systemctl stop" systemctl stop laterd

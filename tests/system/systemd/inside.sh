@@ -40,12 +40,12 @@ within()
 # All that laterd and what it has started wrote, since mark().
 log()
 {
-    journalctl --no-pager -q -o cat _SYSTEMD_UNIT=laterd.service ${cursor:+--after-cursor="$cursor"}
+    journalctl --no-pager -q -o cat --since "$since" _SYSTEMD_UNIT=laterd.service
 }
 
 mark()
 {
-    cursor=$(journalctl --no-pager -n 0 --show-cursor | sed -n 's/^-- cursor: //p')
+    since=$(date '+%Y-%m-%d %H:%M:%S.%6N')
 }
 
 logged()
