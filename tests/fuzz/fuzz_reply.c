@@ -51,7 +51,7 @@ static void decode_queue(const struct later_reply *reply, size_t most)
     const char *state;
     uint64_t number = 0;
 
-    must(count * 5 <= later_reply_count(reply), "a job has five elements");
+    must(count * 4 <= later_reply_count(reply), "a job has four elements");
     for (size_t i = 0; i < count + 2 && i < most; i++) {
         later_queue_reserved(reply, i, &job);
         read_text(job.id, job.id_len);
