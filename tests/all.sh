@@ -152,6 +152,7 @@ check_plain()
         lost
     fi
     tests 'tests that measure time, one by one' . TESTS='$(timed_tests)'
+    tests 'the service under systemd' . TESTS='$(booted_tests)' LATER_TEST_LIMIT=900
 }
 
 check()

@@ -10,8 +10,10 @@ is_another()
 mkdir -p /etc/systemd/system/laterd.service.d
 printf '[Service]\nWatchdogSec=3\n' >/etc/systemd/system/laterd.service.d/watchdog.conf
 systemctl daemon-reload
+systemctl stop laterd
+mark # what follows is in JSON
 configure 'workers = 2;' 'log = { format = "json"; };'
-systemctl restart laterd
+systemctl start laterd
 pid=$(main_pid)
 kill -STOP "$pid"
 within 30 "a supervisor that hangs: the watchdog has it started again" is_another
