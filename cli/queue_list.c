@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMES_MAX 100000  /* names until those that come twice are sorted out */
+#define SCANS_MAX 1000000 /* pages of keys: a thousand million */
+
 static int add(struct queue_list *list, const char *name, struct later_error *err)
 {
     if (list->count == list->room) {
@@ -113,6 +116,82 @@ int queue_list_known(struct cli *cli, struct queue_list *list, struct later_erro
 int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
     return cli->args.count > 0 ? read_named(cli, list, err) : queue_list_known(cli, list, err);
+}
+
+/* --- from the names of keys --- */
+
+/* The queue's name in a key, `later:{NAME}:ready`; false where there is none. */
+static bool name_in(const char *key, later_queue_name name)
+{
+    const char *from = strchr(key, '{'), *to = from ? strchr(from, '}') : NULL;
+    size_t len = to ? (size_t)(to - from) - 1 : 0;
+
+    if (len == 0 || len >= sizeof(later_queue_name))
+        return false;
+    memcpy(name, from + 1, len);
+    name[len] = '\0';
+    /* *probe* makes keys for a moment. */
+    return later_key_shard_valid(name) && strcmp(name, "laterd.probe") != 0;
+}
+
+static int take_keys(struct queue_list *list, const struct later_reply *keys,
+                     struct later_error *err)
+{
+    for (size_t i = 0; i < later_reply_count(keys); i++) {
+        later_queue_name name;
+
+        if (name_in(later_reply_text(later_reply_at(keys, i), NULL), name) &&
+            add(list, name, err) < 0)
+            return -1;
+    }
+    if (list->count > NAMES_MAX) /* each queue has several keys */
+        put_in_order(list);
+    return 0;
+}
+
+static bool has(const struct queue_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void leave_out(struct queue_list *list, const struct queue_list *known)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (!has(known, list->names[i]))
+            memmove(list->names[kept++], list->names[i], sizeof *list->names);
+    }
+    list->count = kept;
+}
+
+int queue_list_strays(struct cli *cli, const struct queue_list *known, struct queue_list *list,
+                      struct later_error *err)
+{
+    char cursor[32] = "0";
+
+    for (uint64_t pages = 0; pages < SCANS_MAX; pages++) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply;
+        int ok;
+
+        later_inspect_names(&cmd, later_call_prefix(cli->client), cursor);
+        reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+        ok = reply ? take_keys(list, later_inspect_scanned(reply, cursor), err) : -1;
+        later_reply_free(reply);
+        if (ok < 0)
+            return -1;
+        if (strcmp(cursor, "0") == 0) {
+            put_in_order(list);
+            leave_out(list, known);
+            return 0;
+        }
+    }
+    return later_fail(err, LATER_E_REDIS, "Redis does not come to an end of its keys");
 }
 
 static int add_parts(struct cli *cli, struct queue_list *list, const char *queue,

@@ -23,6 +23,11 @@ int queue_list_known(struct cli *cli, struct queue_list *list, struct later_erro
  * the command line names no queue, those that Redis knows of beyond it. */
 int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_error *err);
 
+/* The queues, and shards, of which there are keys and that are not in *known, by a SCAN of one
+ * node's keys. Returns 0, or -1 with *err: LATER_E_TOKEN where the rights do not allow it. */
+int queue_list_strays(struct cli *cli, const struct queue_list *known, struct queue_list *list,
+                      struct later_error *err);
+
 void queue_list_free(struct queue_list *list);
 
 #endif

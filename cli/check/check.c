@@ -1,4 +1,5 @@
 /* check.c: `later check`: the invariants of a queue, on a live Redis. */
+#include "check/check_beside.h"
 #include "check/check_scan.h"
 #include "commands.h"
 #include "output/jsonl.h"
@@ -17,6 +18,8 @@ struct report {
     struct later_sizes sizes;
     struct check_scan scan;
     bool counters_ok, sets_ok, members_ok;
+    bool stray;   /* it is not in later:queues */
+    bool name_ok; /* and needs not be: nothing has been pushed by a script */
 };
 
 /* --- checking --- */
@@ -50,13 +53,13 @@ static int check_once(struct cli *cli, const struct later_keys *keys, struct rep
     int64_t unadopted, first, last;
 
     if (queues_size(cli, keys, &report->sizes, err) < 0 ||
-        check_scan(cli, keys, &report->scan, err) < 0 || queues_size(cli, keys, &after, err) < 0)
+        check_scan(cli, keys, &report->scan, err) < 0 ||
+        check_beside(cli, keys, &report->scan, err) < 0 || queues_size(cli, keys, &after, err) < 0)
         return -1;
     unadopted = (int64_t)report->scan.unadopted;
     first = difference(&report->sizes);
     last = difference(&after);
     report->counters_ok = counters_agree(&report->sizes) && counters_agree(&after);
-    report->members_ok = report->scan.faults == 0;
     report->sets_ok = first >= 0 && last >= 0 && unadopted >= (first < last ? first : last) &&
                       unadopted <= (first > last ? first : last);
     return 0;
@@ -73,6 +76,9 @@ static int check_queue(struct cli *cli, const struct later_keys *keys, struct re
         if (ok < 0 || report->sets_ok || difference(&report->sizes) < 0)
             break;
     }
+    if (ok == 0 && !report->sets_ok)
+        ok = check_documents(cli, keys, &report->scan, err);
+    report->members_ok = report->scan.faults == 0;
     return ok;
 }
 
@@ -106,6 +112,11 @@ static void print_json(const struct report *report)
 {
     const struct later_sizes *sizes = &report->sizes;
     struct jsonl json;
+
+    if (report->stray) {
+        begin_json(&json, report, "name", report->name_ok);
+        jsonl_end(&json);
+    }
 
     begin_json(&json, report, "counters", report->counters_ok);
     for (int i = 0; i < LATER_COUNTERS; i++)
@@ -184,30 +195,72 @@ static void add_members(struct table *table, const struct report *report)
     add_row(table, report->queue, "members", report->members_ok, words);
 }
 
+static void add_name(struct table *table, const struct report *report)
+{
+    add_row(table, report->queue, "name", report->name_ok,
+            report->name_ok
+                ? "it is not in later:queues yet: only plain ZADDs so far"
+                : "it has jobs and is not in later:queues, so that nobody looks for it");
+}
+
 /* --- the command --- */
 
-static int check_all(struct cli *cli, const struct queue_list *list, struct table *table,
+static int check_one(struct cli *cli, const char *queue, bool stray, struct table *table,
                      struct later_error *err)
+{
+    struct report report = { .queue = queue, .stray = stray };
+    struct later_keys keys;
+
+    if (cli_keys(cli, queue, &keys, err) < 0 || check_queue(cli, &keys, &report, err) < 0)
+        return -1;
+    report.name_ok = !stray || report.sizes.jobs == 0;
+    if (cli->json) {
+        print_json(&report);
+    } else {
+        if (stray)
+            add_name(table, &report);
+        add_counters(table, &report);
+        add_sets(table, &report);
+        add_members(table, &report);
+    }
+    return report.counters_ok && report.sets_ok && report.members_ok && report.name_ok ? LATER_OK
+                                                                                       : 1;
+}
+
+static int check_all(struct cli *cli, const struct queue_list *list, bool stray,
+                     struct table *table, struct later_error *err)
 {
     int status = LATER_OK;
 
-    for (size_t i = 0; i < list->count; i++) {
-        struct report report = { .queue = list->names[i] };
-        struct later_keys keys;
+    for (size_t i = 0; i < list->count && status >= 0; i++) {
+        int one = check_one(cli, list->names[i], stray, table, err);
 
-        if (cli_keys(cli, report.queue, &keys, err) < 0 ||
-            check_queue(cli, &keys, &report, err) < 0)
-            return -1;
-        if (cli->json) {
-            print_json(&report);
-        } else {
-            add_counters(table, &report);
-            add_sets(table, &report);
-            add_members(table, &report);
-        }
-        if (!report.counters_ok || !report.sets_ok || !report.members_ok)
-            status = 1;
+        status = one != LATER_OK ? one : status;
     }
+    return status;
+}
+
+/* Queues that later:queues does not name, as after a FLUSHALL, by the names of the keys. */
+static int check_strays(struct cli *cli, const struct queue_list *known, struct table *table,
+                        struct later_error *err)
+{
+    struct queue_list list = { 0 };
+    struct later_error why;
+    int status = LATER_OK;
+
+    if (later_redis_is_cluster(later_call_redis(cli->client))) /* each node has its own keys */
+        return LATER_OK;
+    if (queue_list_strays(cli, known, &list, &why) == 0) {
+        status = check_all(cli, &list, true, table, err);
+        if (known->count + list.count == 0)
+            cli_say(cli, "no queues: later:queues is empty, and no key is one of a queue");
+    } else if (why.code == LATER_E_TOKEN) {
+        cli_say(cli, "only the queues in later:queues were checked: %s", why.text);
+    } else {
+        *err = why;
+        status = -1;
+    }
+    queue_list_free(&list);
     return status;
 }
 
@@ -221,7 +274,12 @@ static int run(struct cli *cli, struct later_error *err)
     cli_table(cli, &table, headings);
     table.whole = true;
     if (status == 0)
-        status = check_all(cli, &list, &table, err);
+        status = check_all(cli, &list, false, &table, err);
+    if (status >= 0 && cli->args.count == 0) {
+        int strays = check_strays(cli, &list, &table, err);
+
+        status = strays != LATER_OK ? strays : status;
+    }
     table_end(&table);
     queue_list_free(&list);
     return status;
@@ -235,8 +293,9 @@ const struct command command_check = {
         "For each queue, and each shard of it: pushed + adopted = done + expired + cancelled + "
         "purged + trimmed + jobs;\n"
         "ready + delayed + reserved + dead = jobs + not yet adopted; each member is in one set\n"
-        "only and has its document. Works on queues in use. The status is 1 where one of these\n"
-        "does not hold.\n",
+        "only and has its document, each document is in a set, each record has its job, there is\n"
+        "one wake at most. Without Q also: each queue that has jobs is in later:queues. Works on\n"
+        "queues in use. The status is 1 where one of these does not hold.\n",
     .example = "later check\n",
     .max = -1,
     .run = run,

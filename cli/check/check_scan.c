@@ -38,14 +38,19 @@ static const char *id_of(const struct walk *walk, const char *member)
     return strlen(member) > skip ? member + skip : "";
 }
 
-static void fault(struct walk *walk, const char *id, const char *what)
+void check_scan_fault(struct check_scan *scan, const char *id, const char *what)
 {
     struct later_error words;
 
-    if (walk->scan->faults++ == 0) {
+    if (scan->faults++ == 0) {
         later_fail(&words, LATER_E_DATA, "%.200s %s", id, what);
-        memcpy(walk->scan->fault, words.text, sizeof walk->scan->fault - 1);
+        memcpy(scan->fault, words.text, sizeof scan->fault - 1);
     }
+}
+
+static void fault(struct walk *walk, const char *id, const char *what)
+{
+    check_scan_fault(walk->scan, id, what);
 }
 
 /* --- what looks wrong, at one moment --- */
@@ -101,7 +106,7 @@ static int ask_documents(struct walk *walk)
         const char *id = id_of(walk, walk->members[i]);
         struct later_command cmd = { 0 };
 
-        later_inspect_exists(&cmd, walk->keys, id, strlen(id));
+        later_inspect_exists(&cmd, walk->keys, LATER_KEY_JOBS, id, strlen(id));
         if (later_call_begin(walk->cli->client, &cmd, LATER_NO_SCRIPT, take_exists, walk,
                              walk->err) < 0)
             return -1;

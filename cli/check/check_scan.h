@@ -20,4 +20,7 @@ struct check_scan {
 int check_scan(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                struct later_error *err);
 
+/* Notes that something is wrong about an id; words are kept for the first one. */
+void check_scan_fault(struct check_scan *scan, const char *id, const char *what);
+
 #endif

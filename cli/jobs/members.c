@@ -7,31 +7,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                 const char *glob, members_fn *fn, void *arg, struct later_error *err)
+#define COUNT_MAX 1000000000 /* elements: what Redis says beyond is not believed */
+
+/* Of a table of so many elements no scan takes more pages, even while it is made larger or smaller:
+ * an end that does not come by then never comes. */
+static int most_pages(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                      uint64_t *pages, struct later_error *err)
 {
-    char cursor[32] = "0";
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int64_t count;
+
+    later_inspect_count(&cmd, keys, key);
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    if (!reply)
+        return -1;
+    count = later_reply_int(reply);
+    *pages = 1000 + 4 * (uint64_t)(count < 0 ? 0 : count < COUNT_MAX ? count : COUNT_MAX);
+    later_reply_free(reply);
+    return 0;
+}
+
+/* What is called for each element: one of the two. */
+struct scan {
+    members_fn *member;
+    members_hash_fn *pair;
+    void *arg;
+};
+
+static int take_page(const struct scan *scan, const struct later_reply *page)
+{
     int result = 0;
 
-    do {
+    for (size_t i = 0; result == 0 && i + 1 < later_reply_count(page); i += 2) {
+        size_t len;
+        const char *member = later_reply_text(later_reply_at(page, i), &len);
+
+        if (scan->member)
+            result = scan->member(scan->arg, member, len);
+        else
+            result =
+                scan->pair(scan->arg, member, later_reply_text(later_reply_at(page, i + 1), NULL));
+    }
+    return result;
+}
+
+static int scan_all(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                    const char *glob, const struct scan *scan, struct later_error *err)
+{
+    char cursor[32] = "0";
+    uint64_t pages;
+    int result = most_pages(cli, keys, key, &pages, err);
+
+    while (result == 0) {
         struct later_command cmd = { 0 };
-        const struct later_reply *members;
         struct later_reply *reply;
 
+        if (pages-- == 0)
+            return later_fail(err, LATER_E_REDIS, "Redis does not come to an end of %s",
+                              keys->name[key]);
         later_inspect_scan(&cmd, keys, key, cursor, glob);
         reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
         if (!reply)
             return -1;
-        members = later_inspect_scanned(reply, cursor);
-        for (size_t i = 0; result == 0 && i < later_reply_count(members); i += 2) {
-            size_t len;
-            const char *member = later_reply_text(later_reply_at(members, i), &len);
-
-            result = fn(arg, member, len);
-        }
+        result = take_page(scan, later_inspect_scanned(reply, cursor));
         later_reply_free(reply);
-    } while (result == 0 && strcmp(cursor, "0") != 0);
+        if (strcmp(cursor, "0") == 0)
+            break;
+    }
     return result;
+}
+
+int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                 const char *glob, members_fn *fn, void *arg, struct later_error *err)
+{
+    return scan_all(cli, keys, key, glob, &(struct scan){ .member = fn, .arg = arg }, err);
+}
+
+int members_scan_hash(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                      members_hash_fn *fn, void *arg, struct later_error *err)
+{
+    return scan_all(cli, keys, key, NULL, &(struct scan){ .pair = fn, .arg = arg }, err);
 }
 
 struct wanted {

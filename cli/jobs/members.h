@@ -14,6 +14,11 @@ typedef int members_fn(void *arg, const char *member, size_t len);
 int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key,
                  const char *glob, members_fn *fn, void *arg, struct later_error *err);
 
+/* Likewise for each field of a hash (jobs, records) with its value. */
+typedef int members_hash_fn(void *arg, const char *field, const char *value);
+int members_scan_hash(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                      members_hash_fn *fn, void *arg, struct later_error *err);
+
 /* The member of an id, malloc'ed, into *member; NULL there where it is not reserved. Returns 0, or
  * -1 with *err. */
 int members_of_id(struct cli *cli, const struct later_keys *keys, const char *id, char **member,

@@ -4,10 +4,13 @@
 #include "job/record.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 500 /* elements that a ZSCAN is asked for */
+#define PAGE           500  /* elements that a ZSCAN is asked for */
+#define DOCUMENTS_PAGE 10   /* those of a hash whose values may be large */
+#define NAMES_PAGE     1000 /* keys that a SCAN is asked for */
 
 /* --- size --- */
 
@@ -178,14 +181,44 @@ void later_inspect_from(struct later_command *cmd, const struct later_keys *keys
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *cursor, const char *match)
 {
-    begin_keyed(cmd, match ? 7 : 5, "ZSCAN", keys, key);
+    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS;
+
+    begin_keyed(cmd, match ? 7 : 5, hash ? "HSCAN" : "ZSCAN", keys, key);
     later_command_text(cmd, cursor);
     if (match) {
         later_command_text(cmd, "MATCH");
         later_command_text(cmd, match);
     }
     later_command_text(cmd, "COUNT");
-    later_command_int(cmd, PAGE);
+    later_command_int(cmd, key == LATER_KEY_JOBS ? DOCUMENTS_PAGE : PAGE);
+}
+
+void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
+                         enum later_key key)
+{
+    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS;
+
+    begin_keyed(cmd, 2, hash ? "HLEN" : "ZCARD", keys, key);
+}
+
+void later_inspect_second_wake(struct later_command *cmd, const struct later_keys *keys)
+{
+    begin_keyed(cmd, 3, "LINDEX", keys, LATER_KEY_WAKE);
+    later_command_int(cmd, 1);
+}
+
+void later_inspect_names(struct later_command *cmd, const char *prefix, const char *cursor)
+{
+    char match[LATER_PREFIX_MAX + 8];
+
+    snprintf(match, sizeof match, "%s:{*}:*", prefix);
+    later_command_begin(cmd, 6);
+    later_command_text(cmd, "SCAN");
+    later_command_text(cmd, cursor);
+    later_command_text(cmd, "MATCH");
+    later_command_text(cmd, match);
+    later_command_text(cmd, "COUNT");
+    later_command_int(cmd, NAMES_PAGE);
 }
 
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32])
@@ -231,10 +264,10 @@ void later_inspect_scores(struct later_command *cmd, const struct later_keys *ke
     begin_keyed(cmd, 2 + count, "ZMSCORE", keys, key);
 }
 
-void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
-                          size_t len)
+void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
+                          enum later_key key, const char *id, size_t len)
 {
-    begin_keyed(cmd, 3, "HEXISTS", keys, LATER_KEY_JOBS);
+    begin_keyed(cmd, 3, "HEXISTS", keys, key);
     later_command_bytes(cmd, id, len);
 }
 

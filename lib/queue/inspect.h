@@ -96,24 +96,34 @@ void later_inspect_range(struct later_command *cmd, const struct later_keys *key
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count);
 
-/* ZSCAN of a zset: one page. cursor: "0" at first, then what the last page said, until that is "0"
- * again. match: a glob, NULL = all. */
+/* ZSCAN or, of jobs and records, HSCAN: one page. cursor: "0" at first, then what the last page
+ * said, until that is "0" again. match: a glob, NULL = all. How many elements there are: ZCARD or
+ * HLEN. */
+void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
+                         enum later_key key);
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *cursor, const char *match);
 
 /* The next cursor into `cursor` (32 bytes); the members are elements 0, 2, 4 … of the returned
- * array. */
+ * array, what they have (score, value) the others. */
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32]);
 
 /* `prefix*suffix` as a glob that matches just that: each piece's own special characters escaped.
  * Returns a malloc'ed string, NULL without memory. */
 char *later_inspect_glob(const char *prefix, const char *suffix);
 
-/* `ZMSCORE key member…` and `HEXISTS jobs id`, for what the caller adds. */
+/* `ZMSCORE key member…`, for what the caller adds; and `HEXISTS key id`, of jobs or records. */
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count);
-void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
-                          size_t len);
+void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
+                          enum later_key key, const char *id, size_t len);
+
+/* The second element of the wake list, which has one at most: nil. */
+void later_inspect_second_wake(struct later_command *cmd, const struct later_keys *keys);
+
+/* `SCAN` for the keys of queues, of one node: one page, read by later_inspect_scanned(), where each
+ * element is a key. */
+void later_inspect_names(struct later_command *cmd, const char *prefix, const char *cursor);
 
 /* In which of ready, delayed, dead, reserved, jobs an id is: the reply has 1 or 0 for each. member:
  * what is looked for in reserved (TOKEN:id, or ""). LATER_SCRIPT_LOCATE. */

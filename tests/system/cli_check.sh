@@ -4,7 +4,8 @@
 start_redis 'appendonly no'
 
 run later check
-is "$status$out$err" 0 "nothing to check"
+is "$status $out$err" "0 later check: no queues: later:queues is empty, and no key is one of a queue" \
+    "nothing to check, and it is said what was looked at"
 
 # ---- a life with all its turns
 
@@ -53,8 +54,21 @@ mended
 document=$(redis HGET 'later:{q}:jobs' j650)
 score=$(redis ZSCORE 'later:{q}:ready' j650)
 redis ZREM 'later:{q}:ready' j650 >/dev/null
-broken "a job in no set" sets 'ready 400 .* = jobs 683 '
+broken "a job in no set" "sets members" 'ready 400 .* = jobs 683 '
+like "$out" '1 faults; the first: j650 has a document and is in no set' "and which it is"
 redis ZADD 'later:{q}:ready' "$score" j650 >/dev/null
+mended
+
+redis HSET 'later:{q}:records' ghost 'a=3' >/dev/null
+broken "a record without a job" members 'the first: ghost has a record and no job'
+redis HSET 'later:{q}:records' ghost "$(printf 't=4102444800\n')" >/dev/null
+mended # it tells until when its id is taken
+redis HDEL 'later:{q}:records' ghost >/dev/null
+
+redis DEL 'later:{q}:wake' >/dev/null
+redis RPUSH 'later:{q}:wake' 1 1 >/dev/null
+broken "two wakes" members 'wake has more than one element'
+redis LTRIM 'later:{q}:wake' 0 0 >/dev/null
 mended
 
 redis ZADD 'later:{q}:dead' 5 j650 >/dev/null
@@ -134,4 +148,22 @@ later work busy --until-empty -p 8 -- true
 run later check busy
 is "$status" 0 "nor in the end"
 is "$(later size busy | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "when all is done"
+
+# ---- names that are lost, as by a FLUSHALL under clients that go on
+
+if [ "$redis_kind" != cluster ]; then
+    redis DEL later:queues >/dev/null
+    run later check
+    is "$status" 1 "a queue that later:queues does not name is found"
+    like "$out" "$(printf '^q\tname\tVIOLATED\tit has jobs and is not in later:queues')" "and that is a violation"
+    like "$out" "$(printf '^q\tcounters\tok')" "the queue is checked like any other"
+    later check --json >"$work/out"
+    like "$(cat "$work/out")" '^\{"queue":"q","check":"name","ok":false\}$' "--json"
+    redis SADD later:queues q other busy >/dev/null
+    redis ZADD 'later:{zadd}:ready' 1 '{"type":"plain"}' >/dev/null
+    run later check
+    like "$status $out" "$(printf 'zadd\tname\tok\tit is not in later:queues yet')" "plain ZADDs need no name"
+    is "$status" 0 "and break nothing"
+    redis DEL 'later:{zadd}:ready' >/dev/null
+fi
 finish

@@ -212,6 +212,7 @@ is "$(acl laterd | tr ' ' '\n' | sed -n 's/^+//p' | grep -vxF "$(echo "$outer" |
 
 # later, every command: laterd's line and a few more.
 redis del 'later:{default}:wake' >/dev/null
+redis sadd later:queues events events/3 plain >/dev/null # what was pushed by hand has been named by nobody
 words=$(echo "$(acl laterd) $(acl later)" | sed 's/^ *user //; s/ on / reset on /')
 # shellcheck disable=SC2086 # words
 is "$(redis acl setuser $words)" OK "Redis takes that of laterd and later"

@@ -1,0 +1,192 @@
+/* check_beside.c: what stands beside a queue's jobs. */
+#include "check/check_beside.h"
+
+#include "jobs/members.h"
+#include "queue/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 250 /* records whose jobs are looked for together */
+
+struct beside {
+    struct cli *cli;
+    const struct later_keys *keys;
+    struct check_scan *scan;
+    struct later_error *err;
+    char *ids[CHUNK]; /* of records; owned */
+    bool absent[CHUNK];
+    size_t count, answered;
+};
+
+/* 1 or 0 as Redis answers to HEXISTS, -1 with *err. */
+static int is_in(struct beside *beside, enum later_key key, const char *id)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int result;
+
+    later_inspect_exists(&cmd, beside->keys, key, id, strlen(id));
+    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
+    result = reply ? later_reply_int(reply) > 0 : -1;
+    later_reply_free(reply);
+    return result;
+}
+
+/* --- records --- */
+
+/* One that tells until when an id stays taken outlives its job. */
+static bool outlives(const char *record)
+{
+    return strncmp(record, "t=", 2) == 0 || strstr(record, "\nt=");
+}
+
+/* A job may come or go meanwhile: the record must be there between two looks for the job. */
+static int look_again(struct beside *beside, const char *id)
+{
+    int job = 1 - is_in(beside, LATER_KEY_RECORDS, id);
+
+    if (job == 0)
+        job = is_in(beside, LATER_KEY_JOBS, id);
+    if (job == 0)
+        check_scan_fault(beside->scan, id, "has a record and no job");
+    return job < 0 || job > 1 ? -1 : 0;
+}
+
+static void take_exists(void *arg, struct later_answer *answer)
+{
+    struct beside *beside = arg;
+
+    beside->absent[beside->answered++] =
+        answer->outcome == LATER_ANSWERED && later_reply_int(answer->reply) == 0;
+}
+
+static int ask_jobs(struct beside *beside)
+{
+    beside->answered = 0;
+    for (size_t i = 0; i < beside->count; i++) {
+        struct later_command cmd = { 0 };
+
+        later_inspect_exists(&cmd, beside->keys, LATER_KEY_JOBS, beside->ids[i],
+                             strlen(beside->ids[i]));
+        if (later_call_begin(beside->cli->client, &cmd, LATER_NO_SCRIPT, take_exists, beside,
+                             beside->err) < 0) {
+            later_call_abort(beside->cli->client);
+            return -1;
+        }
+    }
+    return later_call_drain(beside->cli->client, 0, beside->err);
+}
+
+static int look_at_chunk(struct beside *beside)
+{
+    int ok = ask_jobs(beside);
+
+    for (size_t i = 0; i < beside->count; i++) {
+        if (ok == 0 && beside->absent[i])
+            ok = look_again(beside, beside->ids[i]);
+        free(beside->ids[i]);
+    }
+    beside->count = 0;
+    return ok;
+}
+
+static int take_record(void *arg, const char *id, const char *record)
+{
+    struct beside *beside = arg;
+
+    if (outlives(record))
+        return 0;
+    beside->ids[beside->count] = strdup(id);
+    if (!beside->ids[beside->count])
+        return later_fail(beside->err, LATER_E_SYSTEM, "no memory");
+    beside->count++;
+    return beside->count == CHUNK ? look_at_chunk(beside) : 0;
+}
+
+static int look_at_records(struct beside *beside)
+{
+    int ok = members_scan_hash(beside->cli, beside->keys, LATER_KEY_RECORDS, take_record, beside,
+                               beside->err);
+
+    if (ok == 0)
+        return look_at_chunk(beside);
+    while (beside->count > 0)
+        free(beside->ids[--beside->count]);
+    return -1;
+}
+
+/* --- documents --- */
+
+/* Returns 1 where it is in one of the four sets, 0 where not, -1 with *err. */
+static int has_place(struct beside *beside, const char *id)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    char *member = NULL;
+    int places = 0;
+
+    later_inspect_locate(&cmd, beside->keys, id, "");
+    reply = cli_call(beside->cli, &cmd, LATER_SCRIPT_LOCATE, beside->err);
+    if (!reply)
+        return -1;
+    for (size_t i = 0; i < 3; i++)
+        places += later_reply_int(later_reply_at(reply, i)) > 0;
+    later_reply_free(reply);
+    if (places > 0)
+        return 1;
+    if (members_of_id(beside->cli, beside->keys, id, &member, beside->err) < 0)
+        return -1;
+    places = member != NULL;
+    free(member);
+    return places;
+}
+
+/* One that is on its way from one set to another is seen at the second look. */
+static int look_at_document(void *arg, const char *id, const char *document)
+{
+    struct beside *beside = arg;
+    int place = has_place(beside, id);
+
+    (void)document;
+    if (place == 0)
+        place = has_place(beside, id);
+    if (place == 0)
+        place = 1 - is_in(beside, LATER_KEY_JOBS, id);
+    if (place == 0)
+        check_scan_fault(beside->scan, id, "has a document and is in no set");
+    return place < 0 || place > 1 ? -1 : 0;
+}
+
+/* --- wakes --- */
+
+static int look_at_wakes(struct beside *beside)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_second_wake(&cmd, beside->keys);
+    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
+    if (!reply)
+        return -1;
+    if (!later_reply_is_nil(reply))
+        check_scan_fault(beside->scan, "wake", "has more than one element");
+    later_reply_free(reply);
+    return 0;
+}
+
+int check_beside(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
+                 struct later_error *err)
+{
+    struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
+
+    return look_at_wakes(&beside) < 0 ? -1 : look_at_records(&beside);
+}
+
+int check_documents(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
+                    struct later_error *err)
+{
+    struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
+
+    return members_scan_hash(cli, keys, LATER_KEY_JOBS, look_at_document, &beside, err);
+}
