@@ -7,8 +7,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ELEMENTS_MAX 10000000 /* of an array: more than any answer of ours has */
 
 /* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, GET, PING --- */
 
@@ -164,6 +167,39 @@ static int dial_sentinel(struct later_conn *redis, struct later_error *err)
     return fd;
 }
 
+/* What a header promises, hiredis makes room for at once: 16 GiB for `*2147483647`, which it takes
+ * half a minute to give back, whatever the deadline. */
+#if HIREDIS_MAJOR >= 1
+static void bound_arrays(struct later_conn *redis)
+{
+    redis->reader->maxelements = ELEMENTS_MAX;
+}
+#else
+static void *make_array(const redisReadTask *task, int elements)
+{
+    redisReply *reply = elements <= ELEMENTS_MAX ? calloc(1, sizeof *reply) : NULL;
+
+    if (!reply)
+        return NULL;
+    reply->type = REDIS_REPLY_ARRAY;
+    reply->elements = elements > 0 ? (size_t)elements : 0;
+    if (elements > 0 && !(reply->element = calloc(reply->elements, sizeof *reply->element))) {
+        free(reply);
+        return NULL;
+    }
+    if (task->parent)
+        ((redisReply *)task->parent->obj)->element[task->idx] = reply;
+    return reply;
+}
+
+static void bound_arrays(struct later_conn *redis)
+{
+    redis->functions = *redis->reader->fn;
+    redis->functions.createArray = make_array;
+    redis->reader->fn = &redis->functions;
+}
+#endif
+
 /* Puts another socket in the place of the present one, whose answers nobody waits for any more. The
  * new one is there before the old one goes, so that the owner's loop sees another number. */
 static bool move_to(struct later_conn *redis, int fd, double seconds)
@@ -178,6 +214,7 @@ static bool move_to(struct later_conn *redis, int fd, double seconds)
     reader->maxbuf = redis->reader->maxbuf;
     redisReaderFree(redis->reader);
     redis->reader = reader;
+    bound_arrays(redis);
     while (redis->first)
         later_conn_forget(later_conn_pop(redis));
     close(redis->fd);
@@ -217,7 +254,8 @@ int later_conn_connect(struct later_conn *redis, struct later_error *err)
     if (!redis->reader)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     redis->reader->maxbuf = 256 * 1024; /* what it may keep when it is empty */
-    redis->which += redis->tried;       /* the last ones did not answer: begin behind them */
+    bound_arrays(redis);
+    redis->which += redis->tried; /* the last ones did not answer: begin behind them */
     redis->tried = 0;
     redis->addresses = 1;
     later_turns_begin(&redis->turns);

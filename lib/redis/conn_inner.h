@@ -35,8 +35,9 @@ struct later_conn {
     enum state state;
     int fd;
     redisReader *reader;
-    struct pending *first, *last; /* in the order of their answers */
-    struct pending *unsent;       /* the first one with bytes to send, or NULL */
+    redisReplyObjectFunctions functions; /* of the reader */
+    struct pending *first, *last;        /* in the order of their answers */
+    struct pending *unsent;              /* the first one with bytes to send, or NULL */
     size_t count;
     double connect_deadline;
     struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */
