@@ -3,16 +3,10 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 begin_section 'reloaded'
 
-# workers: the pids of laterd's workers. performs: a job that is pushed now is done.
+# workers: the pids of laterd's workers.
 workers()
 {
     ps --ppid "$(main_pid)" -o pid=,comm= | awk '$2 == "worker" { print $1 }'
-}
-performs()
-{
-    before=$(stat_of 'done')
-    later push note >/dev/null
-    wait_until 10 performed $((before + 1))
 }
 
 configure 'workers = 3;'

@@ -71,6 +71,14 @@ performed()
     [ "$(stat_of 'done')" -ge "$1" ]
 }
 
+# performs: a job that is pushed now is done.
+performs()
+{
+    before=$(stat_of 'done')
+    later push note >/dev/null
+    wait_until 10 performed $((before + 1))
+}
+
 main_pid()
 {
     systemctl show -P MainPID laterd
