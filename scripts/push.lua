@@ -11,7 +11,7 @@
 -- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
 --           was acked or has expired: pushed again, it answers `EXISTS ended`
 --
--- The only script whose first write a full Redis refuses: who pushes then is told so.
+-- With push_now the only script whose first write a full Redis refuses: who pushes then is told so.
 
 -- @include now
 -- @include guard
@@ -97,9 +97,15 @@ local function is_taken(i)
     return last and (number(last, 0, 1e12) or 0) > now
 end
 
-local soon, later, noted, notes, state_of = {}, {}, {}, {}, {}
+-- First all is looked up, then all is written, with few commands however many jobs. A document that
+-- is known is read for nothing, but that is rare, and there is no command that asks for many fields
+-- without their values.
+local known = total > 0 and redis.call('HMGET', jobs, unpack(ids)) or {}
+local fresh, soon, later, noted, notes, moved, state_of = {}, {}, {}, {}, {}, {}, {}
 local function take(i, id)
     local time, note = times[i], ''
+    fresh[#fresh + 1] = id
+    fresh[#fresh + 1] = ARGV[4 * i + 2]
     if time and time > now then
         later[#later + 1] = time
         later[#later + 1] = id
@@ -120,48 +126,40 @@ local function take(i, id)
     end
 end
 
-local function replace(i, id, state)
-    redis.call('ZREM', state == 'ready' and ready or delayed, id)
-    redis.call('HSET', jobs, id, ARGV[4 * i + 2])
-    take(i, id)
-end
-
--- What only seeks leaves no trace.
-local function is_new(i, id)
-    if seeks then
-        return redis.call('HEXISTS', jobs, id) == 0
-    end
-    return redis.call('HSETNX', jobs, id, ARGV[4 * i + 2]) == 1
-end
-
 local answers = {}
 local pushed, replaced, absent = 0, 0, 0
 for i = 1, total do
     local id = ids[i]
     if is_taken(i) then
         answers[i] = 'EXISTS ended'
-    elseif is_new(i, id) then
-        if seeks then
-            answers[i] = 'ABSENT'
-            absent = absent + 1
-        else
+    elseif state_of[id] then -- it came earlier in this very call
+        answers[i] = 'EXISTS ' .. state_of[id]
+    elseif known[i] then
+        local state = where(id)
+        if replaces and (state == 'ready' or state == 'delayed') then
+            moved[#moved + 1] = { state == 'ready' and ready or delayed, id }
             take(i, id)
-            pushed = pushed + 1
-            answers[i] = 'PUSHED'
-        end
-    else
-        -- One that came earlier in this very call is in no set yet.
-        local state = state_of[id] or where(id)
-        if replaces and not state_of[id] and (state == 'ready' or state == 'delayed') then
-            replace(i, id, state)
             replaced = replaced + 1
             answers[i] = 'REPLACED'
         else
             answers[i] = 'EXISTS ' .. state
         end
+    elseif seeks then
+        answers[i] = 'ABSENT'
+        absent = absent + 1
+    else
+        take(i, id)
+        pushed = pushed + 1
+        answers[i] = 'PUSHED'
     end
 end
 
+if #fresh > 0 then
+    redis.call('HSET', jobs, unpack(fresh)) -- the one that a full Redis refuses
+end
+for _, job in ipairs(moved) do
+    redis.call('ZREM', job[1], job[2])
+end
 keep_records(noted, notes)
 if pushed + replaced > 0 then
     place(soon, later)

@@ -22,6 +22,21 @@ int later_route_again(const char *queue, unsigned tries, struct later_error *err
     return 0;
 }
 
+/* Pushes it by the short script, if that is enough: *pushed. Returns 0, or -1 with *err. */
+static int push_plainly(struct later_client *client, const struct later_keys *keys,
+                        const char *call, uint64_t epoch, const struct later_push_item *item,
+                        bool *pushed, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_queue_push_now(&cmd, keys, call, epoch, item);
+    reply = later_call(client, &cmd, LATER_SCRIPT_PUSH_NOW, 0, true, err);
+    *pushed = reply && later_queue_pushed_now(reply);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
 /* One call at one place. Returns 0, or -1 with *err. */
 static int push_at(struct later_client *client, const char *place, unsigned flags, uint64_t epoch,
                    const struct later_push_item *item, struct later_routed *routed,
@@ -32,13 +47,20 @@ static int push_at(struct later_client *client, const char *place, unsigned flag
     struct later_keys keys;
     const char *state;
     char call[37];
+    bool pushed = false;
 
     if (later_call_keys(client, place, &keys, err) < 0)
         return -1;
     later_document_uuid(call);
-    later_queue_push(&cmd, &keys, call, flags, epoch, item, 1);
+    *routed = (struct later_routed){ .how = LATER_PUSHED };
     if (!(flags & LATER_PUSH_SEEK))
         later_call_announce(client, &keys);
+    if (flags == 0 && later_queue_plain(item) &&
+        push_plainly(client, &keys, call, epoch, item, &pushed, err) < 0)
+        return -1;
+    if (pushed)
+        return 0;
+    later_queue_push(&cmd, &keys, call, flags, epoch, item, 1);
     reply = later_call(client, &cmd, LATER_SCRIPT_PUSH, 0, true, err);
     if (!reply)
         return -1;

@@ -89,6 +89,28 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
     }
 }
 
+bool later_queue_plain(const struct later_push_item *item)
+{
+    return item->when == LATER_NOW && item->priority == 0 && !(item->unique_for > 0);
+}
+
+void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys,
+                          const char *call, uint64_t epoch, const struct later_push_item *item)
+{
+    char key[LATER_KEY_MAX];
+
+    later_key_call(key, keys, call);
+    later_script_begin(cmd, LATER_SCRIPT_PUSH_NOW, keys, (const char *const[]){ key }, 0);
+    later_command_int(cmd, (int64_t)epoch);
+    later_command_text(cmd, item->id);
+    later_command_bytes(cmd, item->document, item->document_len);
+}
+
+bool later_queue_pushed_now(const struct later_reply *reply)
+{
+    return strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "PUSHED") == 0;
+}
+
 enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
 {
     const char *text = later_reply_text(later_reply_at(reply, i), NULL);

@@ -46,6 +46,15 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
                       unsigned flags, uint64_t epoch, const struct later_push_item *items,
                       size_t count);
 
+/* Can it be tried with later_queue_push_now(): is nothing asked of it but to be pushed? */
+bool later_queue_plain(const struct later_push_item *item);
+
+/* Such a job by a shorter script. Where later_queue_pushed_now() says of its answer that it was not
+ * pushed, later_queue_push() of the same call has to. */
+void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys,
+                          const char *call, uint64_t epoch, const struct later_push_item *item);
+bool later_queue_pushed_now(const struct later_reply *reply);
+
 enum later_pushed { LATER_PUSHED, LATER_PUSH_EXISTS, LATER_PUSH_REPLACED, LATER_PUSH_ABSENT };
 
 /* How job i went; *state (may be NULL) gets the state of one that exists, else "". */

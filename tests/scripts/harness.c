@@ -189,6 +189,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
 {
     static const char *const others[][4] = {
         { "push", "later:{q}:call:c" },
+        { "push_now", "later:{q}:call:n" },
         { "limit_fixed", "later:limit:{k}" },
         { "limit_sliding", "later:limit:{s}" },
         { "lock_free", LOCK, LOCK ":wake" },

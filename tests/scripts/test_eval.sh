@@ -113,6 +113,8 @@ is "$(run expire $t1:d)" '' 'expire'
 run bury $t1:e unrun "$failed" >/dev/null
 redis zadd 'later:{demo}:dead' 1 e >/dev/null
 is "$(run trim 0 3600 500)" 1 'trim'
+is "$(run push_now 0 n '{}')" PUSHED 'push_now'
+run purge ready 1 >/dev/null
 is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 
 is "$(run probe)" '' 'probe: nothing is denied'

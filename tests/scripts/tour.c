@@ -52,6 +52,7 @@ static const char *const calls[][28] = {
     { "permit_line", "2", "60", "q another" },
     { "lock_line", "60", "q another" },
     { "hasten", "99999999999", "soon" },
+    { "push_now", "0", "fresh", "{}" },
     { "reshard", "", "4 1" },
     { "ids", "jobs", "0" },
     { "ids", "unique", "0" },
@@ -64,7 +65,7 @@ const char *const tour_scripts[] = {
     "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
     "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
     "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
-    "wake",         "reshard",     "ids",           NULL
+    "wake",         "reshard",     "ids",           "push_now",   NULL
 };
 
 void tour_crowd(void)

@@ -1,0 +1,39 @@
+-- push_now: put one new job into ready, if that is all there is to do
+-- KEYS   ready jobs records wake paused stats shards call
+-- ARGV   epoch id document
+-- reply  PUSHED; or ASK: nothing was done, and push has to look closer. One answer, as of push
+--
+-- push, for what is pushed most often, one job of priority 0 and for now, at two thirds of its
+-- cost. Under `call` it is remembered for a minute that it was pushed, for push as well.
+--
+-- epoch  of the plan of shards that the caller knows, 0: none (inc/fence.lua)
+--
+-- As with push its first write is one that a full Redis refuses.
+
+-- @include count
+
+local told = redis.call('GET', call)
+if told then
+    return { told }
+end
+if #id > 200 or not string.find(id, '^[!-~]+$') then
+    return redis.error_reply('ERR push_now: an id is 1 to 200 printable characters without space')
+end
+if document == '' then
+    return redis.error_reply('ERR push_now: the document is empty')
+end
+if (redis.call('GET', shards) or '0') ~= epoch or redis.call('HEXISTS', jobs, id) == 1
+    or redis.call('HEXISTS', records, id) == 1 then
+    return { 'ASK' }
+end
+redis.call('HLEN', stats) -- must be a hash
+
+local clock = redis.call('TIME')
+redis.call('ZADD', ready, clock[1] + (clock[2] + 1) / 1000000, id)
+redis.call('HSET', jobs, id, document)
+if redis.call('EXISTS', wake, paused) == 0 then
+    redis.call('LPUSH', wake, 1)
+end
+redis.call('SET', call, 'PUSHED', 'EX', 60)
+count(stats, 'pushed', 1)
+return { 'PUSHED' }

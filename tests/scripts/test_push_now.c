@@ -1,0 +1,133 @@
+/* test_push_now.c: push_now: does what push does, or nothing. */
+#include "harness.h"
+
+#include <string.h>
+
+#define DOCUMENT "{\"type\":\"t\"}"
+#define CALL     "later:{q}:call:n" /* the key in harness.c */
+
+static const char *push_now(const char *epoch, const char *id)
+{
+    return flat(run("push_now", epoch, id, DOCUMENT, NULL));
+}
+
+START_TEST(a_job_becomes_ready)
+{
+    static const char document[] = "{\"type\":\"t\",\"n\":12345678901234567890,\"\0\"}";
+    double before = now();
+    const redisReply *kept;
+
+    arg("0");
+    arg("a");
+    arg_bytes(document, sizeof document - 1);
+    ck_assert_str_eq(flat(run("push_now", NULL)), "PUSHED");
+    ck_assert_str_eq(members("ready"), "a");
+    ck_assert_double_ge(score("ready", "a"), before);
+    ck_assert_double_le(score("ready", "a"), now() + 0.000001);
+    kept = ask("HGET %s a", key("jobs"));
+    ck_assert_uint_eq(kept->len, sizeof document - 1);
+    ck_assert_mem_eq(kept->str, document, kept->len);
+    ck_assert_int_eq(stat_of("pushed"), 1);
+    ck_assert_int_eq(ask("DBSIZE")->integer, 5); /* ready, jobs, wake, stats, call */
+    ck_assert_int_gt(ask("TTL " CALL)->integer, 50);
+    ck_assert_int_le(ask("TTL " CALL)->integer, 60);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(its_turn_is_that_of_push)
+{
+    push("1");
+    push_now("0", "2");
+    push("3");
+    ask("DEL " CALL);
+    push_now("0", "4");
+    ck_assert_str_eq(members("ready"), "1 2 3 4");
+    check_wake();
+}
+END_TEST
+
+/* What it does not know to be new and unhindered it leaves to push. */
+START_TEST(it_asks_and_has_done_nothing)
+{
+    static const char *const known[] = { "ready", "delayed", "held", "dead", "taken" };
+    uint64_t before;
+
+    push("dead");
+    reserve('d', 1);
+    run("bury", member('d', "dead"), "ran", "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}",
+        NULL);
+    push("held");
+    reserve('t', 1);
+    push("ready");
+    push_when("delayed", "+100");
+    ask("HSET %s taken t=%s", key("records"), text("%.6f", now() + 100));
+    ask("DEL %s", key("wake"));
+    before = digest();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        ck_assert_str_eq(push_now("0", known[i]), "ASK");
+    ck_assert_str_eq(push_now("7", "new"), "ASK");
+    ck_assert_uint_eq(digest(), before);
+    ask("SET %s 7", key("shards"));
+    before = digest();
+    ck_assert_str_eq(push_now("0", "new"), "ASK");
+    ck_assert_str_eq(push_now("6", "new"), "ASK");
+    ck_assert_uint_eq(digest(), before);
+    ck_assert_str_eq(push_now("7", "new"), "PUSHED");
+}
+END_TEST
+
+START_TEST(a_call_repeated_answers_the_same)
+{
+    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
+    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
+    reserve('t', 1);
+    run("ack", member('t', "a"), NULL);
+    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
+    ck_assert_int_eq(size_of("jobs"), 0);
+    ask("RENAME " CALL " later:{q}:call:c"); /* push asks under the same key */
+    ck_assert_str_eq(flat(run("push", "60", "new/0", "a", "", "0", DOCUMENT, NULL)), "PUSHED");
+    ck_assert_int_eq(size_of("jobs"), 0);
+    ck_assert_int_eq(stat_of("pushed"), 1);
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_paused_queue_takes_it_without_wake)
+{
+    run("pause", NULL);
+    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
+    ck_assert_int_eq(size_of("wake"), 0);
+    check_wake();
+}
+END_TEST
+
+START_TEST(what_is_refused_changes_nothing)
+{
+    static const char *const ids[] = { "", "a b", "caf\xC3\xA9", "a\n" };
+    uint64_t before = digest();
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        run_error("push_now", "0", ids[i], DOCUMENT, NULL);
+    run_error("push_now", "0", text("%0201d", 0), DOCUMENT, NULL);
+    run_error("push_now", "0", "a", "", NULL);
+    ck_assert_uint_eq(digest(), before);
+    ck_assert_str_eq(push_now("0", text("%0200d", 0)), "PUSHED");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        a_job_becomes_ready,
+        its_turn_is_that_of_push,
+        it_asks_and_has_done_nothing,
+        a_call_repeated_answers_the_same,
+        a_paused_queue_takes_it_without_wake,
+        what_is_refused_changes_nothing,
+        NULL,
+    };
+
+    return harness_main("push_now", tests);
+}
