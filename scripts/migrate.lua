@@ -5,7 +5,9 @@
 --        ('' = none), the present
 --
 -- limit   at most so many jobs, 1 to 500; fewer where what is adopted exceeds 256 KiB
--- lapse   1: return reservations whose lease ran out; 0: leave them, their keepers come first
+-- lapse   0: leave reservations whose lease ran out, their keepers come first; 1: return them; a
+--         later UNIX time: return them until then. For a call that may run long after it was sent,
+--         before a keeper that Redis kept waiting as long
 -- reason  `"kind":"lapse",…}` for those, or '' to keep the one before
 --
 -- Leaves a wake where ready jobs have none, so that a plain ZADD is found too. Ids of jobs that
@@ -20,9 +22,9 @@
 -- @include fail
 -- @include stay
 
-local most = whole(limit, 1, 500)
-if not most or (lapse ~= '0' and lapse ~= '1') then
-    return redis.error_reply('ERR migrate: a limit is 1 to 500, lapse is 0 or 1')
+local most, lapsing = whole(limit, 1, 500), number(lapse, 0, 1e11)
+if not most or not lapsing then
+    return redis.error_reply('ERR migrate: a limit is 1 to 500, lapse is 0, 1 or a UNIX time')
 end
 guard(most, { ready, delayed, reserved, unique }, { jobs, stats })
 
@@ -85,7 +87,7 @@ repeat
     local moved, adopted = promote(step)
     promoted, size = promoted + moved, size + adopted
 until moved < step or promoted == most or size > 262144
-if lapse == '1' and promoted < most then
+if (lapsing == 1 or lapsing > now) and promoted < most then
     lapsed = lapse_first(most - promoted)
 end
 free_passed(most)

@@ -79,6 +79,12 @@ static bool may_lapse(struct taker *taker, const char *queue)
            served_by(taker->served, queue) == 0;
 }
 
+/* A call that lay in a frozen Redis must not come before the holders; the first asks the time. */
+static double lapse_until(const struct taker *taker)
+{
+    return taker->offset ? later_clock() + taker->offset + taker->lease / 6 : 1;
+}
+
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,
              struct later_error *err)
 {
@@ -87,12 +93,13 @@ int take_due(struct taker *taker, const struct later_keys *keys, double *next,
     struct later_migrated migrated;
     struct later_reply *reply;
 
-    later_queue_migrate(&cmd, keys, LATER_BATCH_MAX, lapse, taker->lapse);
+    later_queue_migrate(&cmd, keys, LATER_BATCH_MAX, lapse ? lapse_until(taker) : 0, taker->lapse);
     reply = cli_call(taker->cli, &cmd, LATER_SCRIPT_MIGRATE, err);
     if (!reply)
         return -1;
     later_queue_migrated(reply, &migrated);
     later_reply_free(reply);
+    taker->offset = migrated.now - later_clock();
     *next = migrated.next_due;
     if (lapse && migrated.next_lapse >= 0)
         *next = *next < 0 ? migrated.next_lapse : fmin(*next, migrated.next_lapse);

@@ -14,6 +14,7 @@
 #define LOOK_SECONDS  0.8
 #define TRIM_SECONDS  10.0
 #define TOUCH_SECONDS 0.75   /* by then a keeper that was refused has tried again */
+#define BACK_SECONDS  2.0    /* by then one that was cut off has a new connection (link.c) */
 #define LEAST_WAIT    0.0005 /* a due time this close is waited for, not asked for again and again */
 
 struct queue {
@@ -22,6 +23,8 @@ struct queue {
     struct event *timer;
     double next;       /* when the timer is due */
     double lapse_from; /* INFINITY: it was refused, and not answered since */
+    double offset;     /* Redis's clock minus ours, where this queue is; 0 = not known */
+    double sent;       /* the last call */
     double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
     bool asked;
     double trimmed;
@@ -36,6 +39,7 @@ struct migrator {
     size_t queue_count;
     char *error; /* of lapses */
     double lapse_from;
+    bool met;      /* the link was up once */
     double offset; /* Redis's clock minus ours */
     size_t asked;  /* calls without an answer: they come through a link that outlives us */
     bool freed;    /* the last answer frees the rest */
@@ -80,6 +84,26 @@ static double lapse_from(const struct queue *queue)
     return fmax(queue->lapse_from, queue->migrator->lapse_from);
 }
 
+/* Longer than this nothing takes unless somebody stood still, Redis or we. Then keepers come first:
+ * their leases have two thirds left at any time, so that a shorter standstill costs none. */
+static double patience(const struct migrator *migrator)
+{
+    return migrator->config->lease / 6;
+}
+
+static void leave_to_keepers(struct queue *queue, double now)
+{
+    queue->lapse_from = now + fmax(queue->migrator->config->lease / 3, TOUCH_SECONDS);
+}
+
+/* Until when, by Redis's clock, a call that is sent now may lapse; 0: not at all. */
+static double lapse_until(const struct queue *queue, double now)
+{
+    if (now < lapse_from(queue) || !queue->offset)
+        return 0;
+    return now + queue->offset + patience(queue->migrator);
+}
+
 static void destroy(struct migrator *migrator)
 {
     free(migrator->queues);
@@ -111,10 +135,10 @@ static void on_answer(void *arg, struct later_answer *answer)
         arm(queue, wait);
         return;
     }
-    if (isinf(queue->lapse_from))
-        queue->lapse_from = now + fmax(migrator->config->lease / 3, TOUCH_SECONDS);
+    if (isinf(queue->lapse_from) || now - queue->sent > patience(migrator))
+        leave_to_keepers(queue, now);
     later_queue_migrated(answer->reply, &migrated);
-    migrator->offset = migrated.now - now;
+    migrator->offset = queue->offset = migrated.now - now;
     if (migrated.lapsed)
         log_line(LOG_WARN, "queue %s: the leases of %u jobs ran out; they are ready again",
                  queue->keys.queue, (unsigned)migrated.lapsed);
@@ -135,11 +159,13 @@ static void ask(struct queue *queue)
 {
     struct migrator *migrator = queue->migrator;
     struct later_command cmd = { 0 };
+    double now = later_clock();
 
     if (queue->asked || migrator->paused || !link_is_up(migrator->link))
         return;
-    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, later_clock() >= lapse_from(queue),
+    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, lapse_until(queue, now),
                         migrator->error);
+    queue->sent = now;
     queue->asked =
         link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;
     migrator->asked += queue->asked;
@@ -150,9 +176,12 @@ static void ask(struct queue *queue)
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct queue *queue = arg;
+    double now = later_clock();
 
     (void)fd;
     (void)what;
+    if (now - queue->next > patience(queue->migrator))
+        leave_to_keepers(queue, now);
     ask(queue);
     if (!queue->asked)
         arm(queue, LOOK_SECONDS);
@@ -177,7 +206,10 @@ void migrator_told(struct migrator *migrator, const char *name, double at)
 
 void migrator_link_up(struct migrator *migrator)
 {
-    migrator->lapse_from = later_clock() + migrator->config->lease / 3;
+    double wait = migrator->config->lease / 3;
+
+    migrator->lapse_from = later_clock() + (migrator->met ? fmax(wait, BACK_SECONDS) : wait);
+    migrator->met = true;
     for (size_t i = 0; i < migrator->queue_count; i++)
         arm(&migrator->queues[i], 0);
 }

@@ -6,8 +6,10 @@
  * at, whatever happens, which also leaves a wake where a plain ZADD left none. Each call moves at
  * most 500 jobs; a full one is followed by the next at once.
  *
- * After a connection was made anew nothing lapses for a third of a lease, so that keepers, this
- * host's and others', touch first.
+ * After a connection was made anew, or a standstill of Redis or of our own, nothing lapses for a
+ * third of a lease (2 s at least after a connection), so that keepers, this host's and others',
+ * touch first. And each call that lapses carries a time by Redis's clock after which it does not:
+ * one that lay in a frozen Redis's input runs before any touch when that goes on.
  */
 #ifndef LATERD_MIGRATOR_H
 #define LATERD_MIGRATOR_H

@@ -260,11 +260,11 @@ char *later_queue_error(const char *kind, const char *text, const char *host)
 /* --- migrate --- */
 
 void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit,
-                         bool lapse, const char *error)
+                         double lapse, const char *error)
 {
     later_script_begin(cmd, LATER_SCRIPT_MIGRATE, keys, NULL, 0);
     later_command_int(cmd, (int64_t)limit);
-    later_command_text(cmd, lapse ? "1" : "0");
+    later_command_seconds(cmd, lapse);
     later_command_text(cmd, error);
 }
 

@@ -126,8 +126,10 @@ struct later_migrated {
     double now;                  /* Redis's clock */
 };
 
+/* lapse: 0: no; 1: yes; else until this time by Redis's clock, so that a call that had to wait
+ * there does not come before a keeper that had to wait likewise. */
 void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit,
-                         bool lapse, const char *error);
+                         double lapse, const char *error);
 void later_queue_migrated(const struct later_reply *reply, struct later_migrated *migrated);
 
 /* --- one queue, a list of ids --- */

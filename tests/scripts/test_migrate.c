@@ -215,6 +215,23 @@ START_TEST(nothing_lapses_unless_asked)
 }
 END_TEST
 
+/* A call that was sent long ago. */
+START_TEST(nothing_lapses_after_the_time_that_is_given)
+{
+    push("a");
+    reserve('t', 1);
+    make_due("reserved");
+    ck_assert_int_eq(
+        number(run("migrate", "500", text("%.6f", now() - 0.001), LAPSE, NULL), LAPSED), 0);
+    ck_assert_int_eq(number(run("migrate", "500", "2", LAPSE, NULL), LAPSED), 0);
+    ck_assert_int_eq(size_of("reserved"), 1);
+    ck_assert_int_eq(number(run("migrate", "500", text("%.6f", now() + 10), LAPSE, NULL), LAPSED),
+                     1);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
 START_TEST(no_lease_lapses_before_its_end)
 {
     const redisReply *reply;
@@ -327,7 +344,7 @@ START_TEST(what_is_refused_changes_nothing)
     static const char *const refused[][2] = { { "0", "1" },   { "-1", "1" },   { "501", "1" },
                                               { "1.5", "1" }, { "nan", "1" },  { "inf", "1" },
                                               { "", "1" },    { "0x10", "1" }, { "1", "" },
-                                              { "1", "2" },   { "1", "yes" } };
+                                              { "1", "-1" },  { "1", "yes" } };
     uint64_t before;
 
     push_when("a", "+100");
@@ -351,6 +368,7 @@ int main(void)
         a_lapse_is_an_attempt,
         what_lapsed_is_lost_to_its_holder,
         nothing_lapses_unless_asked,
+        nothing_lapses_after_the_time_that_is_given,
         no_lease_lapses_before_its_end,
         the_limit_is_for_both_together,
         a_lapse_without_reason_keeps_the_last_error,

@@ -383,12 +383,12 @@ START_TEST(test_migrate)
 {
     struct later_migrated told;
 
-    later_queue_migrate(&cmd, &keys, 500, true, "e");
+    later_queue_migrate(&cmd, &keys, 500, 1700000000.25, "e");
     CALL(MIGRATE, "migrate", "9", ":ready", ":delayed", ":reserved", ":jobs", ":records", ":unique",
-         ":wake", ":paused", ":stats", "500", "1", "e");
-    later_queue_migrate(&cmd, &keys, 1, false, "");
+         ":wake", ":paused", ":stats", "500", "1700000000.250000", "e");
+    later_queue_migrate(&cmd, &keys, 1, 0, "");
     CALL(MIGRATE, "migrate", "9", ":ready", ":delayed", ":reserved", ":jobs", ":records", ":unique",
-         ":wake", ":paused", ":stats", "1", "0", "");
+         ":wake", ":paused", ":stats", "1", "0.000000", "");
     later_queue_migrated(reply_of("*5\r\n:3\r\n:2\r\n$8\r\n0.250000\r\n$0\r\n\r\n"
                                   "$17\r\n1700000000.500000\r\n"),
                          &told);

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Redis stands still for longer than the lease, under one laterd and under two: nothing lapses, since
+# those who hold the jobs live. ($LATER_ROUNDS times each, once if nothing is said.)
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+configure 'workers = 2;' 'lease = 3.0;'
+sed "s|$work/state|$work/other|" "$work/laterd.conf" >"$work/other.conf"
+all_begun() { [ "$(lines begun)" -ge $((24 * total)) ]; }
+
+# freeze NAME: jobs of 6 s, of which two live migrators know when their leases end.
+freeze()
+{
+    round=0
+    while [ $round -lt "${LATER_ROUNDS:-1}" ]; do
+        round=$((round + 1)) total=$((total + 1))
+        for i in $(seq 24); do
+            push_event "$total-$i" '"for":6'
+        done
+        wait_until 5 all_begun || not_ok "all begin" "$log"
+        sleep 1.1 # the leases are renewed once
+        pause_redis
+        sleep 4
+        resume_redis
+        wait_until 20 settled || not_ok "all end" "$log"
+    done
+    is "$(counted lapsed) $(lines begun) $(counted 'done')" "0 $((24 * total)) $((24 * total))" \
+        "$1, $round freezes: none lapses, none runs twice"
+}
+
+total=0
+start_laterd
+freeze "one laterd"
+"$laterd_bin" -c "$work/other.conf" 2>>"$work/other.log" &
+second=$!
+own "$second"
+wait_until 10 grep -q ' ready: ' "$work/other.log" || not_ok "another laterd" "$work/other.log"
+freeze "two laterds"
+kill -TERM "$second"
+wait "$second"
+end_well
+finish
