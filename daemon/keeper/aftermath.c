@@ -257,7 +257,6 @@ static bool settle(struct slots *slots, struct slot *slot, bool others, enum kee
     case SLOT_FREE:
         return false;
     }
-    slot_mend(slot);
     if (ran)
         tell(slots, slot, text);
     atomic_store(&slot->state, SLOT_FINISHED);

@@ -55,10 +55,10 @@ struct keeper {
 
 static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32_t queue)
 {
-    const char *name = slots->page->queues[queue % SLOTS_QUEUES];
+    char name[LATER_QUEUE_MAX + 1];
     struct known **list, *known;
 
-    if (queue >= slots_queues(slots) || !later_key_shard_valid(name))
+    if (!slots_queue_name(slots, queue, name) || !later_key_shard_valid(name))
         return NULL;
     for (size_t i = 0; i < keeper->known_count; i++) {
         if (strcmp(keeper->known[i]->keys.queue, name) == 0)
@@ -144,17 +144,22 @@ static void on_touched(void *arg, struct later_answer *answer)
 static void send_touch(struct touching *touching)
 {
     struct keeper *keeper = touching->keeper;
+    struct slot_copy *copies = malloc(touching->count * sizeof *copies);
     struct later_settlement jobs[LATER_BATCH_MAX];
     struct later_command cmd = { 0 };
 
+    if (!copies) { /* a third of a lease later again */
+        free(touching);
+        return;
+    }
     for (size_t i = 0; i < touching->count; i++) {
-        const struct slot *slot = touching->items[i].slot;
-
-        jobs[i] = (struct later_settlement){ .token = slot->token, .id = slot->id };
+        slot_copy(touching->items[i].slot, LATER_VERB_TOUCH, &copies[i]);
+        jobs[i] = (struct later_settlement){ .token = copies[i].token, .id = copies[i].id };
     }
     touching->lease_end = later_clock() + keeper->config->lease;
     later_queue_settle(&cmd, &touching->known->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
                        touching->count);
+    free(copies);
     if (link_send(keeper->link, &cmd, LATER_SCRIPT_TOUCH, LINK_TIMEOUT, on_touched, touching) < 0)
         free(touching);
     else
@@ -173,7 +178,7 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
         struct slot *slot = &page->slots[i];
         enum slot_state state = slot_state(slot);
 
-        if (state == SLOT_FREE || slot->queue != queue || !slot_readable(slot) ||
+        if (state == SLOT_FREE || slot->queue != queue ||
             atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
             continue;
         if (!touching && !(touching = calloc(1, sizeof *touching)))
@@ -240,15 +245,17 @@ static void give_back_held(struct keeper *keeper, struct slots *slots)
         if (slot_state(slot) != SLOT_HELD || !slot_move(slot, SLOT_HELD, SLOT_RETURNING))
             continue;
         slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
-        slot_mend(slot);
         outbox_add(keeper->outbox, slots, slot);
     }
 }
 
 static bool is_member(const struct slot *slot, const char *member)
 {
-    return slot_readable(slot) && strncmp(member, slot->token, LATER_TOKEN_LEN) == 0 &&
-           member[LATER_TOKEN_LEN] == ':' && strcmp(member + LATER_TOKEN_LEN + 1, slot->id) == 0;
+    struct slot_copy copy;
+
+    slot_copy(slot, LATER_VERB_TOUCH, &copy);
+    return strncmp(member, copy.token, LATER_TOKEN_LEN) == 0 && member[LATER_TOKEN_LEN] == ':' &&
+           strcmp(member + LATER_TOKEN_LEN + 1, copy.id) == 0;
 }
 
 void keeper_cancelled(struct keeper *keeper, const char *member)
@@ -337,6 +344,8 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
     for (size_t i = 0; i < keeper->page_count; i++) {
         struct slots *slots = keeper->pages[i].slots;
 
+        if (slots->cut)
+            keeper->options.expel(keeper->options.arg, slots, "its slot page is gone");
         if (!atomic_load(&slots->page->busy))
             continue;
         lock_leases_renew(keeper->holds, slots, now);
@@ -414,6 +423,9 @@ static void on_buried(void *arg, struct slots *slots)
 void keeper_died(struct keeper *keeper, struct slots *slots, enum keeper_cause cause,
                  const char *text)
 {
+    if (slots->cut)
+        log_line(LOG_WARN, "%s was cut short: what its worker held comes back by its leases",
+                 slots->path);
     unwatch(keeper, slots);
     aftermath_take(keeper->aftermath, slots, cause, text, keeper->config->crash_max);
     outbox_flush(keeper->outbox);

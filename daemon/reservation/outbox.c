@@ -141,7 +141,7 @@ bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
 {
     const struct later_keys *keys = outbox->keys(outbox->arg, slots, slot->queue);
 
-    if (!keys || !put(outbox, keys, (enum later_verb)slot->verb, (struct item){ slots, slot })) {
+    if (!keys || !put(outbox, keys, slot_verb(slot), (struct item){ slots, slot })) {
         let_lapse(slot);
         return false;
     }
@@ -214,23 +214,34 @@ static void take_answer(void *arg, struct later_answer *answer)
     free(sending);
 }
 
-/* Encodes the sending's settlements. Errors are made here, not when the job ended: most have none.
- */
-static void encode(const struct sending *sending, struct later_command *cmd)
+static char *error_of(const struct slot *slot, const char *kind, const char *host)
+{
+    char text[SLOT_TEXT + 1];
+
+    slot_copy_text(slot, text);
+    return later_queue_error(kind, text, host);
+}
+
+/* Encodes the sending's settlements, by way of `copies`, of which there are as many: whoever has a
+ * page mapped may write there meanwhile. Errors are made here, not when the job ended: most have
+ * none. */
+static void encode(const struct sending *sending, struct slot_copy *copies,
+                   struct later_command *cmd)
 {
     struct later_settlement jobs[LATER_BATCH_MAX];
     char *errors[LATER_BATCH_MAX];
 
     for (size_t i = 0; i < sending->count; i++) {
         const struct slot *slot = sending->items[i].slot;
+        struct slot_copy *copy = &copies[i];
 
-        errors[i] =
-            slot->kind[0] ? later_queue_error(slot->kind, slot->text, sending->outbox->host) : NULL;
-        jobs[i] = (struct later_settlement){ .token = slot->token,
-                                             .id = slot->id,
-                                             .wait = slot->wait,
-                                             .score = slot->score[0] ? slot->score : NULL,
-                                             .how = slot->how[0] ? slot->how : NULL,
+        slot_copy(slot, sending->verb, copy);
+        errors[i] = copy->kind[0] ? error_of(slot, copy->kind, sending->outbox->host) : NULL;
+        jobs[i] = (struct later_settlement){ .token = copy->token,
+                                             .id = copy->id,
+                                             .wait = copy->wait,
+                                             .score = copy->score[0] ? copy->score : NULL,
+                                             .how = copy->how[0] ? copy->how : NULL,
                                              .error = errors[i] };
     }
     later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
@@ -243,15 +254,20 @@ static bool send_some(struct outbox *outbox, struct group *group)
 {
     size_t count = group->count < LATER_BATCH_MAX ? group->count : LATER_BATCH_MAX;
     struct sending *sending = malloc(sizeof *sending + count * sizeof *sending->items);
+    struct slot_copy *copies = malloc(count * sizeof *copies);
     struct later_command cmd = { 0 };
 
-    if (!sending)
+    if (!sending || !copies) {
+        free(sending);
+        free(copies);
         return false;
+    }
     *sending = (struct sending){
         .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
     };
     memcpy(sending->items, group->items, count * sizeof *group->items);
-    encode(sending, &cmd);
+    encode(sending, copies, &cmd);
+    free(copies);
     if (link_send(outbox->link, &cmd, (int)later_verb_script(group->verb), LINK_TIMEOUT,
                   take_answer, sending) < 0) {
         free(sending);

@@ -14,6 +14,9 @@
 
 static const char magic[8] = "laterd2";
 
+/* All pages that this process has mapped: a signal handler has no other way to them. */
+static struct slots *mapped;
+
 /* Which start of the host this is; "" where nobody says. */
 static void read_boot(char boot[40])
 {
@@ -43,7 +46,19 @@ static struct slots *map(const char *path, int fd, size_t size, struct later_err
         free(slots);
         return NULL;
     }
+    slots->next = mapped;
+    mapped = slots;
     return slots;
+}
+
+static void unmap(struct slots *slots)
+{
+    struct slots **link = &mapped;
+
+    while (*link != slots)
+        link = &(*link)->next;
+    *link = slots->next;
+    munmap(slots->page, slots->size);
 }
 
 struct slots *slots_create(const char *path, uint32_t capacity, struct later_error *err)
@@ -114,7 +129,7 @@ struct slots *slots_open(const char *path, struct later_error *err)
         return NULL;
     }
     if (slots)
-        slots->capacity = slots->page->capacity;
+        slots->capacity = (uint32_t)((slots->size - sizeof *slots->page) / sizeof(struct slot));
     return slots;
 }
 
@@ -122,11 +137,55 @@ void slots_close(struct slots *slots, bool remove)
 {
     if (!slots)
         return;
-    munmap(slots->page, slots->size);
+    unmap(slots);
     if (remove)
         unlink(slots->path);
     free(slots->path);
     free(slots);
+}
+
+void slots_keep_only(const struct slots *mine)
+{
+    struct slots *next;
+
+    for (struct slots *slots = mapped; slots; slots = next) {
+        next = slots->next;
+        if (slots != mine)
+            unmap(slots);
+    }
+}
+
+/* --- a file that is cut short --- */
+
+/* SIGBUS comes from the very access that fails, so from none of the functions above. An empty page
+ * in its place, and the access is made again. (systemd's journald does the same, sigbus.c.) */
+static void on_bus(int number, siginfo_t *info, void *context)
+{
+    const char *at = info->si_addr;
+    int before = errno;
+
+    (void)context;
+    for (struct slots *slots = mapped; slots; slots = slots->next) {
+        char *from = (char *)slots->page;
+
+        if (at < from || at >= from + slots->size)
+            continue;
+        if (mmap(from, slots->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                 -1, 0) == MAP_FAILED)
+            break;
+        slots->cut = 1;
+        errno = before;
+        return;
+    }
+    signal(number, SIG_DFL); /* none of ours: it ends us at the next try */
+}
+
+void slots_guard(void)
+{
+    struct sigaction action = { .sa_sigaction = on_bus, .sa_flags = SA_SIGINFO };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
 }
 
 bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to)
@@ -237,9 +296,14 @@ uint32_t slots_queues(const struct slots *slots)
     return count < SLOTS_QUEUES ? count : SLOTS_QUEUES;
 }
 
-bool slot_readable(const struct slot *slot)
+bool slots_queue_name(const struct slots *slots, uint32_t queue, char name[LATER_QUEUE_MAX + 1])
 {
-    return memchr(slot->id, '\0', sizeof slot->id) && slot->token[LATER_TOKEN_LEN] == '\0';
+    if (queue >= slots_queues(slots))
+        return false;
+    memcpy(name, slots->page->queues[queue], LATER_QUEUE_MAX + 1);
+    atomic_signal_fence(memory_order_seq_cst); /* the caller reads the copy */
+    name[LATER_QUEUE_MAX] = '\0';
+    return true;
 }
 
 /* Is text one of the words, each of which has a space on both sides? */
@@ -292,26 +356,47 @@ const struct log_job *slot_log_fields(const struct slots *slots, const struct sl
     return &words->fields;
 }
 
-void slot_mend(struct slot *slot)
+enum later_verb slot_verb(const struct slot *slot)
+{
+    uint32_t verb = *(const volatile uint32_t *)&slot->verb; /* read once: it may change */
+
+    /* One that is none: nobody knows how it ended; once more. */
+    return verb <= LATER_VERB_BURY ? (enum later_verb)verb : LATER_VERB_RETURN;
+}
+
+void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *copy)
 {
     /* What the scripts take for `how`, by verb. */
     static const char *const hows[] = { [LATER_VERB_ACK] = "",
                                         [LATER_VERB_EXPIRE] = "",
                                         [LATER_VERB_RELEASE] = " ran crashed ",
                                         [LATER_VERB_RETURN] = " held suspect interrupted ",
-                                        [LATER_VERB_BURY] = " ran crashed unrun " };
+                                        [LATER_VERB_BURY] = " ran crashed unrun ",
+                                        [LATER_VERB_TOUCH] = "" };
 
-    slot->token[LATER_TOKEN_LEN] = slot->id[LATER_ID_MAX] = slot->text[SLOT_TEXT] = '\0';
-    slot->score[sizeof slot->score - 1] = '\0';
-    slot->how[sizeof slot->how - 1] = slot->kind[sizeof slot->kind - 1] = '\0';
-    if (slot->verb >= sizeof hows / sizeof *hows)
-        slot->verb = LATER_VERB_RETURN; /* nobody knows how it ended: once more */
-    if (!among(slot->how, hows[slot->verb]))
-        slot->how[0] = '\0';
-    if (!among(slot->kind, " retry timeout crash lapse bad buried "))
-        slot->kind[0] = '\0';
-    if (!is_score(slot->score))
-        slot->score[0] = '\0';
-    if (!(slot->wait >= 0 && slot->wait <= LATER_DELAY_MAX))
-        slot->wait = 0;
+    memcpy(copy->token, slot->token, sizeof copy->token);
+    memcpy(copy->id, slot->id, sizeof copy->id);
+    memcpy(copy->score, slot->score, sizeof copy->score);
+    memcpy(copy->how, slot->how, sizeof copy->how);
+    memcpy(copy->kind, slot->kind, sizeof copy->kind);
+    copy->wait = slot->wait;
+    atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
+    copy->token[LATER_TOKEN_LEN] = copy->id[LATER_ID_MAX] = '\0';
+    copy->score[sizeof copy->score - 1] = '\0';
+    copy->how[sizeof copy->how - 1] = copy->kind[sizeof copy->kind - 1] = '\0';
+    if (copy->how[0] && !among(copy->how, hows[verb]))
+        copy->how[0] = '\0';
+    if (copy->kind[0] && !among(copy->kind, " retry timeout crash lapse bad "))
+        copy->kind[0] = '\0';
+    if (copy->score[0] && !(verb == LATER_VERB_RETURN && is_score(copy->score)))
+        copy->score[0] = '\0';
+    if (!(copy->wait >= 0 && copy->wait <= LATER_DELAY_MAX))
+        copy->wait = 0;
+}
+
+void slot_copy_text(const struct slot *slot, char text[SLOT_TEXT + 1])
+{
+    memcpy(text, slot->text, SLOT_TEXT);
+    atomic_signal_fence(memory_order_seq_cst);
+    text[SLOT_TEXT] = '\0';
 }

@@ -10,9 +10,10 @@
  * while the host runs. When its power fails, parts of a file may be older than others: a page of
  * before is not opened, and its leases lapse.
  *
- * A handler may write over its worker's page. The supervisor does not trust it: slots_used(),
- * slots_queues(), slots_holds() and slot_readable() bound what it reads, slot_mend() what it
- * settles by.
+ * A handler may write over its worker's page, at any moment, or cut its file short. The supervisor
+ * does not trust it: slots_used(), slots_queues() and slots_holds() bound where it looks; strings
+ * and what a job is settled by it reads from copies of its own (slots_queue_name(), slot_copy());
+ * and slots_guard() lets it outlive a page that is gone.
  *
  *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
  *               └────► RETURNING ──► FREE                  moved by the keeper
@@ -30,6 +31,7 @@
 #include "log.h"
 #include "queue/queue.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -147,6 +149,9 @@ struct slots {
     char *path;
     uint32_t worker; /* its number; 0 = that of an earlier laterd */
     bool expelled;   /* the keeper has asked for its worker's end, and said so */
+    volatile sig_atomic_t
+        cut;            /* its file was cut short: nobody knows what it held (slots_guard()) */
+    struct slots *next; /* of all that this process has mapped */
 };
 
 /* Makes and maps a new page with room for `capacity` slots; room on the disk, too, so that a full
@@ -192,8 +197,8 @@ uint32_t slots_queues(const struct slots *slots);
 /* How many holds to look at, likewise. */
 uint32_t slots_holds(const struct slots *slots);
 
-/* Do its id and token end where they must? */
-bool slot_readable(const struct slot *slot);
+/* The name of a queue that slots say, into `name`; false where there is none of this number. */
+bool slots_queue_name(const struct slots *slots, uint32_t queue, char name[LATER_QUEUE_MAX + 1]);
 
 /* A slot's job as the log shows it. What is written while it is read ends all the same. */
 struct slot_words {
@@ -204,8 +209,29 @@ struct slot_words {
 const struct log_job *slot_log_fields(const struct slots *slots, const struct slot *slot,
                                       struct slot_words *words);
 
-/* Makes a slot that nobody else writes any more fit to be settled: each string ends, and Redis will
- * not refuse any for its form, which would hold up all that is settled in the same call. */
-void slot_mend(struct slot *slot);
+/* The verb that it is to be settled by; one that is none is LATER_VERB_RETURN. */
+enum later_verb slot_verb(const struct slot *slot);
+
+/* What a slot says, in memory of the reader's own, whatever its writer does meanwhile. */
+struct slot_copy {
+    char token[LATER_TOKEN_LEN + 1];
+    char id[LATER_ID_MAX + 1];
+    char score[sizeof((struct slot *)0)->score];
+    char how[sizeof((struct slot *)0)->how];
+    char kind[sizeof((struct slot *)0)->kind];
+    double wait;
+};
+
+/* Copies it as it is to be settled by this verb: each string ends, and Redis will not refuse any
+ * for its form, which would hold up all that is settled in the same call. */
+void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *copy);
+void slot_copy_text(const struct slot *slot, char text[SLOT_TEXT + 1]);
+
+/* Lets this process outlive that the file of a page it has mapped is cut short, or cannot be read
+ * any more (SIGBUS): the page is empty from then on, and `cut`. */
+void slots_guard(void);
+
+/* Of a process that was forked: unmaps all pages but its own. */
+void slots_keep_only(const struct slots *mine);
 
 #endif

@@ -89,6 +89,7 @@ static void run_child(const struct process *process, const char *host, bool list
         _exit(0);
     setpgid(0, 0);
     reset_signals();
+    slots_keep_only(process->slots);
     keep_descriptors(control, status);
     snprintf(name, sizeof name, "worker %d", process->number);
     prctl(PR_SET_NAME, name);

@@ -380,6 +380,7 @@ int supervisor_run(struct config *config, const char *path, bool verbose)
     supervisor_use_log(&supervisor);
     gethostname(supervisor.host, sizeof supervisor.host - 1);
     signal(SIGPIPE, SIG_IGN);
+    slots_guard();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (pages_make_folder(config->state_dir, supervisor.slots_dir, sizeof supervisor.slots_dir,
                           &err) < 0 ||

@@ -504,9 +504,10 @@ static void sum_one(struct process *process, void *arg)
     connections_add_all(&state->connections, &page->connections);
     for (uint32_t i = 0; i < slots_used(process->slots); i++) {
         struct slot *slot = &page->slots[i];
+        uint32_t queue = *(volatile uint32_t *)&slot->queue; /* read once: it may change */
 
-        if (slot_state(slot) == SLOT_RUNNING && slot->queue < process->pool->queue_count) {
-            later_shard_whole(whole, process->pool->queues[slot->queue].name);
+        if (slot_state(slot) == SLOT_RUNNING && queue < process->pool->queue_count) {
+            later_shard_whole(whole, process->pool->queues[queue].name);
             announce_count(state, whole);
         }
     }

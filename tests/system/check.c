@@ -294,14 +294,58 @@ static enum later_result do_limit(struct later_job *job, const json_t *what)
     return LATER_DONE;
 }
 
+/* The slot page of this worker: where, how long, in which file. */
+static char *own_page(size_t *size, char file[512])
+{
+    unsigned long from = 0, to = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[600];
+
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (strstr(line, "/slots/") &&
+            sscanf(line, "%lx-%lx %*s %*s %*s %*s %511s", &from, &to, file) == 3)
+            break;
+        from = to = 0;
+    }
+    if (maps)
+        fclose(maps);
+    *size = to - from;
+    return (char *)from;
+}
+
+/* Stops the process "redis" for "for" seconds, since what waits for Redis is of interest; then
+ * writes over its worker's page, or with "cut" cuts its file short; and stays for a second. */
+static enum later_result do_spoil(struct later_job *job, const json_t *what)
+{
+    int redis = (int)later_json_number(what, "redis", 0);
+    char file[512] = "";
+    size_t size;
+    char *page = own_page(&size, file);
+
+    (void)job;
+    if (redis > 0)
+        kill(redis, SIGSTOP);
+    check_sleep(later_json_number(what, "for", 0));
+    if (later_json_number(what, "cut", 0) > 0)
+        (void)!truncate(file, 0);
+    else if (page)
+        memset(page, 'A', size);
+    if (redis > 0)
+        kill(redis, SIGCONT);
+    check_sleep(1);
+    return LATER_RETRY;
+}
+
 static const struct {
     const char *word;
     enum later_result (*fn)(struct later_job *job, const json_t *what);
 } words[] = {
-    { "bury", do_bury },   { "claim", do_claim },   { "close", do_close },   { "exit", do_exit },
-    { "hang", do_hang },   { "leak", do_leak },     { "limit", do_limit },   { "lock", do_lock },
-    { "log", do_log },     { "odd", do_odd },       { "orphan", do_orphan }, { "retry", do_retry },
-    { "sleep", do_sleep }, { "signal", do_signal }, { "wander", do_wander },
+    { "bury", do_bury },     { "claim", do_claim },   { "close", do_close },
+    { "exit", do_exit },     { "hang", do_hang },     { "leak", do_leak },
+    { "limit", do_limit },   { "lock", do_lock },     { "log", do_log },
+    { "odd", do_odd },       { "orphan", do_orphan }, { "retry", do_retry },
+    { "sleep", do_sleep },   { "signal", do_signal }, { "spoil", do_spoil },
+    { "wander", do_wander },
 };
 
 /* --- types --- */

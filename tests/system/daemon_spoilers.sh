@@ -1,5 +1,6 @@
 #!/bin/sh
-# Handlers that spoil their worker without killing it: descriptors, directory, locale, memory.
+# Handlers that spoil their worker without killing it: descriptors, directory, locale, memory; and
+# what it shares with its supervisor, the slot page.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -41,5 +42,34 @@ is "$(awk '/^Max open files/ { print $4, $5 }' "/proc/$(workers)/limits")" "40 4
     "files_max bounds a worker's descriptors"
 push_job few '"type":"note"'
 within 5 "with which it works" counts 'done' 89
-end_well
+stop_laterd
+
+# ---- the slot page, written over or cut short, while what stands in it waits for Redis
+
+# spoilt NAME ID PAYLOAD: one worker spoils its page; another has a job all the time.
+spoilt()
+{
+    rm -f "$work/begun" "$work/ended"
+    before=$(counted 'done')
+    start_laterd
+    first=$laterd_pid
+    push_do "other-$2" '"do":"sleep","for":8'
+    wait_until 5 begun "other-$2"
+    printf '{"type":"%s","id":"%s","payload":%s}\n' 'do' "spoil-$2" \
+        "{\"do\":\"spoil\",\"upto\":1,\"redis\":$redis_pids,\"for\":3,$3}" \
+        note "behind-$2-1" null note "behind-$2-2" null | later push --file - >/dev/null
+    within 10 "$1: the job begins" begun "spoil-$2"
+    within 40 "$1: all is done in the end" counts 'done' $((before + 4))
+    runs "$1: the supervisor lives" alive "$first"
+    is "$(attempts_in begun "other-$2" | wc -l)" 1 "$1: the other worker's job runs once"
+    stop_laterd
+    is "$exited" 0 "$1: laterd ends with 0"
+}
+
+configure 'workers = 2;' 'lease = 4.0;'
+if applies pages; then
+    spoilt "written over" over '"cut":0'
+    spoilt "cut short" short '"cut":1'
+fi
+runs "the sums hold" conserved
 finish

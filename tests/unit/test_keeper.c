@@ -630,6 +630,73 @@ START_TEST(test_written_over)
 }
 END_TEST
 
+/* Maps another file in its place, which can be cut short, and nothing behind it. Returns the file.
+ */
+static int map_again(struct slots *page)
+{
+    size_t size = (page->size + 4095) / 4096 * 4096;
+    int fd = memfd_create("page", MFD_CLOEXEC);
+    char *room = mmap(NULL, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    ck_assert_int_eq(ftruncate(fd, (off_t)page->size), 0);
+    ck_assert_int_eq(pwrite(fd, page->page, page->size, 0), (ssize_t)page->size);
+    munmap(page->page, page->size);
+    page->page = mmap(room, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    ck_assert_ptr_eq(page->page, room);
+    return fd;
+}
+
+/* It is written over while what was in it waits for Redis: nothing is read beyond its end, where
+ * nothing is, and what others hold is settled. */
+START_TEST(test_written_over_while_it_waits)
+{
+    struct slots *good = watched(10), *page = watched(20);
+
+    map_again(page);
+    page_hold(page, 0, "q", "running", SLOT_RUNNING, 30)->began = later_clock() - 1;
+    page_hold(page, 1, "q", "behind", SLOT_HELD, 30);
+    page_hold(good, 0, "q", "good", SLOT_RUNNING, 30)->began = later_clock() - 1;
+    page_hold(good, 1, "q", "fine", SLOT_HELD, 30);
+    link_break(live_link, "off");
+    keeper_busy(keeper);
+    LIVE_UNTIL(slot_state(&page->page->slots[1]) == SLOT_RETURNING &&
+               slot_state(&good->page->slots[1]) == SLOT_RETURNING);
+    memset(page->page, 'A', page->size);
+    LIVE_UNTIL(live_ups == 2);
+    LIVE_UNTIL(!isnan(live_score("q", "ready", "fine")));
+    LIVE_FOR(0.3, true);
+    died(page, KEEPER_CRASH);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_double_gt(lease_left("q", "good"), 0);
+}
+END_TEST
+
+/* Its file is cut short: its worker is ended, what others hold is renewed and settled. */
+START_TEST(test_cut_short)
+{
+    struct slots *page, *good;
+    int file;
+
+    slots_guard();
+    live_config.lease = 1;
+    page = watched(20);
+    good = watched(10);
+    file = map_again(page);
+    page_hold(page, 0, "q", "a", SLOT_RUNNING, 1);
+    page_hold(good, 0, "q", "good", SLOT_RUNNING, 1);
+    keeper_busy(keeper);
+    LIVE_FOR(0.2, expelled == 0);
+    ck_assert_int_eq(ftruncate(file, 0), 0);
+    LIVE_UNTIL(expelled > 0);
+    ck_assert_ptr_eq(expelled_page, page);
+    ck_assert_str_eq(why, "its slot page is gone");
+    died(page, KEEPER_TIMEOUT);
+    ck_assert_int_eq(settled, 1);
+    LIVE_FOR(1.5, lease_left("q", "good") > 0.3);
+    ck_assert_double_lt(lease_left("q", "a"), 0);
+}
+END_TEST
+
 START_TEST(test_freed_with_graves)
 {
     struct slots *page = watched(4);
@@ -678,6 +745,8 @@ static TCase *written_over(void)
     TCase *tc = live_case("written over", set_up, tear_down, (const TTest *const[]){ NULL });
 
     tcase_add_loop_test(tc, test_written_over, 0, 8);
+    tcase_add_test(tc, test_written_over_while_it_waits);
+    tcase_add_test(tc, test_cut_short);
     return tc;
 }
 

@@ -112,7 +112,7 @@ END_TEST
 
 START_TEST(test_no_page)
 {
-    REFUSED(page->magic[6] = '2');
+    REFUSED(page->magic[6] = '1');
     REFUSED(memset(page->magic, 0, sizeof page->magic)); /* killed while it was made */
     REFUSED(page->slot_size++);
     REFUSED(page->capacity++);
@@ -202,36 +202,29 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-START_TEST(test_readable)
-{
-    struct slot slot = { .state = SLOT_HELD };
-
-    ck_assert(slot_readable(&slot));
-    memset(slot.id, 'x', LATER_ID_MAX);
-    memset(slot.token, 'x', LATER_TOKEN_LEN);
-    ck_assert(slot_readable(&slot));
-    slot.id[LATER_ID_MAX] = 'x';
-    ck_assert(!slot_readable(&slot));
-    slot.id[3] = '\0';
-    slot.token[LATER_TOKEN_LEN] = 'x';
-    ck_assert(!slot_readable(&slot));
-}
-END_TEST
-
-/* What a worker writes is left as it is. */
+/* What a worker writes is copied as it is, the score where it is wanted. */
 static void check_kept(enum later_verb verb, double wait, const char *score, const char *how,
                        const char *kind)
 {
-    struct slot slot = { .token = "0123456789abcdef", .id = "a" }, before;
+    struct slot slot = { .token = "0123456789abcdef", .id = "a" };
+    struct slot_copy copy;
+    char text[SLOT_TEXT + 1];
 
     slot_finish(&slot, verb, wait, how, kind, "text");
     strcpy(slot.score, score);
-    before = slot;
-    slot_mend(&slot);
-    ck_assert_mem_eq(&slot, &before, sizeof slot);
+    slot_copy(&slot, slot_verb(&slot), &copy);
+    slot_copy_text(&slot, text);
+    ck_assert_uint_eq(slot_verb(&slot), verb);
+    ck_assert_str_eq(copy.token, "0123456789abcdef");
+    ck_assert_str_eq(copy.id, "a");
+    ck_assert_double_eq(copy.wait, wait);
+    ck_assert_str_eq(copy.score, verb == LATER_VERB_RETURN ? score : "");
+    ck_assert_str_eq(copy.how, how);
+    ck_assert_str_eq(copy.kind, kind);
+    ck_assert_str_eq(text, "text");
 }
 
-START_TEST(test_mend_keeps_good_ones)
+START_TEST(test_copy_keeps_good_ones)
 {
     check_kept(LATER_VERB_ACK, 0, "1700000000.123456", "", "");
     check_kept(LATER_VERB_EXPIRE, 0, "0", "", "");
@@ -246,38 +239,99 @@ START_TEST(test_mend_keeps_good_ones)
 }
 END_TEST
 
-START_TEST(test_mend_bad_ones)
+START_TEST(test_copy_mends_bad_ones)
 {
     static const char *const scores[] = { "x",  "1x", "0x10", "nan",  "1e",  "1e+",   "--1", "+1",
                                           " 1", "1 ", ".5",   "inff", "e+3", "12e+3", "1,5" };
+    char text[SLOT_TEXT + 1];
+    struct slot_copy copy;
     struct slot slot;
 
     for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
         slot = (struct slot){ .verb = LATER_VERB_RETURN };
         strcpy(slot.score, scores[i]);
-        slot_mend(&slot);
-        ck_assert_msg(!*slot.score, "%s", scores[i]);
+        slot_copy(&slot, LATER_VERB_RETURN, &copy);
+        ck_assert_msg(!*copy.score, "%s", scores[i]);
     }
     memset(&slot, 0x5a, sizeof slot); /* "ZZZZ…" all over */
-    slot_mend(&slot);
-    ck_assert_uint_eq(strlen(slot.id), LATER_ID_MAX);
-    ck_assert_uint_eq(strlen(slot.token), LATER_TOKEN_LEN);
-    ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
-    ck_assert_uint_eq(slot.verb, LATER_VERB_RETURN);
-    ck_assert_str_eq(slot.score, "");
-    ck_assert_str_eq(slot.how, "");
-    ck_assert_str_eq(slot.kind, "");
-    ck_assert_double_eq(slot.wait, 0);
+    ck_assert_uint_eq(slot_verb(&slot), LATER_VERB_RETURN);
+    slot_copy(&slot, LATER_VERB_RETURN, &copy);
+    slot_copy_text(&slot, text);
+    ck_assert_uint_eq(strlen(copy.id), LATER_ID_MAX);
+    ck_assert_uint_eq(strlen(copy.token), LATER_TOKEN_LEN);
+    ck_assert_uint_eq(strlen(text), SLOT_TEXT);
+    ck_assert_str_eq(copy.score, "");
+    ck_assert_str_eq(copy.how, "");
+    ck_assert_str_eq(copy.kind, "");
+    ck_assert_double_eq(copy.wait, 0);
     slot = (struct slot){ .verb = LATER_VERB_TOUCH, .wait = (double)NAN };
-    slot_mend(&slot);
-    ck_assert_uint_eq(slot.verb, LATER_VERB_RETURN);
-    ck_assert_double_eq(slot.wait, 0);
+    ck_assert_uint_eq(slot_verb(&slot), LATER_VERB_RETURN);
+    slot_copy(&slot, LATER_VERB_RELEASE, &copy);
+    ck_assert_double_eq(copy.wait, 0);
     slot =
         (struct slot){ .verb = LATER_VERB_BURY, .wait = -1, .how = "held" }; /* of another verb */
-    slot_mend(&slot);
-    ck_assert_uint_eq(slot.verb, LATER_VERB_BURY);
-    ck_assert_str_eq(slot.how, "");
-    ck_assert_double_eq(slot.wait, 0);
+    slot_copy(&slot, slot_verb(&slot), &copy);
+    ck_assert_str_eq(copy.how, "");
+    ck_assert_double_eq(copy.wait, 0);
+}
+END_TEST
+
+START_TEST(test_queue_name)
+{
+    struct slots *slots = create(4);
+    char name[LATER_QUEUE_MAX + 1];
+
+    slots->page->queue_count = 2;
+    strcpy(slots->page->queues[1], "q");
+    ck_assert(slots_queue_name(slots, 1, name));
+    ck_assert_str_eq(name, "q");
+    ck_assert(!slots_queue_name(slots, 2, name));
+    memset(slots->page, 'x', slots->size);
+    ck_assert(slots_queue_name(slots, SLOTS_QUEUES - 1, name));
+    ck_assert_uint_eq(strlen(name), LATER_QUEUE_MAX);
+    ck_assert(!slots_queue_name(slots, SLOTS_QUEUES, name));
+    slots_close(slots, true);
+}
+END_TEST
+
+/* Its file is cut short while it is looked at: the page is empty, others are as they were. */
+START_TEST(test_cut_short)
+{
+    struct slots *other = create(1000), *cut;
+    char moved[sizeof path + 2];
+
+    snprintf(moved, sizeof moved, "%s.2", path);
+    ck_assert_int_eq(rename(path, moved), 0);
+    cut = create(1000);
+    slots_guard();
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&cut->page->slots[999].state, SLOT_HELD);
+        atomic_store(&other->page->slots[999].state, SLOT_HELD);
+        ck_assert_int_eq(truncate(cut->path, 0), 0);
+        ck_assert_int_eq(slot_state(&cut->page->slots[999]), i == 0 ? SLOT_FREE : SLOT_HELD);
+        ck_assert_int_eq(cut->cut, 1);
+        ck_assert_int_eq(cut->page->magic[0], 0);
+        ck_assert_int_eq(slot_state(&other->page->slots[999]), SLOT_HELD);
+        ck_assert_int_eq(other->cut, 0);
+    }
+    slots_close(cut, true);
+    slots_close(other, true);
+    unlink(moved);
+}
+END_TEST
+
+/* A bus error elsewhere ends us, as it should. */
+START_TEST(test_bus_error_elsewhere)
+{
+    int fd = memfd_create("elsewhere", MFD_CLOEXEC);
+    volatile char *elsewhere;
+
+    slots_guard();
+    ck_assert_int_eq(ftruncate(fd, 1), 0);
+    elsewhere = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    ck_assert_int_eq(ftruncate(fd, 0), 0);
+    (void)elsewhere[0];
+    ck_abort_msg("it is still there");
 }
 END_TEST
 
@@ -433,7 +487,6 @@ static void check_slot(struct slot *slot)
     ck_assert_int_le(state, SLOT_FINISHED); /* nobody returned anything */
     if (state == SLOT_FREE)
         return;
-    ck_assert(slot_readable(slot));
     token_of(n, expected);
     ck_assert_str_eq(slot->token, expected);
     snprintf(expected, sizeof expected, "job-%u", n);
@@ -510,8 +563,11 @@ static TCase *files(void)
 
 static TCase *states(void)
 {
-    return MAKE("states", test_moves, test_finish, test_bounds, test_readable,
-                test_mend_keeps_good_ones, test_mend_bad_ones);
+    TCase *tc = MAKE("states", test_moves, test_finish, test_bounds, test_copy_keeps_good_ones,
+                     test_copy_mends_bad_ones, test_queue_name, test_cut_short);
+
+    tcase_add_test_raise_signal(tc, test_bus_error_elsewhere, SIGBUS);
+    return tc;
 }
 
 static TCase *processes(void)
