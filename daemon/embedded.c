@@ -81,6 +81,9 @@ static void run_server(const char *conf, pid_t parent, int output)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(0);
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);   /* ours would swallow a TERM until exec */
+    signal(SIGXFSZ, SIG_IGN); /* a file that is too large refuses writes, and jobs are kept */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0); /* a Ctrl-C for us is none for it: workers drain first */
@@ -107,14 +110,38 @@ static bool in_path(const char *program)
     return false;
 }
 
+static void name_sockets(const struct config *config, char sock[512], char spare[512])
+{
+    snprintf(sock, 512, "%s/redis.sock", config->state_dir);
+    snprintf(spare, 512, "%s/.redis.sock", config->state_dir);
+}
+
+bool embedded_mend(const struct config *config)
+{
+    char sock[512], spare[512];
+    struct stat there, kept;
+    bool has_spare;
+
+    name_sockets(config, sock, spare);
+    has_spare = lstat(spare, &kept) == 0;
+    if (lstat(sock, &there) < 0)
+        return errno == ENOENT && has_spare && link(spare, sock) == 0;
+    if (has_spare && there.st_ino == kept.st_ino)
+        return false;
+    unlink(spare);
+    (void)!link(sock, spare);
+    return false;
+}
+
 pid_t embedded_start(const struct config *config, int *output, struct later_error *err)
 {
-    char conf[512], sock[512];
+    char conf[512], sock[512], spare[512];
     pid_t parent = getpid(), pid;
     int words[2];
+    sigset_t all, before;
 
     snprintf(conf, sizeof conf, "%s/redis.conf", config->state_dir);
-    snprintf(sock, sizeof sock, "%s/redis.sock", config->state_dir);
+    name_sockets(config, sock, spare);
     if (strlen(sock) >= sizeof((struct sockaddr_un *)0)->sun_path)
         return later_fail(err, LATER_E_CONFIG,
                           "state_dir: %s is too long for a unix socket in it; at most 95 bytes",
@@ -127,9 +154,13 @@ pid_t embedded_start(const struct config *config, int *output, struct later_erro
         return -1;
     if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0) /* it never waits for us to read its words */
         return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
+    unlink(spare);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
         run_server(conf, parent, words[1]);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(words[1]);
     *output = words[0];
     if (pid > 0)

@@ -18,4 +18,9 @@ bool embedded_wanted(const struct config *config);
  * *output is what it writes: the end of a pipe that does not wait, and the caller's. */
 pid_t embedded_start(const struct config *config, int *output, struct later_error *err);
 
+/* Once a second: keeps a second link to the server's socket, and makes the first again from it
+ * where somebody has removed that, since the server makes it at its start only. Returns whether it
+ * did. */
+bool embedded_mend(const struct config *config);
+
 #endif

@@ -49,6 +49,7 @@ static void reset_signals(void)
     for (int i = 1; i < NSIG; i++)
         signal(i, SIG_DFL); /* some cannot be: no harm */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C is for the supervisor, which lets us drain */
     signal(SIGHUP, SIG_IGN);
     signal(SIGTSTP, SIG_IGN);

@@ -126,6 +126,9 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
     connections_add(&state.connections, link_redis(supervisor->link));
     upkeep_count(supervisor->upkeep, &state.connections);
     notify_alive();
+    if (supervisor->server && !supervisor->stopping &&
+        embedded_mend(supervisor->generation->config))
+        log_line(LOG_WARN, "the socket of the embedded redis-server was removed: made again");
     if (!supervisor->ready && !link_is_up(supervisor->link))
         notify_waiting("waiting for Redis");
     announce_tell(supervisor->announce, &state);
@@ -380,6 +383,7 @@ int supervisor_run(struct config *config, const char *path, bool verbose)
     supervisor_use_log(&supervisor);
     gethostname(supervisor.host, sizeof supervisor.host - 1);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* EFBIG is answer enough */
     slots_guard();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (pages_make_folder(config->state_dir, supervisor.slots_dir, sizeof supervisor.slots_dir,

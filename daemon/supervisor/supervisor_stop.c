@@ -34,7 +34,8 @@ static void server_ended(struct supervisor *supervisor, int status)
     log_line(LOG_ERROR, "the embedded redis-server ended (%s %d): starting it again",
              WIFSIGNALED(status) ? "signal" : "status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    supervisor_after(supervisor->server_timer, restart_after(&supervisor->server_restart, true, 0));
+    supervisor_after(supervisor->server_timer,
+                     restart_after(&supervisor->server_restart, RESTART_CRASH, 0));
 }
 
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg)

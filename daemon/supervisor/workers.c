@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "fault.h"
 #include "log.h"
+#include "supervisor/pages.h"
 #include "supervisor/restart.h"
 
 #include <inttypes.h>
@@ -139,8 +140,8 @@ static void after(struct event *timer, double seconds)
 static void start_worker(struct seat *seat)
 {
     struct workers *workers = seat->workers;
-    struct later_error err;
-    char page[600];
+    struct later_error err, ignored;
+    char folder[512], page[600];
 
     /* The clock keeps it apart from the pages of a laterd with our pid before us, as in containers,
      * where it is 1 each time. */
@@ -149,8 +150,10 @@ static void start_worker(struct seat *seat)
     seat->process =
         process_start(workers->base, seat->generation, seat->pool, workers->started, page,
                       workers->options.host, workers->options.listens, on_report, workers, &err);
-    if (!seat->process) { /* no process, descriptor or memory: it may pass */
+    if (!seat->process) { /* no process, descriptor or memory, no folder: it may pass */
         fault_note(&workers->unstarted, LOG_ERROR, "%s; trying again", err.text);
+        (void)pages_make_folder(seat->generation->config->state_dir, folder, sizeof folder,
+                                &ignored);
         after(seat->timer, 1);
         return;
     }
@@ -403,10 +406,22 @@ static bool crashed(const struct process *process, int status)
     return WEXITSTATUS(status) != 0 || slots_busy(process->slots);
 }
 
-/* refused: a plugin did not start, which the log has been told. */
-static void fill_seat(struct seat *seat, bool crash, double lived, bool refused)
+/* Was it in a handler? */
+static bool was_performing(const struct slots *slots)
 {
-    double wait = restart_after(&seat->restart, crash, lived);
+    for (uint32_t i = 0; i < slots_used(slots); i++) {
+        struct slot *slot = &slots->page->slots[i];
+
+        if (slot_state(slot) == SLOT_RUNNING && slot->began > 0)
+            return true;
+    }
+    return false;
+}
+
+/* refused: a plugin did not start, which the log has been told. */
+static void fill_seat(struct seat *seat, enum restart_cause cause, double lived, bool refused)
+{
+    double wait = restart_after(&seat->restart, cause, lived);
 
     if (wait > 0 && !refused)
         log_line(LOG_WARN, "%u crashes in a row: the next worker in %.0f s",
@@ -427,6 +442,7 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
 {
     struct seat *seat;
     struct process *process = take(workers, pid, &seat);
+    enum restart_cause restart = RESTART_GOOD;
     enum keeper_cause cause;
     char text[640];
     bool crash;
@@ -434,6 +450,8 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
     if (!process)
         return false;
     crash = crashed(process, status);
+    if (crash)
+        restart = was_performing(process->slots) ? RESTART_JOB : RESTART_CRASH;
     cause = process->why[0] || process->draining ? process->cause : KEEPER_CRASH;
     process_describe(process, status, text, sizeof text);
     if (process->refused[0] && seat && !seat->on_trial)
@@ -448,7 +466,7 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
     if (seat && seat->on_trial)
         try_again(seat, text);
     else if (seat)
-        fill_seat(seat, crash, later_clock() - process->started, process->refused[0]);
+        fill_seat(seat, restart, later_clock() - process->started, process->refused[0]);
     process_free(process);
     if (!seat)
         workers->options.gone(workers->options.arg);

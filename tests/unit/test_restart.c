@@ -9,7 +9,7 @@ static void check_row(struct restart *restart)
     static const double backlog[] = { 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60 };
 
     for (size_t i = 0; i < sizeof backlog / sizeof *backlog; i++)
-        ck_assert_double_eq(restart_after(restart, true, 0.1), backlog[i]);
+        ck_assert_double_eq(restart_after(restart, RESTART_CRASH, 0.1), backlog[i]);
 }
 
 START_TEST(test_row)
@@ -18,7 +18,7 @@ START_TEST(test_row)
 
     check_row(&restart);
     for (int i = 0; i < 100000; i++)
-        ck_assert_double_eq(restart_after(&restart, true, 0), 60);
+        ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0), 60);
 }
 END_TEST
 
@@ -27,9 +27,9 @@ START_TEST(test_a_good_end_begins_anew)
     struct restart restart = { 0 };
 
     check_row(&restart);
-    ck_assert_double_eq(restart_after(&restart, false, 0.1), 0);
+    ck_assert_double_eq(restart_after(&restart, RESTART_GOOD, 0.1), 0);
     check_row(&restart);
-    ck_assert_double_eq(restart_after(&restart, false, 1000), 0);
+    ck_assert_double_eq(restart_after(&restart, RESTART_GOOD, 1000), 0);
     check_row(&restart);
 }
 END_TEST
@@ -40,13 +40,27 @@ START_TEST(test_a_long_life_begins_anew)
     struct restart restart = { 0 };
 
     check_row(&restart);
-    ck_assert_double_eq(restart_after(&restart, true, 9.99), 60);
-    ck_assert_double_eq(restart_after(&restart, true, 10), 0);
+    ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 9.99), 60);
+    ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 10), 0);
     for (int i = 0; i < 4; i++)
-        ck_assert_double_eq(restart_after(&restart, true, 0), 0);
-    ck_assert_double_eq(restart_after(&restart, true, 0), 1);
+        ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0), 0);
+    ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0), 1);
     for (int i = 0; i < 100; i++)
-        ck_assert_double_eq(restart_after(&restart, true, 11), 0);
+        ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 11), 0);
+}
+END_TEST
+
+/* Where jobs are to blame nobody else waits for a minute; what then fails by itself does. */
+START_TEST(test_a_job_is_to_blame)
+{
+    struct restart restart = { 0 };
+
+    for (int i = 0; i < 5; i++)
+        ck_assert_double_eq(restart_after(&restart, RESTART_JOB, 0.1), 0);
+    for (int i = 0; i < 20; i++)
+        ck_assert_double_eq(restart_after(&restart, RESTART_JOB, 0.1), 1);
+    ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0.1), 60);
+    ck_assert_double_eq(restart_after(&restart, RESTART_JOB, 0.1), 1);
 }
 END_TEST
 
@@ -56,7 +70,7 @@ START_TEST(test_the_count_does_not_run_over)
     struct restart restart = { .crashes = UINT32_MAX - 1 };
 
     for (int i = 0; i < 5; i++)
-        ck_assert_double_eq(restart_after(&restart, true, 0), 60);
+        ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0), 60);
 }
 END_TEST
 
@@ -67,6 +81,7 @@ static TCase *backlog(void)
     tcase_add_test(tc, test_row);
     tcase_add_test(tc, test_a_good_end_begins_anew);
     tcase_add_test(tc, test_a_long_life_begins_anew);
+    tcase_add_test(tc, test_a_job_is_to_blame);
     tcase_add_test(tc, test_the_count_does_not_run_over);
     return tc;
 }
