@@ -150,6 +150,7 @@ static void on_answered(struct asking *asking, struct later_answer *answer)
 
     worker->redis_offset = later_queue_reserved_now(answer->reply) - later_clock();
     queue->checked = later_clock();
+    intake_count(worker, queue, count);
     /* Short of what was asked: empty, unless the byte budget cut it; then its wake is there. */
     queue->live = count >= asking->limit;
     if (count && !take_jobs(asking, answer, count)) {
@@ -166,14 +167,19 @@ static void on_answered(struct asking *asking, struct later_answer *answer)
     }
 }
 
-/* Nothing is asked of this queue for a while; where all are on one server, of none. */
-static void rest(struct worker *worker, struct worker_queue *queue)
+static void come_back(struct worker *worker)
 {
     const struct timeval wait = { 0, (suseconds_t)(REFUSED_SECONDS * 1e6) };
 
-    queue->resting = true;
     if (!evtimer_pending(worker->again, NULL))
         evtimer_add(worker->again, &wait);
+}
+
+/* Nothing is asked of this queue for a while; of the others it is. */
+static void rest(struct worker *worker, struct worker_queue *queue)
+{
+    queue->resting = true;
+    come_back(worker);
 }
 
 static void on_refused(struct asking *asking, const char *text)
@@ -263,11 +269,18 @@ static void look_for(struct worker *worker, struct worker_queue *queue, struct s
     }
 }
 
+void intake_deaf(struct worker *worker)
+{
+    worker->deaf = true;
+    come_back(worker);
+}
+
 void intake_recover(struct worker *worker)
 {
     struct slots_page *page = worker->slots->page;
     bool busy[SLOTS_QUEUES] = { false };
 
+    worker->deaf = false;
     for (uint32_t i = 0; i < worker->queue_count; i++) {
         worker->queues[i].resting = false;
         busy[i] = worker->queues[i].finding > 0;
@@ -334,6 +347,8 @@ static size_t batch_size(const struct worker *worker, const struct worker_queue 
 
     if (in_use >= worker->slots->page->capacity)
         return 0;
+    if (worker->weighted && size > intake_share(worker, queue))
+        size = intake_share(worker, queue);
     size = size < room ? size : room;
     return worker->in_flight + worker->in_admission && size > places ? places : size;
 }
@@ -349,7 +364,7 @@ void intake_behind(struct worker *worker, struct worker_queue *queue, double unt
 static bool may_fetch(const struct worker *worker)
 {
     return !worker->draining && !worker->paused && !worker->alone && worker->asked == 0 &&
-           link_is_up(worker->main) && (!worker->wake || !evtimer_pending(worker->again, NULL));
+           link_is_up(worker->main);
 }
 
 static const struct timeval silence = { 0, (suseconds_t)(SILENT_SECONDS * 1e6) };

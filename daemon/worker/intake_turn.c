@@ -3,9 +3,8 @@
  */
 #include "worker/worker.h"
 
-#include <sys/random.h>
-
 #define TURN_SECONDS 0.050 /* at one shard, before the next */
+#define SHARE_JOBS   16 /* at a time of the queue with the least weight, where others have jobs */
 
 bool intake_is_open(const struct worker_queue *queue)
 {
@@ -47,24 +46,46 @@ static struct worker_queue *ready_of(struct worker *worker, const struct worker_
     return NULL;
 }
 
+/* Fair queueing by start times (Goyal, Vin, Cheng 1996), counted in jobs: each queue's clock goes
+ * on by one weight's share for each job that it gave, and the one that is furthest behind comes
+ * next. One that had nothing for a while does not make up for it: it begins where the others are.
+ */
 struct worker_queue *intake_choose(struct worker *worker)
 {
-    struct worker_queue *ready[SLOTS_QUEUES];
-    uint32_t count = 0, sum = 0, random = 0;
+    struct worker_queue *chosen = NULL, *first = NULL;
 
     for (uint32_t i = 0; i < worker->queue_count; i += worker->queues[i].count) {
-        ready[count] = ready_of(worker, &worker->queues[i]);
-        if (ready[count])
-            sum += ready[count++]->weight;
+        struct worker_queue *whole = &worker->queues[i], *ready = ready_of(worker, whole);
+
+        if (ready && whole->clock < worker->clock)
+            whole->clock = worker->clock;
+        if (ready && (!first || whole->clock < first->clock)) {
+            chosen = ready;
+            first = whole;
+        }
     }
-    if (!sum)
-        return NULL;
-    (void)!getrandom(&random, sizeof random, 0);
-    random %= sum;
-    for (uint32_t i = 0; i < count; i++) {
-        if (random < ready[i]->weight)
-            return ready[i];
-        random -= ready[i]->weight;
+    if (first)
+        worker->clock = first->clock;
+    return chosen;
+}
+
+void intake_count(struct worker *worker, const struct worker_queue *queue, size_t jobs)
+{
+    if (queue->weight)
+        worker->queues[queue->first].clock += (double)jobs / queue->weight;
+}
+
+size_t intake_share(const struct worker *worker, const struct worker_queue *queue)
+{
+    uint32_t least = queue->weight, others = 0;
+
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        const struct worker_queue *other = &worker->queues[i];
+
+        if (other->first == queue->first || !intake_is_ready(other))
+            continue;
+        others++;
+        least = other->weight < least ? other->weight : least;
     }
-    return NULL;
+    return others && least ? (size_t)SHARE_JOBS * queue->weight / least : LATER_BATCH_MAX;
 }

@@ -45,6 +45,8 @@ static void on_wake(void *arg, struct later_answer *answer)
         if (worker->draining || worker->paused || worker->alone)
             put_back(worker, queue);
     }
+    if (answer->outcome == LATER_REFUSED)
+        intake_deaf(worker);
     if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
         link_break(worker->wake, answer->text);
     worker_kick(worker);
@@ -63,7 +65,7 @@ static void begin_to_wait(struct worker *worker)
     uint32_t count = worker->queue_count;
     double wait = longest_wait(worker);
 
-    if (worker->waiting || !link_is_up(worker->wake))
+    if (worker->waiting || worker->deaf || !link_is_up(worker->wake))
         return;
     later_command_begin(&cmd, count + 2);
     later_command_text(&cmd, "BLPOP");

@@ -93,6 +93,7 @@ struct worker_queue {
     uint32_t turn;          /* of the first entry: which of them is looked at first, */
     double turned;          /* and since when */
     uint32_t weight;
+    double clock;   /* of the first entry: jobs taken by weight (intake_choose) */
     bool live;      /* there was work when we looked last */
     double checked; /* when that was */
     double average; /* seconds a job takes: moving average */
@@ -129,6 +130,7 @@ struct worker {
     struct worker_queue queues[SLOTS_QUEUES];
     uint32_t queue_count;
     bool weighted;
+    double clock; /* of the queue that was chosen last */
 
     struct held *held; /* a circular buffer */
     size_t held_first, held_count, held_room;
@@ -150,6 +152,7 @@ struct worker {
 
     size_t asked;        /* reserves without an answer, on main */
     bool waiting;        /* a BLPOP is out */
+    bool deaf;           /* it was refused: none until the timer `again` comes */
     bool unblocking;     /* and was told to come back */
     size_t finding;      /* lost reserves being looked for */
     double redis_offset; /* Redis's clock minus ours; 0 = not known */
@@ -167,6 +170,8 @@ void fetch(struct worker *worker);
 void intake_ahead(struct worker *worker);
 /* The links came up, or a while has passed: looks for reserves whose answer was lost. */
 void intake_recover(struct worker *worker);
+/* A BLPOP was refused: the next one after a while. */
+void intake_deaf(struct worker *worker);
 /* Reserves that have no answer yet hold up the other queues no longer. */
 void intake_late(struct worker *worker);
 /* A few jobs of the only queue, by a reserve right behind a BLPOP on `wake`, which takes nothing
@@ -179,9 +184,12 @@ bool intake_is_ready(const struct worker_queue *queue);
 /* The n-th entry to look at: queues in their order, the shards of one (and the plain one) in turn.
  */
 struct worker_queue *intake_in_turn(struct worker *worker, uint32_t n);
-/* One ready queue by weight, NULL if none is: the chance of each is its share of the ready ones'
- * weights, that of one with shards as great as if it had none. */
+/* The ready queue whose turn it is by weight, NULL if none is ready: of the jobs each gets its
+ * share, one with shards as much as if it had none. Then: how many jobs it gave; and how many may
+ * be asked for at once while others have jobs, too. */
 struct worker_queue *intake_choose(struct worker *worker);
+void intake_count(struct worker *worker, const struct worker_queue *queue, size_t jobs);
+size_t intake_share(const struct worker *worker, const struct worker_queue *queue);
 /* Of its whole, this one comes first for a while, since what is settled goes to Redis in one write
  * with the next reserve of the same shard; then it is the turn of the next. */
 void intake_turn(struct worker *worker, const struct worker_queue *queue, double now);

@@ -81,6 +81,11 @@ static double wait_after(const struct later_attempt *attempt)
     return attempt->backoff ? later_backoff_delay(attempt->backoff, number, attempt->random) : 0;
 }
 
+static double with_floor(const struct later_attempt *attempt, double wait)
+{
+    return attempt->number >= LATER_FLOOR_ATTEMPT ? fmax(wait, LATER_FLOOR_SECONDS) : wait;
+}
+
 struct later_verdict later_verdict_after(const struct later_attempt *attempt)
 {
     bool crash = attempt->ending == LATER_ENDED_CRASH;
@@ -101,7 +106,7 @@ struct later_verdict later_verdict_after(const struct later_attempt *attempt)
         verdict.verb = LATER_VERB_BURY;
     } else {
         verdict.verb = LATER_VERB_RELEASE;
-        verdict.wait = wait_after(attempt);
+        verdict.wait = with_floor(attempt, wait_after(attempt));
     }
     return verdict;
 }

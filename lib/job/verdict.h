@@ -49,6 +49,11 @@ enum later_ending {
     LATER_ENDED_RETURNED,    /* its handler gave it back: no attempt */
 };
 
+/* Whatever a backoff says: after the tenth attempt, and each that follows, a retry waits a second.
+ * A job that fails in no time would be all that a worker does. */
+#define LATER_FLOOR_ATTEMPT 10
+#define LATER_FLOOR_SECONDS 1.0
+
 /* An attempt that has ended. */
 struct later_attempt {
     enum later_ending ending;

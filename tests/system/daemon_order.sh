@@ -101,16 +101,42 @@ is "$(sed -n '1,3000s/-.*//p' "$work/begun" | sort | uniq -c | tr -d ' ')" 3000f
 stop_laterd
 fresh
 
-# Jobs of 5 ms are reserved two at a time: about 160 draws from the first queue, so that the second
-# gets 100 of its jobs meanwhile, give or take 16; 35 and 180 are four and five times that away.
+# Of the jobs each has its share, however long they take: the second has 100 for 300 of the first, give
+# or take what is reserved at a time, two of 5 ms, 16 of those that do nothing.
 fill 300 'do' '{"do":"sleep","for":0.005}'
 configure 'workers = 1;' \
     'queues = ( { name = "first"; weight = 3; }, { name = "second"; weight = 1; } );'
 start_laterd
 within 30 "two queues by weight 3 to 1" reached ended 600
 share=$(($(grep -n '^first-' "$work/begun" | tail -n 1 | cut -d: -f1) - 300))
-at_most "$share" 180 "jobs of the second among 300 of the first"
-at_least "$share" 35 "jobs of the second among 300 of the first"
+at_most "$share" 104 "jobs of the second among 300 of the first"
+at_least "$share" 96 "jobs of the second among 300 of the first"
+stop_laterd
+fresh
+
+fill 3000 note null
+start_laterd
+within 30 "the same with jobs that do nothing" reached ended 6000
+share=$(($(grep -n '^first-' "$work/begun" | tail -n 1 | cut -d: -f1) - 3000))
+at_most "$share" 1048 "jobs of the second among 3,000 of the first"
+at_least "$share" 952 "jobs of the second among 3,000 of the first"
+stop_laterd
+fresh
+
+# ---- a queue that cannot be reserved from does not stop those below it
+
+fill 20 note null
+redis DEL 'later:{first}:ready' >/dev/null
+redis SET 'later:{first}:ready' x >/dev/null
+configure 'workers = 1;' 'queues = ( { name = "first"; }, { name = "second"; } );'
+start_laterd
+within 10 "the second queue is emptied while the first refuses" reached ended 20
+"$tools/push" "$LATER_REDIS_URL" second many 20 note null more-
+within 10 "and again" reached ended 40
+is "$(how_often 'redis refuses to reserve from queue first')" 1 "the refusal is told once"
+redis DEL 'later:{first}:ready' >/dev/null
+for i in $(seq 20); do redis ZADD 'later:{first}:ready' "$i" "first-$i"; done >/dev/null
+within 10 "what was in it runs" reached ended 60
 
 end_well
 finish

@@ -192,6 +192,22 @@ START_TEST(test_retry_in)
 }
 END_TEST
 
+/* A backoff of nothing: the first nine retries come at once, the others a second apart. */
+START_TEST(test_floor)
+{
+    attempt.max_attempts = 1000;
+    attempt.retry_in = 0;
+    attempt.number = 9;
+    check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 0, "ran", "retry");
+    attempt.number = 10;
+    check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 1, "ran", "retry");
+    attempt.number = 999;
+    check(LATER_ENDED_TIMEOUT, LATER_VERB_RELEASE, 1, "ran", "timeout");
+    attempt.retry_in = 1.5;
+    check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 1.5, "ran", "retry");
+}
+END_TEST
+
 static TCase *make(const char *name, const TTest *const *tests)
 {
     TCase *tc = tcase_create(name);
@@ -213,7 +229,7 @@ static TCase *policies(void)
 static TCase *verdicts(void)
 {
     return MAKE("verdict", test_before, test_with_attempts_left, test_the_last_attempt,
-                test_crashes, test_beside_others, test_retry_in);
+                test_crashes, test_beside_others, test_retry_in, test_floor);
 }
 
 UNIT_MAIN("verdict", policies, verdicts)
