@@ -6,12 +6,13 @@
 -- score  the score it had in ready, to go back to its place; '': the present
 -- wait   seconds until it is due instead; 0: ready at once
 -- how    held: it had not begun; suspect: it ran beside others when their worker crashed, and
---        will run alone; interrupted: laterd was stopped. The tenth in a row is an attempt.
+--        will run alone; interrupted: laterd was stopped. The tenth in a row is an attempt;
+--        unknown: nobody here has its type. The first time is noted as its error.
 
 -- @include now
 -- @include guard
 -- @include give_up
--- @include record
+-- @include fail
 -- @include count
 -- @include place
 
@@ -29,6 +30,15 @@ local function interrupted(record)
     return with_value(with_value(record, 'i'), 'a', count_of(record, 'a') + 1)
 end
 
+-- Since when is the error's `at`, so it is written once.
+local function unknown(record)
+    if string.find(value_of(record, 'e') or '', '"kind":"unknown"', 1, true) then
+        return record
+    end
+    return with_error(record, count_of(record, 'a'),
+        '"kind":"unknown","text":"no plugin has its type","host":""}')
+end
+
 local members, waits = {}, {}
 for i = 1, #ARGV / 4 do
     local score, how = ARGV[4 * i - 2], ARGV[4 * i]
@@ -37,8 +47,8 @@ for i = 1, #ARGV / 4 do
     if not waits[i] or (score ~= '' and not is_score(score)) then
         return redis.error_reply('ERR return: a wait is seconds, a score is a number')
     end
-    if how ~= 'held' and how ~= 'suspect' and how ~= 'interrupted' then
-        return redis.error_reply('ERR return: how is held, suspect or interrupted')
+    if how ~= 'held' and how ~= 'suspect' and how ~= 'interrupted' and how ~= 'unknown' then
+        return redis.error_reply('ERR return: how is held, suspect, interrupted or unknown')
     end
 end
 guard(#members, { ready, delayed }, { jobs, stats })
@@ -62,6 +72,8 @@ for n = 1, #ids do
         texts[n] = with_value(texts[n], 'c', 0)
     elseif how == 'interrupted' then
         texts[n] = interrupted(texts[n])
+    elseif how == 'unknown' then
+        texts[n] = unknown(texts[n])
     end
     changed = changed or how ~= 'held'
 end

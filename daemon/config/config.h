@@ -90,6 +90,7 @@ struct config {
     struct later_backoff backoff; /* retry.base, .max, .jitter */
     uint32_t max_attempts;        /* retry.max_attempts */
     uint32_t crash_max;
+    double unknown_max; /* seconds; 0 = never */
     struct {
         uint32_t jobs;
         uint64_t memory; /* MiB */

@@ -115,7 +115,8 @@ static bool hold(struct asking *asking, struct batch *batch, const struct later_
                        .batch = batch,
                        .document = job->document,
                        .document_len = job->document_len,
-                       .attempts = job->attempts };
+                       .attempts = job->attempts,
+                       .unknown_since = job->unknown_since };
     batch->users++;
     return true;
 }

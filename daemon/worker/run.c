@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define UNKNOWN_TYPE_WAIT 5.0   /* seconds until another look: a deploy may be under way */
-#define SLOW              0.001 /* a type that takes longer does not make earlier acks wait */
+#define UNKNOWN_LEAST 5.0    /* seconds until another look for a type: a deploy may be under way */
+#define UNKNOWN_MOST  3600.0 /* and at most, more and more */
+#define UNKNOWN_QUIET 60.0   /* between two lines about one type */
+#define SLOW          0.001  /* a type that takes longer does not make earlier acks wait */
 
 uint64_t run_random(void)
 {
@@ -93,6 +95,39 @@ static double redis_now(const struct worker *worker)
     return worker->redis_offset ? later_clock() + worker->redis_offset : 0;
 }
 
+/* Its pauses grow with the time for which nobody has had its type: a quarter of that. */
+static double unknown_wait(double age, double max)
+{
+    double wait = fmin(fmax(age / 4, UNKNOWN_LEAST), UNKNOWN_MOST);
+
+    return max > 0 ? fmin(wait, fmax(max - age, 1)) : wait;
+}
+
+static void settle_unknown(struct later_job *job, double since)
+{
+    struct worker *worker = job->worker;
+    double now = later_clock(), max = worker->config->unknown_max;
+    double age = since > 0 ? fmax(redis_now(worker) - since, 0) : 0, wait = unknown_wait(age, max);
+    struct backlog_row *row = backlog_make(worker->admission->backlog, 'u', job->doc.type, now);
+    struct log_job fields;
+
+    job_log_fields(job, -1, &fields);
+    if (max > 0 && age >= max) {
+        log_job(LOG_WARN, &fields, "buried: no plugin has had this type for %.0f s", age);
+        settle_unrun(job, LATER_VERB_BURY, 0, "unknown", "no plugin has had its type");
+        return;
+    }
+    if (row && now >= row->shut)
+        log_job(LOG_WARN, &fields,
+                "returned: no plugin has this type; again in %.0f s; others of it are "
+                "not told for a minute",
+                wait);
+    if (row && now >= row->shut)
+        row->shut = now + UNKNOWN_QUIET;
+    slot_finish(job->slot, LATER_VERB_RETURN, wait, "unknown", "", "");
+    settle(worker, job->slot);
+}
+
 /* Jobs that must not run are settled here, each with its reason. Returns true if it is fit to run.
  */
 static bool is_fit(struct worker *worker, struct later_job *job, const struct held *held)
@@ -129,9 +164,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     }
     job->type = plugin_set_find(worker->plugins, job->doc.type);
     if (!job->type) {
-        log_job(LOG_WARN, &fields, "returned: no plugin has this type; again in %.0f s",
-                UNKNOWN_TYPE_WAIT);
-        settle_unrun(job, LATER_VERB_RETURN, UNKNOWN_TYPE_WAIT, "", "");
+        settle_unknown(job, held->unknown_since);
         return false;
     }
     return true;

@@ -83,6 +83,7 @@ struct held {
     const char *document;
     size_t document_len;
     uint32_t attempts;
+    double unknown_since;
 };
 
 struct worker_queue {

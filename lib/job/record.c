@@ -2,6 +2,7 @@
 #include "job/record.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The whole number that len bytes spell, of at most nine digits. */
@@ -21,6 +22,20 @@ static bool read_number(const char *text, size_t len, int32_t *number)
     return true;
 }
 
+/* {"at":TIME,"attempt":0,"kind":"unknown",…}: as scripts/return.lua writes it. */
+static double unknown_since(const char *error, size_t len)
+{
+    static const char head[] = "{\"at\":", kind[] = "\"kind\":\"unknown\"";
+    char time[24];
+
+    if (len < sizeof head + sizeof time || memcmp(error, head, sizeof head - 1) != 0 ||
+        !memmem(error, len, kind, sizeof kind - 1))
+        return 0;
+    memcpy(time, error + sizeof head - 1, sizeof time - 1);
+    time[sizeof time - 1] = '\0';
+    return strtod(time, NULL);
+}
+
 static void read_value(struct later_record *record, char tag, const char *value, size_t len)
 {
     int32_t number;
@@ -28,6 +43,7 @@ static void read_value(struct later_record *record, char tag, const char *value,
     if (tag == 'e') {
         record->error = value;
         record->error_len = len;
+        record->unknown_since = unknown_since(value, len);
         return;
     }
     if (!read_number(value, len, &number))

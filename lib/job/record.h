@@ -15,6 +15,7 @@ struct later_record {
     int32_t priority;    /* 0 */
     const char *error;   /* "": why it failed last, a JSON object; borrowed, error_len bytes */
     size_t error_len;
+    double unknown_since; /* 0; UNIX time from which on nobody had its type, as its error says */
 };
 
 /* Reads a record; an empty one is none. What is not known, or no number where one should be, is as

@@ -73,7 +73,8 @@ struct later_reserved {
     const char *document;
     size_t id_len, document_len;
     uint32_t attempts;
-    int32_t crashes; /* -1: none; 0: a suspect */
+    int32_t crashes;      /* -1: none; 0: a suspect */
+    double unknown_since; /* from when on nobody had its type; 0 = somebody has */
 };
 
 size_t later_queue_reserved_count(const struct later_reply *reply);
@@ -97,7 +98,7 @@ struct later_settlement {
     double wait;       /* release, return: seconds until it is due; 0 = ready at once */
     const char *score; /* return: its place in ready; NULL = the present */
     const char *how;   /* release: ran crashed; bury: ran crashed unrun; return: held suspect
-                        * interrupted; NULL = the first of them */
+                        * interrupted unknown; NULL = the first of them */
     const char *error; /* release, bury: from later_queue_error(); NULL = none */
 };
 

@@ -21,7 +21,25 @@ within 10 "and are looked at again" counts returned 10
 is "$(attempts_of unknown-1) $(counted released) $(dead)" "0 0 0" "no attempt was counted"
 # Two looks at five jobs, one push, and migrations: every 0.8 s and when something is due.
 at_most "$(($(called evalsha) - before))" 80 "calls of scripts in these 5 s"
-contains "$(grep 'job=unknown-1 ' "$log" | head -n 1)" "no plugin has this type" "the log says why"
+contains "$(grep 'job=unknown-' "$log" | head -n 1)" "no plugin has this type" "the log says why"
+at_most "$(how_often 'no plugin has this type')" 2 "lines of it, one a worker and minute"
+contains "$(later show unknown-1)" "no plugin has its type" "and later show"
+
+# Its error says since when: 400 seconds ago, two days ago.
+waits_long()
+{
+    redis ZSCORE "$(key delayed)" old-1 | awk -v now="$(date +%s)" '{ exit !($1 > now + 80) }'
+}
+push_do old-1 '"do":"done"'
+push_do old-2 '"do":"done"'
+within 5 "two more are returned" is_delayed old-2
+for job in old-1:400 old-2:172800; do
+    redis HSET "$(key records)" "${job%:*}" "e={\"at\":$(($(date +%s) - ${job#*:})).000000,\"attempt\":0,\"kind\":\"unknown\",\"text\":\"x\",\"host\":\"\"}" >/dev/null
+done
+within 10 "after 400 seconds it waits for 100" waits_long
+within 10 "after more than unknown_max, a day, it is buried" is_dead old-2
+is "$(later show --json old-2 | grep -c '"kind":"unknown"')" 1 "with the reason"
+later cancel old-1 old-2 >/dev/null
 configure 'workers = 2;'
 kill -HUP "$laterd_pid"
 within 15 "once a reload has brought the plugin they run" counts 'done' 6
