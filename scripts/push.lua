@@ -1,15 +1,18 @@
 -- push: put jobs into ready, or into delayed until they are due
 -- KEYS   ready delayed dead jobs records wake paused stats shards call
 -- ARGV   remember mode (id when priority document)...
--- reply  one answer a job: PUSHED, REPLACED, ABSENT, or `EXISTS state`
+-- reply  one answer a job: PUSHED, REPLACED, ABSENT, FULL, or `EXISTS state`
 --
 -- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
 -- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced; seek,
 --           seek-replace: the same for known ids, but unknown ones are ABSENT: nothing is pushed.
 --           `/EPOCH` behind it: of the plan of shards that the caller knows (inc/fence.lua)
--- when      '' now; '+S' in S seconds; 'S' at that UNIX time
+-- when      '' now; '+S' in S seconds; 'S' at that UNIX time, 0 or from 10^9 on
 -- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
 --           was acked or has expired: pushed again, it answers `EXISTS ended`
+--
+-- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0, none: any number),
+-- and nothing was pushed; counted as `refused`.
 --
 -- With push_now the only script whose first write a full Redis refuses: who pushes then is told so.
 
@@ -74,6 +77,9 @@ for i = 1, total do
         if not seconds then
             return refuse(i, 'a time is seconds from 1970, a delay is +seconds')
         end
+        if plus == '' and seconds > 0 and seconds < 1e9 then
+            return refuse(i, 'the time ' .. when .. ' is before 2001: +' .. when .. ' was meant?')
+        end
         times[i] = plus == '+' and now + seconds or seconds
     end
 end
@@ -126,8 +132,12 @@ local function take(i, id)
     end
 end
 
+-- How many more may come.
+local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
+local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
+local pushed, replaced, absent, full = 0, 0, 0, 0
+
 local answers = {}
-local pushed, replaced, absent = 0, 0, 0
 for i = 1, total do
     local id = ids[i]
     if is_taken(i) then
@@ -147,6 +157,9 @@ for i = 1, total do
     elseif seeks then
         answers[i] = 'ABSENT'
         absent = absent + 1
+    elseif pushed >= room then
+        answers[i] = 'FULL'
+        full = full + 1
     else
         take(i, id)
         pushed = pushed + 1
@@ -167,10 +180,13 @@ end
 if remember ~= '0' then
     redis.call('SET', call, table.concat(answers, '\n'), 'EX', remember)
 end
-local duplicate = total - pushed - replaced - absent
+local duplicate = total - pushed - replaced - absent - full
 for name, n in pairs({ pushed = pushed, replaced = replaced, duplicate = duplicate }) do
     if n > 0 then
         count(stats, name, n)
     end
+end
+if full > 0 then
+    redis.pcall('HINCRBY', stats, 'refused', full)
 end
 return answers

@@ -26,7 +26,10 @@ if (redis.call('GET', shards) or '0') ~= epoch or redis.call('HEXISTS', jobs, id
     or redis.call('HEXISTS', records, id) == 1 then
     return { 'ASK' }
 end
-redis.call('HLEN', stats) -- must be a hash
+local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
+if limit > 0 and redis.call('HLEN', jobs) >= limit then
+    return { 'ASK' }
+end
 
 local clock = redis.call('TIME')
 redis.call('ZADD', ready, clock[1] + (clock[2] + 1) / 1000000, id)

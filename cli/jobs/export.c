@@ -65,6 +65,8 @@ static int export_known(struct exporting *exporting, const char *id, const struc
     strcpy(line.queue, exporting->queue);
     if (exporting->set == LATER_KEY_DELAYED)
         line.at = seen->score > 0 ? seen->score : 0;
+    if (line.at < LATER_AT_MIN && line.at > 0)
+        line.at = LATER_AT_MIN; /* as long ago, and push takes it */
     if (line.at >= LATER_AT_END) {
         leave_out(exporting, id, "it is due at a time that cannot be pushed");
         return 0;

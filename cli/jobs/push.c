@@ -100,6 +100,9 @@ static int take_times(struct cli *cli, struct making *making, struct later_error
         cli_duration(cli, "timeout", &making->parts.timeout, err) < 0 ||
         cli_duration(cli, "unique-for", &item->unique_for, err) < 0)
         return -1;
+    if (at && item->seconds > 0 && item->seconds < LATER_AT_MIN)
+        return later_fail(err, LATER_E_USAGE,
+                          "--at: %.40s is before the year 2001; a delay is --in", at);
     if (expires && making->parts.expires_at <= 0)
         return later_fail(err, LATER_E_USAGE, "--expires-at: 0 would be never");
     if (args_text(&cli->args, "timeout") && making->parts.timeout <= 0)

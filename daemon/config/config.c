@@ -193,7 +193,8 @@ void config_policy(const struct config *config, const struct config_type *type,
         (struct later_policy){ .max_attempts = type ? type->max_attempts : config->max_attempts,
                                .crash_max = config->crash_max,
                                .timeout = type ? type->timeout : config->timeout,
-                               .backoff = type ? type->backoff : config->backoff };
+                               .backoff = type ? type->backoff : config->backoff,
+                               .ceiling = type ? type->ceiling : config->ceiling };
 }
 
 bool config_type_matches(const char *pattern, const char *type)

@@ -37,6 +37,7 @@ struct config_queue {
     uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
     uint32_t shards;      /* that it shall have; 0 = as many as it has in Redis */
     uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
+    uint64_t max_jobs;    /* in all states; of all its shards together; 0 = no limit */
 };
 
 /* Workers that take from the same queues. Without `pools` there is one, named "default". */
@@ -55,6 +56,7 @@ struct config_type {
     double timeout;
     uint32_t max_attempts;
     struct later_backoff backoff;
+    struct later_ceiling ceiling;
     bool exclusive;       /* jobs of one type exclude each other, on all hosts */
     uint32_t max_running; /* jobs of this entry at once, on all hosts; 0 = no limit */
 };
@@ -89,6 +91,7 @@ struct config {
     uint32_t events;
     struct later_backoff backoff; /* retry.base, .max, .jitter */
     uint32_t max_attempts;        /* retry.max_attempts */
+    struct later_ceiling ceiling; /* timeout_max, retry.attempts_max, retry.wait_min */
     uint32_t crash_max;
     double unknown_max; /* seconds; 0 = never */
     struct {

@@ -84,6 +84,12 @@ static void inherit(const struct config *config, struct config_type *type)
         type->backoff.max = config->backoff.max;
     if (type->backoff.jitter < 0)
         type->backoff.jitter = config->backoff.jitter;
+    if (type->ceiling.timeout < 0)
+        type->ceiling.timeout = config->ceiling.timeout;
+    if (type->ceiling.attempts == 0)
+        type->ceiling.attempts = config->ceiling.attempts;
+    if (type->ceiling.wait < 0)
+        type->ceiling.wait = config->ceiling.wait;
 }
 
 /* Two limits of the same thing, say 3 a second and 100 an hour, are counted apart. */

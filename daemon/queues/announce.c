@@ -8,6 +8,7 @@
 #include "log.h"
 #include "queue/inspect.h"
 #include "queue/queue.h"
+#include "queues/registry.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,49 +69,14 @@ void announce_free(struct announce *announce)
 void announce_configure(struct announce *announce, const struct config *config)
 {
     announce->config = config;
-}
-
-/* --- who we are --- */
-
-static void name_queues(struct announce *announce)
-{
-    const struct config *config = announce->config;
-    char key[LATER_KEY_MAX];
-
-    later_key_queues(key, config->redis.prefix);
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        const struct config_pool *pool = &config->pools[p];
-        struct later_command cmd = { 0 };
-
-        later_command_begin(&cmd, 2 + pool->queue_count);
-        later_command_text(&cmd, "SADD");
-        later_command_text(&cmd, key);
-        for (uint32_t q = 0; q < pool->queue_count; q++)
-            later_command_text(&cmd, pool->queues[q].name);
-        link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
-    }
-}
-
-/* Whoever is first writes it; redis.c has compared what is there. */
-static void name_protocol(struct announce *announce)
-{
-    struct later_command cmd = { 0 };
-    char key[LATER_KEY_MAX];
-
-    later_key_protocol(key, announce->config->redis.prefix);
-    later_command_begin(&cmd, 4);
-    later_command_text(&cmd, "SET");
-    later_command_text(&cmd, key);
-    later_command_int(&cmd, LATER_PROTOCOL);
-    later_command_text(&cmd, "NX");
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    registry_write(config, announce->link);
+    link_flush(announce->link);
 }
 
 void announce_link_up(struct announce *announce)
 {
     redis_check_ask(announce->check, announce->link);
-    name_protocol(announce);
-    name_queues(announce);
+    registry_write(announce->config, announce->link);
     announce->beats = 0;
     link_flush(announce->link);
 }
@@ -298,6 +264,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_command_text(&cmd, announce->field);
     later_command_text(&cmd, text);
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_told, announce);
+    registry_renew(announce->config, announce->link);
     if (beat % FORGET_EVERY == 0)
         look_for_gone(announce);
     link_flush(announce->link);

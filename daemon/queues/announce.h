@@ -1,7 +1,7 @@
 /*
  * announce.h: what this laterd and its Redis tell each other once they meet: who we are
- * (later:hosts, later:queues, later:protocol), and whether Redis is fit to keep jobs
- * (redis_check.h). Daemons that were not seen for a day are forgotten here.
+ * (later:hosts; registry.h), and whether Redis is fit to keep jobs (redis_check.h). Daemons that
+ * were not seen for a day are forgotten here.
  */
 #ifndef LATERD_ANNOUNCE_H
 #define LATERD_ANNOUNCE_H
@@ -44,7 +44,7 @@ void announce_ask(struct announce *announce);
 /* What Redis refused last, since it takes no writes; NULL: it takes them. */
 const char *announce_fault(const struct announce *announce);
 
-/* Called every second; says where we are every fifth time. */
+/* Called every second; every fifth time says where we are, and writes the registry again. */
 void announce_tell(struct announce *announce, const struct announce_state *state);
 
 /* Says that we are gone. */

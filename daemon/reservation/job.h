@@ -53,7 +53,7 @@ struct later_job {
 void job_log_fields(const struct later_job *job, double ms, struct log_job *fields);
 
 /* The document's or the configuration's say on attempts, time and backoff: document before type
- * before global. Pure. */
+ * before global, the document's within what the configuration lets it ask for. Pure. */
 void job_policy(struct later_job *job, const struct config *config);
 
 /* Does it end an attempt, enum later_result but LATER_DEFERRED? Pure. */

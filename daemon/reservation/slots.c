@@ -356,6 +356,14 @@ const struct log_job *slot_log_fields(const struct slots *slots, const struct sl
     return &words->fields;
 }
 
+bool slot_keep_score(struct slot *slot, const char *text)
+{
+    bool good = strlen(text) < sizeof slot->score && is_score(text);
+
+    strcpy(slot->score, good ? text : "");
+    return good;
+}
+
 enum later_verb slot_verb(const struct slot *slot)
 {
     uint32_t verb = *(const volatile uint32_t *)&slot->verb; /* read once: it may change */

@@ -234,4 +234,8 @@ void slots_guard(void);
 /* Of a process that was forked: unmaps all pages but its own. */
 void slots_keep_only(const struct slots *mine);
 
+/* Keeps the score that a job had, as Redis told it. One that scripts/return.lua would not take is
+ * not kept: then the job goes back to the present's place. Returns whether it is kept. */
+bool slot_keep_score(struct slot *slot, const char *text);
+
 #endif

@@ -94,13 +94,16 @@ static bool hold(struct asking *asking, struct batch *batch, const struct later_
     struct slot *slot = free_slot(worker);
     double lease_end = (asking->sent + worker->config->lease) * 1e6;
 
-    if (!slot || job->id_len > LATER_ID_MAX || strlen(job->score) >= sizeof slot->score ||
-        !held_room(worker))
+    if (!slot || job->id_len > LATER_ID_MAX || !held_room(worker))
         return false;
     slot->queue = asking->queue->index;
     memcpy(slot->token, asking->call->token, sizeof slot->token);
     memcpy(slot->id, job->id, job->id_len + 1);
-    strcpy(slot->score, job->score);
+    if (!slot_keep_score(slot, job->score))
+        log_line(LOG_WARN,
+                 "job %s of queue %s: Redis tells the score %.40s, which is none; should it "
+                 "go back, then not to its place",
+                 slot->id, asking->queue->keys.queue, job->score);
     slot->crashes = job->crashes;
     slot->attempt = job->attempts + 1;
     slot->max_attempts = slot->event = 0;

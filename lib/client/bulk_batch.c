@@ -117,9 +117,14 @@ bool later_batch_report(struct later_batch *batch, const struct later_reply *rep
 
     for (size_t i = 0; i < batch->count; i++) {
         struct later_bulk_told told = { .state = "", .err = err };
+        struct later_error full;
 
         if (!err)
             told.how = later_queue_pushed(reply, i, &told.state);
+        if (told.how == LATER_PUSH_FULL) {
+            later_queue_full(batch->queue, &full);
+            told.err = &full;
+        }
         if (told.how != LATER_PUSH_ABSENT)
             later_batch_tell(batch, &batch->slots[i], &told, fn, arg);
         all = all && told.how != LATER_PUSH_ABSENT;

@@ -72,6 +72,8 @@ static int prepare(struct prepared *to, const struct later_new_job *job, struct 
         return later_fail(err, LATER_E_DATA, "in: 0 to %.0f seconds, or else at", LATER_DELAY_MAX);
     if (!(job->at >= 0 && job->at <= AT_MAX))
         return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", AT_MAX);
+    if (job->at > 0 && job->at < LATER_AT_MIN)
+        return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is `in`");
     if (!(job->unique_for >= 0 && job->unique_for <= LATER_UNIQUE_MAX))
         return later_fail(err, LATER_E_DATA, "unique_for: 0 to %.0f seconds", LATER_UNIQUE_MAX);
     to->item.unique_for = job->unique_for;

@@ -90,6 +90,8 @@ int later_route_push(struct later_client *client, const char *queue, bool replac
             if (push_at(client, route[i], flags | (last ? 0 : LATER_PUSH_SEEK), plan.epoch, item,
                         routed, err) < 0)
                 break;
+            if (routed->how == LATER_PUSH_FULL)
+                return later_queue_full(queue, err);
             if (routed->how != LATER_PUSH_ABSENT)
                 return 0;
             i++;

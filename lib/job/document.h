@@ -19,6 +19,7 @@
 #define LATER_ID_MAX       200
 #define LATER_TRACE_MAX    256
 #define LATER_UNIQUE_MAX   1e9 /* seconds that an id may stay taken */
+#define LATER_AT_MIN       1e9 /* UNIX seconds, in 2001; below, a delay was meant */
 #define LATER_LOCK_MAX     200
 #define LATER_BUCKET_MAX   64
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */

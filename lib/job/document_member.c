@@ -187,6 +187,8 @@ static int read_at(struct later_document *doc, const struct later_json_member *v
     if (!(doc->at >= 0 && doc->at < LATER_AT_END))
         return later_fail(err, LATER_E_DATA, "at: must be UNIX seconds from 0 to below %.0f",
                           LATER_AT_END);
+    if (doc->at > 0 && doc->at < LATER_AT_MIN)
+        return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is \"in\"");
     return 0;
 }
 

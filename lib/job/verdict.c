@@ -3,14 +3,27 @@
 
 #include <math.h>
 
+/* No wait is shorter than `least`. */
+static void lift(struct later_backoff *backoff, double least)
+{
+    for (uint32_t i = 0; i < backoff->list_count; i++)
+        backoff->list[i] = fmax(backoff->list[i], least);
+    backoff->base = fmax(backoff->base, least);
+    backoff->max = fmax(backoff->max, least);
+}
+
 void later_policy_apply(struct later_policy *policy, const struct later_document *doc)
 {
+    const struct later_ceiling *ceiling = &policy->ceiling;
     struct later_backoff *backoff = &policy->backoff;
 
     if (doc->max_attempts)
         policy->max_attempts = doc->max_attempts;
+    if (doc->max_attempts > ceiling->attempts && ceiling->attempts > 0)
+        policy->max_attempts = ceiling->attempts;
     if (doc->timeout > 0)
-        policy->timeout = doc->timeout;
+        policy->timeout =
+            ceiling->timeout > 0 ? fmin(doc->timeout, ceiling->timeout) : doc->timeout;
     if (doc->has_backoff && doc->backoff.list_count) {
         *backoff = doc->backoff;
     } else if (doc->has_backoff) {
@@ -23,6 +36,8 @@ void later_policy_apply(struct later_policy *policy, const struct later_document
         else if (backoff->max < backoff->base)
             backoff->max = backoff->base;
     }
+    if (doc->has_backoff)
+        lift(backoff, ceiling->wait);
 }
 
 enum later_fitness later_verdict_before(const struct later_policy *policy,

@@ -11,15 +11,24 @@
 #include "job/document.h"
 #include "queue/queue.h"
 
+/* What a document may ask for; 0 = anything. */
+struct later_ceiling {
+    uint32_t attempts; /* at most */
+    double timeout;    /* seconds, at most */
+    double wait;       /* seconds between attempts, at least, before jitter */
+};
+
 /* What a job is allowed. */
 struct later_policy {
     uint32_t max_attempts; /* attempts until it is buried */
     uint32_t crash_max;    /* crashes until it is buried */
     double timeout;        /* seconds that an attempt may run */
     struct later_backoff backoff;
+    struct later_ceiling ceiling;
 };
 
-/* The document goes before what its type or the configuration says, which *policy comes with. */
+/* The document goes before what its type or the configuration says, which *policy comes with, as
+ * far as its ceiling lets it. */
 void later_policy_apply(struct later_policy *policy, const struct later_document *doc);
 
 /* --- before an attempt --- */

@@ -80,15 +80,16 @@ enum later_push_result { LATER_IS_PUSHED = 0, LATER_IS_KNOWN = 1, LATER_IS_REPLA
 /* Pushes one job. id (LATER_ID_SIZE bytes; may be NULL) gets its id, *result (may be NULL) how it
  * went; a known id is no failure. A lost reply is settled by asking again: never pushed twice.
  * Returns 0; or -1 with *err: LATER_E_DATA (nothing was pushed), LATER_E_REDIS (nothing was
- * pushed, or, where the text says so, nobody knows; pushing again with the same id is safe). */
+ * pushed, or, where the text says so, nobody knows; pushing again with the same id is safe),
+ * LATER_E_LATER (the queue is full, by laterd's option queues.max_jobs; nothing was pushed). */
 int later_push(struct later_client *client, const char *queue, const struct later_new_job *job,
                char *id, enum later_push_result *result, struct later_error *err);
 
 /* Pushes many in calls of up to 500, several of them under way at once. results (may be NULL) has
  * room for count. Each job is checked as its turn comes; one that is refused (LATER_E_DATA, which
  * names it) ends it: those before it are pushed, those behind it are not, and their results are
- * untouched. Returns 0; or -1 with *err, when some may have been pushed: with ids of your own,
- * pushing all again is safe. */
+ * untouched. So are those of jobs for which the queue was full (LATER_E_LATER). Returns 0; or -1
+ * with *err, when some may have been pushed: with ids of your own, pushing all again is safe. */
 int later_push_many(struct later_client *client, const char *queue,
                     const struct later_new_job *jobs, size_t count, enum later_push_result *results,
                     struct later_error *err);

@@ -20,7 +20,7 @@ enum later_code {
     LATER_E_REDIS = 69,  /* Redis cannot be reached or refuses; its own words are in the text */
     LATER_E_BUG = 70,    /* a fault of ours, or an answer that cannot be */
     LATER_E_SYSTEM = 71, /* the system refused: no memory, no descriptor, no process */
-    LATER_E_LATER = 75,  /* not now: sold out, paused, empty, locked */
+    LATER_E_LATER = 75,  /* not now: sold out, paused, empty, full, locked */
     LATER_E_TOKEN = 77,  /* the token is not, or no longer, the owner; or permission denied */
     LATER_E_CONFIG = 78  /* bad configuration; the text names file and line */
 };

@@ -271,6 +271,14 @@ void later_inspect_exists(struct later_command *cmd, const struct later_keys *ke
     later_command_bytes(cmd, id, len);
 }
 
+void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs)
+{
+    begin_keyed(cmd, jobs ? 4 : 3, jobs ? "HSET" : "HDEL", keys, LATER_KEY_STATS);
+    later_command_text(cmd, "max_jobs");
+    if (jobs)
+        later_command_int(cmd, (int64_t)jobs);
+}
+
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *member)
 {

@@ -125,6 +125,10 @@ void later_inspect_second_wake(struct later_command *cmd, const struct later_key
  * element is a key. */
 void later_inspect_names(struct later_command *cmd, const char *prefix, const char *cursor);
 
+/* How many jobs push lets into the queue (`max_jobs` of `stats`): HSET, or HDEL where `jobs` is 0.
+ */
+void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs);
+
 /* In which of ready, delayed, dead, reserved, jobs an id is: the reply has 1 or 0 for each. member:
  * what is looked for in reserved (TOKEN:id, or ""). LATER_SCRIPT_LOCATE. */
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,

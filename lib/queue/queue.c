@@ -122,7 +122,16 @@ enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, 
         return LATER_PUSH_EXISTS;
     if (strcmp(text, "ABSENT") == 0)
         return LATER_PUSH_ABSENT;
+    if (strcmp(text, "FULL") == 0)
+        return LATER_PUSH_FULL;
     return strcmp(text, "REPLACED") == 0 ? LATER_PUSH_REPLACED : LATER_PUSHED;
+}
+
+int later_queue_full(const char *queue, struct later_error *err)
+{
+    return later_fail(err, LATER_E_LATER,
+                      "queue %s is full: it has as many jobs as queues.max_jobs of laterd allows",
+                      queue);
 }
 
 /* --- reserve --- */

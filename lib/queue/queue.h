@@ -8,6 +8,7 @@
 #ifndef LATER_QUEUE_H
 #define LATER_QUEUE_H
 
+#include "later/error.h"
 #include "redis/command.h"
 #include "redis/key.h"
 #include "redis/reply.h"
@@ -55,10 +56,19 @@ void later_queue_push_now(struct later_command *cmd, const struct later_keys *ke
                           const char *call, uint64_t epoch, const struct later_push_item *item);
 bool later_queue_pushed_now(const struct later_reply *reply);
 
-enum later_pushed { LATER_PUSHED, LATER_PUSH_EXISTS, LATER_PUSH_REPLACED, LATER_PUSH_ABSENT };
+enum later_pushed {
+    LATER_PUSHED,
+    LATER_PUSH_EXISTS,
+    LATER_PUSH_REPLACED,
+    LATER_PUSH_ABSENT,
+    LATER_PUSH_FULL
+};
 
 /* How job i went; *state (may be NULL) gets the state of one that exists, else "". */
 enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, const char **state);
+
+/* What LATER_PUSH_FULL means to who pushed: LATER_E_LATER and words in *err. Returns -1. */
+int later_queue_full(const char *queue, struct later_error *err);
 
 /* --- reserve --- */
 

@@ -210,7 +210,7 @@ END_TEST
 
 START_TEST(a_time_that_has_passed_is_now)
 {
-    static const char *const times[] = { "0", "1", "+0", "1700000000.5" };
+    static const char *const times[] = { "0", "1000000000", "+0", "1700000000.5" };
     double before = now();
 
     for (size_t i = 0; i < 4; i++)
@@ -390,6 +390,7 @@ static const char *const refused[][6] = {
     { "0", "new", "x", "", "1e1", "{}" },      { "0", "new", "x", "", "", "{}" },
     { "0", "new", "x", "", " 5", "{}" },       { "0", "new", "x", "", "+5", "{}" },
     { "0", "replace", "x", "", "high", "{}" }, { "0", "new", "x", "", "0", "" },
+    { "0", "new", "x", "0.5", "0", "{}" },     { "0", "new", "x", "999999999.9", "0", "{}" },
 };
 
 START_TEST(what_is_refused_changes_nothing)
@@ -417,6 +418,96 @@ START_TEST(what_is_refused_changes_nothing)
     long_id[200] = '\0';
     run("push", "0", "new", long_id, "", "0", "{}", NULL);
     ck_assert_int_eq(size_of("ready"), 2);
+}
+END_TEST
+
+START_TEST(a_delay_without_its_plus_is_named)
+{
+    ck_assert_str_eq(run_error("push", "0", "new", "x", "5", "0", "{}", NULL),
+                     "ERR push: job 1: the time 5 is before 2001: +5 was meant?");
+}
+END_TEST
+
+/* ---- max_jobs */
+
+START_TEST(a_full_queue_takes_no_more)
+{
+    one_in_each_state();
+    ask("HSET %s max_jobs 6", key("stats"));
+    arg("0");
+    arg("new");
+    for (const char *id = "abcb"; *id; id++) {
+        argf("%c", *id);
+        arg("");
+        arg("0");
+        arg(DOCUMENT);
+    }
+    ck_assert_str_eq(flat(run("push", "dead", "", "0", "{}", NULL)),
+                     "PUSHED PUSHED FULL EXISTS ready EXISTS dead");
+    ck_assert_int_eq(size_of("jobs"), 6);
+    ck_assert_str_eq(field("jobs", "c"), "");
+    ck_assert_int_eq(stat_of("refused"), 1);
+    ck_assert_int_eq(stat_of("pushed"), 6);
+    ck_assert_int_eq(stat_of("duplicate"), 2);
+    check_sums();
+    ck_assert_str_eq(flat(run("push", "0", "replace", "a", "+9", "0", "{}", NULL)), "REPLACED");
+    ck_assert_str_eq(flat(run("push", "0", "seek", "c", "", "0", "{}", NULL)), "ABSENT");
+    run("ack", member('r', "reserved"), NULL);
+    ck_assert_str_eq(flat(run("push", "0", "new", "c", "+9", "5", "{}", "d", "", "0", "{}", NULL)),
+                     "PUSHED FULL");
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_full_queue_is_left_as_it_was)
+{
+    uint64_t before;
+
+    one_in_each_state();
+    ask("HSET %s max_jobs 4 refused 7", key("stats"));
+    run("push", "0", "new", "x", "+9", "5/60", "{}", NULL);
+    ck_assert_int_eq(stat_of("refused"), 8);
+    ask("HSET %s refused 7", key("stats"));
+    before = digest();
+    ck_assert_str_eq(flat(run("push", "0", "new", "x", "+9", "5/60", "{}", NULL)), "FULL");
+    ask("HSET %s refused 7", key("stats"));
+    ck_assert_uint_eq(digest(), before);
+    ask("HSET %s refused none", key("stats"));
+    ck_assert_str_eq(flat(run("push", "0", "new", "x", "", "0", "{}", NULL)), "FULL");
+}
+END_TEST
+
+START_TEST(full_is_remembered_by_its_call)
+{
+    ask("HSET %s max_jobs 1", key("stats"));
+    push("a");
+    ck_assert_str_eq(flat(run("push", "60", "new", "b", "", "0", "{}", NULL)), "FULL");
+    ask("HDEL %s max_jobs", key("stats"));
+    ck_assert_str_eq(flat(run("push", "60", "new", "b", "", "0", "{}", NULL)), "FULL");
+    ck_assert_str_eq(flat(run("push", "0", "new", "b", "", "0", "{}", NULL)), "PUSHED");
+}
+END_TEST
+
+START_TEST(no_number_is_no_limit)
+{
+    static const char *const limits[] = { "0", "-1", "", "none", "nan", "inf", "1e9" };
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        ask("HSET %s max_jobs %s", key("stats"), limits[i]);
+        push(text("%zu", i));
+        ck_assert_int_eq(size_of("jobs"), (long long)i + 1);
+    }
+}
+END_TEST
+
+START_TEST(plain_members_are_taken_by_a_full_queue)
+{
+    ask("HSET %s max_jobs 1", key("stats"));
+    push("a");
+    ask("ZADD %s 0 {}", key("ready"));
+    ck_assert_uint_eq(jobs_in(reserve('t', 10)), 2);
+    ck_assert_str_eq(flat(run("push", "0", "new", "b", "", "0", "{}", NULL)), "FULL");
+    check_sums();
 }
 END_TEST
 
@@ -482,6 +573,12 @@ int main(void)
         a_paused_queue_takes_jobs_without_wake,
         wake_never_has_two,
         what_is_refused_changes_nothing,
+        a_delay_without_its_plus_is_named,
+        a_full_queue_takes_no_more,
+        a_full_queue_is_left_as_it_was,
+        full_is_remembered_by_its_call,
+        no_number_is_no_limit,
+        plain_members_are_taken_by_a_full_queue,
         five_hundred_and_one_are_refused,
         due_is_told_of_the_earliest_only,
         NULL,

@@ -78,7 +78,7 @@ score=$(redis ZSCORE 'later:{soon}:delayed' in | cut -d. -f1)
 is "$((score - now >= 7199 && score - now <= 7210))" 1 "--in 2h"
 later push t -q soon --id at --at 2099-12-31T23:59:59.5+01:00 >/dev/null
 is "$(redis ZSCORE 'later:{soon}:delayed' at)" 4102441199.5 "--at with an offset"
-later push t -q soon --id past --at 1000 >/dev/null
+later push t -q soon --id past --at 1000000000 >/dev/null
 is "$(redis ZRANGE 'later:{soon}:ready' 0 -1)" past "a time that is over is now"
 
 printf '[1,\n 2]\n' | later push t - --id stdin -q p >/dev/null
@@ -133,6 +133,7 @@ refused 65 'backoff' t 1 --backoff '{"x":1}'
 refused 64 'is no duration' t 1 --in 5y
 refused 64 'is no time' t 1 --at tomorrow
 refused 64 'milliseconds' t 1 --at 1767225600000
+refused 64 'a delay is --in' t 1 --at 300
 refused 64 'from -100 to 100' t 1 --priority 101
 refused 64 'from -100 to 100' t 1 --priority 1.5
 refused 64 'only one of them' t 1 --in 5 --at 5

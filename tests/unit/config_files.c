@@ -103,7 +103,8 @@ static bool same_pools(const struct config *a, const struct config *b)
             if (strcmp(x->queues[k].name, y->queues[k].name) != 0 ||
                 x->queues[k].weight != y->queues[k].weight ||
                 x->queues[k].shards != y->queues[k].shards ||
-                x->queues[k].max_running != y->queues[k].max_running)
+                x->queues[k].max_running != y->queues[k].max_running ||
+                x->queues[k].max_jobs != y->queues[k].max_jobs)
                 return false;
         }
     }
@@ -120,6 +121,8 @@ static bool same_types(const struct config *a, const struct config *b)
         if (strcmp(x->name, y->name) != 0 || x->max_attempts != y->max_attempts ||
             x->exclusive != y->exclusive || x->max_running != y->max_running ||
             memcmp(&x->timeout, &y->timeout, sizeof x->timeout) != 0 ||
+            x->ceiling.timeout != y->ceiling.timeout ||
+            x->ceiling.attempts != y->ceiling.attempts || x->ceiling.wait != y->ceiling.wait ||
             memcmp(&x->backoff, &y->backoff, sizeof x->backoff) != 0)
             return false;
     }

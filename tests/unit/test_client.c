@@ -194,6 +194,8 @@ START_TEST(test_push_bad_data)
         { .type = "t", .in = 315360001 },    /* over ten years */
         { .type = "t", .in = (double)NAN },  /* */
         { .type = "t", .at = -1 },           /* */
+        { .type = "t", .at = 5 },            /* `in` was meant */
+        { .type = "t", .at = 999999999.9 },  /* */
         { .type = "t", .at = 1e300 },        /* */
         { .type = "t", .at = (double)NAN },  /* */
         { .type = "t", .in = 1, .at = 2e9 }, /* both */
@@ -244,6 +246,32 @@ START_TEST(test_push_many)
 END_TEST
 
 /* Scripts are gone, connections are gone: the next call does not notice. */
+START_TEST(test_push_full)
+{
+    struct later_new_job jobs[] = { { .type = "t", .id = "c" },
+                                    { .type = "t", .id = "a" },
+                                    { .type = "t", .id = "d" } };
+    enum later_push_result results[3] = { 9, 9, 9 };
+
+    live_do("HSET later:{q}:stats max_jobs 2");
+    open_at(live_url, 2);
+    ck_assert_int_eq(push((struct later_new_job){ .type = "t", .id = "a" }), 0);
+    ck_assert_int_eq(push((struct later_new_job){ .type = "t", .id = "b" }), 0);
+    ck_assert_int_lt(push((struct later_new_job){ .type = "t", .id = "c" }), 0);
+    ck_assert_int_eq(err.code, LATER_E_LATER);
+    ck_assert_ptr_nonnull(strstr(err.text, "queue q is full"));
+    ck_assert_int_eq(push((struct later_new_job){ .type = "t", .id = "a" }), 0); /* it is known */
+    live_do("HSET later:{q}:stats max_jobs 3");
+    ck_assert_int_lt(later_push_many(client, "q", jobs, 3, results, &err), 0);
+    ck_assert_int_eq(err.code, LATER_E_LATER);
+    ck_assert_int_eq(results[0], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[1], LATER_IS_KNOWN);
+    ck_assert_int_eq(results[2], 9);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats refused"), 2);
+    live_check("q");
+}
+END_TEST
+
 START_TEST(test_push_survives)
 {
     open_at(live_url, 2);
@@ -577,7 +605,7 @@ static TCase *opening(void)
 static TCase *pushing(void)
 {
     return ADD("pushing", test_push, test_push_later, test_push_unique, test_push_document,
-               test_push_bad_data, test_push_many, test_push_survives);
+               test_push_bad_data, test_push_many, test_push_full, test_push_survives);
 }
 
 static TCase *lost(void)

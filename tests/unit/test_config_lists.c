@@ -71,7 +71,8 @@ static const char *names(const struct config_pool *pool)
 START_TEST(shards_stand_behind_their_queue)
 {
     const struct config *c = config_of(
-        "queues = ( { name = \"a\"; weight = 3; shards = 3; max_running = 7; },\n"
+        "queues = ( { name = \"a\"; weight = 3; shards = 3; max_running = 7;\n"
+        "             max_jobs = 100; },\n"
         "           { name = \"b\"; weight = 1; }, { name = \"c\"; weight = 2; shards = 2; },\n"
         "           { name = \"d\"; weight = 5; shards = 1; } );");
 
@@ -79,6 +80,7 @@ START_TEST(shards_stand_behind_their_queue)
     for (int i = 0; i < 4; i++) {
         ck_assert_uint_eq(c->pools->queues[i].weight, 3);
         ck_assert_uint_eq(c->pools->queues[i].max_running, 7);
+        ck_assert_uint_eq(c->pools->queues[i].max_jobs, 100);
         ck_assert_uint_eq(c->pools->queues[i].shards, 3);
     }
     ck_assert_uint_eq(c->pools->queues[4].weight, 1);
@@ -257,6 +259,31 @@ START_TEST(the_most_precise_type_is_found)
 }
 END_TEST
 
+START_TEST(ceilings)
+{
+    const struct config *c =
+        config_of("timeout_max = 900; retry = { attempts_max = 9; wait_min = 0.5; };\n"
+                  "types = ( { name = \"x\"; timeout_max = 60; },\n"
+                  "          { name = \"y\"; attempts_max = 2; wait_min = 3; } );\n");
+    const struct later_ceiling *x = &config_type_find(c, "x")->ceiling;
+    const struct later_ceiling *y = &config_type_find(c, "y")->ceiling;
+
+    ck_assert_double_eq(c->ceiling.timeout, 900);
+    ck_assert_uint_eq(c->ceiling.attempts, 9);
+    ck_assert_double_eq(c->ceiling.wait, 0.5);
+    ck_assert_double_eq(x->timeout, 60);
+    ck_assert_uint_eq(x->attempts, 9);
+    ck_assert_double_eq(x->wait, 0.5);
+    ck_assert_double_eq(y->timeout, 900);
+    ck_assert_uint_eq(y->attempts, 2);
+    ck_assert_double_eq(y->wait, 3);
+    c = config_of("");
+    ck_assert_double_eq(c->ceiling.timeout, 604800);
+    ck_assert_uint_eq(c->ceiling.attempts, 1000000);
+    ck_assert_double_eq(c->ceiling.wait, 0);
+}
+END_TEST
+
 START_TEST(exclusive_and_running)
 {
     const struct config *c =
@@ -340,6 +367,7 @@ static TCase *lists(void)
     tcase_add_test(tc, shards_of_a_name_that_is_too_long);
     tcase_add_test(tc, types_inherit_what_they_do_not_set);
     tcase_add_test(tc, the_most_precise_type_is_found);
+    tcase_add_test(tc, ceilings);
     tcase_add_test(tc, exclusive_and_running);
     tcase_add_test(tc, limits_of_the_same);
     tcase_add_test(tc, limits);

@@ -112,6 +112,36 @@ START_TEST(test_backoff_list_of_the_document)
 }
 END_TEST
 
+/* ---- what a document may ask for */
+
+START_TEST(test_ceiling)
+{
+    static const char greedy[] = "{\"type\":\"mail\",\"timeout\":604800,\"max_attempts\":1000000,"
+                                 "\"backoff\":{\"base\":0,\"max\":0}}";
+
+    config.ceiling = (struct later_ceiling){ .timeout = 600, .attempts = 50, .wait = 2 };
+    check_policy(greedy, 600, 50, 2, 2, 0.25);
+    check_policy("{\"type\":\"mail\",\"timeout\":600,\"max_attempts\":50,\"backoff\":{\"base\":3}}",
+                 600, 50, 3, 3600, 0.25);
+    check_policy("{\"type\":\"mail\"}", 300, 25, 1, 3600, 0.25); /* the configuration's own */
+    decide("{\"type\":\"mail\",\"backoff\":[0,5,1.5]}");
+    ck_assert_double_eq(job.policy.backoff.list[0], 2);
+    ck_assert_double_eq(job.policy.backoff.list[1], 5);
+    ck_assert_double_eq(job.policy.backoff.list[2], 2);
+}
+END_TEST
+
+START_TEST(test_ceiling_of_a_type)
+{
+    config.ceiling = (struct later_ceiling){ .timeout = 600, .attempts = 50, .wait = 2 };
+    types[0].ceiling = (struct later_ceiling){ .timeout = 9000, .attempts = 4, .wait = 7 };
+    check_policy("{\"type\":\"video.encode\",\"timeout\":10000,\"max_attempts\":5,\"backoff\":{"
+                 "\"base\":1}}",
+                 9000, 4, 7, 100, 0.5);
+    check_policy("{\"type\":\"video.encode\"}", 3600, 3, 10, 100, 0.5);
+}
+END_TEST
+
 /* ---- settling */
 
 static void check_slot(enum later_verb verb, double wait, const char *how, const char *kind,
@@ -259,7 +289,8 @@ static TCase *make(const char *name, const TTest *const *tests)
 static TCase *policy(void)
 {
     return MAKE("policy", test_global, test_type_before_global, test_document_before_type,
-                test_backoff_of_the_document, test_backoff_list_of_the_document);
+                test_backoff_of_the_document, test_backoff_list_of_the_document, test_ceiling,
+                test_ceiling_of_a_type);
 }
 
 static TCase *settle(void)

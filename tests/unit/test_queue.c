@@ -152,9 +152,9 @@ END_TEST
 
 START_TEST(test_pushed)
 {
-    const struct later_reply *reply = reply_of("*5\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
+    const struct later_reply *reply = reply_of("*6\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
                                                "$12\r\nEXISTS ready\r\n$15\r\nEXISTS reserved\r\n"
-                                               "$6\r\nABSENT\r\n");
+                                               "$6\r\nABSENT\r\n$4\r\nFULL\r\n");
     const char *state = NULL;
 
     ck_assert_int_eq(later_queue_pushed(reply, 0, &state), LATER_PUSHED);
@@ -165,6 +165,8 @@ START_TEST(test_pushed)
     ck_assert_str_eq(state, "ready");
     ck_assert_int_eq(later_queue_pushed(reply, 3, NULL), LATER_PUSH_EXISTS);
     ck_assert_int_eq(later_queue_pushed(reply, 4, &state), LATER_PUSH_ABSENT);
+    ck_assert_str_eq(state, "");
+    ck_assert_int_eq(later_queue_pushed(reply, 5, &state), LATER_PUSH_FULL);
     ck_assert_str_eq(state, "");
 }
 END_TEST

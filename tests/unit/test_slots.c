@@ -222,6 +222,8 @@ static void check_kept(enum later_verb verb, double wait, const char *score, con
     ck_assert_str_eq(copy.how, how);
     ck_assert_str_eq(copy.kind, kind);
     ck_assert_str_eq(text, "text");
+    ck_assert(slot_keep_score(&slot, score) == (*score != '\0'));
+    ck_assert_str_eq(slot.score, score);
 }
 
 START_TEST(test_copy_keeps_good_ones)
@@ -252,6 +254,9 @@ START_TEST(test_copy_mends_bad_ones)
         strcpy(slot.score, scores[i]);
         slot_copy(&slot, LATER_VERB_RETURN, &copy);
         ck_assert_msg(!*copy.score, "%s", scores[i]);
+        strcpy(slot.score, "1");
+        ck_assert(!slot_keep_score(&slot, scores[i]));
+        ck_assert_str_eq(slot.score, "");
     }
     memset(&slot, 0x5a, sizeof slot); /* "ZZZZ…" all over */
     ck_assert_uint_eq(slot_verb(&slot), LATER_VERB_RETURN);
