@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,20 +16,64 @@
 #include <unistd.h>
 
 #define LEFT_OVER_TRIES 100 /* of a tenth of a second */
+#define PASSWORD_BYTES  32
 
 bool embedded_wanted(const struct config *config)
 {
     return strcmp(config->redis.url, "embedded") == 0;
 }
 
-/* What differs from Redis's defaults. Persistence: every second to disk, as doc/operations.md says;
- * the file is rewritten by itself. The rest keeps it private. */
-static int write_conf(const struct config *config, const char *path, struct later_error *err)
+/* A new file that nobody else may read, whatever was there before. */
+static FILE *create(const char *path, struct later_error *err)
 {
-    FILE *file = fopen(path, "we");
+    FILE *file;
+    int fd;
+
+    (void)unlink(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    return file;
+}
+
+static int close_file(FILE *file, const char *path, struct later_error *err)
+{
+    bool failed = ferror(file) != 0;
+
+    if (fclose(file) != 0 || failed)
+        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* The password of the user `admin`, a new one for each start. */
+static int write_password(const char *path, char password[2 * PASSWORD_BYTES + 1],
+                          struct later_error *err)
+{
+    unsigned char random[PASSWORD_BYTES];
+    FILE *file = create(path, err);
 
     if (!file)
-        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+        return -1;
+    while (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        ;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(password + 2 * i, 3, "%02x", random[i]);
+    fprintf(file, "%s\n", password);
+    return close_file(file, path, err);
+}
+
+/* What differs from Redis's defaults. Persistence: every second to disk, as doc/operations.md says;
+ * the file is rewritten by itself. The rest keeps it private. Whoever can open the socket may work
+ * with our keys, and not administrate. */
+static int write_conf(const struct config *config, const char *path, const char *password,
+                      struct later_error *err)
+{
+    const char *prefix = config->redis.prefix;
+    FILE *file = create(path, err);
+
+    if (!file)
+        return -1;
     fprintf(file,
             "# written by laterd at each start: changes are lost\n"
             "port 0\n"
@@ -41,11 +86,12 @@ static int write_conf(const struct config *config, const char *path, struct late
             "maxmemory-policy noeviction\n"
             "daemonize no\n"
             "loglevel warning\n"
-            "logfile \"\"\n",
-            config->state_dir, config->state_dir);
-    if (fclose(file) != 0)
-        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
-    return 0;
+            "logfile \"\"\n"
+            "user default on nopass ~%s:* &%s:* +@all -@admin -@dangerous +info +client|unblock "
+            "+role\n"
+            "user admin on >%s ~* &* +@all\n",
+            config->state_dir, config->state_dir, prefix, prefix, password);
+    return close_file(file, path, err);
 }
 
 /* Does somebody accept connections there? */
@@ -135,13 +181,14 @@ bool embedded_mend(const struct config *config)
 
 pid_t embedded_start(const struct config *config, int *output, struct later_error *err)
 {
-    char conf[512], sock[512], spare[512];
+    char conf[512], sock[512], spare[512], secret[512], password[2 * PASSWORD_BYTES + 1];
     pid_t parent = getpid(), pid;
     int words[2];
     sigset_t all, before;
 
     snprintf(conf, sizeof conf, "%s/redis.conf", config->state_dir);
     name_sockets(config, sock, spare);
+    snprintf(secret, sizeof secret, "%s/redis.password", config->state_dir);
     if (strlen(sock) >= sizeof((struct sockaddr_un *)0)->sun_path)
         return later_fail(err, LATER_E_CONFIG,
                           "state_dir: %s is too long for a unix socket in it; at most 95 bytes",
@@ -150,8 +197,10 @@ pid_t embedded_start(const struct config *config, int *output, struct later_erro
         return later_fail(err, LATER_E_CONFIG,
                           "redis.url: embedded needs redis-server in PATH; "
                           "install it (apt-get install redis-server)");
-    if (wait_for_left_over(sock, err) < 0 || write_conf(config, conf, err) < 0)
+    if (wait_for_left_over(sock, err) < 0 || write_password(secret, password, err) < 0 ||
+        write_conf(config, conf, password, err) < 0)
         return -1;
+    explicit_bzero(password, sizeof password);
     if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0) /* it never waits for us to read its words */
         return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
     unlink(spare);

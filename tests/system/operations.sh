@@ -101,6 +101,7 @@ runs "laterd starts" systemctl start laterd
 wait_until 10 later size
 later push null --in 1h --id first >/dev/null
 
+block admin
 block backup
 later push null --in 1h --id second >/dev/null
 is "$(delayed default)" 2 "two jobs"
