@@ -81,7 +81,8 @@ enum {
     LATER_YES = 0,    /* pushed, locked, allowed, claimed */
     LATER_EXISTS = 1, /* pushed before under this id; claimed before by this claimant */
     LATER_NO = 2,     /* locked by another, over the limit, sold out */
-    LATER_FAILED = -1 /* Redis refused or is away, or an argument is bad: logged by the host */
+    LATER_FAILED = -1 /* Redis refused or is away, the queue to push to is full, or an argument is
+                       * bad: logged by the host */
 };
 
 /* One type of job. `name` is matched exactly, or by its beginning where it ends in '*' ("exec.*");

@@ -205,7 +205,7 @@ may_not <"$work/commands"
 redis hdel 'later:{mail}:stats' max_jobs >/dev/null
 redis zadd 'later:{mail}:dead' 1 a >/dev/null
 redis zrem 'later:{mail}:ready' a >/dev/null
-redis hset 'later:{mail}:priorities' a 3 >/dev/null
+redis hset 'later:{mail}:records' a 'p=3' >/dev/null
 become look
 may size
 may size mail

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Jobs that a foreign hand has put into Redis: with ids that push refuses, and ids that are known. Each
+# is performed and no worker spins; the sums hold.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 2;'
+start_laterd
+
+# plant ID: a document under an id of any bytes, with no counter.
+plant()
+{
+    printf 'HSET %s "%s" "{\\"type\\":\\"note\\",\\"n\\":%s}"\r\nZADD %s 5 "%s"\r\n' \
+        "$(key jobs)" "$1" "$2" "$(key ready)" "$1" | redis >/dev/null
+}
+
+scripts_run() { redis INFO commandstats | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\).*/\1/p'; }
+
+# ---- ids that push refuses
+
+number=0
+for id in "$(printf '%0300d' 0)" 'a\x00b' '\x00' 'with spaces in it' '\x1b[31mred' 'caf\xc3\xa9' ''; do
+    number=$((number + 1))
+    plant "$id" "$number"
+done
+within 10 "all $number are done" counts 'done' "$number"
+is "$(lines begun) $(counted adopted) $(redis HLEN "$(key jobs)")" "$number $number 0" \
+    "each once, under another id"
+is "$(how_often 'no memory or slot')" 0 "no worker could not hold one"
+before=$(scripts_run)
+push_do later '"do":"done"'
+within 10 "then others are" counts 'done' $((number + 1))
+is "$(($(scripts_run) - before < 50))" 1 "with few scripts: no worker spins"
+
+# ---- the id of a job that runs
+
+push_do twice '"do":"sleep","for":1'
+within 10 "a job runs" begun twice
+redis ZADD "$(key ready)" 1 twice >/dev/null
+within 10 "its id, put into ready, runs once more, beside it" sh -c "[ \$(grep -c '^twice ' '$work/ended') = 2 ]"
+within 10 "nothing is reserved any more" sh -c "[ \$($redis_cli ZCARD '$(key reserved)') = 0 ]"
+is "$(counted 'done')" $((number + 2)) "and counts once"
+
+# ---- the id of a dead one
+
+push_do dead '"do":"bury"'
+within 10 "a job is dead" is_dead dead
+redis ZADD "$(key ready)" 1 dead >/dev/null
+within 10 "its id, put into ready, is buried again" counts buried 2
+is "$(redis ZCARD "$(key ready)") $(redis ZCARD "$(key dead)")" "0 1" "and in no other set"
+
+end_well
+finish
