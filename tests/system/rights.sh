@@ -118,7 +118,6 @@ randomkey
 replicaof no one
 rename later:{mail}:jobs later:{mail}:x
 save
-scan 0
 script flush
 script kill
 shutdown
