@@ -117,6 +117,23 @@ START_TEST(what_is_refused_changes_nothing)
 }
 END_TEST
 
+START_TEST(a_full_queue_is_asked_about)
+{
+    uint64_t before;
+
+    ask("HSET %s max_jobs 2", key("stats"));
+    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
+    ask("DEL " CALL);
+    ck_assert_str_eq(push_now("0", "b"), "PUSHED");
+    ask("DEL " CALL);
+    before = digest();
+    ck_assert_str_eq(push_now("0", "c"), "ASK");
+    ck_assert_uint_eq(digest(), before);
+    ck_assert_str_eq(flat(run("push", "0", "new", "c", "", "0", DOCUMENT, NULL)), "FULL");
+    check_sums();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -126,6 +143,7 @@ int main(void)
         a_call_repeated_answers_the_same,
         a_paused_queue_takes_it_without_wake,
         what_is_refused_changes_nothing,
+        a_full_queue_is_asked_about,
         NULL,
     };
 
