@@ -198,9 +198,6 @@ static void job_free(struct later_job *job)
 
 static void log_end(const struct later_job *job, const struct slot *slot, double seconds)
 {
-    static const char *const words[] = { [LATER_VERB_ACK] = "done",
-                                         [LATER_VERB_RELEASE] = "failed, again in",
-                                         [LATER_VERB_BURY] = "failed, buried" };
     struct log_job fields;
 
     if (!log_wants(slot->verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))
@@ -209,9 +206,11 @@ static void log_end(const struct later_job *job, const struct slot *slot, double
     if (slot->verb == LATER_VERB_ACK)
         log_job(LOG_DEBUG, &fields, "done");
     else if (slot->verb == LATER_VERB_RELEASE)
-        log_job(LOG_WARN, &fields, "%s %.3f s: %s", words[slot->verb], slot->wait, slot->text);
+        log_job(LOG_WARN, &fields, "failed, again in %.3f s: %s", slot->wait, slot->text);
+    else if (slot->verb == LATER_VERB_RETURN)
+        log_job(LOG_WARN, &fields, "given back, again in %.3f s: %s", slot->wait, job->error);
     else
-        log_job(LOG_WARN, &fields, "%s: %s", words[slot->verb], slot->text);
+        log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);
 }
 
 /* An attempt has ended with `result`. The job is settled, its struct not freed. */

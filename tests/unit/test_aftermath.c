@@ -112,8 +112,9 @@ END_TEST
 /* Where nobody has said yet how many attempts there are, none is the last. */
 START_TEST(test_attempts_not_known)
 {
+    /* At once but for the floor, which holds from the tenth attempt on. */
     static const struct row unknown = { KEEPER_CRASH,       ALONE, SERIAL,    NOT_LAST, -1,
-                                        LATER_VERB_RELEASE, 0,     "crashed", "crash" };
+                                        LATER_VERB_RELEASE, 1,     "crashed", "crash" };
     struct slot slot = slot_of(&unknown);
 
     slot.attempt = 1000;

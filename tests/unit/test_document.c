@@ -386,7 +386,7 @@ START_TEST(test_line)
         { "\"at\":1e11", "at: must be UNIX seconds from 0 to below 100000000000" },
         { "\"at\":null", "at: must be a number" },
         { "\"at\":\"now\"", "at: must be a number" },
-        { "\"at\":5,\"in\":5", "in and at: must not both be there" },
+        { "\"at\":1763683200,\"in\":5", "in and at: must not both be there" },
         { "\"in\":0,\"at\":0", "in and at: must not both be there" },
     };
     const char *longest = with_long("queue", 64);

@@ -29,14 +29,14 @@ static void check_document(const char *wanted, size_t len)
 START_TEST(test_a_job_document)
 {
     static const char text[] =
-        "{\"type\":\"t\",\"id\":\"a\",\"queue\":\"q\",\"at\":5,\"priority\":-3,"
+        "{\"type\":\"t\",\"id\":\"a\",\"queue\":\"q\",\"at\":1763683205,\"priority\":-3,"
         "\"unique_for\":7,\"mine\":[\"document\"]}";
 
     read_line(text);
     check_document(text, strlen(text));
     ck_assert_str_eq(line.id, "a");
     ck_assert_str_eq(line.queue, "q");
-    ck_assert_double_eq(line.at, 5);
+    ck_assert_double_eq(line.at, 1763683205);
     ck_assert(line.in < 0);
     ck_assert_int_eq(line.priority, -3);
     ck_assert_double_eq(line.unique_for, 7);
@@ -101,7 +101,7 @@ static const struct {
     { "{\"document\":{\"type\":\"t\"},\"type\":\"t\"}", "type: unknown beside a document" },
     { "{\"document\":{\"type\":\"t\"},\"id in\":1}", "id in: unknown beside a document" },
     { "{\"document\":{\"type\":\"t\"},\"document_base64\":\"\"}", "only one of them" },
-    { "{\"document\":{\"type\":\"t\"},\"in\":1,\"at\":1}", "in and at" },
+    { "{\"document\":{\"type\":\"t\"},\"in\":1,\"at\":1763683200}", "in and at" },
     { "{\"document\":{\"type\":\"t\"},\"at\":1000000000000}", "at: must be" },
     { "{\"document\":{\"payload\":1}}", "document: no type" },
     { "{\"document\":[]}", "document: must be an object" },

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct fake_redis *fake;
@@ -321,6 +322,7 @@ START_TEST(test_password_is_read_again)
     ck_assert_int_eq(ups, 0);
     unlink(path); /* no file for a moment: no harm */
     LIVE_UNTIL(downs >= 4);
+    umask(0077); /* one that others may read is refused */
     write_file(path, "new\n");
     LIVE_UNTIL(ups == 1);
     unlink(path);
