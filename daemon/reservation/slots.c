@@ -378,7 +378,7 @@ void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *
     static const char *const hows[] = { [LATER_VERB_ACK] = "",
                                         [LATER_VERB_EXPIRE] = "",
                                         [LATER_VERB_RELEASE] = " ran crashed ",
-                                        [LATER_VERB_RETURN] = " held suspect interrupted ",
+                                        [LATER_VERB_RETURN] = " held suspect interrupted unknown ",
                                         [LATER_VERB_BURY] = " ran crashed unrun ",
                                         [LATER_VERB_TOUCH] = "" };
 
@@ -394,7 +394,7 @@ void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *
     copy->how[sizeof copy->how - 1] = copy->kind[sizeof copy->kind - 1] = '\0';
     if (copy->how[0] && !among(copy->how, hows[verb]))
         copy->how[0] = '\0';
-    if (copy->kind[0] && !among(copy->kind, " retry timeout crash lapse bad "))
+    if (copy->kind[0] && !among(copy->kind, " retry timeout crash lapse bad buried unknown "))
         copy->kind[0] = '\0';
     if (copy->score[0] && !(verb == LATER_VERB_RETURN && is_score(copy->score)))
         copy->score[0] = '\0';

@@ -101,6 +101,21 @@ static void run_child(const struct process *process, const char *host, bool list
 
 /* --- in the supervisor --- */
 
+/* What it said last may still be in the pipe when it is reaped. Reports of one that has ended mean
+ * nothing, but the reason of a refusal, which stands behind its byte, in the same write. */
+void process_reaped(struct process *process)
+{
+    char report[1024], *refusal;
+    ssize_t got;
+
+    while ((got = read(process->status_fd, report, sizeof report - 1)) > 0) {
+        report[got] = '\0';
+        refusal = memchr(report, WORKER_REFUSED, (size_t)got);
+        if (refusal)
+            snprintf(process->refused, sizeof process->refused, "%s", refusal + 1);
+    }
+}
+
 /* The reports, a byte each; behind WORKER_REFUSED stands the reason, in the same write. */
 static void on_status(evutil_socket_t fd, short what, void *arg)
 {

@@ -66,6 +66,9 @@ void process_end(struct process *process, enum keeper_cause cause, const char *w
 /* Sends what is due. Returns the seconds until the next is due, or < 0 for nothing. */
 double process_tick(struct process *process);
 
+/* It was reaped: takes what it said last. Before process_describe(). */
+void process_reaped(struct process *process);
+
 /* How it ended, in words: "killed by signal 11 (Segmentation fault)". status: of waitpid(). */
 void process_describe(const struct process *process, int status, char *text, size_t room);
 

@@ -125,7 +125,7 @@ static void on_report(void *arg, struct process *process, char report)
         fault_over(&workers->refusal);
     if (all_ready(&workers->trial))
         end_trial(workers, NULL);
-    else if (all_ready(&workers->seats))
+    else if (!workers->trial.count && all_ready(&workers->seats))
         workers->options.ready(workers->options.arg);
 }
 
@@ -449,6 +449,7 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
 
     if (!process)
         return false;
+    process_reaped(process);
     crash = crashed(process, status);
     if (crash)
         restart = was_performing(process->slots) ? RESTART_JOB : RESTART_CRASH;

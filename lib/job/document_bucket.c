@@ -11,7 +11,7 @@
 /* May these bytes stand in a name as they are? */
 static bool plain(const char *text, size_t len)
 {
-    if (len > 64 || text[0] == '~')
+    if (len > 64 || (len > 0 && text[0] == '~'))
         return false;
     for (size_t i = 0; i < len; i++) {
         if (text[i] <= ' ' || text[i] > '~' || text[i] == '{' || text[i] == '}')

@@ -273,7 +273,7 @@ static void reload_starving(struct arena *arena, struct fail_plan *plan)
 {
     plan->malloc_above = 200 * 1024;
     kill(arena->hosts[0].pid, SIGHUP);
-    tap_ok(logged(arena, "reload: no memory", 5),
+    tap_ok(logged(arena, "reload refused: no memory", 5),
            "a reload without memory: told, nothing is changed");
     plan->malloc_above = 0;
 }

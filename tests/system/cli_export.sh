@@ -27,7 +27,8 @@ is "$status" 65 "so are others that look like it"
 is "$(printf '%s\n' "$err" | grep -c 'later export')" 1 "a state"
 like "$err" 'line 2: type: unknown beside a document' "a type beside a document"
 like "$err" 'line 3: score: unknown beside a document' "a score beside a document"
-is "$(later size lost2 | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "nothing of it was pushed"
+run later size lost2
+is "$status" 66 "nothing of it was pushed: there is no such queue"
 
 # ---- there and back
 

@@ -61,7 +61,7 @@ await_laterd
 is "$exited" 78 "a smaller number at the start: exit 78"
 run later size
 is "$status" 69 "later refuses it, too"
-contains "$err" 'later:protocol is 1, we know 2); let it finish them, stop it and delete its keys' \
+contains "$err" 'later:protocol is 1, we know 2); let it finish and delete its keys' \
     "and says what to do"
 
 # ---- what is no number of ours, and a prefix of its own
