@@ -248,8 +248,11 @@ static int check_strays(struct cli *cli, const struct queue_list *known, struct 
     struct later_error why;
     int status = LATER_OK;
 
-    if (later_redis_is_cluster(later_call_redis(cli->client))) /* each node has its own keys */
+    if (later_redis_is_cluster(later_call_redis(cli->client))) { /* each node has its own keys */
+        if (known->count == 0)
+            cli_say(cli, "no queues: later:queues is empty; on a Cluster no other is looked for");
         return LATER_OK;
+    }
     if (queue_list_strays(cli, known, &list, &why) == 0) {
         status = check_all(cli, &list, true, table, err);
         if (known->count + list.count == 0)
