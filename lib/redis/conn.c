@@ -95,7 +95,7 @@ void later_conn_answer(struct pending *pending, enum later_outcome outcome,
 void later_conn_disconnect(struct later_conn *redis, const char *why)
 {
     struct pending *list = redis->first;
-    char text[256];
+    char text[512];
 
     if (redis->state == DOWN)
         return;
@@ -125,17 +125,17 @@ void later_conn_disconnect(struct later_conn *redis, const char *why)
 /* It does not work here: on to the next Sentinel, if it was one; else it is over. */
 void later_conn_fail(struct later_conn *redis, const char *why)
 {
-    char text[256];
+    char text[512];
 
     snprintf(text, sizeof text, "%s", why);
     if (redis->state != DOWN && redis->asking && redis->state != UP) {
         if (later_conn_ask_next(redis))
             return;
-        snprintf(text, sizeof text, "no Sentinel answers; the last: %.100s:%s: %.100s",
+        snprintf(text, sizeof text, "no Sentinel answers; the last: %.100s:%s: %.340s",
                  redis->at.host, redis->at.port, why);
     } else if (redis->state != DOWN && redis->turns.count && redis->state != UP) {
         later_turns_wrong(&redis->turns);
-        snprintf(text, sizeof text, "%.100s: %.100s", redis->peer, why);
+        snprintf(text, sizeof text, "%.100s: %.340s", redis->peer, why);
     }
     later_conn_disconnect(redis, text);
 }
