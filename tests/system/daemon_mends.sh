@@ -38,7 +38,7 @@ for wait in 0 0 0 1 1 2 2 3 4 5 10 20; do
     begin=$(present)
     stop_laterd
     took=$(sum "$(present) - $begin")
-    [ "$(sum "$took > $most")" = 0.000 ] || most=$took
+    [ "$(sum "($took > $most)")" = 0.000 ] || most=$took
 done
 at_most "$most" 10 "s until laterd has ended that was ended as it started"
 
