@@ -87,13 +87,14 @@ other()
 }
 other_programs='check_PROGRAMS=$(unit_tests) $(fuzz_targets)'
 
-# fuzz_one NAME: 30 s of one target.
+# fuzz_one NAME: 30 s of one target. The seed is the same each time, so that a commit that passed passes
+# again; LATER_FUZZ_SEED=0 takes a random one.
 fuzz_one()
 {
     target=build/sanitizers/tests/fuzz/$1
     mkdir -p "$target.new"
-    nice "$target" -max_total_time=30 -timeout=20 -artifact_prefix="$target." "$target.new" \
-        "tests/fuzz/corpus_${1#fuzz_}" >"$target.out" 2>&1 || {
+    nice "$target" -seed="${LATER_FUZZ_SEED:-1}" -max_total_time=30 -timeout=20 -artifact_prefix="$target." \
+        "$target.new" "tests/fuzz/corpus_${1#fuzz_}" >"$target.out" 2>&1 || {
         cat "$target.out"
         return 1
     }
