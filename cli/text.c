@@ -1,7 +1,7 @@
 /* text.c: durations, times, numbers. */
 #include "text.h"
 
-#include "base/backoff.h"
+#include "base/duration.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,53 +13,9 @@
 
 #define TIME_MAX 99999999999.0 /* year 5138; what is larger is milliseconds */
 
-/* Reads digits and a fraction at *p, whatever the locale; false where there is no digit. */
-static bool read_real(const char **p, double *number)
-{
-    const char *start = *p;
-    double scale = 1;
-
-    *number = 0;
-    for (; **p >= '0' && **p <= '9'; (*p)++)
-        *number = *number * 10 + (**p - '0');
-    if (*p == start)
-        return false;
-    if (**p != '.')
-        return true;
-    for (start = ++*p; **p >= '0' && **p <= '9'; (*p)++) {
-        scale /= 10;
-        *number += (**p - '0') * scale;
-    }
-    return *p > start;
-}
-
-static double unit_of(const char *unit)
-{
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
-
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(unit, units[i].name) == 0)
-            return units[i].seconds;
-    }
-    return 0;
-}
-
 int text_duration(const char *word, const char *what, double *seconds, struct later_error *err)
 {
-    const char *p = word;
-    double number;
-
-    if (!read_real(&p, &number) || unit_of(p) <= 0)
-        return later_fail(err, LATER_E_USAGE,
-                          "%s: %.40s is no duration; one is 90, 90s, 5m, 2h, 1d or 1.5", what,
-                          word);
-    *seconds = number * unit_of(p);
-    if (!(*seconds <= LATER_DELAY_MAX))
-        return later_fail(err, LATER_E_USAGE, "%s: %.40s is longer than ten years", what, word);
-    return 0;
+    return later_duration(word, what, seconds, err);
 }
 
 /* --- time --- */
@@ -118,7 +74,7 @@ static bool read_rfc3339(const char *word, double *unix_seconds)
         !read_field(&p, 2, ":", 0, 23, &tm.tm_hour) || !read_field(&p, 2, ":", 0, 59, &tm.tm_min))
         return false;
     if (p[0] < '0' || p[0] > '6' || p[1] < '0' || p[1] > '9' || (p[2] >= '0' && p[2] <= '9') ||
-        !read_real(&p, &second) || second >= 61 || !read_zone(&p, &east) || *p)
+        !later_duration_real(&p, &second) || second >= 61 || !read_zone(&p, &east) || *p)
         return false;
     tm.tm_year = year - 1900;
     tm.tm_mon = month - 1;
@@ -132,7 +88,7 @@ int text_time(const char *word, const char *what, double *unix_seconds, struct l
 
     if (read_rfc3339(word, unix_seconds))
         return 0;
-    if (!read_real(&p, unix_seconds) || *p)
+    if (!later_duration_real(&p, unix_seconds) || *p)
         return later_fail(err, LATER_E_USAGE,
                           "%s: %.40s is no time; one is UNIX seconds or 2026-01-31T12:00:00Z", what,
                           word);

@@ -1,0 +1,328 @@
+/* filter.c: which jobs are meant. */
+#include "job/filter.h"
+
+#include "base/duration.h"
+#include "job/filter_match.h"
+#include "job/json_path.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SINCE_MIN 9e8 /* UNIX seconds; a time before is a score that somebody made up */
+
+/* The order of `rows`. */
+enum { STATE, TYPE, OLDER, NEWER, ERROR, KIND, ATTEMPTS, WHERE, TEXT, CONDITIONS };
+
+struct where {
+    char path[LATER_PATH_MAX + 1], value[LATER_FILTER_VALUE_MAX + 1];
+};
+
+struct later_filter {
+    bool given[CONDITIONS];
+    const char *state, *kind; /* static */
+    char type[LATER_FILTER_VALUE_MAX + 1], text[LATER_FILTER_VALUE_MAX + 1];
+    double older, newer; /* seconds */
+    regex_t error;
+    struct later_filter_number attempts;
+    struct where wheres[LATER_FILTER_WHERE_MAX];
+    size_t where_count;
+};
+
+/* --- state, kind --- */
+
+static const char *const states[] = { "ready", "delayed", "reserved", "dead", NULL };
+static const char *const kinds[] = { "retry", "timeout", "crash",   "lapse",
+                                     "bad",   "buried",  "unknown", NULL };
+
+/* One of the words; NULL with *err, which names `all` of them. */
+static const char *choose(const char *const *words, const char *value, const char *name,
+                          const char *all, struct later_error *err)
+{
+    for (; *words; words++) {
+        if (strcmp(*words, value) == 0)
+            return *words;
+    }
+    later_fail(err, LATER_E_USAGE, "--%s: %.40s is none of %s", name, value, all);
+    return NULL;
+}
+
+static int take_state(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    filter->state = choose(states, value, "state", "ready, delayed, reserved, dead", err);
+    return filter->state ? 0 : -1;
+}
+
+static bool meets_state(const struct later_filter *filter, const struct later_filter_job *job,
+                        double now)
+{
+    (void)now;
+    return strcmp(job->state, filter->state) == 0;
+}
+
+static int take_kind(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    filter->kind =
+        choose(kinds, value, "kind", "retry, timeout, crash, lapse, bad, buried, unknown", err);
+    return filter->kind ? 0 : -1;
+}
+
+static bool meets_kind(const struct later_filter *filter, const struct later_filter_job *job,
+                       double now)
+{
+    char kind[16];
+
+    (void)now;
+    return later_filter_string(job->record.error, job->record.error_len, "kind", kind,
+                               sizeof kind) &&
+           strcmp(kind, filter->kind) == 0;
+}
+
+/* --- type, text, where: the document --- */
+
+static int take_type(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    (void)err;
+    strcpy(filter->type, value);
+    return 0;
+}
+
+static bool meets_type(const struct later_filter *filter, const struct later_filter_job *job,
+                       double now)
+{
+    char type[LATER_FILTER_VALUE_MAX];
+
+    (void)now;
+    return job->document &&
+           later_filter_string(job->document, job->document_len, "type", type, sizeof type) &&
+           later_filter_glob(filter->type, type);
+}
+
+static int take_text(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    if (!*value)
+        return later_fail(err, LATER_E_USAGE, "--text: is empty");
+    strcpy(filter->text, value);
+    return 0;
+}
+
+static bool meets_text(const struct later_filter *filter, const struct later_filter_job *job,
+                       double now)
+{
+    (void)now;
+    return job->document && later_filter_has(job->document, job->document_len, filter->text);
+}
+
+static int take_where(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    const char *equals = strchr(value, '=');
+    struct where *where = &filter->wheres[filter->where_count];
+
+    if (!equals)
+        return later_fail(err, LATER_E_USAGE, "--where: is PATH=VALUE, such as payload.tenant=42");
+    if (filter->where_count == LATER_FILTER_WHERE_MAX)
+        return later_fail(err, LATER_E_USAGE, "--where: at most %d of them",
+                          LATER_FILTER_WHERE_MAX);
+    memcpy(where->path, value, (size_t)(equals - value));
+    where->path[equals - value] = '\0';
+    strcpy(where->value, equals + 1);
+    if (!later_json_path_valid(where->path))
+        return later_fail(err, LATER_E_USAGE, "--where: %.40s is no path, such as payload.tenant",
+                          where->path);
+    filter->where_count++;
+    return 0;
+}
+
+static bool meets_where(const struct later_filter *filter, const struct later_filter_job *job,
+                        double now)
+{
+    (void)now;
+    for (size_t i = 0; i < filter->where_count; i++) {
+        const struct where *where = &filter->wheres[i];
+        struct later_json_member found;
+
+        if (!job->document ||
+            !later_json_path(job->document, job->document_len, where->path, &found) ||
+            !later_filter_equals(&found, where->value))
+            return false;
+    }
+    return true;
+}
+
+/* --- older, newer --- */
+
+double later_filter_since(const struct later_filter_job *job)
+{
+    double since = job->score;
+
+    if (strcmp(job->state, "delayed") == 0)
+        return -1;
+    if (strcmp(job->state, "dead") != 0)
+        since += job->record.priority * 1e6;
+    return since >= SINCE_MIN ? since : -1; /* no NaN either */
+}
+
+static int take_older(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    return later_duration(value, "--older", &filter->older, err);
+}
+
+static bool meets_older(const struct later_filter *filter, const struct later_filter_job *job,
+                        double now)
+{
+    double since = later_filter_since(job);
+
+    return since >= 0 && now - since > filter->older;
+}
+
+static int take_newer(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    return later_duration(value, "--newer", &filter->newer, err);
+}
+
+static bool meets_newer(const struct later_filter *filter, const struct later_filter_job *job,
+                        double now)
+{
+    double since = later_filter_since(job);
+
+    return since >= 0 && now - since < filter->newer;
+}
+
+/* --- error, attempts --- */
+
+static int take_error(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    char why[160];
+    int wrong;
+
+    if (later_filter_costly(value))
+        return later_fail(err, LATER_E_USAGE,
+                          "--error: no \\1 to \\9, and at most two counts in braces");
+    wrong = regcomp(&filter->error, value, REG_EXTENDED | REG_NOSUB);
+    if (wrong == 0)
+        return 0;
+    regerror(wrong, &filter->error, why, sizeof why);
+    return later_fail(err, LATER_E_USAGE, "--error: %.40s: %s", value, why);
+}
+
+static bool meets_error(const struct later_filter *filter, const struct later_filter_job *job,
+                        double now)
+{
+    char text[4096]; /* errors are cut at 1,000 bytes */
+
+    (void)now;
+    return later_filter_string(job->record.error, job->record.error_len, "text", text,
+                               sizeof text) &&
+           regexec(&filter->error, text, 0, NULL, 0) == 0;
+}
+
+static int take_attempts(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    if (later_filter_number(value, &filter->attempts))
+        return 0;
+    return later_fail(err, LATER_E_USAGE,
+                      "--attempts: %.40s is no number, nor one behind > >= < <=", value);
+}
+
+static bool meets_attempts(const struct later_filter *filter, const struct later_filter_job *job,
+                           double now)
+{
+    (void)now;
+    return later_filter_counts(&filter->attempts, job->record.attempts);
+}
+
+/* --- all of them --- */
+
+static const struct row {
+    const char *name;
+    bool reads_document;
+    int (*take)(struct later_filter *filter, const char *value, struct later_error *err);
+    bool (*meets)(const struct later_filter *filter, const struct later_filter_job *job,
+                  double now);
+} rows[CONDITIONS] = {
+    [STATE] = { "state", false, take_state, meets_state },
+    [TYPE] = { "type", true, take_type, meets_type },
+    [OLDER] = { "older", false, take_older, meets_older },
+    [NEWER] = { "newer", false, take_newer, meets_newer },
+    [ERROR] = { "error", false, take_error, meets_error },
+    [KIND] = { "kind", false, take_kind, meets_kind },
+    [ATTEMPTS] = { "attempts", false, take_attempts, meets_attempts },
+    [WHERE] = { "where", true, take_where, meets_where },
+    [TEXT] = { "text", true, take_text, meets_text },
+};
+
+const char *const later_filter_names[] = { "state", "type",     "older", "newer", "error",
+                                           "kind",  "attempts", "where", "text",  NULL };
+
+struct later_filter *later_filter_new(void)
+{
+    return calloc(1, sizeof(struct later_filter));
+}
+
+void later_filter_free(struct later_filter *filter)
+{
+    if (filter && filter->given[ERROR])
+        regfree(&filter->error);
+    free(filter);
+}
+
+static const struct row *find_row(const char *name)
+{
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+int later_filter_add(struct later_filter *filter, const char *name, const char *value,
+                     struct later_error *err)
+{
+    const struct row *row = find_row(name);
+    size_t at = row ? (size_t)(row - rows) : 0;
+
+    if (!row)
+        return later_fail(err, LATER_E_USAGE, "%.40s is no condition", name);
+    if (filter->given[at] && at != WHERE)
+        return later_fail(err, LATER_E_USAGE, "--%s: given twice", name);
+    if (strlen(value) > LATER_FILTER_VALUE_MAX)
+        return later_fail(err, LATER_E_USAGE, "--%s: longer than %d bytes", name,
+                          LATER_FILTER_VALUE_MAX);
+    if (row->take(filter, value, err) < 0)
+        return -1;
+    filter->given[at] = true;
+    return 0;
+}
+
+bool later_filter_is_empty(const struct later_filter *filter)
+{
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (filter->given[i])
+            return false;
+    }
+    return true;
+}
+
+const char *later_filter_state(const struct later_filter *filter)
+{
+    return filter->state;
+}
+
+bool later_filter_reads_documents(const struct later_filter *filter)
+{
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (filter->given[i] && rows[i].reads_document)
+            return true;
+    }
+    return false;
+}
+
+bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job,
+                        double now)
+{
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (filter->given[i] && !rows[i].meets(filter, job, now))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,278 @@
+/* test_filter.c: which jobs a filter means. */
+#include "job/filter.h"
+#include "job/json_path.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOW 1800000000.0
+
+static const char document[] =
+    "{\"type\":\"mail.send\",\"id\":\"a\",\"payload\":{\"tenant\":42,\"user\":{\"id\":\"u-7\"},"
+    "\"tags\":[\"red\", {\"x\":[1,[2,3]],\"s\":\"a]b,c\\\"]\"} ,true,null,1e2],"
+    "\"empty\":[],\"big\":12345678901234567890,\"name\":\"M\\u00fcller\",\"url\":\"http:\\/\\/"
+    "b\"}}";
+
+/* A ready job of priority 3 that has waited for an hour and failed twice. */
+static const char error[] =
+    "{\"at\":1.5,\"attempt\":2,\"kind\":\"timeout\",\"text\":\"over its time: 300 s\"}";
+
+static struct later_filter_job job_in(const char *state, double score)
+{
+    return (struct later_filter_job){
+        .state = state,
+        .score = score,
+        .record = { .attempts = 2, .priority = 3, .error = error, .error_len = strlen(error) },
+        .document = document,
+        .document_len = strlen(document)
+    };
+}
+
+static struct later_filter *made(const char *name, const char *value)
+{
+    struct later_filter *filter = later_filter_new();
+    struct later_error err;
+
+    ck_assert_ptr_nonnull(filter);
+    ck_assert_msg(later_filter_add(filter, name, value, &err) == 0, "%s %s: %s", name, value,
+                  err.text);
+    return filter;
+}
+
+static bool meets(const char *name, const char *value, const struct later_filter_job *job)
+{
+    struct later_filter *filter = made(name, value);
+    bool met = later_filter_meets(filter, job, NOW);
+
+    later_filter_free(filter);
+    return met;
+}
+
+struct expected {
+    const char *name, *value;
+    bool met;
+};
+
+static const struct expected ready_table[] = {
+    { "state", "ready", true },
+    { "state", "dead", false },
+    { "type", "mail.send", true },
+    { "type", "mail.*", true },
+    { "type", "*", true },
+    { "type", "*.se?d", true },
+    { "type", "*a*l*s*d", true },
+    { "type", "mail", false },
+    { "type", "mail.send?", false },
+    { "type", "Mail.*", false },
+    { "type", "", false },
+    { "older", "59m", true },
+    { "older", "61m", false },
+    { "newer", "61m", true },
+    { "newer", "59m", false },
+    { "error", "^over .* [0-9]+ s$", true },
+    { "error", "time|lapse", true },
+    { "error", "\\[", false },
+    { "error", "Over", false },
+    { "kind", "timeout", true },
+    { "kind", "retry", false },
+    { "attempts", "2", true },
+    { "attempts", "=2", true },
+    { "attempts", ">1", true },
+    { "attempts", ">2", false },
+    { "attempts", ">=2", true },
+    { "attempts", "<3", true },
+    { "attempts", "<2", false },
+    { "attempts", "<=2", true },
+    { "attempts", "3", false },
+    { "where", "payload.tenant=42", true },
+    { "where", "payload.tenant=42.0", true },
+    { "where", "payload.tenant=4.2e1", true },
+    { "where", "payload.tenant=4", false },
+    { "where", "payload.tenant=042", false },
+    { "where", "payload.tenant=", false },
+    { "where", "payload.user.id=u-7", true },
+    { "where", "payload.user=u-7", false },
+    { "where", "payload.user.id.x=u-7", false },
+    { "where", "type=mail.send", true },
+    { "where", "payload.tags.0=red", true },
+    { "where", "payload.tags.1.x.1.1=3", true },
+    { "where", "payload.tags.1.s=a]b,c\"]", true },
+    { "where", "payload.tags.2=true", true },
+    { "where", "payload.tags.3=null", true },
+    { "where", "payload.tags.4=100", true },
+    { "where", "payload.tags.5=", false },
+    { "where", "payload.tags.x=red", false },
+    { "where", "payload.tags.99999999999=red", false },
+    { "where", "payload.empty.0=", false },
+    { "where", "payload.big=12345678901234567890", true },
+    { "where", "payload.big=12345678901234567891", false },
+    { "where", "payload.name=M\xc3\xbcller", true },
+    { "text", "tenant\":42", true },
+    { "text", "M\xc3\xbcller", true },
+    { "text", "M\\u00fcller", true },
+    { "text", "http://b", true },
+    { "text", "nowhere", false },
+};
+
+START_TEST(test_one_condition)
+{
+    const struct expected *row = &ready_table[_i];
+    struct later_filter_job job = job_in("ready", NOW - 3600 - 3e6);
+
+    ck_assert_msg(meets(row->name, row->value, &job) == row->met, "--%s '%s' should be %s",
+                  row->name, row->value, row->met ? "met" : "not met");
+}
+END_TEST
+
+START_TEST(test_all_must_be_met)
+{
+    struct later_filter *filter = made("type", "mail.*");
+    struct later_filter_job job = job_in("ready", NOW);
+    struct later_error err;
+
+    ck_assert_int_eq(later_filter_add(filter, "where", "payload.tenant=42", &err), 0);
+    ck_assert_int_eq(later_filter_add(filter, "where", "payload.user.id=u-7", &err), 0);
+    ck_assert(later_filter_meets(filter, &job, NOW));
+    ck_assert(later_filter_reads_documents(filter));
+    ck_assert_int_eq(later_filter_add(filter, "where", "payload.tenant=43", &err), 0);
+    ck_assert(!later_filter_meets(filter, &job, NOW));
+    later_filter_free(filter);
+
+    filter = later_filter_new();
+    ck_assert(later_filter_is_empty(filter) && !later_filter_reads_documents(filter));
+    ck_assert_ptr_null(later_filter_state(filter));
+    ck_assert(later_filter_meets(filter, &job, NOW));
+    ck_assert_int_eq(later_filter_add(filter, "state", "dead", &err), 0);
+    ck_assert_str_eq(later_filter_state(filter), "dead");
+    ck_assert(!later_filter_is_empty(filter) && !later_filter_reads_documents(filter));
+    later_filter_free(filter);
+}
+END_TEST
+
+START_TEST(test_ages)
+{
+    struct later_filter_job dead = job_in("dead", NOW - 3600);
+    struct later_filter_job delayed = job_in("delayed", NOW - 3600);
+    struct later_filter_job first = job_in("ready", 0);
+    struct later_filter_job odd = job_in("dead", NAN);
+    const struct later_filter_job *ageless[] = { &delayed, &first, &odd };
+
+    ck_assert(meets("older", "59m", &dead) && !meets("older", "61m", &dead));
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert(!meets("older", "0", ageless[i]) && !meets("newer", "1000d", ageless[i]));
+        ck_assert(later_filter_since(ageless[i]) < 0);
+    }
+}
+END_TEST
+
+/* Of what is no JSON, or was not read, only what can be known is met. */
+START_TEST(test_no_document)
+{
+    struct later_filter_job job = job_in("dead", NOW);
+
+    job.document = "{\"type\":\"mail.send\",\\u00";
+    job.document_len = strlen(job.document);
+    job.record = (struct later_record){ .error = "" };
+    ck_assert(!meets("type", "*", &job) && !meets("where", "type=mail.send", &job));
+    ck_assert(meets("text", "mail", &job) && !meets("text", "http", &job));
+    ck_assert(!meets("error", "", &job) && !meets("kind", "bad", &job));
+    ck_assert(meets("attempts", "0", &job));
+    job.document = NULL;
+    job.document_len = 0;
+    ck_assert(!meets("type", "*", &job) && !meets("text", "mail", &job));
+    job.document = " [\"type\"]";
+    job.document_len = strlen(job.document);
+    ck_assert(!meets("where", "0=type", &job));
+}
+END_TEST
+
+static const struct {
+    const char *name, *value, *why;
+} refused[] = {
+    { "nothing", "1", "nothing is no condition" },
+    { "state", "waiting", "waiting is none of" },
+    { "kind", "Retry", "Retry is none of" },
+    { "older", "7w", "7w is no duration" },
+    { "newer", "-1", "-1 is no duration" },
+    { "error", "(", "--error: (: " },
+    { "error", "(a)\\1", "no \\1 to \\9" },
+    { "error", "((a{9}){9}){9}", "at most two counts" },
+    { "attempts", "many", "many is no number" },
+    { "attempts", ">", "> is no number" },
+    { "attempts", "=>2", "=>2 is no number" },
+    { "attempts", "1.5", "1.5 is no number" },
+    { "where", "tenant", "is PATH=VALUE" },
+    { "where", "=5", " is no path" },
+    { "where", "a..b=5", "a..b is no path" },
+    { "where", ".a=5", ".a is no path" },
+    { "where", "a.=5", "a. is no path" },
+    { "where", "a b=5", "a b is no path" },
+    { "where", "a\"=5", "a\" is no path" },
+    { "text", "", "is empty" },
+};
+
+START_TEST(test_refused)
+{
+    struct later_filter *filter = later_filter_new();
+    struct later_error err = { .text = "" };
+
+    ck_assert_int_eq(later_filter_add(filter, refused[_i].name, refused[_i].value, &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_USAGE);
+    ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s %s: %s", refused[_i].name,
+                  refused[_i].value, err.text);
+    later_filter_free(filter);
+}
+END_TEST
+
+START_TEST(test_too_many)
+{
+    struct later_filter *filter = made("type", "mail");
+    struct later_error err;
+    char text[LATER_FILTER_VALUE_MAX + 2] = "";
+
+    ck_assert_int_eq(later_filter_add(filter, "type", "mail", &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.text, "given twice"));
+    for (int i = 0; i < LATER_FILTER_WHERE_MAX; i++)
+        ck_assert_int_eq(later_filter_add(filter, "where", "a=1", &err), 0);
+    ck_assert_int_eq(later_filter_add(filter, "where", "a=1", &err), -1);
+    memset(text, 'x', sizeof text - 1);
+    ck_assert_int_eq(later_filter_add(filter, "text", text, &err), -1);
+    text[LATER_FILTER_VALUE_MAX] = '\0';
+    ck_assert_int_eq(later_filter_add(filter, "text", text, &err), 0);
+    later_filter_free(filter);
+}
+END_TEST
+
+START_TEST(test_names)
+{
+    static const char *const values[] = { "ready", "a", "1", "1", "a", "bad", "1", "a=1", "a" };
+    struct later_filter *filter = later_filter_new();
+    struct later_error err;
+    size_t count = 0;
+
+    for (; later_filter_names[count]; count++)
+        ck_assert_int_eq(later_filter_add(filter, later_filter_names[count], values[count], &err),
+                         0);
+    ck_assert_uint_eq(count, sizeof values / sizeof *values);
+    later_filter_free(filter);
+    later_filter_free(NULL);
+}
+END_TEST
+
+static TCase *filters(void)
+{
+    TCase *tc = tcase_create("filters");
+
+    tcase_add_loop_test(tc, test_one_condition, 0, sizeof ready_table / sizeof *ready_table);
+    tcase_add_test(tc, test_all_must_be_met);
+    tcase_add_test(tc, test_ages);
+    tcase_add_test(tc, test_no_document);
+    tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tc, test_too_many);
+    tcase_add_test(tc, test_names);
+    return tc;
+}
+
+UNIT_MAIN("filter", filters)
