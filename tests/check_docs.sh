@@ -15,6 +15,7 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
         sed 's/.*"\([a-z]*\)"/later:{Q}:\1/'
     grep -o '"%[^"]*"' lib/redis/key.c | grep -vx '"%s\(:{%s}:%s\)\{0,1\}"' | sed -e 's/"//g' \
         -e 's/^%\.\*scall:%\.64s$/later:{Q}:call:CALL/' \
+        -e '/^%\.\*s%\.16s:%$/d' \
         -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \
         -e 's/^%s:lock:{%\.200s}%s$/later:lock:{NAME}/' \
         -e 's/^%s:running:{%\.200s}$/later:running:{NAME}/' \
@@ -22,6 +23,7 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
         -e 's/^%s:stock:{%\.200s}%s$/later:stock:{ITEM}/' \
         -e 's/^%s:\([a-z]*\)$/later:\1/'
     sed -n 's/^ *\[LATER_LOCK_[A-Z]*\] = "\(:[a-z]*\)",$/later:lock:{NAME}\1/p' lib/redis/key.c
+    sed -n 's/^ *\[LATER_BY_[A-Z]*\] = { "\([a-z]*\)".*/later:{Q}:\1:N/p' lib/history/history.c
     sed -n 's/.*claims ? "\(:[a-z]*\)".*/later:stock:{ITEM}\1/p' lib/redis/key.c
 } | sort >"$code"
 runs "protocol.md names the keys of lib/redis/key.c and no others" diff "$doc" "$code"

@@ -1,18 +1,19 @@
 /* key.c: every Redis key name. */
 #include "redis/key.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const names[LATER_KEY_COUNT] = {
-    [LATER_KEY_READY] = "ready",         [LATER_KEY_DELAYED] = "delayed",
-    [LATER_KEY_RESERVED] = "reserved",   [LATER_KEY_DEAD] = "dead",
-    [LATER_KEY_JOBS] = "jobs",           [LATER_KEY_RECORDS] = "records",
-    [LATER_KEY_UNIQUE] = "unique",       [LATER_KEY_WAKE] = "wake",
-    [LATER_KEY_PAUSED] = "paused",       [LATER_KEY_STATS] = "stats",
-    [LATER_KEY_SHARDS] = "shards",       [LATER_KEY_DUE] = "due",
-    [LATER_KEY_CANCELLED] = "cancelled",
+    [LATER_KEY_READY] = "ready",       [LATER_KEY_DELAYED] = "delayed",
+    [LATER_KEY_RESERVED] = "reserved", [LATER_KEY_DEAD] = "dead",
+    [LATER_KEY_JOBS] = "jobs",         [LATER_KEY_RECORDS] = "records",
+    [LATER_KEY_UNIQUE] = "unique",     [LATER_KEY_WAKE] = "wake",
+    [LATER_KEY_PAUSED] = "paused",     [LATER_KEY_STATS] = "stats",
+    [LATER_KEY_SHARDS] = "shards",     [LATER_KEY_TOTALS] = "totals",
+    [LATER_KEY_DUE] = "due",           [LATER_KEY_CANCELLED] = "cancelled",
 };
 
 /* Is text 1 … max characters, each a letter, a digit or one of `others`? */
@@ -78,12 +79,23 @@ void later_keys_init(struct later_keys *keys, const char *prefix, const char *qu
                                         keys->queue, names[i]);
 }
 
+/* How much of each key of a queue is the same: `later:{Q}:`. */
+static int stem(const struct later_keys *keys)
+{
+    return (int)(keys->len[LATER_KEY_READY] - strlen(names[LATER_KEY_READY]));
+}
+
 size_t later_key_call(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *call)
 {
-    size_t stem = keys->len[LATER_KEY_READY] - strlen(names[LATER_KEY_READY]);
-
-    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*scall:%.64s", (int)stem,
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*scall:%.64s", stem(keys),
                             keys->name[LATER_KEY_READY], call);
+}
+
+size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *scale,
+                        int64_t number)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*s%.16s:%" PRId64, stem(keys),
+                            keys->name[LATER_KEY_READY], scale, number);
 }
 
 size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims)

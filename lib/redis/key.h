@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define LATER_QUEUE_MAX   64
 #define LATER_SHARDED_MAX 61 /* of a queue that has shards, whose names are longer */
@@ -29,6 +30,7 @@ enum later_key {
     LATER_KEY_PAUSED,
     LATER_KEY_STATS,
     LATER_KEY_SHARDS,
+    LATER_KEY_TOTALS,
     LATER_KEY_DUE,       /* a channel */
     LATER_KEY_CANCELLED, /* a channel */
     LATER_KEY_COUNT
@@ -59,6 +61,11 @@ void later_keys_init(struct later_keys *keys, const char *prefix, const char *qu
 
 /* `later:{Q}:call:CALL` into out. Returns its length. CALL is at most 64 bytes. */
 size_t later_key_call(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *call);
+
+/* `later:{Q}:minute:NUMBER`, or with another word for `minute`: of history.h. Returns its length.
+ */
+size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *scale,
+                        int64_t number);
 
 /* `later:stock:{ITEM}` or, with claims, `later:stock:{ITEM}:claims`. Returns its length. */
 size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims);

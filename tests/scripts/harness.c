@@ -198,6 +198,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "lock_take", LOCK, LOCK ":fence", LOCK ":wake" },
         { "lock_touch", LOCK },
         { "lock_wake", LOCK, LOCK ":wake" },
+        { "note", "later:{q}:minute:1" },
         { "permit_free", "later:running:{n}" },
         { "permit_line", "later:running:{n}", "later:running:{n}:waiting" },
         { "permit_take", "later:running:{n}" },

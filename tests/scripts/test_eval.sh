@@ -162,6 +162,8 @@ is "$(run lock_free $t2)" 0 'lock_free: not its own'
 is "$(run lock_free $t1)" 1 'lock_free'
 is "$(run lock_take $t2 bob 30 '')" '1 2' 'lock_take: the number grows'
 
+is "$(run note h:1 five 60000 0)" 1 'note'
+
 is "$(run probe)" '' 'probe'
 
 for script in "$scripts"/*.lua; do

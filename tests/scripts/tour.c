@@ -52,6 +52,8 @@ static const char *const calls[][28] = {
     { "permit_line", "2", "60", "q another" },
     { "lock_line", "60", "q another" },
     { "hasten", "99999999999", "soon" },
+    { "note", "all", "12", "60000", "0", "h:1", "1", "h:2", "2" },
+    { "note", "h:3", "3", "60000", "1" },
     { "push_now", "0", "fresh", "{}" },
     { "reshard", "", "4 1" },
     { "ids", "jobs", "0" },
@@ -65,7 +67,7 @@ const char *const tour_scripts[] = {
     "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
     "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
     "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
-    "wake",         "reshard",     "ids",           "push_now",   NULL
+    "wake",         "reshard",     "ids",           "push_now",   "note",        NULL
 };
 
 void tour_crowd(void)
@@ -108,6 +110,7 @@ void tour_crowd(void)
     run("stock_claim", "ann", NULL);
     run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
     run("permit_take", "held", "2", "30", NULL);
+    ask("HSET later:{q}:minute:1 h:1 1 h:2 2 h:3 2");
     ask("ZADD later:running:{n}:waiting 99999999999 first");
     ask("ZADD later:lock:{n}:waiting 99999999999 first");
 }
@@ -163,6 +166,7 @@ const char *tour_picture(void)
             flat(ask("ZRANGE later:running:{n} 0 -1")),
             flat(ask("ZRANGE later:running:{n}:waiting 0 -1")),
             flat(ask("ZRANGE later:lock:{n}:waiting 0 -1")));
+    fprintf(file, "history: %s\n", flat(ask("HGETALL later:{q}:minute:1")));
     fprintf(file, "limits: %s %s", ask("TYPE later:limit:{k}")->str,
             ask("TYPE later:limit:{s}")->str);
     fclose(file);

@@ -23,6 +23,7 @@ static const struct {
     { LATER_KEY_PAUSED, "paused", "later:{mail}:paused" },
     { LATER_KEY_STATS, "stats", "later:{mail}:stats" },
     { LATER_KEY_SHARDS, "shards", "later:{mail}:shards" },
+    { LATER_KEY_TOTALS, "totals", "later:{mail}:totals" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },
     { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };
@@ -51,6 +52,8 @@ START_TEST(test_other_names)
     later_keys_init(&keys, "app:later", "mail.out");
     ck_assert_uint_eq(later_key_call(out, &keys, "c-1"), 29);
     ck_assert_str_eq(out, "app:later:{mail.out}:call:c-1");
+    ck_assert_uint_eq(later_key_period(out, &keys, "minute", 29395000), 36);
+    ck_assert_str_eq(out, "app:later:{mail.out}:minute:29395000");
     ck_assert_uint_eq(later_key_stock(out, "later", "phone", false), 19);
     ck_assert_str_eq(out, "later:stock:{phone}");
     ck_assert_uint_eq(later_key_stock(out, "later", "phone", true), 26);
@@ -112,6 +115,8 @@ START_TEST(test_one_slot)
     for (int i = 0; i < LATER_KEY_COUNT; i++)
         check_tag(keys.name[i], "Q_1.x-y");
     later_key_call(out, &keys, "5");
+    check_tag(out, "Q_1.x-y");
+    later_key_period(out, &keys, "hour", 7);
     check_tag(out, "Q_1.x-y");
     later_key_stock(out, "a:b", "tv", false);
     check_tag(out, "tv");

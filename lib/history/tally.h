@@ -1,0 +1,82 @@
+/*
+ * tally.h: what became of attempts, by type: counts of outcomes, histograms of waits and runs; and
+ * their packed form, in which Redis keeps them (pure).
+ *
+ * The packed form is bytes (doc/protocol.md, "History"): a version, then for each type its name,
+ * the counts and the buckets that are not empty. Adding up what several laterds have packed gives
+ * what they counted together, in any order.
+ *
+ *     struct later_tallies tallies = { 0 };
+ *     if (!later_tallies_unpack(&tallies, bytes, len)) … not ours, nothing was added
+ *     later_tallies_free(&tallies);
+ */
+#ifndef LATER_TALLY_H
+#define LATER_TALLY_H
+
+#include "history/histogram.h"
+#include "job/document.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Types that are counted each by itself; all beyond them share the row without a name. */
+#define LATER_TALLY_TYPES 200
+
+/* How an attempt ended. The order is that of the packed form: new ones at the end. */
+enum later_outcome {
+    LATER_OUTCOME_DONE,
+    LATER_OUTCOME_RETRY,       /* it failed, and will be tried again */
+    LATER_OUTCOME_BURY,        /* it failed, and the job is dead */
+    LATER_OUTCOME_TIMEOUT,     /* it was over its time */
+    LATER_OUTCOME_CRASH,       /* it took its worker along */
+    LATER_OUTCOME_INTERRUPTED, /* laterd ended it, through no fault of its own */
+    LATER_OUTCOME_RETURNED,    /* its handler gave it back: no attempt */
+    LATER_OUTCOMES
+};
+
+/* "done" … Static. */
+const char *later_outcome_name(enum later_outcome outcome);
+
+/* Of one type. wait: from when it could have begun until it began; run: until it ended. */
+struct later_tally {
+    char type[LATER_TYPE_MAX + 1]; /* "": all types beyond the bound */
+    uint64_t outcomes[LATER_OUTCOMES];
+    uint64_t wait_us, run_us; /* sums in microseconds */
+    struct later_histogram wait, run;
+};
+
+/* Adds all but the type. */
+void later_tally_add(struct later_tally *to, const struct later_tally *from);
+
+/* Attempts that ended: all outcomes but those given back; and of them those that were not done nor
+ * interrupted. */
+uint64_t later_tally_attempts(const struct later_tally *tally);
+uint64_t later_tally_failed(const struct later_tally *tally);
+
+/* Rows by type, in the order of their names. Zero it first. */
+struct later_tallies {
+    struct later_tally **rows; /* owned */
+    size_t count, room;
+};
+
+/* The row of a type, made where it is not there yet: that of "" where there are LATER_TALLY_TYPES
+ * already. NULL: no memory. The row stays where it is until later_tallies_free(). */
+struct later_tally *later_tallies_row(struct later_tallies *tallies, const char *type);
+
+/* The row of a type, or NULL. */
+struct later_tally *later_tallies_find(const struct later_tallies *tallies, const char *type);
+
+/* Adds all rows up into *sum, which needs no content. */
+void later_tallies_sum(const struct later_tallies *tallies, struct later_tally *sum);
+
+/* The packed form, for the caller to free(), its length into *len. NULL: no memory. */
+char *later_tallies_pack(const struct later_tallies *tallies, size_t *len);
+
+/* Adds what is packed. False: it is none, of a newer version, or there is no memory; the first two
+ * add nothing. */
+bool later_tallies_unpack(struct later_tallies *tallies, const char *bytes, size_t len);
+
+/* Frees the rows; zero again. */
+void later_tallies_free(struct later_tallies *tallies);
+
+#endif
