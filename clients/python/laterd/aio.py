@@ -1,0 +1,69 @@
+"""Pushing jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
+import asyncio
+from typing import Any, List, Optional, Sequence
+
+import redis
+
+from .client import refuse_prefix
+from .document import Job
+from .script import Call
+from .steps import Found, Pushed, State, Steps
+
+
+class Client:
+    """laterd.Client, to be awaited; `client` is one of redis.asyncio.
+
+        queues = laterd.aio.Client(redis.asyncio.Redis(...))
+        await queues.push("mail.send", {"to": "a@b.c"})
+    """
+
+    def __init__(self, client: Any, prefix: str = "later"):
+        refuse_prefix(client)
+        self._redis = client
+        self._state = State(prefix)
+
+    async def push(self, type: str, payload: Any = None, *, queue: str = "default",
+                   **options: Any) -> Pushed:
+        return await self._run(self._state.push(Job(type, payload, **options), queue))
+
+    async def push_many(self, jobs: Sequence[Job], queue: str = "default") -> List[Pushed]:
+        return await self._run(self._state.push_many(jobs, queue))
+
+    async def show(self, id: str, queue: str = "default") -> Optional[Found]:
+        return await self._run(self._state.show(id, queue))
+
+    async def _run(self, steps: Steps) -> Any:
+        send, value = steps.send, None
+        try:
+            while True:
+                asked = send(value)
+                try:
+                    send, value = steps.send, await self._ask(asked)
+                except redis.ResponseError as error:
+                    send, value = steps.throw, error
+        except StopIteration as end:
+            return end.value
+
+    async def _ask(self, asked: Any) -> Any:
+        if isinstance(asked, float):
+            return await asyncio.sleep(asked)
+        try:
+            return await self._once(asked)
+        except (redis.ConnectionError, redis.TimeoutError):
+            self._state.forget_connection()
+            return await self._once(asked)
+
+    async def _once(self, asked: Any) -> Any:
+        if not isinstance(asked, Call):
+            return await self._redis.execute_command(*asked)
+        try:
+            return await self._redis.execute_command(*asked.words)
+        except redis.exceptions.NoScriptError:
+            await self._load(asked)
+            return await self._redis.execute_command(*asked.words)
+
+    async def _load(self, call: Call) -> None:
+        where = {}
+        if hasattr(self._redis, "get_node_from_key"):
+            where["target_nodes"] = self._redis.get_node_from_key(call.keys[0])
+        await self._redis.execute_command("SCRIPT LOAD", call.script.text, **where)

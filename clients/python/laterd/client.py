@@ -1,0 +1,82 @@
+"""Pushing jobs over redis.Redis or redis.RedisCluster."""
+import time
+from typing import Any, List, Optional, Sequence
+
+import redis
+
+from .document import Job
+from .errors import PrefixRefused
+from .script import Call
+from .steps import Found, Pushed, State, Steps
+
+
+def refuse_prefix(client: Any) -> None:
+    """redis-py itself has none, but subclasses do, such as kombu's."""
+    prefix = getattr(client, "global_keyprefix", None)
+    if prefix:
+        raise PrefixRefused("this Redis client puts %r before every key, where no worker would look: "
+                            "take one without" % (prefix,))
+
+
+class Client:
+    """Pushes to the queues in one Redis; `client` is a redis.Redis, of a Sentinel's master_for(), or
+    a redis.RedisCluster. As safe between threads as that is.
+
+        queues = laterd.Client(redis.Redis(unix_socket_path="/var/lib/laterd/redis.sock"))
+        queues.push("mail.send", {"to": "a@b.c"}, queue="mail", delay=60)
+    """
+
+    def __init__(self, client: Any, prefix: str = "later"):
+        refuse_prefix(client)
+        self._redis = client
+        self._state = State(prefix)
+
+    def push(self, type: str, payload: Any = None, *, queue: str = "default",
+             **options: Any) -> Pushed:
+        """Pushes one job; options are those of Job. A known id is no error: see Pushed."""
+        return self._run(self._state.push(Job(type, payload, **options), queue))
+
+    def push_many(self, jobs: Sequence[Job], queue: str = "default") -> List[Pushed]:
+        """Pushes many, up to 500 in a call to Redis. A bad one is refused before any is sent."""
+        return self._run(self._state.push_many(jobs, queue))
+
+    def show(self, id: str, queue: str = "default") -> Optional[Found]:
+        """Looks at a job; None: there is none of this id."""
+        return self._run(self._state.show(id, queue))
+
+    def _run(self, steps: Steps) -> Any:
+        send, value = steps.send, None
+        try:
+            while True:
+                asked = send(value)
+                try:
+                    send, value = steps.send, self._ask(asked)
+                except redis.ResponseError as error:
+                    send, value = steps.throw, error
+        except StopIteration as end:
+            return end.value
+
+    def _ask(self, asked: Any) -> Any:
+        if isinstance(asked, float):
+            return time.sleep(asked)
+        try:
+            return self._once(asked)
+        except (redis.ConnectionError, redis.TimeoutError):
+            # Once more, by the same call id: where only the answer was lost, that is the answer.
+            self._state.forget_connection()
+            return self._once(asked)
+
+    def _once(self, asked: Any) -> Any:
+        if not isinstance(asked, Call):
+            return self._redis.execute_command(*asked)
+        try:
+            return self._redis.execute_command(*asked.words)
+        except redis.exceptions.NoScriptError:
+            self._load(asked)
+            return self._redis.execute_command(*asked.words)
+
+    def _load(self, call: Call) -> None:
+        where = {}
+        if hasattr(self._redis, "get_node_from_key"):
+            where["target_nodes"] = self._redis.get_node_from_key(call.keys[0])
+        self._redis.execute_command("SCRIPT LOAD", call.script.text, **where)

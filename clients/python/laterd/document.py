@@ -1,0 +1,266 @@
+"""A job, and the document that is pushed for it."""
+import datetime
+import json
+import math
+import os
+import re
+import time
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Union
+
+from .errors import Refused
+
+DOCUMENT_MAX = 1 << 20
+DEPTH_MAX = 128
+DELAY_MAX = 315360000
+AT_MIN, AT_END = 10**9, 10**11
+
+_TYPE = re.compile(r"[A-Za-z0-9_.:-]{1,128}\Z")
+_ID = re.compile(r"[!-~]{1,200}\Z")
+_QUEUE = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
+_LOCK = re.compile(r"[!-z|~]{1,200}\Z")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+Seconds = Union[float, datetime.timedelta]
+
+
+class RawJSON(str):
+    """A payload that is JSON text already; its bytes are pushed as they stand."""
+
+
+@dataclass
+class Job:
+    """A job to push.
+
+    payload        anything that json.dumps takes, or RawJSON
+    id             the same id is the same job; none: a new UUIDv7
+    priority       -100 to 100, higher first
+    delay, at      seconds or a timedelta from now; UNIX seconds or an aware datetime. Not both
+    max_attempts, timeout, backoff    none: as laterd is configured
+    expires_at     not begun from then on, but dropped
+    trace          logged with each line of the job
+    lock           the job runs only while it holds this lock
+    result         seconds for which its result is kept, for wait()
+    unique_for     seconds that the id stays taken after the job has ended
+    replace        a ready or delayed job of this id is replaced
+    """
+
+    type: str
+    payload: Any = None
+    id: Optional[str] = None
+    priority: int = 0
+    delay: Optional[Seconds] = None
+    at: Union[float, datetime.datetime, None] = None
+    max_attempts: Optional[int] = None
+    timeout: Optional[Seconds] = None
+    backoff: Union[float, List[float], Dict[str, float], None] = None
+    expires_at: Union[float, datetime.datetime, None] = None
+    trace: Optional[str] = None
+    lock: Optional[str] = None
+    result: Optional[Seconds] = None
+    unique_for: Seconds = 0
+    replace: bool = False
+
+
+def uuid7() -> str:
+    """A new id: 48 bits of milliseconds, then 74 bits of chance (RFC 9562)."""
+    value = int(time.time() * 1000) << 80 | int.from_bytes(os.urandom(10), "big")
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    text = "%032x" % value
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def check_queue(queue: str) -> None:
+    if not isinstance(queue, str) or not _QUEUE.match(queue):
+        raise Refused("queue: must be 1 to 64 letters, digits and _ . - (%.70r)" % (queue,))
+
+
+# ---- what is checked
+
+
+def _text(name: str, value: Any, pattern: "re.Pattern[str]", what: str) -> str:
+    if not isinstance(value, str) or not pattern.match(value):
+        raise Refused("%s: must be %s (%.70r)" % (name, what, value))
+    return value
+
+
+def _number(name: str, value: Any, least: float, most: float, above: bool = False) -> float:
+    if isinstance(value, datetime.timedelta):
+        value = value.total_seconds()
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if not good or not least <= value <= most or (above and value == least):
+        raise Refused("%s: must be a number %s %s, at most %s (%r)"
+                      % (name, "above" if above else "from", least, most, value))
+    return value
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> int:
+    number = _number(name, value, least, most)
+    if number != int(number):
+        raise Refused("%s: must be a whole number (%r)" % (name, value))
+    return int(number)
+
+
+def _time(name: str, value: Any, least: float, most: float) -> float:
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise Refused("%s: a datetime without time zone" % name)
+        value = value.timestamp()
+    return _number(name, value, least, most)
+
+
+def _backoff(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        if not 1 <= len(value) <= 32:
+            raise Refused("backoff: must be a list of 1 to 32 numbers (%d)" % len(value))
+        return [_number("backoff", wait, 0, math.inf) for wait in value]
+    if isinstance(value, dict):
+        if not value or set(value) - {"base", "max"}:
+            raise Refused("backoff: must have base, max or both, nothing else")
+        return {name: _number("backoff." + name, wait, 0, math.inf) for name, wait in value.items()}
+    return _number("backoff", value, 0, math.inf)
+
+
+def _trace(value: Any) -> str:
+    if not isinstance(value, str) or len(_utf8("trace", value)) > 256 or _CONTROL.search(value):
+        raise Refused("trace: must be text of at most 256 bytes without control characters")
+    return value
+
+
+def _utf8(name: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Refused("%s: half a surrogate pair" % name) from None
+
+
+# ---- the payload
+
+
+def _no_twins(pairs: Any) -> Dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise Refused("payload: a member is there twice")
+    return found
+
+
+def _no_constant(word: str) -> None:
+    raise Refused("payload: %s is no JSON" % word)
+
+
+def _finite(digits: str) -> float:
+    return _number("payload", float(digits), -math.inf, math.inf)
+
+
+def _depth(text: bytes) -> int:
+    """How deep lists and objects are nested in this JSON."""
+    deepest = depth = 0
+    for bracket in re.findall(rb'"(?:[^"\\]|\\.)*"|[][{}]', text):
+        if bracket in (b"[", b"{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in (b"]", b"}"):
+            depth -= 1
+    return deepest
+
+
+def _payload(payload: Any) -> bytes:
+    if not isinstance(payload, RawJSON):
+        try:
+            text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise Refused("payload: %s" % error) from None
+        return _utf8("payload", text)
+    try:
+        value = json.loads(payload, object_pairs_hook=_no_twins, parse_constant=_no_constant,
+                           parse_float=_finite)
+        _utf8("payload", json.dumps(value, ensure_ascii=False))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise Refused("payload: %s" % error) from None
+    return _utf8("payload", payload.strip(" \t\r\n"))
+
+
+# ---- the document
+
+
+@dataclass
+class Prepared:
+    """A job as the scripts take it."""
+
+    id: str
+    when: str
+    priority: str
+    document: bytes
+    replace: bool
+
+    @property
+    def plain(self) -> bool:
+        """Is push_now enough?"""
+        return self.when == "" and self.priority == "0" and not self.replace
+
+
+def seconds(number: float) -> str:
+    """Plain decimals: the scripts take no 1e-7."""
+    return "%.6f" % number if number != int(number) else "%d" % number
+
+
+def _when(job: Job) -> str:
+    if job.delay is not None and job.at is not None:
+        raise Refused("delay and at: only one of them")
+    if job.delay is not None:
+        delay = _number("delay", job.delay, 0, DELAY_MAX)
+        return "+" + seconds(delay) if delay > 0 else ""
+    if job.at is None:
+        return ""
+    at = _time("at", job.at, 0, AT_END)
+    if at < AT_MIN or at >= AT_END:
+        raise Refused("at: %r are no UNIX seconds of this age; a delay is `delay`" % (job.at,))
+    return seconds(at)
+
+
+def _members(job: Job, job_id: str, priority: int) -> Dict[str, Any]:
+    members: Dict[str, Any] = {
+        "type": _text("type", job.type, _TYPE, "1 to 128 letters, digits and _ . : -"),
+        "id": job_id,
+    }
+    if priority:
+        members["priority"] = priority
+    if job.max_attempts is not None:
+        members["max_attempts"] = _whole("max_attempts", job.max_attempts, 1, 1000000)
+    if job.timeout is not None:
+        members["timeout"] = _number("timeout", job.timeout, 0, 604800, above=True)
+    if job.backoff is not None:
+        members["backoff"] = _backoff(job.backoff)
+    if job.expires_at is not None:
+        members["expires_at"] = _time("expires_at", job.expires_at, 1e-6, 1e15)
+    if job.trace is not None:
+        members["trace"] = _trace(job.trace)
+    if job.lock is not None:
+        members["lock"] = _text("lock", job.lock, _LOCK,
+                                "1 to 200 printable ASCII characters without space or brace")
+    if job.result is not None:
+        members["result"] = _number("result", job.result, 0, 86400, above=True)
+    return members
+
+
+def prepare(job: Job) -> Prepared:
+    """Checks a job and builds its document; raises Refused."""
+    if job.id is None:
+        job_id = uuid7()
+    else:
+        job_id = _text("id", job.id, _ID, "1 to 200 printable ASCII characters without space")
+    priority = _whole("priority", job.priority, -100, 100)
+    unique = _number("unique_for", job.unique_for, 0, 10**9)
+    when = _when(job)
+    document = json.dumps(_members(job, job_id, priority), separators=(",", ":"),
+                          ensure_ascii=False).encode()
+    if job.payload is not None:
+        payload = _payload(job.payload)
+        if _depth(payload) >= DEPTH_MAX:
+            raise Refused("payload: nested deeper than %d levels" % (DEPTH_MAX - 1))
+        document = document[:-1] + b',"payload":' + payload + b"}"
+    if len(document) > DOCUMENT_MAX:
+        raise Refused("too large: a document of %d bytes, %d allowed" % (len(document), DOCUMENT_MAX))
+    rank = "%d/%s" % (priority, seconds(unique)) if unique else "%d" % priority
+    return Prepared(job_id, when, rank, document, bool(job.replace))

@@ -1,0 +1,32 @@
+"""One queue spread over several: doc/protocol.md, "Shards"."""
+from binascii import crc_hqx
+from dataclasses import dataclass, field
+from typing import List
+
+SHARDS_MAX = 32
+
+
+@dataclass
+class Plan:
+    """EPOCH COUNT FORMER…; none is one place, the queue itself."""
+
+    epoch: str = "0"
+    count: int = 1
+    former: List[int] = field(default_factory=list)
+
+    @classmethod
+    def parse(cls, text: str) -> "Plan":
+        words = text.split(" ")
+        counts = [int(word) for word in words[1:] if word.isdigit() and 1 <= int(word) <= SHARDS_MAX]
+        return cls(words[0] or "0", counts[0] if counts else 1, counts[1:])
+
+    def route(self, queue: str, job_id: str) -> List[str]:
+        """The places of an id: where it may lie still, then where it belongs."""
+        last = place_of(queue, self.count, job_id)
+        places = [place_of(queue, count, job_id) for count in self.former]
+        return [place for place in dict.fromkeys(places) if place != last] + [last]
+
+
+def place_of(queue: str, count: int, job_id: str) -> str:
+    """crc_hqx is CRC16/XMODEM, the one of Redis Cluster."""
+    return "%s/%d" % (queue, crc_hqx(job_id.encode(), 0) % count) if count > 1 else queue

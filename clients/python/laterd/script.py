@@ -1,0 +1,45 @@
+"""The scripts that a client calls: the very files that laterd installs, carried along.
+
+They are made from scripts/ of the source tree (`make` there copies them, and a test compares them),
+so a client needs no file of laterd's where it runs.
+"""
+import hashlib
+import os
+import re
+from typing import Any, List, Sequence
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts")
+
+
+class Script:
+    """One of them: its text, its digest, and which keys it wants, as its head says."""
+
+    def __init__(self, name: str):
+        with open(os.path.join(_FOLDER, name + ".lua"), "rb") as file:
+            self.text = file.read()
+        self.sha = hashlib.sha1(self.text).hexdigest()
+        head = re.search(rb"^-- KEYS +(.*)$", self.text, re.M)
+        assert head, name
+        self.keys = head.group(1).decode().split()
+
+    def call(self, prefix: str, queue: str, args: Sequence[Any], call: str = "") -> "Call":
+        """The call for one place of a queue."""
+        stem = "%s:{%s}:" % (prefix, queue)
+        return Call(self, [stem + key + (":" + call if key == "call" else "") for key in self.keys],
+                    list(args))
+
+
+class Call:
+    """A script with its keys and arguments."""
+
+    def __init__(self, script: Script, keys: List[str], args: List[Any]):
+        self.script, self.keys, self.args = script, keys, args
+
+    @property
+    def words(self) -> List[Any]:
+        return ["EVALSHA", self.script.sha, len(self.keys)] + self.keys + self.args
+
+
+PUSH = Script("push")
+PUSH_NOW = Script("push_now")
+SHOW = Script("show")

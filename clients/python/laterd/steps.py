@@ -1,0 +1,227 @@
+"""What a client does, without doing it: generators that yield what is to be asked of Redis, get the
+answers, and return what the caller gets. client.py and aio.py drive them, so that there is one truth
+for both. A Call is a script (script.py); a list is a plain command; a float is a pause in seconds.
+Errors of Redis are thrown into them.
+"""
+import json
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple
+
+import redis
+
+from .document import Job, Prepared, check_queue, prepare
+from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol
+from .plan import Plan
+from .script import PUSH, PUSH_NOW, SHOW
+
+PROTOCOL = "2"
+CALL_KEPT = 60  # seconds for which Redis remembers what a call was answered
+JOBS_MAX, BYTES_MAX = 500, 1 << 20  # of one call
+TRIES = 20  # plans heard one after the other, before it is given up
+PAUSE = 0.05
+
+Steps = Generator[Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What became of a pushed job.
+
+    result  "pushed", "replaced", or "exists": the id was known, and nothing was changed
+    state   of one that exists: ready, delayed, reserved, dead, or ended (its id stays taken). Where
+            it is dead nothing will run before it is kicked
+    """
+
+    id: str
+    result: str
+    state: str = ""
+
+    def __bool__(self) -> bool:
+        return self.result != "exists"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A job that is in Redis: see show()."""
+
+    id: str
+    queue: str  # the shard, where the queue has some
+    state: str
+    score: Optional[float]  # ready: its order; delayed: when it is due; dead: since when
+    attempts: int
+    priority: int
+    error: Optional[Dict[str, Any]]  # why it failed last: at, attempt, kind, text, host
+    document: bytes
+
+    @property
+    def payload(self) -> Any:
+        return json.loads(self.document).get("payload")
+
+
+def text_of(reply: Any) -> str:
+    return reply.decode() if isinstance(reply, bytes) else str(reply)
+
+
+class State:
+    """What a client knows of its Redis."""
+
+    def __init__(self, prefix: str):
+        self.prefix = prefix
+        self.greeted = False
+        self.plans: Dict[str, Plan] = {}
+        self.announced: Set[str] = set()
+
+    # ---- before the first call
+
+    def greet(self) -> Steps:
+        if self.greeted:
+            return
+        number = yield ["GET", self.prefix + ":protocol"]
+        if number is not None and text_of(number) != PROTOCOL:
+            raise WrongProtocol("this Redis is kept by protocol %s; this client knows %s: take the "
+                                "client that came with the laterd that serves it"
+                                % (text_of(number)[:20], PROTOCOL))
+        self.greeted = True
+
+    def announce(self, place: str) -> Steps:
+        if place not in self.announced:
+            yield ["SADD", self.prefix + ":queues", place]
+            self.announced.add(place)
+
+    def forget_connection(self) -> None:
+        """A connection was lost: who comes back may find another Redis, or an emptied one."""
+        self.greeted = False
+        self.announced.clear()
+
+    # ---- pushing
+
+    def push(self, job: Job, queue: str) -> Steps:
+        check_queue(queue)
+        one = prepare(job)
+        yield from self.greet()
+        plan = self.plans.get(queue, Plan())
+        route = plan.route(queue, one.id)
+        if one.plain and len(route) == 1:
+            answer = yield from self.push_now(one, route[0], plan)
+            if answer == "PUSHED":
+                return Pushed(one.id, "pushed")
+        results = yield from self.push_all([one], queue)
+        return results[0]
+
+    def push_now(self, one: Prepared, place: str, plan: Plan) -> Steps:
+        yield from self.announce(place)
+        answer = yield PUSH_NOW.call(self.prefix, place, [plan.epoch, one.id, one.document],
+                                     str(uuid.uuid4()))
+        return text_of(answer[0])
+
+    def push_many(self, jobs: Sequence[Job], queue: str) -> Steps:
+        check_queue(queue)
+        items = []
+        for number, job in enumerate(jobs, 1):
+            try:
+                items.append(prepare(job))
+            except LaterdError as error:
+                raise type(error)("job %d: %s" % (number, error)) from None
+        yield from self.greet()
+        return (yield from self.push_all(items, queue))
+
+    def push_all(self, items: List[Prepared], queue: str) -> Steps:
+        """By the plan that is known; whoever's is stale is told so, and goes on by the new one."""
+        results: List[Optional[Pushed]] = [None] * len(items)
+        left = list(range(len(items)))
+        for tries in range(TRIES):
+            try:
+                yield from self.push_by_plan(items, left, queue, results)
+                break
+            except redis.ResponseError as error:
+                if not str(error).startswith("RESHARD "):
+                    raise
+            yield from self.learn(queue)
+            left = [i for i in left if results[i] is None]
+            if tries > 2:
+                yield PAUSE
+        else:
+            raise Moving("queue %s: its shards are being changed, or Redis has lost how many they "
+                         "are; a laterd that serves it mends that" % queue)
+        if None in results:
+            raise QueueFull(queue, results)
+        return results
+
+    def learn(self, queue: str) -> Steps:
+        plan = yield ["GET", "%s:{%s}:shards" % (self.prefix, queue)]
+        self.plans[queue] = Plan.parse(text_of(plan)) if plan else Plan()
+
+    def push_by_plan(self, items: List[Prepared], left: List[int], queue: str,
+                     results: List[Optional[Pushed]]) -> Steps:
+        """Former places are only looked at; in its last one a job is pushed."""
+        plan = self.plans.get(queue, Plan())
+        waiting = [(i, plan.route(queue, items[i].id)) for i in left]
+        while waiting:
+            groups: Dict[Tuple[str, bool, bool], List[Tuple[int, List[str]]]] = {}
+            for i, route in waiting:
+                key = (route[0], len(route) == 1, items[i].replace)
+                groups.setdefault(key, []).append((i, route))
+            waiting = []
+            for (place, last, replace), group in groups.items():
+                if last:
+                    yield from self.announce(place)
+                mode = ("" if last else "seek-") + ("replace" if replace else "new")
+                mode = "seek" if mode == "seek-new" else mode
+                for part in parts_of(group, items):
+                    answers = yield self.push_call(place, mode, plan, [items[i] for i, _ in part])
+                    for (i, route), answer in zip(part, map(text_of, answers)):
+                        if answer == "ABSENT":
+                            waiting.append((i, route[1:]))
+                        else:
+                            results[i] = pushed_of(items[i].id, answer)
+
+    def push_call(self, place: str, mode: str, plan: Plan, items: List[Prepared]) -> Any:
+        args: List[Any] = [CALL_KEPT, "%s/%s" % (mode, plan.epoch)]
+        for item in items:
+            args += [item.id, item.when, item.priority, item.document]
+        return PUSH.call(self.prefix, place, args, str(uuid.uuid4()))
+
+    # ---- looking
+
+    def show(self, job_id: str, queue: str) -> Steps:
+        check_queue(queue)
+        yield from self.greet()
+        yield from self.learn(queue)
+        for place in reversed(self.plans[queue].route(queue, job_id)):
+            reply = yield SHOW.call(self.prefix, place, [job_id])
+            if text_of(reply[0]):
+                return found_of(job_id, place, reply)
+        return None
+
+
+def parts_of(group: List[Tuple[int, List[str]]], items: List[Prepared]) -> Any:
+    """In calls that are bounded."""
+    part: List[Tuple[int, List[str]]] = []
+    size = 0
+    for i, route in group:
+        if part and (len(part) == JOBS_MAX or size + len(items[i].document) > BYTES_MAX):
+            yield part
+            part, size = [], 0
+        part.append((i, route))
+        size += len(items[i].document)
+    if part:
+        yield part
+
+
+def pushed_of(job_id: str, answer: str) -> Optional[Pushed]:
+    """None: the queue is full."""
+    word, _, state = answer.partition(" ")
+    return None if word == "FULL" else Pushed(job_id, word.lower(), state)
+
+
+def found_of(job_id: str, place: str, reply: Sequence[Any]) -> Found:
+    state, score, record, document = reply[:4]
+    tags = dict(line.split("=", 1) for line in text_of(record).split("\n") if "=" in line)
+    return Found(
+        id=job_id, queue=place, state=text_of(state),
+        score=float(score) if score else None,
+        attempts=int(tags.get("a", 0)), priority=int(tags.get("p", 0)),
+        error=json.loads(tags["e"]) if "e" in tags else None,
+        document=document if isinstance(document, bytes) else document.encode())

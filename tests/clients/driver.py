@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""driver.py [async]: the Python client, for judge.py."""
+import asyncio
+import inspect
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
+import laterd
+import redis
+import redis.asyncio
+from redis.asyncio.sentinel import Sentinel as AsyncSentinel
+from redis.sentinel import Sentinel
+
+ASYNC = sys.argv[1:] == ["async"]
+
+
+def connect(place):
+    module, sentinel = (redis.asyncio, AsyncSentinel) if ASYNC else (redis, Sentinel)
+    if place["kind"] == "single":
+        client = module.Redis(unix_socket_path=place["socket"])
+    elif place["kind"] == "sentinel":
+        client = sentinel(place["nodes"]).master_for(place["master"])
+    else:
+        client = module.RedisCluster(host=place["nodes"][0][0], port=place["nodes"][0][1])
+    if "client_prefix" in place:  # redis-py has none: as kombu's
+        client.global_keyprefix = place["client_prefix"]
+    module = laterd.aio if ASYNC else laterd
+    return module.Client(client, prefix=place.get("prefix", "later"))
+
+
+def job_of(members):
+    members = dict(members)
+    if "payload_json" in members:
+        members["payload"] = laterd.RawJSON(members.pop("payload_json"))
+    if "in" in members:
+        members["delay"] = members.pop("in")
+    return laterd.Job(**members)
+
+
+def told(pushed):
+    return {"id": pushed.id, "result": pushed.result, "state": pushed.state}
+
+
+async def do(client, call):
+    async def get(result):
+        return await result if inspect.isawaitable(result) else result
+
+    queue = call["queue"]
+    if "push" in call:
+        job = job_of(call["push"])
+        options = {name: value for name, value in vars(job).items() if name not in ("type", "payload")}
+        return told(await get(client.push(job.type, job.payload, queue=queue, **options)))
+    if "push_many" in call:
+        many = await get(client.push_many([job_of(one) for one in call["push_many"]], queue=queue))
+        return {"results": [told(one) for one in many]}
+    found = await get(client.show(call["show"], queue=queue))
+    if found is None:
+        return {"state": None}
+    return {**vars(found), "document": json.loads(found.document)}
+
+
+async def main():
+    client = answer = None
+    kinds = {laterd.Refused: "refused", TypeError: "refused", laterd.QueueFull: "full",
+             laterd.WrongProtocol: "protocol", laterd.PrefixRefused: "prefix",
+             redis.RedisError: "redis"}
+    loop = asyncio.get_running_loop()
+    while True:
+        line = await loop.run_in_executor(None, sys.stdin.readline)
+        if not line:
+            break
+        call = json.loads(line)
+        try:
+            if "open" in call:
+                client = None
+                client = connect(call["open"])
+                answer = {}
+            elif client:  # else it was refused, and the answer is the same
+                answer = await do(client, call)
+        except tuple(kinds) as error:
+            answer = {"error": next(kinds[kind] for kind in kinds if isinstance(error, kind)),
+                      "text": str(error)}
+        print(json.dumps(answer), flush=True)
+
+
+asyncio.run(main())

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""driver_later.py LATER: laterd's own C client, by the command line, for judge.py."""
+import json
+import subprocess
+import sys
+
+BY_OPTION = {"in": "--in", "at": "--at", "id": "--id", "priority": "--priority", "timeout": "--timeout",
+             "max_attempts": "--max-attempts", "expires_at": "--expires-at",
+             "unique_for": "--unique-for"}
+STATUS = {64: "refused", 65: "refused", 69: "redis", 75: "full", 78: "protocol"}
+
+
+class Failed(Exception):
+    pass
+
+
+def url_of(place):
+    if place["kind"] == "single":
+        return "unix:" + place["socket"]
+    hosts = ",".join("%s:%d" % tuple(node) for node in place["nodes"])
+    return "%s://%s%s" % (place["kind"], hosts, "/" + place["master"] if "master" in place else "")
+
+
+def run(base, verb, *words, text=b""):
+    """The JSON lines that later prints."""
+    done = subprocess.run(base + [verb, "--json", *words], input=text, capture_output=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    words = done.stderr.decode(errors="replace").strip()
+    if done.returncode not in (0, 66):
+        kind = "protocol" if "protocol" in words else STATUS.get(done.returncode, "other")
+        raise Failed(kind, words)
+    return lines
+
+
+def payload_of(job):
+    return job["payload_json"] if "payload_json" in job else json.dumps(job.get("payload"))
+
+
+def push(base, job, queue):
+    others = set(job) - set(BY_OPTION) - {"type", "payload", "payload_json", "replace"}
+    if others or "type" not in job:
+        return push_many(base, [job], queue)[0]
+    words = ["-q", queue, "--replace"] if job.get("replace") else ["-q", queue]
+    for name in BY_OPTION.keys() & job.keys():
+        words += ["%s=%s" % (BY_OPTION[name], job[name])]
+    return run(base, "push", *words, "--", job["type"], "-", text=payload_of(job).encode())[0]
+
+
+def push_many(base, jobs, queue):
+    results = [None] * len(jobs)
+    for replace in (False, True):
+        chosen = [i for i, job in enumerate(jobs) if bool(job.get("replace")) == replace]
+        text = b""
+        for i in chosen:
+            members = {name: part for name, part in jobs[i].items()
+                       if name not in ("replace", "payload", "payload_json")}
+            text += ("%s,\"payload\":%s}\n" % (json.dumps(members)[:-1], payload_of(jobs[i]))).encode()
+        words = ["-q", queue, "--replace"] if replace else ["-q", queue]
+        if chosen:
+            for told in run(base, "push", *words, "--file", "-", text=text):
+                results[chosen[told["line"] - 1]] = told
+    return results
+
+
+def show(base, job, queue):
+    found = run(base, "show", "-q", queue, "--", job)
+    if not found or not found[0].get("state"):
+        return {"state": None}
+    return {**found[0], "document": json.loads(found[0]["document"])}
+
+
+def do(base, call):
+    if "push" in call:
+        return push(base, call["push"], call["queue"])
+    if "push_many" in call:
+        return {"results": push_many(base, call["push_many"], call["queue"])}
+    return show(base, call["show"], call["queue"])
+
+
+def main():
+    base = []
+    for line in sys.stdin:
+        call = json.loads(line)
+        answer = {}
+        try:
+            if "open" in call:
+                place = call["open"]
+                base = [sys.argv[1], "--redis", url_of(place), "--prefix", place.get("prefix", "later")]
+            else:
+                answer = do(base, call)
+        except Failed as failed:
+            answer = {"error": failed.args[0], "text": failed.args[1]}
+        print(json.dumps(answer), flush=True)
+
+
+main()

@@ -1,0 +1,300 @@
+#!/usr/bin/python3
+"""judge.py: does a client of laterd do what conformance.json says?
+
+    judge.py CONFORMANCE URL -- DRIVER [ARGUMENT...]
+
+It starts the driver, a small program around the client, hands it one call after the other, a JSON
+object a line, and compares its answers and what is in Redis then. It prints a line for each step:
+`ok NAME`, or `no NAME` with lines `# why` behind it. README.md describes both files. URL is as of
+later(1). The judge knows redis-py and nothing of laterd's clients.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import redis
+from redis.sentinel import Sentinel
+
+UUID7 = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
+
+
+# ---- the file's shorthand
+
+
+def expand(value, number=None):
+    """{"repeat": X, "times": N}: a string or list N times over, or N objects with # numbered."""
+    if isinstance(value, dict) and "repeat" in value:
+        what, times = value["repeat"], value["times"]
+        if isinstance(what, dict) or (isinstance(what, str) and "#" in what):
+            return [expand(what, i) for i in range(times)]
+        return what * times + value.get("and", "") * times if isinstance(what, str) else what * times
+    if isinstance(value, dict):
+        return {name: expand(part, number) for name, part in value.items()}
+    if isinstance(value, list):
+        return [expand(part, number) for part in value]
+    if isinstance(value, str) and number is not None:
+        return number if value == "#" else value.replace("#", str(number))
+    return value
+
+
+# ---- where Redis is
+
+
+def place_of(url):
+    """What the driver is told: one socket, the Sentinels, or the nodes of a Cluster."""
+    if url.startswith("unix:"):
+        return {"kind": "single", "socket": url[len("unix:"):]}
+    kind, rest = url.split("://")
+    hosts, _, master = rest.partition("/")
+    nodes = [[host.rsplit(":", 1)[0], int(host.rsplit(":", 1)[1])] for host in hosts.split(",")]
+    return {"kind": kind, "nodes": nodes, **({"master": master} if master else {})}
+
+
+class Store:
+    """The Redis, as the judge looks at it."""
+
+    def __init__(self, place):
+        self.kind = place["kind"]
+        if self.kind == "single":
+            self.redis = redis.Redis(unix_socket_path=place["socket"], decode_responses=True)
+        elif self.kind == "sentinel":
+            sentinels = Sentinel(place["nodes"])
+            self.redis = sentinels.master_for(place["master"], decode_responses=True)
+        else:
+            host, port = place["nodes"][0]
+            self.redis = redis.RedisCluster(host=host, port=port, decode_responses=True)
+
+    def do(self, *words):
+        return self.redis.execute_command(*words)
+
+    def on_all(self, *words):
+        if self.kind != "cluster":
+            self.redis.execute_command(*words)
+            return
+        for node in self.redis.get_primaries():
+            self.redis.get_redis_connection(node).execute_command(*words)
+
+    def now(self):
+        node = self.redis.get_random_node() if self.kind == "cluster" else None
+        client = self.redis.get_redis_connection(node) if node else self.redis
+        seconds, micro = client.execute_command("TIME")
+        return int(seconds) + int(micro) / 1e6
+
+    def state(self, queue, job):
+        key = "later:{%s}:" % queue
+        for name in ("ready", "delayed", "dead"):
+            score = self.do("ZSCORE", key + name, job)
+            if score is not None:
+                return name, float(score)
+        return ("reserved" if self.do("HEXISTS", key + "jobs", job) else None), None
+
+
+# ---- comparing
+
+
+class Wrong(Exception):
+    pass
+
+
+def crc16(text):
+    crc = 0
+    for byte in text.encode():
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xFFFF
+    return crc
+
+
+def same(got, wanted):
+    """Equal as JSON: 5 and 5.0 are, true and 1 are not."""
+    if isinstance(wanted, bool) or isinstance(got, bool):
+        return got is wanted
+    if isinstance(wanted, dict) and isinstance(got, dict):
+        return got.keys() == wanted.keys() and all(same(got[name], wanted[name]) for name in wanted)
+    if isinstance(wanted, list) and isinstance(got, list):
+        return len(got) == len(wanted) and all(map(same, got, wanted))
+    return got == wanted
+
+
+def short(value):
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 300 else text[:300] + "…"
+
+
+def includes(got, wanted, where="the answer"):
+    """Has the answer all that is wanted? It may have more."""
+    if wanted == "uuid7":
+        if not isinstance(got, str) or not UUID7.match(got):
+            raise Wrong("%s: %s is no UUIDv7" % (where, short(got)))
+    elif isinstance(wanted, dict) and isinstance(got, dict):
+        for name, part in wanted.items():
+            if name == "document":
+                if not same(as_wanted(got.get(name), part), part):
+                    raise Wrong("the document: %s, wanted %s" % (short(got.get(name)), short(part)))
+            elif name not in got and part is not None:
+                raise Wrong("%s: no %s in %s" % (where, name, short(got)))
+            else:
+                includes(got.get(name), part, name)
+    elif isinstance(wanted, list) and isinstance(got, list):
+        if len(got) != len(wanted):
+            raise Wrong("%s: %d, wanted %d" % (where, len(got), len(wanted)))
+        for one, part in zip(got, wanted):
+            includes(one, part, where)
+    elif not same(got, wanted):
+        raise Wrong("%s: %s, wanted %s" % (where, short(got), short(wanted)))
+
+
+def as_wanted(document, wanted):
+    """Without what says nothing: an id, a priority of 0 and a payload of null may be there or not."""
+    if not isinstance(document, dict):
+        return document
+    silent = {"priority": 0, "payload": None}
+    return {name: value for name, value in document.items()
+            if name in wanted or not (name == "id" or (name in silent and value == silent[name]))}
+
+
+class Step:
+    def __init__(self, store, step):
+        self.store, self.step = store, step
+
+    def check(self, then, answer, begin, end):
+        for kind in ("job", "record", "redis", "order", "shard", "shards", "known_once"):
+            if kind in then:
+                getattr(self, "check_" + kind)(then, answer, begin, end)
+
+    def check_job(self, then, answer, begin, end):
+        job = answer.get("id") if then["job"] == "$id" else then["job"]
+        state, score = self.store.state(then["queue"], job)
+        if then.get("state", state) != state:
+            raise Wrong("%s is %s, wanted %s" % (job, state, then["state"]))
+        least = begin - then.get("priority", 0) * 1000000
+        most = end - then.get("priority", 0) * 1000000
+        if "in" in then:
+            least, most = begin + then["in"], end + then["in"]
+        if "at" in then:
+            least = most = then["at"]
+        if ("in" in then or "at" in then or "priority" in then) and not (
+                least - 0.001 <= score <= most + 0.001):
+            raise Wrong("%s: its score is %r, wanted %r to %r" % (job, score, least, most))
+        text = self.store.do("HGET", "later:{%s}:jobs" % then["queue"], job)
+        if "bytes" in then and then["bytes"] not in text:
+            raise Wrong("the document is %s" % text[:300])
+        if "document" in then:
+            document = json.loads(text)
+            if document.get("id", job) != job:
+                raise Wrong("the document's id is %r" % document["id"])
+            if not same(as_wanted(document, then["document"]), then["document"]):
+                raise Wrong("the document is %s, wanted %s" % (text[:300], short(then["document"])))
+
+    def check_record(self, then, *_):
+        record = self.store.do("HGET", "later:{%s}:records" % then["queue"], then["record"]) or ""
+        if then["line"] not in record.split("\n"):
+            raise Wrong("the record is %r, wanted %s" % (record, then["line"]))
+
+    def check_redis(self, then, *_):
+        got = self.store.do(*then["redis"])
+        got = int(got) if isinstance(got, bool) else got
+        if got != then["is"]:
+            raise Wrong("%s: %r, wanted %r" % (" ".join(then["redis"]), got, then["is"]))
+
+    def check_order(self, then, *_):
+        got = self.store.do("ZRANGE", "later:{%s}:ready" % then["queue"], 0, -1)
+        if got != then["order"]:
+            raise Wrong("the order is %s …" % got[:5])
+
+    def places(self, queue, count):
+        return [queue] + ["%s/%d" % (queue, i) for i in range(count)]
+
+    def check_shard(self, then, *_):
+        wanted = "%s/%d" % (then["queue"], crc16(then["shard"]) % then["count"])
+        got = [place for place in self.places(then["queue"], then["count"])
+               if self.store.do("HEXISTS", "later:{%s}:jobs" % place, then["shard"])]
+        if got != [wanted]:
+            raise Wrong("%s is in %s, wanted %s" % (then["shard"], got, wanted))
+
+    def check_shards(self, then, *_):
+        for job in then["shards"]:
+            self.check_shard({**then, "shard": job})
+
+    def check_known_once(self, then, *_):
+        held = [job for place in self.places(then["queue"], then["count"])
+                for job in self.store.do("HKEYS", "later:{%s}:jobs" % place)]
+        for job in then["known_once"]:
+            if held.count(job) != 1:
+                raise Wrong("%s is there %d times" % (job, held.count(job)))
+
+
+# ---- the driver
+
+
+class Driver:
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, call):
+        self.process.stdin.write(json.dumps(call).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise Wrong("the driver has ended: status %s" % self.process.wait())
+        return json.loads(line)
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait()
+
+
+def judge(store, driver, place, step, before_first):
+    for words in step.get("before", []):
+        store.do(*words)
+    for words in step.get("on_all", []):
+        store.on_all(*words)
+    if "fresh" in step or before_first:
+        answer = driver.ask({"open": {**place, **step.get("fresh", {})}})
+        if "error" in answer and answer["error"] != step.get("answers", [{}])[0].get("error"):
+            raise Wrong("open: %s" % short(answer))
+    begin = store.now()
+    got = driver.ask(step["call"])
+    end = store.now()
+    wanted = step.get("answers", [step.get("answer", {})])
+    then = step.get("then", [])
+    for last, one in zip([False] * (len(wanted) - 1) + [True], wanted):
+        try:
+            includes(got, {name: part for name, part in one.items() if name != "then"})
+            then = then + one.get("then", [])
+            break
+        except Wrong as wrong:
+            if last:
+                raise Wrong("%s (%s)" % (wrong, short(got)))
+    if isinstance(got.get("error"), str) and not any("error" in one for one in wanted):
+        raise Wrong("answered %s" % short(got))
+    for one in then:
+        Step(store, step).check(one, got, begin, end)
+
+
+def main():
+    conformance, url = sys.argv[1:3]
+    with open(conformance, encoding="utf-8") as file:
+        steps = expand(json.load(file)["steps"])
+    place = place_of(url)
+    store = Store(place)
+    store.on_all("FLUSHALL")
+    driver = Driver(sys.argv[sys.argv.index("--") + 1:])
+    only = os.environ.get("CONFORMANCE_ONLY", "")
+    first = True
+    for step in steps:
+        if only not in step["name"]:
+            continue
+        try:
+            judge(store, driver, place, step, first)
+            print("ok", step["name"])
+        except Wrong as wrong:
+            print("no %s\n# %s" % (step["name"], wrong))
+        first = False
+    print("ok the driver ends with 0" if driver.end() == 0 else "no the driver ends with 0", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Every client does what tests/clients/conformance.json says; the one in C, by `later`, too.
+# CLIENTS='python c' tries only those.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+needs python3
+
+clients=$(cd "$top_srcdir" && pwd)/tests/clients
+
+# One that has redis-py; Debian's own may stand behind another.
+python=
+for candidate in python3 /usr/bin/python3; do
+    if [ -z "$python" ] && "$candidate" -c 'import redis' 2>/dev/null; then
+        python=$candidate
+    fi
+done
+if [ -z "$python" ]; then
+    echo "1..0 # SKIP python3-redis is not installed"
+    exit 0
+fi
+start_redis 'appendonly no'
+
+# conforms NAME DRIVER [ARGUMENT...]: a result for each step of the file.
+conforms()
+{
+    client=$1
+    shift
+    case " ${CLIENTS:-$client} " in
+    *" $client "*) ;;
+    *) return 0 ;;
+    esac
+    "$python" "$clients/judge.py" "$clients/conformance.json" "$LATER_REDIS_URL" -- "$@" \
+        >"$work/verdicts" 2>"$work/judge.err" </dev/null
+    judged=$?
+    while IFS= read -r verdict; do
+        case $verdict in
+        'ok '*) ok "$client: ${verdict#ok }" ;;
+        'no '*) not_ok "$client: ${verdict#no }" ;;
+        *) echo "$verdict" ;;
+        esac
+    done <"$work/verdicts"
+    [ "$judged" -eq 0 ] || not_ok "$client: the judge comes to an end" "$work/judge.err"
+}
+
+# missing NAME WHY: a client that this machine cannot try.
+missing()
+{
+    tap_number=$((tap_number + 1))
+    echo "ok $tap_number - $1 # SKIP $2"
+}
+
+conforms c "$python" "$clients/driver_later.py" "$later_bin"
+conforms python "$python" "$clients/driver.py"
+conforms python-asyncio "$python" "$clients/driver.py" async
+finish
