@@ -71,6 +71,18 @@ char *exec_answer_cancel(const struct later_job *job, size_t *len)
 
 /* --- what it writes --- */
 
+/* What it gives back; encoded anew, since a line's bytes are jansson's. */
+static void take_value(struct later_job *job, const json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+
+    if (text)
+        later_job_value(job, text, 0);
+    else if (value)
+        later_job_log(job, LATER_ERROR, "no memory for its value");
+    free(text);
+}
+
 static uint32_t take_result(struct later_job *job, const json_t *answer)
 {
     static const struct {
@@ -89,6 +101,8 @@ static uint32_t take_result(struct later_job *job, const json_t *answer)
             continue;
         if (results[i].result != LATER_DONE)
             later_job_error(job, "%s", error ? error : "the program gave no reason");
+        if (results[i].result == LATER_DONE)
+            take_value(job, json_object_get(answer, "value"));
         if (in >= 0 && (results[i].result == LATER_RETRY || results[i].result == LATER_RETURN))
             later_job_retry_in(job, fmin(in, 315360000));
         return results[i].result;
@@ -113,11 +127,12 @@ static void take_log(const struct later_job *job, const char *program, const jso
         later_log("exec", (enum later_level)level, "%s: %s", program, text);
 }
 
-static void take_progress(const struct later_job *job, const json_t *progress)
+static void take_progress(struct later_job *job, const json_t *progress)
 {
-    later_job_log(job, LATER_DEBUG, "progress: %.15g of %.15g %s",
-                  later_json_number(progress, "done", 0), later_json_number(progress, "total", 0),
-                  later_json_string(progress, "text", ""));
+    double done = later_json_number(progress, "done", 0);
+    double total = later_json_number(progress, "total", 0);
+
+    later_job_progress(job, fmax(done, 0), fmax(total, 0), later_json_string(progress, "text", ""));
 }
 
 static enum exec_answer_kind take(struct later_job *job, const char *program, const json_t *line,

@@ -5,6 +5,8 @@
  *     {"id":"j-1","type":"exec.resize","queue":"default","attempt":1,"max_attempts":25,
  *      "time_left":297.9,"token":"…","trace":"t-9","document":{...}}
  *     {"id":"j-1","result":"retry","error":"no room","in":60}
+ *     {"id":"j-1","result":"done","value":{"width":640}}
+ *     {"id":"j-1","progress":{"done":3,"total":9,"text":"page 3"}}
  *     {"log":"warn","text":"the disk is nearly full"}
  */
 #ifndef LATER_JOBS_EXEC_ANSWER_H

@@ -28,6 +28,7 @@ struct http_target {
     char *url;
     char *ca_file;      /* NULL: the system's certificates */
     char *headers_file; /* NULL: none */
+    bool value;         /* what it answers is the job's value */
     bool payload;       /* post the payload, not the whole document */
     bool private;       /* private addresses are allowed */
     bool has_type;      /* its headers say Content-Type */
@@ -52,6 +53,7 @@ struct http_request {
     size_t head_len, body_len; /* bytes of the answer so far */
     char text[HTTP_TEXT_MAX + 1];
     size_t text_len;
+    char *body;       /* of a target with `value`: HTTP_BODY_MAX bytes at most; owned */
     char refused[64]; /* the private address that was in the way */
     bool tried;       /* another was not */
     char error[CURL_ERROR_SIZE];

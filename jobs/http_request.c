@@ -3,6 +3,7 @@
 #include "http_address.h"
 
 #include <arpa/inet.h>
+#include <jansson.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,8 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     struct http_request *request = arg;
     size_t len = size * count;
 
+    if (request->body && len <= HTTP_BODY_MAX - request->body_len)
+        memcpy(request->body + request->body_len, bytes, len);
     request->body_len += len;
     for (size_t i = 0; i < len && request->text_len < HTTP_TEXT_MAX; i++) {
         unsigned char c = (unsigned char)bytes[i];
@@ -188,8 +191,9 @@ struct http_request *http_request_new(struct later_job *job, const struct http_t
         return NULL;
     request->job = job;
     request->target = target;
+    request->body = target->value ? malloc(HTTP_BODY_MAX) : NULL;
     request->easy = http_curl.easy_init();
-    if (!request->easy || add_headers(request) != 0) {
+    if (!request->easy || target->value != (request->body != NULL) || add_headers(request) != 0) {
         http_request_free(request);
         return NULL;
     }
@@ -216,10 +220,40 @@ void http_request_free(struct http_request *request)
     if (request->easy)
         http_curl.easy_cleanup(request->easy);
     http_curl.slist_free_all(request->headers);
+    free(request->body);
     free(request);
 }
 
 /* --- what it means --- */
+
+/* JSON as it is, other text as a string. */
+static void take_value(struct http_request *request)
+{
+    size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;
+    json_t *json;
+    char *text = NULL;
+
+    if (!request->body || request->body_len == 0)
+        return;
+    if (request->body_len > HTTP_BODY_MAX) {
+        later_job_log(request->job, LATER_WARN, "its answer is too long for a value");
+        return;
+    }
+    json = json_loadb(request->body, request->body_len, flags | JSON_ALLOW_NUL, NULL);
+    if (json) {
+        later_job_value(request->job, request->body, request->body_len);
+        json_decref(json);
+        return;
+    }
+    json = json_stringn(request->body, request->body_len);
+    text = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
+    if (text)
+        later_job_value(request->job, text, 0);
+    else
+        later_job_log(request->job, LATER_WARN, "its answer is neither JSON nor UTF-8: no value");
+    json_decref(json);
+    free(text);
+}
 
 static enum later_result result_of_status(struct http_request *request, long status)
 {
@@ -227,8 +261,10 @@ static enum later_result result_of_status(struct http_request *request, long sta
     curl_off_t after = 0;
     char *to = NULL;
 
-    if (status >= 200 && status < 300)
+    if (status >= 200 && status < 300) {
+        take_value(request);
         return LATER_DONE;
+    }
     if (status >= 300 && status < 400) {
         http_curl.easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &to);
         later_job_error(job, "status %ld: it redirects to %.500s, which is not followed", status,

@@ -59,6 +59,7 @@ struct config_type {
     struct later_ceiling ceiling;
     bool exclusive;       /* jobs of one type exclude each other, on all hosts */
     uint32_t max_running; /* jobs of this entry at once, on all hosts; 0 = no limit */
+    double result;        /* seconds that a result is kept; 0 = it is not */
 };
 
 struct config_limit {

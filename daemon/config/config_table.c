@@ -167,6 +167,9 @@ const struct config_row config_table[] = {
     { "types.max_running", CONFIG_UINT, CONFIG_IN_TYPE, .offset = TYPE(max_running), .min = 1,
       .max = 1000000, .text = "no limit",
       .help = "So many jobs of this entry run at once, on all hosts together." },
+    { "types.result", CONFIG_REAL, CONFIG_IN_TYPE, .offset = TYPE(result), .min = 0,
+      .max = LATER_RESULT_MAX, .unit = "seconds",
+      .help = "What a handler gives back, or why it failed, is kept so long; 0: not at all." },
 
     { "limits.type", CONFIG_NAME, CONFIG_IN_LIMIT, .offset = LIMIT(type), .max = 129,
       .check = config_check_pattern, .text = "none",

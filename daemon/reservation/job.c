@@ -18,6 +18,7 @@ void job_policy(struct later_job *job, const struct config *config)
     config_policy(config, job->rules, &job->policy);
     later_policy_apply(&job->policy, &job->doc);
     job->deadline = job->began + job->policy.timeout;
+    job->kept = job->doc.result > 0 ? job->doc.result : job->rules ? job->rules->result : 0;
 }
 
 bool job_result_valid(uint32_t result)

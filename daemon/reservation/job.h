@@ -42,6 +42,9 @@ struct later_job {
     uint32_t kind;   /* enum later_kind */
     void *data;
     uint32_t result;
+    double kept; /* seconds that its result is kept; 0: nobody asked */
+    char *value; /* what it gives back; owned, NULL: none */
+    size_t value_len;
 
     /* Event jobs. */
     bool event, cancel_sent, ended, in_perform;

@@ -12,7 +12,7 @@
 
 #define DIGITS "0123456789"
 
-static const char magic[8] = "laterd2";
+static const char magic[8] = "laterd3";
 
 /* All pages that this process has mapped: a signal handler has no other way to them. */
 static struct slots *mapped;

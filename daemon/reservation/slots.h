@@ -42,6 +42,7 @@
 #define SLOTS_CALLS  130  /* reserves under way: two a queue at most */
 #define SLOTS_HOLDS  1024 /* locks and places of all jobs that run */
 #define SLOT_TEXT    1000
+#define SLOT_NOTE    200 /* of how far a job has come */
 
 enum slot_state { SLOT_FREE, SLOT_HELD, SLOT_RUNNING, SLOT_FINISHED, SLOT_RETURNING };
 
@@ -71,7 +72,15 @@ struct slot {
     double wait;
     char how[12];
     char kind[8];
-    char text[SLOT_TEXT + 1]; /* while RUNNING: the job's last line in the log */
+    char text[SLOT_TEXT + 1]; /* while RUNNING: the job's last line in the log; of an ACK: its
+                               * value, if it fits */
+    double kept;              /* seconds that its result is kept; 0: nobody asked */
+    uint32_t value_len;       /* value.h; 0: none */
+    /* How far it has come: progress.h. */
+    _Atomic uint32_t progress;
+    uint32_t progress_told; /* keeper: which change Redis has been told of */
+    double done, total;
+    char note[SLOT_NOTE + 1];
 };
 
 /* A reserve that was sent and has no answer yet, or whose answer was lost with its connection. */
@@ -127,6 +136,7 @@ struct slots_page {
     _Atomic uint32_t awaited;   /* supervisor: tell me when you are idle */
     _Atomic uint32_t running;   /* jobs that run now */
     _Atomic uint32_t holds;     /* those from here on are NONE */
+    _Atomic uint32_t values;    /* slots from here on have no file */
     _Atomic uint64_t performed; /* attempts that ended */
     _Atomic uint64_t failed;    /* of them not done */
     _Atomic int64_t heartbeat;  /* microseconds of later_clock(): the worker's loop turned */

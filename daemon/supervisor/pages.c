@@ -2,6 +2,7 @@
 #include "supervisor/pages.h"
 
 #include "log.h"
+#include "reservation/value.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +21,21 @@ int pages_make_folder(const char *state_dir, char *folder, size_t room, struct l
     return 0;
 }
 
+/* Is it a value of a job? That of a page which is gone goes, too. */
+static bool of_page(const char *folder, const char *name)
+{
+    char page[300], path[800];
+
+    if (!value_is_file(name, page, sizeof page))
+        return false;
+    snprintf(path, sizeof path, "%s/%s", folder, page);
+    if (access(path, F_OK) < 0) {
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        unlink(path);
+    }
+    return true;
+}
+
 void pages_adopt(const char *folder, struct keeper *keeper)
 {
     DIR *dir = opendir(folder);
@@ -31,7 +47,7 @@ void pages_adopt(const char *folder, struct keeper *keeper)
         struct slots *slots;
         char path[800];
 
-        if (entry->d_name[0] == '.')
+        if (entry->d_name[0] == '.' || of_page(folder, entry->d_name))
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         slots = slots_open(path, &err);

@@ -9,6 +9,7 @@
 #include "link/follow.h"
 #include "log.h"
 #include "notify.h"
+#include "reservation/value.h"
 #include "supervisor/pages.h"
 
 #include <errno.h>
@@ -108,6 +109,7 @@ static void expel(void *arg, struct slots *slots, const char *why)
 static void page_settled(void *arg, struct slots *slots)
 {
     (void)arg;
+    value_sweep(slots);
     slots_close(slots, true);
 }
 

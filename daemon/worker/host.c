@@ -1,15 +1,18 @@
 /* host.c: the functions behind later/job.h. */
 #include "worker/admission.h"
 #include "reservation/job.h"
+#include "reservation/progress.h"
 #include "worker/worker.h"
 
 #include "client/call.h"
 #include "base/clock.h"
+#include "job/json.h"
 #include "queue/lock.h"
 #include "queue/stock.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Plugins get one table per process: host_table() fills in whose. */
@@ -87,6 +90,48 @@ static void job_retry_in(struct later_job *job, double seconds)
 static void job_kind(struct later_job *job, uint32_t kind)
 {
     job->kind = kind;
+}
+
+static int refuse(const struct later_job *job, const char *call, const char *why)
+{
+    struct log_job fields;
+
+    job_log_fields(job, -1, &fields);
+    log_job(LOG_ERROR, &fields, "%s: %s", call, why);
+    return LATER_FAILED;
+}
+
+static int job_value(struct later_job *job, const char *json, size_t len)
+{
+    struct later_error err;
+    char *value;
+
+    if (job->worker && !job->slot)
+        return refuse(job, "later_job_value", "the job's time was over, it is settled");
+    if (job->worker && job->kept <= 0)
+        return LATER_NO;
+    len = len ? len : strlen(json);
+    if (len > LATER_VALUE_MAX)
+        return refuse(job, "later_job_value", "longer than 65536 bytes");
+    if (later_json_scan(json, len, NULL, 0, &err) < 0)
+        return refuse(job, "later_job_value", err.text);
+    value = malloc(len);
+    if (!value)
+        return refuse(job, "later_job_value", "no memory");
+    memcpy(value, json, len);
+    free(job->value);
+    job->value = value;
+    job->value_len = len;
+    return LATER_YES;
+}
+
+static int job_progress(struct later_job *job, double done, double total, const char *text)
+{
+    if (!(done >= 0 && isfinite(done) && total >= 0 && isfinite(total)))
+        return refuse(job, "later_job_progress", "done and total are numbers from 0");
+    if (job->slot)
+        progress_note(job->slot, done, total, text ? text : "");
+    return job->worker && !job->slot ? LATER_FAILED : LATER_YES;
 }
 
 static void job_set_data(struct later_job *job, void *data)
@@ -168,7 +213,8 @@ static int host_push(struct later_job *job, const struct later_push_job *push)
                                     .priority = known.priority,
                                     .max_attempts = known.max_attempts,
                                     .in = known.delay,
-                                    .timeout = known.timeout };
+                                    .timeout = known.timeout,
+                                    .result = known.result };
     if (later_push(client, known.queue ? known.queue : job->queue, &fresh, NULL, &result, &err) <
         0) {
         log_failure(job, "later_push", &err);
@@ -327,7 +373,9 @@ const struct later_host *host_table(struct worker *worker)
                                             .unlock = host_unlock,
                                             .limit = host_limit,
                                             .lock_fence = host_lock_fence,
-                                            .job_kind = job_kind };
+                                            .job_kind = job_kind,
+                                            .job_value = job_value,
+                                            .job_progress = job_progress };
 
     the_worker = worker;
     return &host;

@@ -60,6 +60,8 @@ static int run(struct later_job *job, struct event_base *base)
         return LATER_E_BUG;
     }
     fprintf(stderr, "%s%s%s\n", words[job->result], job->error[0] ? ": " : "", job->error);
+    if (job->result == LATER_DONE && job->value)
+        printf("%.*s\n", (int)job->value_len, job->value);
     return status[job->result];
 }
 
@@ -94,6 +96,7 @@ static int perform_in(struct worker *worker, const struct config *config, const 
     job_policy(&job, config);
     status = run(&job, worker->base);
     plugin_set_stop(worker->plugins);
+    free(job.value);
     free(document);
     return status;
 }

@@ -1,6 +1,7 @@
 /* run.c: one job: find its handler, run it, turn the result into exactly one settlement. */
 #include "worker/admission.h"
 #include "reservation/job.h"
+#include "reservation/value.h"
 #include "worker/worker.h"
 
 #include "base/clock.h"
@@ -148,6 +149,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
         return false;
     }
     job_policy(job, worker->config);
+    job->slot->kept = job->kept;
     job_log_fields(job, -1, &fields);
     switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
                                  redis_now(worker))) {
@@ -193,6 +195,7 @@ static void job_free(struct later_job *job)
     if (job->timer)
         event_free(job->timer);
     batch_release(job->batch);
+    free(job->value);
     free(job);
 }
 
@@ -213,6 +216,21 @@ static void log_end(const struct later_job *job, const struct slot *slot, double
         log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);
 }
 
+/* It has to outlive us: we may die before Redis has it. */
+static void keep_value(struct later_job *job)
+{
+    struct log_job fields;
+    struct later_error err;
+
+    if (job->value && job->slot->verb == LATER_VERB_ACK &&
+        value_keep(job->worker->slots, job->slot, job->value, job->value_len, &err) < 0) {
+        job_log_fields(job, -1, &fields);
+        log_job(LOG_ERROR, &fields, "done, but its value is lost: %s", err.text);
+    }
+    free(job->value);
+    job->value = NULL;
+}
+
 /* An attempt has ended with `result`. The job is settled, its struct not freed. */
 static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
 {
@@ -223,6 +241,7 @@ static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
     if (type && !job->event)
         learn(&type->average, seconds);
     job_settle(job, job->slot, result, timed_out, run_random());
+    keep_value(job);
     log_end(job, job->slot, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
     if (result != LATER_DONE && result != LATER_RETURN)

@@ -27,7 +27,8 @@ static int prepare_document(struct prepared *to, const struct later_new_job *job
                                           .priority = job->priority,
                                           .max_attempts = job->max_attempts,
                                           .timeout = job->timeout,
-                                          .expires_at = job->expires_at };
+                                          .expires_at = job->expires_at,
+                                          .result = job->result };
 
     if (!job->type)
         return later_fail(err, LATER_E_DATA, "no type");

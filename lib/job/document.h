@@ -21,6 +21,8 @@
 #define LATER_UNIQUE_MAX   1e9 /* seconds that an id may stay taken */
 #define LATER_AT_MIN       1e9 /* UNIX seconds, in 2001; below, a delay was meant */
 #define LATER_LOCK_MAX     200
+#define LATER_RESULT_MAX   86400 /* seconds that a result is kept */
+#define LATER_VALUE_MAX    65536 /* bytes of what a handler gives back */
 #define LATER_BUCKET_MAX   64
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
 #define LATER_PRIORITY_MAX 100
@@ -38,6 +40,7 @@ struct later_document {
     uint32_t max_attempts; /* 0 = not said */
     double timeout;        /* seconds; 0 = not said */
     double expires_at;     /* UNIX seconds; 0 = never */
+    double result;         /* seconds that its result is kept; 0 = not said */
     double in, at;         /* for lines of `later push --file`; < 0 = not said */
     double unique_for;     /* for them, too: seconds; 0 = not said */
     bool has_backoff;
@@ -79,7 +82,7 @@ struct later_document_parts {
     const char *backoff; /* JSON; NULL: none */
     int32_t priority;    /* 0: not written */
     uint32_t max_attempts;
-    double timeout, expires_at; /* 0: not written */
+    double timeout, expires_at, result; /* 0: not written */
 };
 
 /* Builds a document and parses it back, so that nothing is pushed which a worker would refuse, and

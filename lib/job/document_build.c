@@ -99,7 +99,8 @@ static int add_members(struct draft *draft, const struct later_document_parts *p
     if (add_number(draft, "priority", parts->priority, err) < 0 ||
         add_number(draft, "max_attempts", parts->max_attempts, err) < 0 ||
         add_number(draft, "timeout", parts->timeout, err) < 0 ||
-        add_number(draft, "expires_at", parts->expires_at, err) < 0)
+        add_number(draft, "expires_at", parts->expires_at, err) < 0 ||
+        add_number(draft, "result", parts->result, err) < 0)
         return -1;
     if (parts->backoff) {
         if (check_json("backoff", parts->backoff, strlen(parts->backoff), err) < 0)

@@ -169,6 +169,17 @@ static int read_expires_at(struct later_document *doc, const struct later_json_m
     return 0;
 }
 
+static int read_result(struct later_document *doc, const struct later_json_member *value,
+                       struct later_error *err)
+{
+    if (read_number(value, &doc->result, err) < 0)
+        return -1;
+    if (!(doc->result > 0 && doc->result <= LATER_RESULT_MAX))
+        return later_fail(err, LATER_E_DATA, "result: must be above 0 and at most %d seconds",
+                          LATER_RESULT_MAX);
+    return 0;
+}
+
 static int read_in(struct later_document *doc, const struct later_json_member *value,
                    struct later_error *err)
 {
@@ -315,6 +326,7 @@ static const struct member {
     { "expires_at", false, read_expires_at },
     { "backoff", false, read_backoff },
     { "lock", false, read_lock },
+    { "result", false, read_result },
     { "queue", true, read_queue },
     { "in", true, read_in },
     { "at", true, read_at },

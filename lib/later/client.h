@@ -73,6 +73,8 @@ struct later_new_job {
     size_t document_len;   /* 0: strlen(document) */
     double unique_for;     /* seconds, up to 10^9, that the id stays taken after the job is done or
                             * has expired: pushed again, it is LATER_IS_KNOWN. 0: not at all */
+    double result;         /* seconds, up to 86,400, that its result is kept, for later_wait(); 0:
+                            * as its type says, mostly not at all */
 };
 
 enum later_push_result { LATER_IS_PUSHED = 0, LATER_IS_KNOWN = 1, LATER_IS_REPLACED = 2 };

@@ -129,6 +129,7 @@ struct later_push_job {
     uint32_t max_attempts; /* 0: the worker's default */
     uint32_t reserved;
     double timeout; /* seconds; 0: the worker's default */
+    double result;  /* seconds, up to 86,400, that its result is kept; 0: as its type says */
 };
 
 /* The host's functions; call them by the names below. New ones are added at the end only. */
@@ -156,6 +157,8 @@ struct later_host {
                  uint32_t sliding);
     int (*lock_fence)(struct later_job *job, const char *name, uint64_t *fence);
     void (*job_kind)(struct later_job *job, uint32_t kind);
+    int (*job_value)(struct later_job *job, const char *json, size_t len);
+    int (*job_progress)(struct later_job *job, double done, double total, const char *text);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
@@ -283,6 +286,26 @@ static inline void later_job_kind(struct later_job *job, enum later_kind kind)
 {
     if (LATER_HAS(job_kind))
         later_host->job_kind(job, (uint32_t)kind);
+}
+/* What the job gives back to who waits for it, if it ends as LATER_DONE: one JSON value of len
+ * bytes (0: strlen(json)), at most 65,536, copied. The last call counts; without one it is null.
+ * LATER_YES; LATER_NO where nobody asked for the job's result, so that it need not have been made;
+ * LATER_FAILED where it is no JSON or too long, which is logged and changes nothing, or on a laterd
+ * that lacks it. Does not block. */
+static inline int later_job_value(struct later_job *job, const char *json, size_t len)
+{
+    return LATER_HAS(job_value) ? later_host->job_value(job, json, len) : (int)LATER_FAILED;
+}
+/* How far the job has come: `done` of `total` (0: nobody knows), in whatever unit, and a few words
+ * (at most 200 bytes are kept; NULL: none). Shown by `later show` and `later status`; it reaches
+ * Redis at most once a second, and is kept with the job over its attempts. Cheap, never blocks:
+ * call it as often as you like. LATER_YES, or LATER_FAILED where a number is negative or none, the
+ * job's time was over, or on a laterd that lacks it. */
+static inline int later_job_progress(struct later_job *job, double done, double total,
+                                     const char *text)
+{
+    return LATER_HAS(job_progress) ? later_host->job_progress(job, done, total, text)
+                                   : (int)LATER_FAILED;
 }
 /* When to try again, in seconds (0 … 315,360,000), instead of the backoff. For LATER_RETRY and
  * LATER_RETURN. */

@@ -119,7 +119,8 @@ static bool same_types(const struct config *a, const struct config *b)
         const struct config_type *x = &a->types[i], *y = &b->types[i];
 
         if (strcmp(x->name, y->name) != 0 || x->max_attempts != y->max_attempts ||
-            x->exclusive != y->exclusive || x->max_running != y->max_running ||
+            x->exclusive != y->exclusive || x->result != y->result ||
+            x->max_running != y->max_running ||
             memcmp(&x->timeout, &y->timeout, sizeof x->timeout) != 0 ||
             x->ceiling.timeout != y->ceiling.timeout ||
             x->ceiling.attempts != y->ceiling.attempts || x->ceiling.wait != y->ceiling.wait ||

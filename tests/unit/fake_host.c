@@ -142,6 +142,31 @@ static void job_kind(struct later_job *job, uint32_t kind)
     job->kind = (enum later_kind)kind;
 }
 
+static int job_value(struct later_job *job, const char *json, size_t len)
+{
+    check_call(job, "later_job_value");
+    if (fake.value_answer != LATER_YES)
+        return fake.value_answer;
+    len = len ? len : strlen(json);
+    if (len > FAKE_VALUE)
+        return LATER_FAILED;
+    memcpy(job->value, json, len);
+    job->value[len] = '\0';
+    job->values++;
+    return LATER_YES;
+}
+
+static int job_progress(struct later_job *job, double done, double total, const char *text)
+{
+    check_call(job, "later_job_progress");
+    if (!(done >= 0 && total >= 0))
+        misuse("later_job_progress", "a number below 0");
+    job->done = done;
+    job->total = total;
+    snprintf(job->note, sizeof job->note, "%s", text ? text : "");
+    return LATER_YES;
+}
+
 static void job_set_data(struct later_job *job, void *data)
 {
     check_call(job, "later_job_set_data");
@@ -178,7 +203,8 @@ static struct event_base *event_base(void)
 static int push(struct later_job *job, const struct later_push_job *what)
 {
     check_call(job, "later_push");
-    if (what->size != sizeof *what || !what->type)
+    /* An older header's struct ends before `result`. */
+    if (what->size < offsetof(struct later_push_job, result) || !what->type)
         misuse("later_push", "size or type is not set");
     if (fake.redis_away)
         return LATER_FAILED;
@@ -280,7 +306,9 @@ const struct later_host *fake_host(void)
                                             .unlock = unlock,
                                             .limit = limit,
                                             .lock_fence = lock_fence,
-                                            .job_kind = job_kind };
+                                            .job_kind = job_kind,
+                                            .job_value = job_value,
+                                            .job_progress = job_progress };
 
     return &host;
 }

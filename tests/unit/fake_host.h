@@ -22,7 +22,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-enum { FAKE_CLAIMS = 64, FAKE_NAME = 201, FAKE_LOG = 131072, FAKE_ERROR = 1000 };
+enum {
+    FAKE_CLAIMS = 64,
+    FAKE_NAME = 201,
+    FAKE_LOG = 131072,
+    FAKE_ERROR = 1000,
+    FAKE_VALUE = 65536,
+    FAKE_NOTE = 200
+};
 
 /* One attempt at one job. Set the first part before performing it, look at the second after. */
 struct later_job {
@@ -41,6 +48,10 @@ struct later_job {
     char error[FAKE_ERROR + 1]; /* the last later_job_error(), cut as laterd cuts it */
     double retry_in;            /* of later_job_retry_in(); -1: not called */
     enum later_kind kind;       /* of later_job_kind() */
+    unsigned values;            /* calls of later_job_value() that were taken, ... */
+    char value[FAKE_VALUE + 1]; /* ... and the last one */
+    double done, total;         /* of the last later_job_progress() */
+    char note[FAKE_NOTE + 1];
     void *data;
 
     const struct later_type *handler; /* of the fake */
@@ -53,6 +64,7 @@ struct later_job {
 struct fake {
     struct event_base *base; /* for event types: one of the test's own */
     bool redis_away;         /* push, claim, lock, unlock, limit answer LATER_FAILED */
+    int value_answer;        /* LATER_NO: nobody asks for results */
     int lock_answer, unlock_answer, limit_answer, push_answer; /* else these; LATER_YES */
     unsigned stock;                                            /* how many there are of any item */
 

@@ -284,6 +284,16 @@ START_TEST(ceilings)
 }
 END_TEST
 
+START_TEST(results)
+{
+    const struct config *c =
+        config_of("types = ( { name = \"x\"; result = 86400; }, { name = \"y\"; } );\n");
+
+    ck_assert_double_eq(config_type_find(c, "x")->result, 86400);
+    ck_assert_double_eq(config_type_find(c, "y")->result, 0);
+}
+END_TEST
+
 START_TEST(exclusive_and_running)
 {
     const struct config *c =
@@ -369,6 +379,7 @@ static TCase *lists(void)
     tcase_add_test(tc, the_most_precise_type_is_found);
     tcase_add_test(tc, ceilings);
     tcase_add_test(tc, exclusive_and_running);
+    tcase_add_test(tc, results);
     tcase_add_test(tc, limits_of_the_same);
     tcase_add_test(tc, limits);
     tcase_add_test(tc, plugins_to_load);

@@ -280,6 +280,7 @@ START_TEST(test_seconds)
 {
     static const char timeout[] = "timeout: must be above 0 and at most 604800 seconds";
     static const char expires[] = "expires_at: must be UNIX seconds above 0";
+    static const char result[] = "result: must be above 0 and at most 86400 seconds";
     static const struct wrong rows[] = {
         { "\"timeout\":0", timeout },
         { "\"timeout\":-1", timeout },
@@ -287,6 +288,9 @@ START_TEST(test_seconds)
         { "\"timeout\":1e-400", timeout }, /* too small for a double: 0 */
         { "\"timeout\":null", "timeout: must be a number" },
         { "\"timeout\":\"5\"", "timeout: must be a number" },
+        { "\"result\":0", result },
+        { "\"result\":86400.5", result },
+        { "\"result\":true", "result: must be a number" },
         { "\"expires_at\":0", expires },
         { "\"expires_at\":-5", expires },
         { "\"expires_at\":null", "expires_at: must be a number" },
@@ -296,6 +300,9 @@ START_TEST(test_seconds)
     ALL_REFUSED(LATER_DOCUMENT_JOB, rows);
     ck_assert_double_eq(good(with("\"timeout\":0.001")).timeout, 0.001);
     ck_assert_double_eq(good(with("\"timeout\":604800")).timeout, 604800);
+    ck_assert_double_eq(good(with("\"result\":0.5")).result, 0.5);
+    ck_assert_double_eq(good(with("\"result\":86400")).result, 86400);
+    ck_assert_double_eq(good(with("\"priority\":1")).result, 0);
     ck_assert_double_eq(good(with("\"expires_at\":0.5")).expires_at, 0.5);
     ck_assert_double_eq(good(with("\"expires_at\":1763683200")).expires_at, 1763683200);
 }

@@ -200,7 +200,25 @@ START_TEST(says_it_on_3)
     expect(LATER_DONE);
     ck_assert_ptr_nonnull(strstr(fake.log, "warn of the job\n"));
     ck_assert_ptr_nonnull(strstr(fake.log, "error it: of all\n"));
-    ck_assert_ptr_nonnull(strstr(fake.log, "debug progress: 3 of 9 \n"));
+    ck_assert(job->done == 3 && job->total == 9);
+}
+END_TEST
+
+START_TEST(gives_back)
+{
+    each_line(
+        "echo '{\"id\":\"job-1\",\"result\":\"done\",\"value\":{\"a\": [1, \"\\u00e9\"]}}' >&3");
+    expect(LATER_DONE);
+    ck_assert_uint_eq(job->values, 1);
+    ck_assert_str_eq(job->value, "{\"a\":[1,\"é\"]}");
+}
+END_TEST
+
+START_TEST(gives_back_nothing)
+{
+    each_line("echo '{\"id\":\"job-1\",\"result\":\"bury\",\"value\":1}' >&3");
+    expect(LATER_BURY);
+    ck_assert_uint_eq(job->values, 0);
 }
 END_TEST
 
@@ -292,6 +310,8 @@ static TCase *lines_case(void)
     tcase_add_loop_test(tc, printing_is_harmless, 0, COUNT(prints));
     tcase_add_loop_test(tc, levels_of_lines, 0, COUNT(levels));
     tcase_add_test(tc, says_it_on_3);
+    tcase_add_test(tc, gives_back);
+    tcase_add_test(tc, gives_back_nothing);
     tcase_add_test(tc, line_too_long);
     tcase_add_test(tc, second_answer);
     tcase_add_test(tc, large_both_ways);

@@ -1,0 +1,29 @@
+/*
+ * progress.h: how far a running job has come, from its worker to the keeper, by its slot.
+ *
+ * The worker writes as often as its handler says; the keeper reads when it is time to tell Redis.
+ * `progress` of the slot counts the changes by two, and is odd while one is written: so a reader
+ * knows what is whole.
+ */
+#ifndef LATERD_PROGRESS_H
+#define LATERD_PROGRESS_H
+
+#include "reservation/slots.h"
+
+/* Of the worker. text is cut at SLOT_NOTE bytes. */
+void progress_note(struct slot *slot, double done, double total, const char *text);
+
+/* Of the keeper: what it says, in memory of the reader's own. `change` tells it from the last. */
+struct progress {
+    uint32_t change;
+    double done, total;
+    char note[SLOT_NOTE + 1];
+};
+
+/* Is there something new since `told`, and whole? Then into *progress. */
+bool progress_read(const struct slot *slot, uint32_t told, struct progress *progress);
+
+/* `{"done":…,"total":…,"text":…}` for later_queue_progress(); malloc'ed, NULL without memory. */
+char *progress_text(const struct progress *progress);
+
+#endif

@@ -1,0 +1,175 @@
+/* test_value.c: what a job gives back, and how far it has come, in its slot. */
+#include "reservation/progress.h"
+#include "reservation/value.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CAPACITY 4
+
+static char folder[32], path[64];
+static struct slots *slots;
+
+static void set_up(void)
+{
+    struct later_error err;
+
+    strcpy(folder, "/tmp/later-value-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/7.1", folder);
+    slots = slots_create(path, CAPACITY, &err);
+    ck_assert_ptr_nonnull(slots);
+}
+
+static void tear_down(void)
+{
+    value_sweep(slots);
+    slots_close(slots, true);
+    ck_assert_int_eq(rmdir(folder), 0); /* so all files are gone */
+}
+
+static size_t files(void)
+{
+    DIR *dir = opendir(folder);
+    size_t count = 0;
+
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+/* A JSON string of this length. */
+static char *string_of(size_t len)
+{
+    char *text = malloc(len + 1);
+
+    memset(text, 'x', len);
+    text[0] = text[len - 1] = '"';
+    text[len] = '\0';
+    return text;
+}
+
+static struct slot *keep(uint32_t i, const char *value)
+{
+    struct slot *slot = &slots->page->slots[i];
+    struct later_error err;
+
+    slot_finish(slot, LATER_VERB_ACK, 0, "", "", "");
+    ck_assert_int_eq(value_keep(slots, slot, value, strlen(value), &err), 0);
+    return slot;
+}
+
+static void has(const struct slot *slot, const char *value)
+{
+    static char got[LATER_VALUE_MAX];
+
+    ck_assert_uint_eq(value_read(slots, slot, got), strlen(value));
+    ck_assert_mem_eq(got, value, strlen(value));
+}
+
+START_TEST(of_every_length)
+{
+    static const size_t lengths[] = { 2, SLOT_TEXT, SLOT_TEXT + 1, LATER_VALUE_MAX };
+
+    for (size_t i = 0; i < 4; i++) {
+        char *value = string_of(lengths[i]);
+
+        has(keep(1, value), value);
+        free(value);
+    }
+    ck_assert_uint_eq(files(), 2);
+    value_drop(slots, &slots->page->slots[1]);
+    ck_assert_uint_eq(files(), 1);
+}
+END_TEST
+
+/* Whoever maps the page later finds it: the keeper, or the next laterd. */
+START_TEST(outlives_its_writer)
+{
+    char *value = string_of(5000);
+    struct slots *mine = slots;
+    struct later_error err;
+
+    keep(3, value);
+    slots = slots_open(path, &err);
+    ck_assert_ptr_nonnull(slots);
+    has(&slots->page->slots[3], value);
+    slots_close(mine, false);
+    free(value);
+}
+END_TEST
+
+START_TEST(what_is_no_value)
+{
+    static char got[LATER_VALUE_MAX];
+    char *value = string_of(5000), file[80];
+    struct slot *slot = keep(0, value);
+
+    snprintf(file, sizeof file, "%s.value-0", path);
+    slot->value_len = 4999; /* a string without its end */
+    ck_assert_uint_eq(value_read(slots, slot, got), 0);
+    slot->value_len = 5001;
+    ck_assert_uint_eq(value_read(slots, slot, got), 0);
+    slot->value_len = LATER_VALUE_MAX + 1;
+    ck_assert_uint_eq(value_read(slots, slot, got), 0);
+    slot->value_len = 5000;
+    ck_assert_int_eq(unlink(file) | mkfifo(file, 0600), 0); /* nobody hangs on it */
+    ck_assert_uint_eq(value_read(slots, slot, got), 0);
+    ck_assert_int_eq(unlink(file) | symlink("/dev/zero", file), 0);
+    ck_assert_uint_eq(value_read(slots, slot, got), 0);
+    free(value);
+}
+END_TEST
+
+START_TEST(names_of_files)
+{
+    char page[32];
+
+    ck_assert(value_is_file("12.3.value-17", page, sizeof page));
+    ck_assert_str_eq(page, "12.3");
+    ck_assert(!value_is_file("12.3", page, sizeof page));
+}
+END_TEST
+
+START_TEST(progress_is_whole)
+{
+    struct slot *slot = &slots->page->slots[0];
+    struct progress progress;
+    char *text;
+
+    ck_assert(!progress_read(slot, 0, &progress));
+    progress_note(slot, 1, 3, "one");
+    progress_note(slot, 2.5, 3, "\"two\"");
+    ck_assert(progress_read(slot, 0, &progress));
+    text = progress_text(&progress);
+    ck_assert_str_eq(text, "\"done\":2.5,\"total\":3,\"text\":\"\\\"two\\\"\"}");
+    free(text);
+    ck_assert(!progress_read(slot, progress.change, &progress));
+    atomic_fetch_add(&slot->progress, 1); /* one is being written */
+    ck_assert(!progress_read(slot, 0, &progress));
+    progress_note(slot, 3, 3, ""); /* after a writer that was killed in the middle */
+    ck_assert(progress_read(slot, 4, &progress));
+    ck_assert_double_eq(progress.done, 3);
+}
+END_TEST
+
+static TCase *all(void)
+{
+    TCase *tc = tcase_create("value");
+
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, of_every_length);
+    tcase_add_test(tc, outlives_its_writer);
+    tcase_add_test(tc, what_is_no_value);
+    tcase_add_test(tc, names_of_files);
+    tcase_add_test(tc, progress_is_whole);
+    return tc;
+}
+
+UNIT_MAIN("value", all)
