@@ -51,4 +51,11 @@ missing()
 conforms c "$python" "$clients/driver_later.py" "$later_bin"
 conforms python "$python" "$clients/driver.py"
 conforms python-asyncio "$python" "$clients/driver.py" async
+for library in phpredis predis; do
+    if php "$clients/driver.php" "$library" </dev/null >/dev/null 2>&1; then
+        conforms "php-$library" php "$clients/driver.php" "$library"
+    else
+        missing "php-$library" "php-cli or php-redis, or php-predis, is not installed"
+    fi
+done
 finish

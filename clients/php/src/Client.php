@@ -1,0 +1,279 @@
+<?php
+
+namespace Laterd;
+
+use Laterd\Redis\Link;
+use Laterd\Redis\Phpredis;
+use Laterd\Redis\Predis;
+use Laterd\Redis\Url;
+
+/**
+ * Pushes jobs into laterd's queues.
+ *
+ *     $later = Laterd\Client::connect('unix:/var/lib/laterd/redis.sock');
+ *     $later->push('mail.send', ['to' => 'a@b.c'], queue: 'mail', in: 60);
+ */
+final class Client
+{
+    public const PROTOCOL = '2';
+    private const SOCKET = 'unix:/var/lib/laterd/redis.sock';
+    private const REMEMBERED = '60'; // seconds; a call is repeated at once, or not at all
+    private const JOBS_MAX = 500;    // in a call; and bytes, unless one job is larger
+    private const BYTES_MAX = 262144;
+    private const PLANS_MAX = 20;    // heard one after the other, before it is given up
+    private const PAUSE = 50000;     // microseconds
+
+    private ?Link $link = null;
+    private \Closure $dial;
+    /** @var array<string, Plan> */
+    private array $plans = [];
+    /** @var array<string, true> places that stand in later:queues */
+    private array $announced = [];
+
+    /**
+     * @param object $redis Redis or RedisCluster (phpredis), Predis\Client, or a function that
+     *     answers one, which is called again where the connection is lost (Sentinels move)
+     * @param string $prefix of laterd's keys: its option redis.prefix
+     */
+    public function __construct(object $redis, private string $prefix = 'later')
+    {
+        $this->dial = $redis instanceof \Closure
+            ? fn () => self::adapt($redis())
+            : fn () => self::adapt($redis);
+    }
+
+    /** @param ?string $url see Redis\Url; none: $LATER_REDIS_URL, or the local laterd's own Redis */
+    public static function connect(
+        ?string $url = null,
+        ?string $password = null,
+        string $prefix = 'later',
+        ?string $library = null,
+    ): self {
+        $url = new Url($url ?? (getenv('LATER_REDIS_URL') ?: self::SOCKET), $password);
+        return new self(fn () => $url->link($library), $prefix);
+    }
+
+    /**
+     * Pushes one job; the options are those of NewJob, by their names. Look at the answer: an id that
+     * is known changes nothing.
+     *
+     * @throws QueueFull
+     */
+    public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed
+    {
+        return $this->pushMany([is_string($job) ? new NewJob($job, $payload, ...$options) : $job], $queue)[0];
+    }
+
+    /**
+     * Pushes many, up to 500 in a call.
+     *
+     * @param NewJob[] $jobs
+     * @return Pushed[] in their order
+     * @throws QueueFull when all were tried, and some found no room
+     */
+    public function pushMany(array $jobs, string $queue = 'default'): array
+    {
+        if (!preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $queue)) {
+            throw new \InvalidArgumentException("queue: 1 to 64 letters, digits and _ . -: $queue");
+        }
+        // All are checked before any is pushed.
+        $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
+        $answers = [];
+        for ($open = $this->routed($jobs, $queue), $tries = 0; $open; $tries++) {
+            try {
+                $open = $this->round($jobs, $queue, $open, $answers);
+            } catch (Refused $e) {
+                if (!$e->is('RESHARD') || $tries >= self::PLANS_MAX) {
+                    throw $e;
+                }
+                usleep($tries > 2 ? self::PAUSE : 0);
+                $this->plans[$queue] = Plan::parse($this->ask($queue, 'GET', $this->key($queue, 'shards')));
+                $open = $this->routed(array_diff_key($jobs, $answers), $queue);
+            }
+        }
+        ksort($answers);
+        if (in_array('full', array_column($answers, 'result'), true)) {
+            throw new QueueFull($queue, $answers);
+        }
+        return $answers;
+    }
+
+    /** What laterd has of a job; null: nothing, it has ended or never was. */
+    public function show(string $id, string $queue = 'default'): ?KnownJob
+    {
+        foreach ($this->plan($queue)->route($queue, $id) as $place) {
+            [$state, $score, $record, $document] = $this->call('show', $place, [$id]);
+            if ($state !== '') {
+                return new KnownJob($id, $state, $score === '' ? null : (float) $score, $record, $document);
+            }
+        }
+        return null;
+    }
+
+    /** A job that is dead or delayed becomes ready; false: it is neither. */
+    public function kick(string $id, string $queue = 'default'): bool
+    {
+        foreach ($this->plan($queue)->route($queue, $id) as $place) {
+            if ($this->call('kick', $place, [$id])[0] !== '') {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** How many jobs of a queue are ready, delayed or running. */
+    public function size(string $queue = 'default'): int
+    {
+        $size = 0;
+        foreach ($this->plan($queue)->places($queue) as $place) {
+            $size += $this->ask($place, 'HLEN', $this->key($place, 'jobs'))
+                - $this->ask($place, 'ZCARD', $this->key($place, 'dead'));
+        }
+        return $size;
+    }
+
+    /** The places that jobs have to go to, one after the other. */
+    private function routed(array $jobs, string $queue): array
+    {
+        $plan = $this->plans[$queue] ??= Plan::parse(null);
+        return array_map(fn ($job) => $plan->route($queue, $job[0]->id), $jobs);
+    }
+
+    /** One call at each place where a job is to go next. Answers what has to go on from there. */
+    private function round(array $jobs, string $queue, array $open, array &$answers): array
+    {
+        $again = [];
+        foreach ($this->batches($jobs, $open) as [$place, $mode, $numbers]) {
+            $batch = array_map(fn ($n) => $jobs[$n], $numbers);
+            foreach ($this->pushAt($place, $mode, $queue, $batch) as $i => $answer) {
+                $n = $numbers[$i];
+                if ($answer === 'ABSENT') {
+                    $again[$n] = array_slice($open[$n], 1);
+                    continue;
+                }
+                [$result, $state] = explode(' ', strtolower($answer) . ' ');
+                $answers[$n] = new Pushed($jobs[$n][0]->id, $queue, $result, $state);
+            }
+        }
+        return $again;
+    }
+
+    /** What goes in one call: the same place and mode, and no more than a call may have. */
+    private function batches(array $jobs, array $open): array
+    {
+        $batches = $last = $bytes = [];
+        foreach ($open as $n => $places) {
+            [$job, $document] = $jobs[$n];
+            $mode = count($places) > 1 ? ($job->replace ? 'seek-replace' : 'seek')
+                : ($job->replace ? 'replace' : 'new');
+            $to = "$mode $places[0]";
+            $size = strlen($document);
+            if (!isset($last[$to]) || count($batches[$last[$to]][2]) >= self::JOBS_MAX
+                || $bytes[$to] + $size > self::BYTES_MAX) {
+                $batches[] = [$places[0], $mode, []];
+                $last[$to] = array_key_last($batches);
+                $bytes[$to] = 0;
+            }
+            $batches[$last[$to]][2][] = $n;
+            $bytes[$to] += $size;
+        }
+        return $batches;
+    }
+
+    private function pushAt(string $place, string $mode, string $queue, array $batch): array
+    {
+        $epoch = $this->plans[$queue]->epoch;
+        $call = NewJob::uuid();
+        [$first, $document] = $batch[0];
+        if (!str_starts_with($mode, 'seek')) {
+            $this->announce($place);
+        }
+        if (count($batch) === 1 && $mode === 'new' && $first->isPlain()) {
+            $answers = $this->call('push_now', $place, [$epoch, $first->id, $document], $call);
+            if ($answers !== ['ASK']) {
+                return $answers;
+            }
+        }
+        $args = [self::REMEMBERED, "$mode/$epoch"];
+        foreach ($batch as [$job, $document]) {
+            array_push($args, $job->id, $job->when(), $job->rank(), $document);
+        }
+        return $this->call('push', $place, $args, $call);
+    }
+
+    /** So that `later size` finds the queue. */
+    private function announce(string $place): void
+    {
+        if (!isset($this->announced[$place])) {
+            $this->ask("{$this->prefix}:queues", 'SADD', "{$this->prefix}:queues", $place);
+            $this->announced[$place] = true;
+        }
+    }
+
+    private function plan(string $queue): Plan
+    {
+        return $this->plans[$queue] = Plan::parse($this->ask($queue, 'GET', $this->key($queue, 'shards')));
+    }
+
+    private function key(string $place, string $name): string
+    {
+        return "{$this->prefix}:{{$place}}:$name";
+    }
+
+    /** A script. Where Redis does not know it, nothing has run, and EVAL brings it. */
+    private function call(string $name, string $place, array $args, string $call = 'none'): mixed
+    {
+        $script = Script::named($name);
+        $keys = $script->keys($this->prefix, $place, $call);
+        $words = array_map('strval', [count($keys), ...$keys, ...$args]);
+        try {
+            return $this->again(fn (Link $link) => $link->command($keys[0], 'EVALSHA', $script->sha, ...$words));
+        } catch (Refused $e) {
+            if (!$e->is('NOSCRIPT')) {
+                throw $e;
+            }
+        }
+        return $this->again(fn (Link $link) => $link->command($keys[0], 'EVAL', $script->text, ...$words));
+    }
+
+    private function ask(string $place, string ...$words): mixed
+    {
+        return $this->again(fn (Link $link) => $link->command($words[1], ...$words));
+    }
+
+    /** Once more on a new connection where the first was lost: all that is called here may be repeated. */
+    private function again(\Closure $do): mixed
+    {
+        try {
+            return $do($this->link());
+        } catch (Unreachable) {
+            $this->link = null;
+            return $do($this->link());
+        }
+    }
+
+    /** The connection; the number of the protocol is compared at its first use. */
+    private function link(): Link
+    {
+        if (!$this->link) {
+            $link = ($this->dial)();
+            $number = $link->command("{$this->prefix}:protocol", 'GET', "{$this->prefix}:protocol");
+            if ($number !== null && $number !== self::PROTOCOL) {
+                throw new WrongProtocol("this Redis holds protocol $number, and this client knows " . self::PROTOCOL);
+            }
+            $this->announced = [];
+            $this->link = $link;
+        }
+        return $this->link;
+    }
+
+    private static function adapt(object $redis): Link
+    {
+        return match (true) {
+            $redis instanceof Link => $redis,
+            $redis instanceof \Redis, $redis instanceof \RedisCluster => new Phpredis($redis),
+            $redis instanceof \Predis\Client => new Predis($redis),
+            default => throw new \InvalidArgumentException('laterd: no Redis client: ' . $redis::class),
+        };
+    }
+}

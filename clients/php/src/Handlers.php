@@ -1,0 +1,148 @@
+<?php
+
+namespace Laterd;
+
+/**
+ * Performs jobs: a program for laterd's plugin exec, with `lines = true`.
+ *
+ *     $handlers = new Laterd\Handlers();
+ *     $handlers->on('exec.mail', function (Laterd\Job $job) { mail($job->payload['to'], …); });
+ *     $handlers->run();
+ *
+ * What a function returns is the job's value; what it throws ends the attempt. Whatever it prints
+ * is logged. By hand `php handlers.php exec.mail '{"to":"a@b.c"}'` tries a function without laterd.
+ */
+final class Handlers
+{
+    private const SPARE = 65536;    // bytes, to say that there are no more
+    private const ERROR_MAX = 1000; // bytes that laterd keeps
+
+    /** @var array<string, callable> */
+    private array $functions = [];
+    private Lines $lines;
+    private ?Job $job = null;
+    private ?string $spare = null;
+
+    /** @param string $type `*` is for all that have none */
+    public function on(string $type, callable $function): static
+    {
+        $this->functions[$type] = $function;
+        return $this;
+    }
+
+    /**
+     * Performs one job after the other, until laterd closes standard input.
+     *
+     * @param int $jobs ends after so many; 0: never
+     * @param int $memory ends when it has grown beyond so many bytes; 0: never
+     * @param ?callable $goOn asked after each job: false ends
+     */
+    public function run(int $jobs = 0, int $memory = 0, ?callable $goOn = null): void
+    {
+        if (!getenv('LATER_ANSWERS')) {
+            exit($this->try(array_slice($_SERVER['argv'] ?? [], 1)));
+        }
+        $this->lines = new Lines(STDIN, fopen('php://fd/' . getenv('LATER_ANSWERS'), 'w'));
+        $this->guard();
+        for ($done = 1; ($line = $this->lines->next()) !== null; $done++) {
+            $this->job = new Job($line, $this->lines);
+            $answer = $this->perform($this->job);
+            $last = $done === $jobs || $memory && memory_get_usage() > $memory || $goOn && !$goOn();
+            $this->answer($answer + ($last ? ['last' => true] : []));
+            if ($last) {
+                return;
+            }
+        }
+    }
+
+    /** What becomes of one job: the members of its answer. */
+    public function perform(Job $job): array
+    {
+        $function = $this->functions[$job->type] ?? $this->functions['*'] ?? null;
+        if (!$function) {
+            return ['result' => 'bury', 'error' => "the program has no function for $job->type"];
+        }
+        try {
+            $value = $function($job);
+            return ['result' => 'done'] + ($value === null ? [] : ['value' => $value]);
+        } catch (RetryJob $e) {
+            return ['result' => 'retry', 'error' => self::said($e), ...self::in($e->in)];
+        } catch (BuryJob $e) {
+            return ['result' => 'bury', 'error' => self::said($e)];
+        } catch (ReturnJob $e) {
+            return ['result' => 'return', 'error' => $e->getMessage(), 'in' => $e->in];
+        } catch (\Throwable $e) {
+            return ['result' => 'retry', 'error' => self::text($e)];
+        }
+    }
+
+    private function answer(array $answer): void
+    {
+        $id = $this->job->id;
+        $this->job = null;
+        $this->lines->write(['id' => $id] + $answer);
+        $this->lines->forget($id);
+    }
+
+    private static function in(?float $in): array
+    {
+        return $in === null ? [] : ['in' => $in];
+    }
+
+    /** What a handler said on purpose; with its cause where there is one. */
+    private static function said(Error $e): string
+    {
+        return $e->getMessage() . ($e->getPrevious() ? "\n" . self::text($e->getPrevious()) : '');
+    }
+
+    /** An exception as PHP prints it, with where it came from, as far as laterd keeps it. */
+    private static function text(\Throwable $e): string
+    {
+        $text = get_class($e) . ': ' . $e->getMessage() . ' in ' . $e->getFile() . ':' . $e->getLine() . "\n"
+            . $e->getTraceAsString();
+        return mb_strcut($text, 0, self::ERROR_MAX, 'UTF-8');
+    }
+
+    /** A job whose time is up ends where it is, and one that takes the program along is answered. */
+    private function guard(): void
+    {
+        if (function_exists('pcntl_async_signals')) {
+            pcntl_async_signals(true);
+            pcntl_signal(SIGTERM, function (): void {
+                $this->job ? throw new TimeIsUp('the time of this attempt is up') : exit(0);
+            }, false);
+        }
+        $this->spare = str_repeat(' ', self::SPARE);
+        register_shutdown_function(function (): void {
+            $this->spare = null;
+            if ($this->job) {
+                $this->answer(['result' => 'retry', 'error' => self::lastWords(), 'last' => true]);
+            }
+        });
+    }
+
+    private static function lastWords(): string
+    {
+        $error = error_get_last();
+        return $error && $error['type'] & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_RECOVERABLE_ERROR)
+            ? "$error[message] in $error[file]:$error[line]"
+            : 'the handler has ended the program';
+    }
+
+    /** One job from the command line; the answer is printed. Answers the exit status. */
+    private function try(array $words): int
+    {
+        [$type, $payload] = $words + [null, 'null'];
+        if ($type === null) {
+            fwrite(STDERR, "This is a program for laterd's plugin exec (lines = true). To try a function: TYPE PAYLOAD\n"
+                . 'Types: ' . implode(' ', array_keys($this->functions)) . "\n");
+            return 64;
+        }
+        $this->lines = new Lines(STDIN, STDERR);
+        $id = json_encode(NewJob::uuid());
+        $line = "{\"id\":$id,\"type\":" . json_encode($type) . ',"document":{"payload":' . $payload . '}}';
+        $answer = $this->perform(new Job($line, $this->lines));
+        echo json_encode($answer, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE), "\n";
+        return ['done' => 0, 'bury' => 65, 'return' => 75][$answer['result']] ?? 1;
+    }
+}

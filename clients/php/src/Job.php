@@ -1,0 +1,64 @@
+<?php
+
+namespace Laterd;
+
+/** A job that is being performed. */
+final class Job
+{
+    public readonly string $id;
+    public readonly string $type;
+    public readonly string $queue;
+    public readonly int $attempt; // from 1
+    public readonly int $maxAttempts;
+    public readonly ?string $token;
+    public readonly ?string $trace;
+    /** What was pushed, objects as arrays. */
+    public readonly mixed $payload;
+    public readonly array $document;
+    private float $end;
+
+    /** @param string $line as laterd writes it */
+    public function __construct(private string $line, private Lines $lines)
+    {
+        $job = json_decode($line, true, 512, JSON_THROW_ON_ERROR);
+        $this->id = $job['id'];
+        $this->type = $job['type'];
+        $this->queue = $job['queue'] ?? 'default';
+        $this->attempt = $job['attempt'] ?? 1;
+        $this->maxAttempts = $job['max_attempts'] ?? 25;
+        $this->token = $job['token'] ?? null;
+        $this->trace = $job['trace'] ?? null;
+        $this->document = $job['document'];
+        $this->payload = $job['document']['payload'] ?? null;
+        $this->end = hrtime(true) / 1e9 + ($job['time_left'] ?? 300);
+    }
+
+    /** Seconds until TimeIsUp. */
+    public function timeLeft(): float
+    {
+        return $this->end - hrtime(true) / 1e9;
+    }
+
+    /** Has somebody cancelled it? A long job asks now and then, and gives up. */
+    public function cancelled(): bool
+    {
+        return $this->lines->cancelled($this->id);
+    }
+
+    public function progress(float $done, float $total, string $text = ''): void
+    {
+        $this->lines->write(['id' => $this->id, 'progress' => ['done' => $done, 'total' => $total, 'text' => $text]]);
+    }
+
+    /** @param string $level `error`, `warn`, `info` or `debug` */
+    public function log(string $level, string $text): void
+    {
+        $this->lines->write(['log' => $level, 'text' => $text, 'id' => $this->id]);
+    }
+
+    /** The payload as objects, where it matters whether something is {} or []. */
+    public function payloadObject(): mixed
+    {
+        return json_decode($this->line, false, 512, JSON_THROW_ON_ERROR)->document->payload ?? null;
+    }
+}

@@ -1,0 +1,17 @@
+<?php
+
+namespace Laterd;
+
+/** A payload that is JSON already: its bytes are pushed as they are. */
+final class Json
+{
+    public const DEPTH_MAX = 127; // the document is one more
+
+    public function __construct(public string $bytes)
+    {
+        json_decode($bytes, false, self::DEPTH_MAX + 1, JSON_BIGINT_AS_STRING);
+        if (json_last_error() !== JSON_ERROR_NONE) {
+            throw new \InvalidArgumentException('payload: ' . json_last_error_msg());
+        }
+    }
+}

@@ -1,0 +1,75 @@
+<?php
+
+namespace Laterd;
+
+/** What a long-lived program of the plugin exec reads and writes: contract in later-job(3). */
+final class Lines
+{
+    private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE
+        | JSON_PARTIAL_OUTPUT_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION;
+
+    /** @var string[] jobs that were read while looking for something else */
+    private array $waiting = [];
+    /** @var array<string, true> */
+    private array $cancelled = [];
+
+    /**
+     * @param resource $in
+     * @param resource $out
+     */
+    public function __construct(private $in, private $out)
+    {
+        stream_set_read_buffer($in, 65536);
+    }
+
+    /** The next job, or null when there will be none. */
+    public function next(): ?string
+    {
+        while (!$this->waiting) {
+            if (!$this->comes(null)) {
+                continue; // a signal
+            }
+            $line = fgets($this->in);
+            if ($line === false) {
+                return null;
+            }
+            $this->take($line);
+        }
+        return array_shift($this->waiting);
+    }
+
+    public function cancelled(string $id): bool
+    {
+        while ($this->comes(0) && ($line = fgets($this->in)) !== false) {
+            $this->take($line);
+        }
+        return isset($this->cancelled[$id]);
+    }
+
+    public function forget(string $id): void
+    {
+        unset($this->cancelled[$id]);
+    }
+
+    public function write(array $line): void
+    {
+        fwrite($this->out, json_encode($line, self::FLAGS) . "\n");
+    }
+
+    /** Is there something to read? Looked for before each read, so that a signal can end the wait. */
+    private function comes(?int $seconds): bool
+    {
+        $in = [$this->in];
+        $none = null;
+        return (bool) @stream_select($in, $none, $none, $seconds);
+    }
+
+    private function take(string $line): void
+    {
+        if (preg_match('/"cancel": ?true}\s*$/D', $line)) {
+            $this->cancelled[json_decode($line, true)['id']] = true;
+        } else {
+            $this->waiting[] = $line;
+        }
+    }
+}

@@ -1,0 +1,25 @@
+<?php
+
+namespace Laterd;
+
+use Psr\Log\AbstractLogger;
+
+/** PSR-3's logger for handlers: its lines are laterd's, of the job that it is made for. */
+final class Logger extends AbstractLogger
+{
+    private const LEVELS = ['notice' => 'info', 'warning' => 'warn', 'critical' => 'error', 'alert' => 'error',
+        'emergency' => 'error'];
+
+    public function __construct(private Job $job)
+    {
+    }
+
+    public function log($level, $message, array $context = []): void
+    {
+        $with = [];
+        foreach ($context as $name => $value) {
+            $with['{' . $name . '}'] = is_scalar($value) || $value instanceof \Stringable ? (string) $value : json_encode($value);
+        }
+        $this->job->log(self::LEVELS[$level] ?? (string) $level, strtr((string) $message, $with));
+    }
+}

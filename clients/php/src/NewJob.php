@@ -1,0 +1,180 @@
+<?php
+
+namespace Laterd;
+
+/**
+ * A job to push. Times and durations are seconds, and may have a fraction; what is not said is
+ * laterd's default for the type.
+ */
+final class NewJob
+{
+    private const BYTES_MAX = 1048576;
+    private const DELAY_MAX = 315360000;
+    private const TIME_MIN = 1000000000; // a time before 2001 is a delay that was meant
+    private const TIME_MAX = 100000000000;
+    private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
+
+    public string $id;
+
+    /**
+     * @param mixed $payload anything that json_encode() takes, or Json
+     * @param ?string $id the same id is the same job; none: a new UUIDv7
+     * @param float $in wait so long; $at: wait until that UNIX time. Not both
+     * @param int $priority -100 to 100, higher first
+     * @param int|float|array|null $backoff a number, a list of numbers, or ['base' => …, 'max' => …]
+     * @param ?string $lock the job runs only while it holds this lock
+     * @param ?float $result what the handler returns is kept so long
+     * @param float $uniqueFor the id stays taken so long after the job has ended
+     * @param bool $replace a job of this id that waits is replaced
+     */
+    public function __construct(
+        public string $type,
+        public mixed $payload = null,
+        ?string $id = null,
+        public float $in = 0,
+        public float|\DateTimeInterface $at = 0,
+        public int $priority = 0,
+        public ?int $maxAttempts = null,
+        public ?float $timeout = null,
+        public int|float|array|null $backoff = null,
+        public float|\DateTimeInterface|null $expiresAt = null,
+        public ?string $trace = null,
+        public ?string $lock = null,
+        public ?float $result = null,
+        public float $uniqueFor = 0,
+        public bool $replace = false,
+    ) {
+        $this->id = $id ?? self::uuid();
+        $this->at = self::seconds($at);
+        $this->expiresAt = $expiresAt === null ? null : self::seconds($expiresAt);
+        $this->check();
+    }
+
+    /** The document, which laterd keeps byte for byte. */
+    public function document(): string
+    {
+        $members = array_filter([
+            'type' => $this->type,
+            'id' => $this->id,
+            'trace' => $this->trace,
+            'priority' => $this->priority ?: null,
+            'max_attempts' => $this->maxAttempts,
+            'timeout' => self::shorten($this->timeout),
+            'expires_at' => self::shorten($this->expiresAt),
+            'backoff' => $this->backoff,
+            'lock' => $this->lock,
+            'result' => self::shorten($this->result),
+        ], fn ($value) => $value !== null);
+        $bytes = json_encode($members, self::FLAGS | JSON_THROW_ON_ERROR);
+        if ($this->payload !== null) {
+            $bytes = substr($bytes, 0, -1) . ',"payload":' . $this->payloadBytes() . '}';
+        }
+        self::demand(strlen($bytes) <= self::BYTES_MAX, 'too large: a document of '
+            . strlen($bytes) . ' bytes, ' . self::BYTES_MAX . ' allowed');
+        return $bytes;
+    }
+
+    /** As scripts/push.lua takes it. */
+    public function when(): string
+    {
+        return match (true) {
+            $this->in > 0 => '+' . self::decimal($this->in),
+            $this->at > 0 => self::decimal($this->at),
+            default => '',
+        };
+    }
+
+    /** The same for the priority, and how long the id stays taken. */
+    public function rank(): string
+    {
+        return $this->priority . ($this->uniqueFor > 0 ? '/' . self::decimal($this->uniqueFor) : '');
+    }
+
+    /** Is it the usual job, for which push_now is enough? */
+    public function isPlain(): bool
+    {
+        return !$this->replace && $this->priority === 0 && $this->uniqueFor <= 0
+            && $this->in <= 0 && $this->at <= 0;
+    }
+
+    /** UUIDv7: the time in milliseconds, then chance. */
+    public static function uuid(): string
+    {
+        $bytes = substr(pack('J', (int) (microtime(true) * 1000)), 2) . random_bytes(10);
+        $bytes[6] = chr(ord($bytes[6]) & 0x0f | 0x70);
+        $bytes[8] = chr(ord($bytes[8]) & 0x3f | 0x80);
+        return vsprintf('%s%s-%s-%s-%s-%s%s%s', str_split(bin2hex($bytes), 4));
+    }
+
+    private function payloadBytes(): string
+    {
+        if ($this->payload instanceof Json) {
+            return $this->payload->bytes;
+        }
+        $bytes = json_encode($this->payload, self::FLAGS, Json::DEPTH_MAX);
+        self::demand($bytes !== false, 'payload: ' . json_last_error_msg());
+        return $bytes;
+    }
+
+    private function check(): void
+    {
+        self::demand(preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type),
+            'type: 1 to 128 letters, digits and _ . : -');
+        self::demand(preg_match('/^[!-~]{1,200}$/D', $this->id),
+            'id: 1 to 200 printable ASCII characters without space');
+        self::demand($this->in >= 0 && $this->in <= self::DELAY_MAX && !($this->in > 0 && $this->at > 0),
+            'in: 0 to ' . self::DELAY_MAX . ' seconds, or else at');
+        self::demand($this->at == 0 || $this->at >= self::TIME_MIN && $this->at <= self::TIME_MAX,
+            'at: UNIX seconds, not before the year 2001; a delay is in');
+        self::demand(abs($this->priority) <= 100, 'priority: -100 to 100');
+        self::demand($this->maxAttempts === null || $this->maxAttempts >= 1
+            && $this->maxAttempts <= 1000000, 'maxAttempts: 1 to 1000000');
+        self::demand($this->timeout === null || $this->timeout > 0 && $this->timeout <= 604800,
+            'timeout: above 0 and at most 604800 seconds');
+        $this->checkBackoff();
+        self::demand($this->expiresAt === null || $this->expiresAt > 0, 'expiresAt: UNIX seconds');
+        self::demand($this->trace === null || preg_match('/^[^\x00-\x1f\x7f]{0,256}$/D', $this->trace),
+            'trace: at most 256 bytes, no control characters');
+        self::demand($this->lock === null || preg_match('/^[!-z|~]{1,200}$/D', $this->lock),
+            'lock: 1 to 200 printable ASCII characters without space or brace');
+        self::demand($this->result === null || $this->result >= 0 && $this->result <= 86400,
+            'result: 0 to 86400 seconds');
+        self::demand($this->uniqueFor >= 0 && $this->uniqueFor <= 1000000000,
+            'uniqueFor: 0 to 1000000000 seconds');
+    }
+
+    private function checkBackoff(): void
+    {
+        $backoff = $this->backoff ?? 0;
+        $waits = is_array($backoff) ? $backoff : [$backoff];
+        self::demand(array_is_list($waits) ? count($waits) >= 1 && count($waits) <= 32
+            : !array_diff(array_keys($waits), ['base', 'max']),
+            'backoff: a number, a list of 1 to 32 numbers, or base and max');
+        foreach ($waits as $wait) {
+            self::demand((is_int($wait) || is_float($wait)) && $wait >= 0, 'backoff: seconds, from 0');
+        }
+    }
+
+    private static function demand(bool|int $so, string $text): void
+    {
+        if (!$so) {
+            throw new \InvalidArgumentException($text);
+        }
+    }
+
+    private static function seconds(float|\DateTimeInterface $time): float
+    {
+        return $time instanceof \DateTimeInterface ? (float) $time->format('U.u') : $time;
+    }
+
+    private static function shorten(?float $number): int|float|null
+    {
+        return $number !== null && $number == (int) $number ? (int) $number : $number;
+    }
+
+    /** Scripts take plain decimals, never 1e3. */
+    private static function decimal(float $number): string
+    {
+        return rtrim(rtrim(sprintf('%.6F', $number), '0'), '.');
+    }
+}

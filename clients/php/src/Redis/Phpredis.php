@@ -1,0 +1,43 @@
+<?php
+
+namespace Laterd\Redis;
+
+use Laterd\Refused;
+use Laterd\Unreachable;
+
+/** By the extension phpredis. rawCommand() passes by OPT_PREFIX, OPT_SERIALIZER and OPT_COMPRESSION. */
+final class Phpredis implements Link
+{
+    public function __construct(private \Redis|\RedisCluster $redis)
+    {
+    }
+
+    public function command(string $key, string ...$words): mixed
+    {
+        if ($this->redis->getMode() !== \Redis::ATOMIC) {
+            throw new \LogicException('laterd: the Redis connection is in multi() or pipeline()');
+        }
+        $this->redis->clearLastError();
+        try {
+            // What names the node is prefixed all the same; in braces it means the same slot with it.
+            $reply = $this->redis instanceof \RedisCluster
+                ? $this->redis->rawCommand(str_contains($key, '{') ? $key : "{{$key}}", ...$words)
+                : $this->redis->rawCommand(...$words);
+        } catch (\RedisException | \RedisClusterException $e) {
+            throw self::told($e->getMessage(), $e);
+        }
+        $error = $this->redis->getLastError();
+        if ($reply === false && $error !== null) {
+            throw self::told($error);
+        }
+        return $reply === false ? null : $reply;
+    }
+
+    /** An answer of Redis begins with a word of its own, RESHARD or OOM; what phpredis says does not. */
+    private static function told(string $text, ?\Throwable $cause = null): \Laterd\Error
+    {
+        return preg_match('/^(?!LOADING|CLUSTERDOWN|READONLY|MASTERDOWN|SSL)[A-Z]{3,} /', $text)
+            ? new Refused($text, 0, $cause)
+            : new Unreachable($text, 0, $cause);
+    }
+}

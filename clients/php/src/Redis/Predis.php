@@ -1,0 +1,33 @@
+<?php
+
+namespace Laterd\Redis;
+
+use Laterd\Refused;
+use Laterd\Unreachable;
+use Predis\CommunicationException;
+
+/** By Predis, one server, Sentinels or a Cluster. Raw commands pass by the option `prefix`. */
+final class Predis implements Link
+{
+    public function __construct(private \Predis\Client $redis)
+    {
+    }
+
+    public function command(string $key, string ...$words): mixed
+    {
+        try {
+            $connection = $this->redis->getConnection();
+            if (method_exists($connection, 'switchToMaster')) {
+                $connection->switchToMaster(); // a replica may not have it yet
+            }
+            $reply = $this->redis->executeRaw($words, $refused);
+        } catch (CommunicationException | \Predis\ClientException $e) {
+            throw new Unreachable($e->getMessage(), 0, $e);
+        }
+        if ($refused) {
+            throw preg_match('/^(LOADING|CLUSTERDOWN|READONLY|MASTERDOWN) /', $reply)
+                ? new Unreachable($reply) : new Refused($reply);
+        }
+        return $reply;
+    }
+}

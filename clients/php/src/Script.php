@@ -1,0 +1,35 @@
+<?php
+
+namespace Laterd;
+
+/** One of laterd's scripts, which this package carries: copies of those that laterd installs. */
+final class Script
+{
+    private static array $known = [];
+
+    /** @param string[] $names of its KEYS, from its head */
+    private function __construct(public string $text, public string $sha, private array $names)
+    {
+    }
+
+    public static function named(string $name): self
+    {
+        return self::$known[$name] ??= self::read(dirname(__DIR__) . "/scripts/$name.lua");
+    }
+
+    private static function read(string $file): self
+    {
+        $text = file_get_contents($file);
+        preg_match_all('/^-- KEYS +(.*)$/m', $text, $lines);
+        return new self($text, sha1($text), preg_split('/ +/', implode(' ', $lines[1])));
+    }
+
+    /** @param string $call the id of the call, for the scripts that remember what they answered */
+    public function keys(string $prefix, string $place, string $call = 'none'): array
+    {
+        return array_map(
+            fn ($name) => "$prefix:{{$place}}:" . ($name === 'call' ? "call:$call" : $name),
+            $this->names,
+        );
+    }
+}

@@ -1,0 +1,111 @@
+<?php
+
+declare(strict_types=1);
+
+/** The PHP client under judge.py: `php driver.php phpredis|predis`. README.md says what is spoken. */
+
+require dirname(__DIR__, 2) . '/clients/php/autoload.php';
+if ($argv[1] === 'predis') {
+    require 'Predis/autoload.php';
+} elseif (!extension_loaded('redis')) {
+    exit(69);
+}
+
+use Laterd\Client;
+use Laterd\Json;
+use Laterd\NewJob;
+use Laterd\Pushed;
+use Laterd\Redis\Url;
+
+/** One Redis client for where the judge says; a prefix of its own, as an application might set it. */
+function open(array $place, string $library): Client
+{
+    $prefix = $place['client_prefix'] ?? '';
+    if ($prefix === '') {
+        return Client::connect(url($place), prefix: $place['prefix'] ?? 'later', library: $library);
+    }
+    if ($library === 'predis') {
+        $redis = match ($place['kind']) {
+            'single' => new Predis\Client(['scheme' => 'unix', 'path' => $place['socket']], ['prefix' => $prefix]),
+            'sentinel' => new Predis\Client(hosts($place), ['prefix' => $prefix, 'replication' => 'sentinel',
+                'service' => $place['master']]),
+            'cluster' => new Predis\Client(hosts($place), ['prefix' => $prefix, 'cluster' => 'redis']),
+        };
+    } else {
+        $redis = (new ReflectionMethod(Url::class, 'phpredis'))->invoke(new Url(url($place)));
+        $redis->setOption(Redis::OPT_PREFIX, $prefix);
+        $redis->setOption(Redis::OPT_SERIALIZER, Redis::SERIALIZER_PHP);
+    }
+    return new Client($redis, $place['prefix'] ?? 'later');
+}
+
+function hosts(array $place): array
+{
+    return array_map(fn ($node) => "tcp://$node[0]:$node[1]", $place['nodes']);
+}
+
+function url(array $place): string
+{
+    $nodes = implode(',', array_map(fn ($node) => "$node[0]:$node[1]", $place['nodes'] ?? []));
+    return match ($place['kind']) {
+        'single' => 'unix:' . $place['socket'],
+        'sentinel' => "sentinel://$nodes/$place[master]",
+        'cluster' => "cluster://$nodes",
+    };
+}
+
+/** A job of the judge's, by the names of PHP. */
+function job(stdClass $job): NewJob
+{
+    $names = ['max_attempts' => 'maxAttempts', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor'];
+    $options = [];
+    foreach ((array) $job as $name => $value) {
+        if ($name === 'payload_json') {
+            $options['payload'] = new Json($value);
+        } elseif ($name === 'backoff' && $value instanceof stdClass) {
+            $options['backoff'] = (array) $value;
+        } else {
+            $options[$names[$name] ?? $name] = $value;
+        }
+    }
+    return new NewJob(...$options);
+}
+
+function told(Pushed $pushed): array
+{
+    return array_filter(['id' => $pushed->id, 'result' => $pushed->result, 'state' => $pushed->state], 'strlen');
+}
+
+function answer(?Client &$client, stdClass $call, string $library): array
+{
+    if (isset($call->open)) {
+        $client = open(json_decode(json_encode($call->open), true), $library);
+        return [];
+    }
+    if (isset($call->push)) {
+        return told($client->push(job($call->push), queue: $call->queue));
+    }
+    if (isset($call->push_many)) {
+        return ['results' => array_map('told', $client->pushMany(array_map('job', $call->push_many), $call->queue))];
+    }
+    $known = $client->show($call->show, $call->queue);
+    return $known === null ? ['state' => null] : ['state' => $known->state, 'attempts' => $known->attempts,
+        'priority' => $known->priority, 'document' => json_decode($known->document)]
+        + ($known->error ? ['error' => $known->error] : []);
+}
+
+$client = null;
+while (($line = fgets(STDIN)) !== false) {
+    try {
+        $answer = answer($client, json_decode($line), $argv[1]);
+    } catch (InvalidArgumentException | TypeError | ArgumentCountError $e) {
+        $answer = ['error' => 'refused', 'text' => $e->getMessage()];
+    } catch (Laterd\QueueFull $e) {
+        $answer = ['error' => 'full', 'text' => $e->getMessage()];
+    } catch (Laterd\Refused | Laterd\Unreachable $e) {
+        $answer = ['error' => 'redis', 'text' => $e->getMessage()];
+    } catch (Laterd\WrongProtocol $e) {
+        $answer = ['error' => 'protocol', 'text' => $e->getMessage()];
+    }
+    echo json_encode($answer ?: new stdClass()), "\n";
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# Handlers by clients/php under the plugin exec. (Pushing is judged by conformance.sh.)
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs php
+[ "$(php -r 'echo function_exists("pcntl_signal");')" = 1 ] || needs php-pcntl
+start_redis
+client=$(cd "$top_srcdir" && pwd)/clients/php
+here=$(cd "$top_srcdir" && pwd)/tests/clients
+
+mkdir -p "$work/conf.d"
+{
+    echo 'plugins = { config = { exec = {'
+    for name in ok throws retries buries returns exits grows sleeps prints; do
+        echo "$name = { argv = ( \"$(command -v php)\", \"$here/handlers.php\" ); lines = true;"
+        echo "    env = { CLIENT = \"$client\"; NOTES = \"$work\"; JOBS = \"10\"; }; };"
+    done
+    echo '}; }; };'
+} >"$work/conf.d/exec.conf"
+configure 'workers = 2;' 'grace = 1.0;' 'log = { level = "debug"; };' \
+    'retry = { max_attempts = 2; base = 0.1; max = 0.1; jitter = 0.0; };'
+start_laterd
+
+# job NAME [MEMBERS]
+job()
+{
+    push_job "$1" "\"type\":\"exec.$1\"${2:+,$2}"
+}
+
+# fails NAME TEXT: is the job dead, with this in its error?
+fails()
+{
+    within 20 "$1: dead" is_dead "$1"
+    contains "$(error_of "$1")" "$2" "$1: its error says why"
+}
+
+job ok '"payload":{"a":[],"b":{},"c":12345678901234567890,"d":"é"}'
+within 20 "a job is done" counts 'done' 1
+contains "$(cat "$work/ok")" '{"a":[],"b":{}' "its payload came whole"
+
+job throws
+job buries
+job exits '"max_attempts":1'
+job grows '"max_attempts":1'
+job sleeps '"max_attempts":1,"timeout":1'
+fails throws 'thing in '
+contains "$(error_of throws)" '#0 ' "throws: with where it came from"
+is "$(attempts_of throws)" 2 "throws: twice"
+fails buries 'no such order'
+is "$(attempts_of buries)" 1 "buries: at once"
+fails exits 'the handler has ended the program'
+fails grows 'Allowed memory size of 16777216 bytes exhausted'
+fails sleeps 'TimeIsUp'
+contains "$(error_of sleeps)" '/handlers.php(' "sleeps: with where it was"
+
+job retries
+job returns
+within 20 "retries: later" is_delayed retries
+within 20 "returns: later" is_delayed returns
+is "$(attempts_of retries) $(attempts_of returns)" "1 0" "one of them was an attempt"
+
+job prints
+within 20 "prints: done" counts 'done' 2
+contains "$(grep 'that was an error' "$log")" error "what it prints has a level"
+within 5 "and what its child does is logged" logged 'a child'
+
+before=$(counted 'done')
+push_many 95 exec.ok '{}' many- >/dev/null
+within 30 "a program that ends after ten jobs each" counts 'done' $((before + 95))
+is "$(noting c)" 0 "costs no job anything"
+
+run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" exec.buries
+is "$status" 65 "tried without laterd it says how it went"
+contains "$out" 'no such order' "and why"
+
+# ---- by hand: what laterd would write, and where it would read
+
+answered=$(
+    {
+        echo '{"id":"a","type":"exec.waits","document":{}}'
+        echo '{"id":"b","type":"exec.buries","document":{}}'
+        echo '{"id":"a","cancel":true}'
+    } | CLIENT=$client NOTES=$work LATER_ANSWERS=3 php "$here/handlers.php" 3>&1
+)
+is "$answered" '{"log":"warn","text":"gave it up","id":"a"}
+{"id":"a","result":"done"}
+{"id":"b","result":"bury","error":"no such order"}' "a handler hears that its job was cancelled"
+end_well
+finish
