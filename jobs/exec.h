@@ -4,6 +4,7 @@
  *     exec.c          the handler: one job, one program, one result
  *     exec_config.c   plugins.config.exec → programs
  *     exec_env.c      what a program finds in its environment; how its end is told
+ *     exec_env_file.c variables out of a file
  *     exec_child.c    start a program
  *     exec_run.c      listen to it, and end it when its time is over
  *     exec_lines.c    the other handler: jobs for a long-lived program, a line each
@@ -22,10 +23,11 @@
 
 /* A configured program. */
 struct exec_program {
-    char *name;  /* of the type exec.NAME */
-    char **argv; /* NULL-terminated; argv[0] is an absolute path */
-    char **env;  /* NULL-terminated, "KEY=value" */
-    char *dir;   /* where it runs */
+    char *name;     /* of the type exec.NAME */
+    char **argv;    /* NULL-terminated; argv[0] is an absolute path */
+    char **env;     /* NULL-terminated, "KEY=value" */
+    char *dir;      /* where it runs */
+    char *env_file; /* more of env, from a file that is read once; NULL: none, or read */
     size_t argc, env_count;
     size_t output_max;            /* bytes of its output that are kept: the last ones */
     bool lines;                   /* long-lived: a line in, a line out for each job */
@@ -49,6 +51,19 @@ const struct exec_program *exec_config_at(size_t index);
  * itself, then the configuration's. Without a job, only LATER_TYPE of the latter. One block for the
  * caller to free(), which borrows from `program`. NULL without memory. */
 char **exec_env(const struct exec_program *program, struct later_job *job);
+
+/* Adds a variable. Returns 0, or -1 with words in err: not a name, one of ours, no memory. */
+int exec_env_add(struct exec_program *program, const char *key, const char *value, char *err,
+                 size_t n);
+/* Has the configuration set this variable? */
+bool exec_env_has(const struct exec_program *program, const char *key);
+
+/* Reads program->env_file and adds its variables, except those that are set already: NAME=VALUE,
+ * one a line, the value as it stands, without quotes; lines that are empty or begin with # are
+ * comments. Others than owner and group may not read it. Returns 0, or -1 with file, line and words
+ * in err. */
+#define EXEC_ENV_FILE_MAX 65536
+int exec_env_file(struct exec_program *program, char *err, size_t n);
 
 /* How a program ended. */
 enum exec_how {

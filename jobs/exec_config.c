@@ -17,6 +17,7 @@ const char exec_config_help[] =
     "plugins.config.exec.NAME: the program that performs jobs of type exec.NAME\n"
     "  argv        its arguments; the first is its absolute path. There is no shell.\n"
     "  env         variables to add to PATH, HOME, LANG and LATER_*\n"
+    "  env_file    a file with more of them, NAME=VALUE a line, for what is secret\n"
     "  dir         where it runs: an absolute path; default \"/\"\n"
     "  output_max  bytes kept of the end of its output; default 65536, at most 16777216\n"
     "It gets the job's document on standard input. Exit status 0: done; 65: buried; "
@@ -61,6 +62,7 @@ void exec_config_free(void)
     for (size_t i = 0; i < program_count; i++) {
         free(programs[i].name);
         free(programs[i].dir);
+        free(programs[i].env_file);
         free_strings(programs[i].argv);
         free_strings(programs[i].env);
         exec_process_free(programs[i].process);
@@ -132,8 +134,8 @@ static bool env_name_valid(const char *key)
     return key[0] && !(key[0] >= '0' && key[0] <= '9') && key[strspn(key, allowed)] == '\0';
 }
 
-static int set_env(struct exec_program *program, const char *key, const char *value, char *err,
-                   size_t n)
+int exec_env_add(struct exec_program *program, const char *key, const char *value, char *err,
+                 size_t n)
 {
     char *pair;
     int result;
@@ -151,7 +153,7 @@ static int set_env(struct exec_program *program, const char *key, const char *va
     return result == 0 ? 0 : refuse(err, n, "no memory");
 }
 
-static int set_dir(struct exec_program *program, const char *value, char *err, size_t n)
+static int set_path(char **path, const char *value, char *err, size_t n)
 {
     char *copy;
 
@@ -160,8 +162,8 @@ static int set_dir(struct exec_program *program, const char *value, char *err, s
     copy = strdup(value);
     if (!copy)
         return refuse(err, n, "no memory");
-    free(program->dir);
-    program->dir = copy;
+    free(*path);
+    *path = copy;
     return 0;
 }
 
@@ -212,9 +214,11 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     if (strncmp(dot, ".argv.", 6) == 0)
         return set_argv(program, dot + 6, value, err, n);
     if (strncmp(dot, ".env.", 5) == 0)
-        return set_env(program, dot + 5, value, err, n);
+        return exec_env_add(program, dot + 5, value, err, n);
     if (strcmp(dot, ".dir") == 0)
-        return set_dir(program, value, err, n);
+        return set_path(&program->dir, value, err, n);
+    if (strcmp(dot, ".env_file") == 0)
+        return set_path(&program->env_file, value, err, n);
     if (strcmp(dot, ".output_max") == 0)
         return set_output_max(program, value, err, n);
     if (strcmp(dot, ".lines") == 0)
@@ -222,8 +226,8 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     if (strcmp(dot, ".recycle") == 0)
         return set_recycle(program, value, err, n);
     return refuse(err, n,
-                  "unknown; there are argv (a list), env (a group), dir, output_max, lines and "
-                  "recycle");
+                  "unknown; there are argv (a list), env (a group), env_file, dir, output_max, "
+                  "lines and recycle");
 }
 
 static int check_program(const struct exec_program *program, char *err, size_t n)
@@ -257,6 +261,10 @@ int exec_config_done(char *err, size_t n)
     for (size_t i = 0; i < program_count; i++) {
         if (check_program(&programs[i], err, n) != 0)
             return -1;
+        if (programs[i].env_file && exec_env_file(&programs[i], err, n) != 0)
+            return -1;
+        free(programs[i].env_file);
+        programs[i].env_file = NULL;
         if (programs[i].lines && !programs[i].process)
             programs[i].process = exec_process_new();
         if (programs[i].lines && !programs[i].process)

@@ -10,13 +10,15 @@
 
 enum { ENV_OURS = 9 };
 
-static int env_has(const struct exec_program *program, const char *key, size_t len)
+bool exec_env_has(const struct exec_program *program, const char *key)
 {
+    size_t len = strlen(key);
+
     for (size_t i = 0; i < program->env_count; i++) {
         if (strncmp(program->env[i], key, len) == 0 && program->env[i][len] == '=')
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* The strings of ours are written into one block behind the list, so that one free() does. Those
@@ -33,7 +35,7 @@ static char **make_env(const struct exec_program *program, const char *const (*o
         return NULL;
     at = (char *)env + list;
     for (size_t i = 0; i < ENV_OURS; i++) {
-        if (!ours[i][1] || env_has(program, ours[i][0], strlen(ours[i][0])))
+        if (!ours[i][1] || exec_env_has(program, ours[i][0]))
             continue;
         env[count++] = at;
         at += sprintf(at, "%s=%s", ours[i][0], ours[i][1]) + 1;

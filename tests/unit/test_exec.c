@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 START_TEST(document_on_standard_input)
@@ -99,6 +100,65 @@ START_TEST(environment)
                                "debug output: LATER_TRACE=t=9\n"
                                "debug output: KEY=v=1\n"
                                "debug output: HOME=/root\n");
+}
+END_TEST
+
+/* A file of the test's own with these lines and this mode. */
+static void write_env_file(char path[32], const char *lines, mode_t mode)
+{
+    FILE *file;
+    int fd;
+
+    strcpy(path, "/tmp/exec_env.XXXXXX");
+    fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fchmod(fd, mode), 0);
+    file = fdopen(fd, "w");
+    fputs(lines, file);
+    fclose(file);
+}
+
+START_TEST(environment_of_a_file)
+{
+    char path[32];
+
+    write_env_file(path,
+                   "# the mail server's\n\nPASSWORD=a \"b\"=c \nKEY=of the file\nLAST=", 0640);
+    option("it.argv.0", "/usr/bin/env");
+    option("it.env_file", path);
+    option("it.env.KEY", "of the configuration");
+    expect(LATER_DONE);
+    ck_assert_ptr_nonnull(strstr(fake.log, "debug output: KEY=of the configuration\n"
+                                           "debug output: PASSWORD=a \"b\"=c \n"
+                                           "debug output: LAST=\n"));
+    ck_assert_ptr_null(strstr(fake.log, "of the file"));
+    unlink(path);
+}
+END_TEST
+
+/* What a file holds, its mode, and how it is refused behind its path. */
+static const struct {
+    const char *lines;
+    mode_t mode;
+    const char *refusal;
+} bad_env_files[] = {
+    { "A=1\nB\n", 0600, ":2: must be NAME=VALUE, a comment (#) or empty" },
+    { "A B=1\n", 0600, ":1: not a variable's name: letters, digits and _ only" },
+    { "\nLATER_ID=x", 0600, ":2: variables that begin with LATER_ are set by laterd" },
+    { "A=1\n", 0644, ": others may read or change it (mode 0644); chmod o-rwx it" },
+};
+
+START_TEST(bad_environment_file)
+{
+    char path[32], expected[200];
+
+    write_env_file(path, bad_env_files[_i].lines, bad_env_files[_i].mode);
+    option("it.argv.0", "/usr/bin/env");
+    option("it.env_file", path);
+    ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), -1);
+    snprintf(expected, sizeof expected, "it: env_file %s%s", path, bad_env_files[_i].refusal);
+    ck_assert_str_eq(fake.refusal, expected);
+    unlink(path);
 }
 END_TEST
 
@@ -287,6 +347,8 @@ static TCase *running(void)
     tcase_add_loop_test(tc, how_it_ends, 0, COUNT(ends));
     tcase_add_test(tc, bin_false);
     tcase_add_test(tc, environment);
+    tcase_add_test(tc, environment_of_a_file);
+    tcase_add_loop_test(tc, bad_environment_file, 0, sizeof bad_env_files / sizeof *bad_env_files);
     tcase_add_test(tc, environment_without_trace);
     tcase_add_loop_test(tc, directory, 0, 2);
     tcase_add_test(tc, no_signals_and_no_privileges);
