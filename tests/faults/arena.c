@@ -378,6 +378,16 @@ static unsigned next_id(const struct produce *what, unsigned number, char id[TAL
     return number;
 }
 
+/* Another type, by chance; the end of the id says which. */
+static void mix(struct later_new_job *job, char id[TALLY_ID])
+{
+    static const char *const types[] = { "trace.event", "trace.lone", "trace.few",
+                                         "trace.limited" };
+
+    job->type = types[arena_random(sizeof types / sizeof *types)];
+    strcat(id, strchr(job->type, '.'));
+}
+
 static unsigned push_one(struct arena *arena, const struct produce *what, unsigned number)
 {
     char id[TALLY_ID], payload[32];
@@ -388,6 +398,8 @@ static unsigned push_one(struct arena *arena, const struct produce *what, unsign
     number = next_id(what, number, id);
     snprintf(payload, sizeof payload, "\"sleep %u\"",
              what->slow_ms ? arena_random(what->slow_ms) : 0);
+    if (what->mixed && arena_random(100) < what->mixed)
+        mix(&job, id);
     if (arena_random(100) < what->delayed) {
         job.in = 0.001 * arena_random(5000) + 0.001;
         due = arena_now() + job.in;

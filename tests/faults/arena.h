@@ -106,6 +106,7 @@ struct produce {
     unsigned seed, burst, slow_ms;
     double rate, seconds;
     unsigned delayed, fail, crash, hang, junk; /* percent; of crash and hang: tenths */
+    unsigned mixed; /* percent of type trace.event, .lone, .few, .limited: the end of their ids */
 };
 /* TERM ends it early: behind a push whose outcome is noted. */
 pid_t arena_produce(struct arena *arena, const struct produce *what);

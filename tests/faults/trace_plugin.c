@@ -245,6 +245,9 @@ static int trace_config(const char *key, const char *value, char *err, size_t n)
 static const struct later_type types[] = {
     { .name = "trace", .perform = trace_perform },
     { .name = "trace.other", .perform = trace_perform },
+    { .name = "trace.lone", .perform = trace_perform },
+    { .name = "trace.few", .perform = trace_perform },
+    { .name = "trace.limited", .perform = trace_perform },
     { .name = "trace.event", .mode = LATER_EVENT, .perform = trace_event },
     { 0 }
 };

@@ -18,8 +18,11 @@ pids=$(workers)
 
 mark
 configure 'workers = 2;' 'nonsense = 1;'
-timeout 60 systemctl reload laterd
-within 15 "a bad configuration is refused, by file and line" logged "reload refused: $conf:3: nonsense"
+runs "systemctl reload fails for a bad configuration" sh -c '! timeout 60 systemctl reload laterd'
+within 15 "and says file and line" logged "$conf:3: nonsense"
+is "$(workers)" "$pids" "the old workers are there"
+kill -HUP "$(main_pid)"
+within 15 "a HUP is refused, by file and line" logged "reload refused: $conf:3: nonsense"
 runs "laterd -t finds the same" sh -c "! laterd -t 2>/root/err && grep -q '$conf:3: nonsense' /root/err"
 
 mark
