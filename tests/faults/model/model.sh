@@ -1,0 +1,37 @@
+# model.sh: sourced by the tests of a model: translate, compile, search.
+# shellcheck shell=sh
+. "${top_srcdir:=.}/tests/tap.sh"
+needs spin cc
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+models=$(cd "$top_srcdir/tests/faults/model" && pwd)
+cd "$folder" || exit 1
+
+# translate MODEL SWITCH...: pan.c, for the model with these switches
+translate()
+{
+    cp "$models/$1.pml" . && model=$1 && shift && spin "$@" -a "$model.pml" >spin.log 2>&1
+}
+
+# search OPTION...: how many errors pan finds, or nothing where it could not search all
+search()
+{
+    ./pan -m1000000 "$@" >pan.log 2>&1
+    ! grep -q 'out of memory\|max search depth too small\|aborted' pan.log &&
+        sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log
+}
+
+# holds NAME OPTION..., fails NAME OPTION...: no counterexample, a counterexample
+holds()
+{
+    name=$1
+    shift
+    is "$(search "$@")" 0 "$name ($(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log) states)"
+}
+fails()
+{
+    name=$1
+    shift
+    is "$(search "$@")" 1 "$name: found out"
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Jobs that wait in the line for a lock or a permit, model-checked (line.pml).
+. "${top_srcdir:=.}/tests/faults/model/model.sh"
+
+# build SWITCH...: a state in which nothing can happen any more is a fault.
+build()
+{
+    translate line "$@" && cc -w -O2 -DSAFETY -DMEMLIM=2000 -o pan pan.c
+}
+
+runs "jobs that wait in the line for a lock" build
+holds "none is forgotten while it is free, and never do two have it"
+runs "the same with the death of a worker" build -DDEATHS
+holds "the same, by the time at which they are due in any case"
+runs "the same without that time" build -DDEATHS -DUNDUE
+fails "a job whose worker died before it was in the line"
+for rule in ENTER_FIRST LOOK_APART FREE_SILENTLY FORGET_REFUSED ASK_ONCE LEAVE_OPEN; do
+    runs "the line without one rule, $rule" build "-D$rule"
+    fails "a job that waits for ever"
+done
+finish
