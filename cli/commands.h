@@ -10,6 +10,8 @@ extern const struct command command_push;
 extern const struct command command_queues, command_size, command_peek, command_show;
 /* export.c */
 extern const struct command command_export;
+/* forget.c */
+extern const struct command command_forget;
 /* act.c, pause.c, cancel.c */
 extern const struct command command_kick, command_purge, command_pause, command_resume;
 extern const struct command command_cancel;

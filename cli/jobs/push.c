@@ -6,6 +6,7 @@
 #include "output/jsonl.h"
 #include "status/served.h"
 #include "client/route.h"
+#include "moment.h"
 #include "text.h"
 
 #include <errno.h>
@@ -95,8 +96,9 @@ static int take_times(struct cli *cli, struct making *making, struct later_error
     if (at && args_text(&cli->args, "in"))
         return later_fail(err, LATER_E_USAGE, "--in and --at: only one of them");
     if (cli_duration(cli, "in", &item->seconds, err) < 0 ||
-        (at && text_time(at, "--at", &item->seconds, err) < 0) ||
-        (expires && text_time(expires, "--expires-at", &making->parts.expires_at, err) < 0) ||
+        (at && moment_read(at, "--at", time(NULL), &item->seconds, err) < 0) ||
+        (expires &&
+         moment_read(expires, "--expires-at", time(NULL), &making->parts.expires_at, err) < 0) ||
         cli_duration(cli, "timeout", &making->parts.timeout, err) < 0 ||
         cli_duration(cli, "unique-for", &item->unique_for, err) < 0)
         return -1;
@@ -171,8 +173,12 @@ static void warn_unserved(struct cli *cli)
     struct later_error ignored;
     struct served *served = served_read(cli, &ignored);
 
-    if (served_by(served, cli_queue(cli)) == 0)
-        cli_say(cli, "pushed to queue %s, which no laterd serves", cli_queue(cli));
+    if (served_by(served, cli_queue(cli)) == 0) {
+        const char *nearest = served_nearest(served, cli_queue(cli));
+
+        cli_say(cli, "pushed to queue %s, which no laterd serves%s%s%s", cli_queue(cli),
+                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    }
     served_free(served);
 }
 
@@ -239,7 +245,7 @@ static int run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     { "queue", 'q', "Q", "into this queue (default)" },
     { "in", 0, "DURATION", "not before so long from now: 90, 5m, 2h, 1d" },
-    { "at", 0, "TIME", "not before this time: UNIX seconds or 2026-01-31T12:00:00Z" },
+    { "at", 0, "TIME", "not before: UNIX seconds, 2026-01-31T12:00:00Z, \"tomorrow 9:00\"" },
     { "id", 0, "ID", "the same id is the same job (a new UUID)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
     { "max-attempts", 0, "N", "then it is buried" },

@@ -148,8 +148,10 @@ static void add_row(struct table *table, const struct sized *sized, int served)
         table_age(table, PLAIN, sizes->oldest_ready);
     else
         table_none(table);
-    if (served >= 0)
-        table_number(table, served ? PLAIN : YELLOW, (uint64_t)served);
+    if (served == 0 && table->aligned) /* a person overlooks a 0 */
+        table_text(table, YELLOW, "nobody");
+    else if (served >= 0)
+        table_number(table, PLAIN, (uint64_t)served);
     else
         table_none(table);
     table_number(table, sizes->overdue ? YELLOW : PLAIN, sizes->overdue);

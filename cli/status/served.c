@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SERVED_NAMES_MAX 1000 /* names among which the nearest is looked for */
+
 struct served {
     json_t *hosts; /* the queues of each daemon that is alive: arrays of names */
 };
@@ -103,4 +105,21 @@ int served_by(const struct served *served, const char *queue)
     json_array_foreach(served->hosts, i, queues) count +=
         has_queue(queues, queue) || has_queue(queues, whole);
     return count;
+}
+
+const char *served_nearest(const struct served *served, const char *queue)
+{
+    const char *names[SERVED_NAMES_MAX];
+    const json_t *queues, *name;
+    size_t i, n, count = 0;
+
+    json_array_foreach(served->hosts, i, queues)
+    {
+        json_array_foreach(queues, n, name)
+        {
+            if (json_is_string(name) && count < SERVED_NAMES_MAX)
+                names[count++] = json_string_value(name);
+        }
+    }
+    return args_nearest(queue, names, count);
 }

@@ -18,4 +18,8 @@ void served_free(struct served *served);
  * that nobody knows. A `later work` does not announce itself. */
 int served_by(const struct served *served, const char *queue);
 
+/* The name of a queue that some daemon serves and that may have been meant; NULL = none is near.
+ * Borrowed. */
+const char *served_nearest(const struct served *served, const char *queue);
+
 #endif

@@ -307,6 +307,22 @@ void later_inspect_queues(struct later_command *cmd, const char *prefix)
     later_command_text(cmd, key);
 }
 
+void later_inspect_unlist(struct later_command *cmd, const char *prefix, const char *queue)
+{
+    char key[LATER_KEY_MAX];
+
+    later_key_queues(key, prefix);
+    later_command_begin(cmd, 3);
+    later_command_text(cmd, "SREM");
+    later_command_text(cmd, key);
+    later_command_text(cmd, queue);
+}
+
+void later_inspect_unplan(struct later_command *cmd, const struct later_keys *keys)
+{
+    begin_keyed(cmd, 2, "DEL", keys, LATER_KEY_SHARDS);
+}
+
 void later_inspect_hosts(struct later_command *cmd, const char *prefix)
 {
     char key[LATER_KEY_MAX];

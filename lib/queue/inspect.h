@@ -142,6 +142,12 @@ void later_inspect_wait(struct later_command *cmd, const struct later_keys *cons
 /* All queues' names, all hosts (field, value, …), Redis's clock (seconds, microseconds). */
 void later_inspect_queues(struct later_command *cmd, const char *prefix);
 void later_inspect_hosts(struct later_command *cmd, const char *prefix);
+
+/* A queue leaves the set of names; its plan of shards, or a shard's fence, is deleted. The replies
+ * are whether it was there. */
+void later_inspect_unlist(struct later_command *cmd, const char *prefix, const char *queue);
+void later_inspect_unplan(struct later_command *cmd, const struct later_keys *keys);
+
 void later_inspect_time(struct later_command *cmd);
 double later_inspect_timed(const struct later_reply *reply);
 

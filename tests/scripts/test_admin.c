@@ -351,6 +351,32 @@ START_TEST(a_paused_queue_goes_on_otherwise)
 }
 END_TEST
 
+/* ---- forget */
+
+START_TEST(forget_keeps_what_has_jobs)
+{
+    static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
+    uint64_t before;
+
+    one_in_each_state();
+    fill_each_state();
+    before = digest();
+    ck_assert_str_eq(flat(run("forget", NULL)), "4");
+    for (size_t i = 0; i < 4; i++) {
+        ask("DEL %s", key(states[i])); /* a document alone is a job, too */
+        ck_assert_str_ne(flat(run("forget", NULL)), "0");
+    }
+    ck_assert_uint_ne(digest(), before);
+    ask("DEL %s", key("jobs"));
+    ask("SET %s 1", key("paused"));
+    ck_assert_str_eq(flat(run("forget", NULL)), "0");
+    ck_assert_int_eq(
+        ask("EXISTS %s %s %s %s", key("stats"), key("records"), key("paused"), key("wake"))
+            ->integer,
+        0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -373,6 +399,7 @@ int main(void)
         pause_and_resume_tell_how_it_was,
         a_wake_is_put_back_where_there_is_work,
         a_paused_queue_goes_on_otherwise,
+        forget_keeps_what_has_jobs,
         NULL,
     };
 

@@ -138,6 +138,44 @@ is "$(later reserve w | cut -f 1)" 1 "it hands out again"
 run later pause 'bad name'
 is "$status" 64 "a bad name"
 
+# ---- forget
+
+later push t -q gone --id 1 --unique-for 1h >/dev/null
+run later forget gone
+is "$status" 75 "forget: not while it has a job"
+like "$err" 'queue gone has 1 job, which would be lost' "it is said how many"
+later reserve gone >/dev/null
+run later forget gone
+is "$status" 75 "nor one that is reserved"
+later cancel 1 -q gone >/dev/null
+later pause gone
+redis HSET later:hosts f:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"gone\"]}" >/dev/null
+run later forget gone
+is "$status" 75 "nor while somebody serves it"
+like "$err" 'queue gone is served by 1 laterd; take it out' "and the remedy"
+redis HDEL later:hosts f:1 >/dev/null
+run later forget gone
+is "$status$out$err" 0 "forget: no words"
+is "$(redis --scan --pattern 'later:{gone}:*' | grep -v ':call:')" '' "no key is left"
+is "$(later queues | grep -c '^gone$')" 0 "it is not listed"
+run later forget gone
+is "$status $err" "66 later forget: no queue gone" "now it is unknown"
+later push t -q gone --id 1 >/dev/null
+is "$(later queues | grep -c '^gone$')" 1 "who pushes to it makes it anew"
+later purge gone --state ready --yes >/dev/null
+is "$(later forget gone --json)" '{"queue":"gone","result":"forgotten"}' "forget --json"
+run later forget 'a/1'
+is "$status" 64 "a shard goes with its queue"
+redis SET 'later:{spread}:shards' '1 3' >/dev/null
+redis SADD later:queues spread spread/0 spread/1 spread/2 >/dev/null
+later push t -q spread --id s >/dev/null
+run later forget spread
+is "$status $(later queues | grep -c '^spread$')" "75 1" "one with shards, whichever has the job"
+later cancel s -q spread >/dev/null
+run later forget spread
+is "$status $(redis SMEMBERS later:queues | grep -c spread) $(redis --scan --pattern 'later:{spread*' |
+    grep -cv ':call:')" "0 0 0" "goes with all of them"
+
 for queue in k all many c p ask w; do
     is "$(later check "$queue" | cut -f 3 | sort -u)" "$(test "$queue" = many && printf 'VIOLATED\nok' || echo ok)" \
         "check $queue"

@@ -154,8 +154,18 @@ like "$(on_terminal "$later_bin push t -q defualt")" 'pushed to queue defualt, w
     "a person is told that nobody serves a queue"
 run later push t -q defualt
 is "$status $err" "0 " "a program is not"
+redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"mail\",\"default\"]}" >/dev/null
+like "$(on_terminal "$later_bin push t -q defualt")" 'laterd serves; did you mean default\?' "the nearest is named"
 redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"defualt\"]}" >/dev/null
 is "$(on_terminal "$later_bin push t -q defualt" | grep -c serves)" 0 "nor is a person where somebody does"
+
+# ---- times of the caller's zone
+
+for zone in UTC0 CET-1; do
+    TZ=$zone later push t -q zones --id "$zone" --at '2100-01-01 9:00' >/dev/null
+done
+is "$(redis ZSCORE 'later:{zones}:delayed' UTC0) $(redis ZSCORE 'later:{zones}:delayed' CET-1)" \
+    "4102477200 4102473600" "--at in the zone of TZ"
 
 # ---- a file
 

@@ -1,0 +1,158 @@
+/* forget.c: `later forget`. */
+#include "commands.h"
+#include "jobs/queues.h"
+#include "output/jsonl.h"
+#include "status/served.h"
+
+#include <inttypes.h>
+
+/* What it has ever had. */
+static uint64_t traces(const struct later_sizes *sizes)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < LATER_COUNTERS; i++)
+        sum += sizes->counters[i];
+    return sum;
+}
+
+static int refuse_full(const char *queue, uint64_t jobs, struct later_error *err)
+{
+    return later_fail(err, LATER_E_LATER,
+                      "queue %s has %" PRIu64 " job%s, which would be lost; `later size %s` shows "
+                      "their states",
+                      queue, jobs, jobs == 1 ? "" : "s", queue);
+}
+
+/* Nobody may serve it: a laterd would enter it again, and find no plan of its shards. */
+static int check_unserved(struct cli *cli, const char *queue, struct later_error *err)
+{
+    struct served *served = served_read(cli, err);
+    int hosts = served_by(served, queue);
+
+    served_free(served);
+    if (hosts > 0)
+        return later_fail(err, LATER_E_LATER,
+                          "queue %s is served by %d laterd%s; take it out of the configuration "
+                          "first",
+                          queue, hosts, hosts == 1 ? "" : "s");
+    return hosts < 0 ? -1 : 0;
+}
+
+/* It leaves later:queues. Returns whether it was there, or -1 with *err. */
+static int unlist(struct cli *cli, const char *queue, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int listed;
+
+    later_inspect_unlist(&cmd, later_call_prefix(cli->client), queue);
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    listed = reply ? later_reply_int(reply) > 0 : -1;
+    later_reply_free(reply);
+    return listed;
+}
+
+/* Only now is it sure that there is no job. Somebody who pushes meanwhile enters the queue again.
+ */
+static int forget_part(struct cli *cli, const struct later_keys *keys, struct later_error *err)
+{
+    int listed = unlist(cli, keys->queue, err);
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    uint64_t left;
+
+    if (listed < 0)
+        return -1;
+    later_inspect_plain(&cmd, keys, LATER_SCRIPT_FORGET);
+    reply = cli_call(cli, &cmd, LATER_SCRIPT_FORGET, err);
+    if (!reply)
+        return -1;
+    left = (uint64_t)later_reply_int(reply);
+    later_reply_free(reply);
+    if (left == 0)
+        return listed;
+    later_call_announce(cli->client, keys);
+    return refuse_full(keys->queue, left, err);
+}
+
+/* The plan of shards goes last, as long as there are shards to be found by it. */
+static int forget_whole(struct cli *cli, const struct whole *whole, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int listed = 0;
+
+    for (size_t i = whole->count; i-- > 0;) {
+        int one = forget_part(cli, &whole->parts[i], err);
+
+        if (one < 0)
+            return -1;
+        listed |= one;
+    }
+    for (size_t i = whole->count; i-- > 0;) {
+        later_inspect_unplan(&cmd, &whole->parts[i]);
+        reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+        if (!reply)
+            return -1;
+        listed |= later_reply_int(reply) > 0;
+        later_reply_free(reply);
+    }
+    return listed;
+}
+
+/* Returns 0; LATER_E_NONE where it was unknown, which was said; or -1 with *err. */
+static int forget(struct cli *cli, const char *queue, struct later_error *err)
+{
+    struct later_sizes sum;
+    struct whole whole;
+    struct jsonl json;
+    int listed;
+
+    if (later_call_whole(queue, err) < 0 || whole_find(cli, queue, &whole, err) < 0 ||
+        check_unserved(cli, queue, err) < 0 || queues_size_whole(cli, &whole, NULL, &sum, err) < 0)
+        return -1;
+    if (sum.jobs + sum.ready + sum.delayed > 0)
+        return refuse_full(queue, sum.ready + sum.delayed + sum.reserved + sum.dead, err);
+    listed = forget_whole(cli, &whole, err);
+    if (listed < 0)
+        return -1;
+    if (!listed && traces(&sum) == 0 && !sum.paused) {
+        cli_say(cli, "no queue %s", queue);
+        return LATER_E_NONE;
+    }
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "queue", queue);
+        jsonl_text(&json, "result", "forgotten");
+        jsonl_end(&json);
+    }
+    return LATER_OK;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    int status = LATER_OK;
+
+    if (!cli_client(cli, err))
+        return -1;
+    for (int i = 0; i < cli->args.count && status >= 0; i++) {
+        int one = forget(cli, cli->args.words[i], err);
+
+        status = one != LATER_OK ? one : status;
+    }
+    return status;
+}
+
+const struct command command_forget = {
+    .name = "forget",
+    .usage = "Q...",
+    .brief = "Forget a queue that has no jobs and that nobody serves",
+    .more = "It leaves the list of queues, and its counters are deleted, as are a pause, the plan\n"
+            "of its shards, and the ids that --unique-for keeps taken. A queue that has jobs or\n"
+            "is served stays as it is: status 75. Whoever pushes to it makes it anew.\n",
+    .example = "later forget defualt\n",
+    .min = 1,
+    .max = -1,
+    .run = run,
+};

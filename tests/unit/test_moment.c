@@ -1,0 +1,127 @@
+/* test_moment.c: times as people say them. What is expected was read off a calendar. */
+#include "moment.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+/* Sunday, 2026-11-22 14:30:00 in Central Europe, 13:30 UTC. */
+#define NOW 1795354200
+
+static const struct {
+    const char *word, *meant; /* in UTC */
+} said[] = {
+    { "1767225600", "2026-01-01T00:00:00Z" },
+    { "2026-01-31T12:00:00Z", "2026-01-31T12:00:00Z" },
+    { "2026-01-31 13:00:00+01:00", "2026-01-31T12:00:00Z" },
+    { "tomorrow 9:00", "2026-11-23T08:00:00Z" },
+    { "Tomorrow 09:00", "2026-11-23T08:00:00Z" },
+    { "tomorrow 9:00:30", "2026-11-23T08:00:30Z" },
+    { "today 14:31", "2026-11-22T13:31:00Z" },
+    { "14:31", "2026-11-22T13:31:00Z" },
+    { "14:30", "2026-11-23T13:30:00Z" },
+    { "0:00", "2026-11-22T23:00:00Z" },
+    { "sunday 15:00", "2026-11-22T14:00:00Z" },
+    { "sun 14:00", "2026-11-29T13:00:00Z" },
+    { "mon 9:00", "2026-11-23T08:00:00Z" },
+    { "SAT 9:00", "2026-11-28T08:00:00Z" },
+    { "wednesday 23:59", "2026-11-25T22:59:00Z" },
+    { "2026-07-01 9:00", "2026-07-01T07:00:00Z" }, /* summer */
+    { "2027-01-01", "2026-12-31T23:00:00Z" },
+    { "2028-02-29T09:00", "2028-02-29T08:00:00Z" },
+    { "2026-10-25 2:30", "2026-10-25T00:30:00Z" }, /* shown twice: the first */
+    { "2026-10-25 3:00", "2026-10-25T02:00:00Z" },
+    { "2026-03-29 3:00", "2026-03-29T01:00:00Z" },
+};
+
+static void set_zone(const char *zone)
+{
+    setenv("TZ", zone, 1);
+    tzset();
+}
+
+START_TEST(test_said)
+{
+    struct later_error err = { .text = "" };
+    double got = -1;
+    time_t seconds;
+    struct tm tm;
+    char text[32];
+
+    set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    ck_assert_msg(moment_read(said[_i].word, "--at", NOW, &got, &err) == 0, "%s: %s", said[_i].word,
+                  err.text);
+    seconds = (time_t)got;
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &tm));
+    ck_assert_msg(strcmp(text, said[_i].meant) == 0, "%s is %s, not %s", said[_i].word,
+                  said[_i].meant, text);
+}
+END_TEST
+
+static const struct {
+    const char *word, *why;
+} refused[] = {
+    { "tomorrow", "\"tomorrow 9:00\"" },
+    { "9am", "is no time" },
+    { "tomorrow 9", "is no time" },
+    { "tomorrow at 9:00", "is no time" },
+    { "24:00", "is no time" },
+    { "9:60", "is no time" },
+    { "9:0", "is no time" },
+    { "9:00 ", "is no time" },
+    { " 9:00", "is no time" },
+    { "noon", "is no time" },
+    { "", "is no time" },
+    { "today 9:00", "is over" },
+    { "today 14:30", "is over" },
+    { "2026-02-29 9:00", "is no date" },
+    { "2026-13-01", "is no date" },
+    { "2026-1-31", "is no time" },
+    { "2026-01-31  9:00", "is no time" },
+    { "2026-03-29 2:30", "put forward" },
+    { "1767225600000", "milliseconds" },
+};
+
+START_TEST(test_refused)
+{
+    struct later_error err = { .text = "" };
+    double got;
+
+    set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    ck_assert_msg(moment_read(refused[_i].word, "--at", NOW, &got, &err) < 0, "'%s' was taken",
+                  refused[_i].word);
+    ck_assert_int_eq(err.code, LATER_E_USAGE);
+    ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s: %s", refused[_i].word, err.text);
+}
+END_TEST
+
+START_TEST(test_zones)
+{
+    struct later_error err = { .text = "" };
+    double got;
+
+    set_zone("Europe/Berlinn");
+    ck_assert_int_eq(moment_read("9:00", "--at", NOW, &got, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.text, "TZ is Europe/Berlinn"));
+    ck_assert_int_eq(moment_read("1795358200", "--at", NOW, &got, &err), 0); /* asks no zone */
+    set_zone("UTC");
+    ck_assert_int_eq(moment_read("13:31", "--at", NOW, &got, &err), 0);
+    ck_assert(got == NOW + 60);
+    set_zone("LHST-10:30LHDT-11,M10.1.0,M4.1.0"); /* half an hour: 2026-10-04 2:00 to 2:30 */
+    ck_assert_int_eq(moment_read("2026-10-04 2:15", "--at", NOW, &got, &err), -1);
+    ck_assert_int_eq(moment_read("2026-10-04 2:30", "--at", NOW, &got, &err), 0);
+    ck_assert(got == 1791041400); /* 2026-10-03T15:30:00Z */
+}
+END_TEST
+
+static TCase *moments(void)
+{
+    TCase *tc = tcase_create("moments");
+
+    tcase_add_loop_test(tc, test_said, 0, sizeof said / sizeof *said);
+    tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tc, test_zones);
+    return tc;
+}
+
+UNIT_MAIN("moment", moments)
