@@ -23,6 +23,8 @@ extern const struct command command_ack, command_release, command_return, comman
 extern const struct command command_work;
 /* lock.c, limit.c, stock.c */
 extern const struct command command_lock, command_limit, command_stock;
+/* cron.c */
+extern const struct command command_cron;
 /* status.c, check.c */
 extern const struct command command_status, command_check;
 /* help.c */

@@ -1,0 +1,101 @@
+/* cron_next.c: `later cron next`. */
+#include "cron/calendar.h"
+#include "cron/cron.h"
+#include "cron/tick.h"
+#include "output/jsonl.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define COUNT_MAX 10000
+
+/* 2026-03-29T03:00:00+02:00, with the weekday before it for people. */
+static void put_local(char *out, size_t room, int64_t at, int32_t offset, bool weekday)
+{
+    static const char *const names[] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
+    struct later_date date = later_date(later_day_of(at + offset));
+    int time = (int)(at + offset - later_day_of(at + offset) * LATER_DAY), east = abs(offset) / 60;
+
+    snprintf(out, room, "%s%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d%c%02d:%02d",
+             weekday ? names[later_weekday(later_day_of(at + offset))] : "", weekday ? " " : "",
+             date.year, date.month, date.day, time / 3600, time / 60 % 60, time % 60,
+             offset < 0 ? '-' : '+', east / 60, east % 60);
+}
+
+static void tell_json(int64_t tick, int32_t offset, const char *zone)
+{
+    struct jsonl json;
+    char local[64], utc[32];
+
+    put_local(local, sizeof local, tick, offset, false);
+    jsonl_begin(&json, stdout);
+    jsonl_int(&json, "tick", tick);
+    jsonl_text(&json, "utc", text_put_time(utc, sizeof utc, (double)tick));
+    jsonl_text(&json, "local", local);
+    jsonl_text(&json, "zone", zone);
+    jsonl_end(&json);
+}
+
+static void tell_row(struct table *table, int64_t tick, int32_t offset)
+{
+    char text[64];
+
+    put_local(text, sizeof text, tick, offset, true);
+    table_text(table, PLAIN, text);
+    table_text(table, PLAIN, text_put_time(text, sizeof text, (double)tick));
+    table_number(table, PLAIN, (uint64_t)tick);
+}
+
+static void tell(const struct cli *cli, const struct later_expression *expr,
+                 const struct later_zone *zone, const char *name, int64_t from, int64_t count)
+{
+    static const char *const headings[] = { "LOCAL", "UTC", ">TICK", NULL };
+    struct table table;
+    int64_t tick = from;
+
+    if (!cli->json)
+        cli_table(cli, &table, headings);
+    for (int64_t i = 0; i < count && later_tick_next(expr, zone, tick, &tick); i++) {
+        int32_t offset = later_zone_at(zone, tick).offset;
+
+        if (cli->json)
+            tell_json(tick, offset, name);
+        else
+            tell_row(&table, tick, offset);
+    }
+    if (!cli->json)
+        table_end(&table);
+}
+
+/* What was given for both, and the zone that an expression may name itself. */
+static const char *zone_of(const struct cli *cli, const struct later_expression *expr)
+{
+    const char *given = args_text(&cli->args, "zone");
+
+    return given ? given : expr->zone[0] ? expr->zone : "UTC";
+}
+
+int cron_next(struct cli *cli, char **words, int count, struct later_error *err)
+{
+    const char *from = args_text(&cli->args, "from"), *name;
+    struct later_expression expr;
+    struct later_zone *zone;
+    double after = (double)time(NULL);
+    int64_t number = 5;
+
+    (void)count;
+    if (cli_number(cli, "count", 1, COUNT_MAX, &number, err) < 0 ||
+        (from && text_time(from, "--from", &after, err) < 0) ||
+        later_expression_read(&expr, words[0], err) < 0)
+        return -1;
+    name = zone_of(cli, &expr);
+    zone = later_zone_open(name, err);
+    if (!zone)
+        return -1;
+    tell(cli, &expr, zone, name, (int64_t)after, number);
+    later_zone_free(zone);
+    return LATER_OK;
+}

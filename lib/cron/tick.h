@@ -1,0 +1,39 @@
+/*
+ * tick.h: the instants at which an expression is due in a zone. Pure.
+ *
+ * Where clocks are changed cronie's rules hold (its manual, crontab(5) and cron(8)):
+ *
+ * - With a star at the beginning of minute or hour, or with @every, each instant counts at which
+ *   clocks show what is asked for: in an hour that clocks show twice twice, in one that they never
+ *   show not at all. An hourly job runs every 60 minutes.
+ * - Else what clocks show counts once a day: of two the first; and what clocks leap over is due at
+ *   the first instant after the leap. A daily job runs once on days of 23, 24 and 25 hours. Several
+ *   that are leapt over are one tick.
+ * - A leap of more than three hours is no daylight saving: what it leaves out does not happen.
+ */
+#ifndef LATER_TICK_H
+#define LATER_TICK_H
+
+#include "cron/expression.h"
+
+/* How far ahead is looked: until each date has been every weekday, across a year 2100 without a
+ * 29 February. */
+#define LATER_TICK_YEARS 41
+
+/* The first tick after an instant (UNIX time). False: none for 41 years. */
+bool later_tick_next(const struct later_expression *expr, const struct later_zone *zone,
+                     int64_t after, int64_t *tick);
+
+/* The last tick in (after, until]. False: there is none. Bounded work, however many lie there. */
+bool later_tick_last(const struct later_expression *expr, const struct later_zone *zone,
+                     int64_t after, int64_t until, int64_t *tick);
+
+/* How many ticks are in (after, until], at most `most`. */
+uint32_t later_tick_count(const struct later_expression *expr, const struct later_zone *zone,
+                          int64_t after, int64_t until, uint32_t most);
+
+/* The earliest instant, not before `after`, such that at most `most` ticks are in (it, until]. */
+int64_t later_tick_after(const struct later_expression *expr, const struct later_zone *zone,
+                         int64_t after, int64_t until, uint32_t most);
+
+#endif
