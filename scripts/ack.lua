@@ -1,7 +1,7 @@
 -- ack: jobs are done
--- KEYS   reserved jobs records unique stats
--- ARGV   (member)...
--- reply  the positions (from 1) of members that are LOST
+-- KEYS   reserved held jobs records unique stats
+-- ARGV   (id)...
+-- reply  the positions (from 1) of ids that are LOST
 --
 -- A repeat answers LOST and changes nothing. An id that was pushed so stays taken for its time.
 

@@ -1,7 +1,7 @@
 -- bury: reserved jobs become dead, with the reason
--- KEYS   reserved dead jobs records stats
--- ARGV   (member how error)...
--- reply  the positions (from 1) of members that are LOST
+-- KEYS   reserved held dead jobs records stats
+-- ARGV   (id how error)...
+-- reply  the positions (from 1) of ids that are LOST
 --
 -- how    ran: after an attempt; crashed: after one that killed its worker; unrun: without one
 -- error  `"kind":…,"text":…,"host":…}`, or '' to keep the one before
@@ -12,17 +12,17 @@
 -- @include fail
 -- @include count
 
-local members = {}
+local list = {}
 for i = 1, #ARGV / 3 do
     local how = ARGV[3 * i - 1]
-    members[i] = ARGV[3 * i - 2]
+    list[i] = ARGV[3 * i - 2]
     if how ~= 'ran' and how ~= 'crashed' and how ~= 'unrun' then
         return redis.error_reply('ERR bury: how is ran, crashed or unrun')
     end
 end
-guard(#members, { dead }, { jobs, stats })
+guard(#list, { dead }, { jobs, stats })
 
-local ids, at, lost = give_up(members)
+local ids, at, lost = give_up(list)
 if #ids == 0 then
     return lost
 end

@@ -1,25 +1,27 @@
 -- cancel: drop jobs, whatever their state
--- KEYS   ready delayed reserved dead jobs records unique stats
+-- KEYS   ready delayed reserved held dead jobs records unique stats
 -- KEYS   cancelled
--- ARGV   (id member)...
+-- ARGV   (id)...
 -- reply  for each job the state it had, or '' where there is none; `ended`: no job, but its id was
 --        taken still, and is free now
 --
--- member  `TOKEN:id` where the caller found it reserved (ZSCAN), else ''. The reservation is
---         withdrawn: who holds it is told LOST, and by a message on the channel `cancelled`.
+-- held  of the token under which the caller found them reserved (ZRANGE of `reserved`, ZSCORE in
+--       each), else of none. The reservation is withdrawn: who holds it is told LOST, and by a
+--       message on the channel `cancelled`.
 
 -- @include now
 -- @include guard
+-- @include owned
 -- @include forget
 -- @include count
 
-local total = #ARGV / 2
-guard(total, { ready, delayed, reserved, dead, unique }, { jobs, stats })
+local total, withdrawn = #ARGV, 0
+guard(total, { ready, delayed, reserved, held, dead, unique }, { jobs, stats })
 
 local sets = { ready = ready, delayed = delayed, dead = dead }
 local from, gone, ended, seen = {}, {}, {}, {}
 for i = 1, total do
-    local id, member = ARGV[2 * i - 1], ARGV[2 * i]
+    local id = ARGV[i]
     from[i] = ''
     if not seen[id] then
         for state, set in pairs(sets) do
@@ -27,8 +29,8 @@ for i = 1, total do
                 from[i] = state
             end
         end
-        if from[i] == '' and string.sub(member, 18) == id then
-            from[i] = redis.call('ZSCORE', reserved, member) and 'reserved' or ''
+        if from[i] == '' and redis.call('ZSCORE', held, id) then
+            from[i] = 'reserved'
         end
     end
     if from[i] ~= '' then
@@ -51,16 +53,20 @@ if #gone == 0 then
     return from
 end
 for i = 1, total do
-    local id = ARGV[2 * i - 1]
+    local id = ARGV[i]
     if from[i] == 'reserved' then
-        redis.call('ZREM', reserved, ARGV[2 * i])
-        redis.call('PUBLISH', cancelled, ARGV[2 * i])
+        take_out({ id })
+        redis.call('PUBLISH', cancelled, token .. ':' .. id)
+        withdrawn = withdrawn + 1
     elseif sets[from[i]] then
         redis.call('ZREM', sets[from[i]], id)
     end
 end
 local known = forget(gone)
 count(stats, 'cancelled', #gone)
+if withdrawn > 0 then
+    count(stats, 'withdrawn', withdrawn)
+end
 if known < #gone then
     count(stats, 'adopted', #gone - known)
 end

@@ -1,7 +1,7 @@
--- expire: drop reserved jobs whose expires_at has passed
--- KEYS   reserved jobs records unique stats
--- ARGV   (member)...
--- reply  the positions (from 1) of members that are LOST
+-- expire: drop reserved held jobs whose expires_at has passed
+-- KEYS   reserved held jobs records unique stats
+-- ARGV   (id)...
+-- reply  the positions (from 1) of ids that are LOST
 
 -- @include settle
 

@@ -1,14 +1,16 @@
 -- peek: look at the jobs of a state, in their order
--- KEYS   ready delayed reserved dead jobs records
+-- KEYS   ready delayed held dead jobs records
 -- ARGV   state offset limit
 -- reply  for each job: id, score, record, document ('' = none)
+--
+-- state  ready, delayed, dead; reserved: what one token holds, in the order that it had in ready
 --
 -- At most 500 jobs and about 1 MiB of documents, but at least one job. A member that is its own
 -- document and was not adopted yet has no id: ''.
 
 -- @include number
 
-local sets = { ready = ready, delayed = delayed, reserved = reserved, dead = dead }
+local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead }
 local from, most = whole(offset, 0, 1e12), whole(limit, 1, 500)
 if not sets[state] or not from or not most then
     return redis.error_reply('ERR peek: state, offset from 0, limit 1 to 500')
@@ -17,7 +19,7 @@ end
 local reply, size = {}, 0
 local found = redis.call('ZRANGE', sets[state], from, from + most - 1, 'WITHSCORES')
 for i = 1, #found, 2 do
-    local id = state == 'reserved' and string.sub(found[i], 18) or found[i]
+    local id = found[i]
     local document = redis.call('HGET', jobs, id)
     if not document then
         document, id = id, ''

@@ -1,7 +1,7 @@
 -- release: an attempt failed; the job runs again later
--- KEYS   reserved ready delayed jobs records wake paused stats
--- ARGV   (member wait how error)...
--- reply  the positions (from 1) of members that are LOST
+-- KEYS   reserved held ready delayed jobs records wake paused stats
+-- ARGV   (id wait how error)...
+-- reply  the positions (from 1) of ids that are LOST
 --
 -- wait   seconds until it is due; 0: ready at once
 -- how    ran: an attempt; crashed: an attempt that killed its worker
@@ -16,18 +16,18 @@
 -- @include count
 -- @include place
 
-local members, waits = {}, {}
+local list, waits = {}, {}
 for i = 1, #ARGV / 4 do
     local how = ARGV[4 * i - 1]
-    members[i] = ARGV[4 * i - 3]
+    list[i] = ARGV[4 * i - 3]
     waits[i] = number(ARGV[4 * i - 2], 0, 1e11)
     if not waits[i] or (how ~= 'ran' and how ~= 'crashed') then
         return redis.error_reply('ERR release: a wait is seconds, how is ran or crashed')
     end
 end
-guard(#members, { ready, delayed }, { jobs, stats })
+guard(#list, { ready, delayed }, { jobs, stats })
 
-local ids, at, lost = give_up(members)
+local ids, at, lost = give_up(list)
 if #ids == 0 then
     return lost
 end

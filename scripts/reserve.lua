@@ -1,9 +1,9 @@
 -- reserve: hand out the first ready jobs under a token
--- KEYS   ready delayed reserved dead jobs records wake paused stats
+-- KEYS   ready delayed reserved held dead jobs records wake paused stats
 -- ARGV   token lease limit bytes deadline
--- reply  the present, then for each job: id, the score it had, record, document
+-- reply  the present, then for each job: id, record, document
 --
--- token     16 characters [0-9a-z], new for each call
+-- token     16 characters [0-9a-z], new for each call; `held` is its set
 -- lease     seconds the reservation holds, 0.001 to 10^9
 -- limit     at most so many jobs, 1 to 500
 -- bytes     at most so many bytes of documents, but at least one job
@@ -12,7 +12,7 @@
 -- record    what is kept beside the job, '' where there is nothing
 --
 -- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
--- would have taken: its document gets another id.
+-- would have taken: its document gets another id. In `held` each has the score that it had in ready.
 
 -- @include now
 -- @include record
@@ -29,8 +29,10 @@ end
 if not most or not budget or not last then
     return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
 end
--- `ready` and `jobs` are read before the first write; `stats` is written only for what is adopted.
-guard(most, { reserved }, {})
+if held ~= reserved .. ':' .. token or redis.call('ZCARD', held) > 0 then
+    return redis.error_reply('ERR reserve: held is the set of a token that was not used before')
+end
+guard(most, { ready, reserved }, { jobs, stats }) -- before leave_wake() writes
 
 local reply = { string.format('%.6f', now) }
 if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
@@ -44,12 +46,8 @@ local ids, orphans, strays, n = {}, {}, {}, 1
 local taken, size, step, full = 0, 0, 2, false
 repeat
     step = math.min(step, most - taken)
-    local found = redis.call('ZRANGE', ready, taken, taken + step - 1, 'WITHSCORES')
-    local members, got = {}, 0
-    for i = 1, #found, 2 do
-        got = got + 1
-        members[got] = found[i]
-    end
+    local members = redis.call('ZRANGE', ready, taken, taken + step - 1)
+    local got = #members
     local known = got > 0 and redis.call('HMGET', jobs, unpack(members))
     for i = 1, got do
         local member, document = members[i], known[i] or members[i]
@@ -65,9 +63,8 @@ repeat
             strays[#strays + 1] = member
         end
         ids[taken] = member
-        reply[n + 1], reply[n + 2] = member, found[2 * i]
-        reply[n + 3], reply[n + 4] = '', document
-        n = n + 4
+        reply[n + 1], reply[n + 2], reply[n + 3] = member, '', document
+        n = n + 3
     end
     full = full or got < step or taken == most
     step = math.max(1, math.min(32, math.floor((budget - size) * taken / size)))
@@ -77,31 +74,28 @@ if taken == 0 then
     return reply
 end
 
-local adopted = {}
-if #orphans > 0 then
-    guard(0, {}, { stats })
-end
+local adopted, renamed, places = {}, {}, {}
 for _, i in ipairs(orphans) do
-    ids[i] = adopt(reply[4 * i + 1])
+    renamed[#renamed + 1] = ids[i]
+    places[#places + 1] = redis.call('ZSCORE', ready, ids[i])
+    ids[i] = adopt(reply[3 * i + 1])
     adopted[#adopted + 1] = ids[i]
-    adopted[#adopted + 1] = reply[4 * i + 1]
-    reply[4 * i - 2] = ids[i]
+    adopted[#adopted + 1] = reply[3 * i + 1]
+    places[#places + 1] = ids[i]
+    reply[3 * i - 1] = ids[i]
 end
 
 if recorded then
     local texts = records_of(ids)
     for i = 1, taken do
-        reply[4 * i] = texts[i]
+        reply[3 * i] = texts[i]
     end
 end
 
-local held, expiry, prefix = {}, string.format('%.6f', now + seconds), token .. ':'
-for i = 1, taken do
-    held[2 * i - 1], held[2 * i] = expiry, prefix .. ids[i]
-end
-
+redis.call('ZREM', ready, '\n') -- nothing: a full Redis accepts a script that begins with it
+redis.call('ZRANGESTORE', held, ready, 0, taken - 1)
 redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
-redis.call('ZADD', reserved, unpack(held))
+redis.call('ZADD', reserved, string.format('%.6f', now + seconds), token)
 -- A plain ZADD may name a job that is delayed or dead: now it is reserved, and nothing else.
 if redis.call('EXISTS', delayed, dead) > 0 then
     redis.pcall('ZREM', delayed, unpack(ids))
@@ -109,10 +103,13 @@ if redis.call('EXISTS', delayed, dead) > 0 then
 end
 if #adopted > 0 then
     redis.call('HSET', jobs, unpack(adopted))
+    redis.call('ZADD', held, unpack(places))
+    redis.call('ZREM', held, unpack(renamed))
     count(stats, 'adopted', #adopted / 2)
 end
 if #strays > 0 then
     redis.call('HDEL', jobs, unpack(strays))
 end
+count(stats, 'reserved', taken)
 leave_wake()
 return reply

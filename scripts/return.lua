@@ -1,10 +1,9 @@
 -- return: give jobs back without an attempt
--- KEYS   reserved ready delayed jobs records wake paused stats
--- ARGV   (member score wait how)...
--- reply  the positions (from 1) of members that are LOST
+-- KEYS   reserved held ready delayed jobs records wake paused stats
+-- ARGV   (id wait how)...
+-- reply  the positions (from 1) of ids that are LOST
 --
--- score  the score it had in ready, to go back to its place; '': the present
--- wait   seconds until it is due instead; 0: ready at once
+-- wait   seconds until it is due; 0: ready at once, in the place that it had
 -- how    held: it had not begun; suspect: it ran beside others when their worker crashed, and
 --        will run alone; interrupted: laterd was stopped. The tenth in a row is an attempt;
 --        unknown: nobody here has its type. The first time is noted as its error.
@@ -15,12 +14,6 @@
 -- @include fail
 -- @include count
 -- @include place
-
--- A score as Redis writes it: `1700000000.25`, `1e+20`, `-inf`.
-local function is_score(text)
-    return string.find(text, '^%-?%d+%.?%d*$') or string.find(text, '^%-?%d%.?%d*e[+-]%d+$')
-        or text == 'inf' or text == '-inf'
-end
 
 local function interrupted(record)
     local times = count_of(record, 'i') + 1
@@ -39,33 +32,33 @@ local function unknown(record)
         '"kind":"unknown","text":"no plugin has its type","host":""}')
 end
 
-local members, waits = {}, {}
-for i = 1, #ARGV / 4 do
-    local score, how = ARGV[4 * i - 2], ARGV[4 * i]
-    members[i] = ARGV[4 * i - 3]
-    waits[i] = number(ARGV[4 * i - 1], 0, 1e11)
-    if not waits[i] or (score ~= '' and not is_score(score)) then
-        return redis.error_reply('ERR return: a wait is seconds, a score is a number')
+local list, waits = {}, {}
+for i = 1, #ARGV / 3 do
+    local how = ARGV[3 * i]
+    list[i], waits[i] = ARGV[3 * i - 2], number(ARGV[3 * i - 1], 0, 1e11)
+    if not waits[i] then
+        return redis.error_reply('ERR return: a wait is seconds')
     end
     if how ~= 'held' and how ~= 'suspect' and how ~= 'interrupted' and how ~= 'unknown' then
         return redis.error_reply('ERR return: how is held, suspect, interrupted or unknown')
     end
 end
-guard(#members, { ready, delayed }, { jobs, stats })
+guard(#list, { ready, delayed }, { jobs, stats })
 
-local ids, at, lost = give_up(members)
+local scores = redis.call('ZMSCORE', held, unpack(list))
+local ids, at, lost = give_up(list)
 if #ids == 0 then
     return lost
 end
 local soon, later, texts, changed = {}, {}, records_of(ids), false
 for n = 1, #ids do
     local i, id = at[n], ids[n]
-    local score, how = tonumber(ARGV[4 * i - 2]), ARGV[4 * i]
+    local how = ARGV[3 * i]
     if waits[i] > 0 then
         later[#later + 1] = now + waits[i]
         later[#later + 1] = id
     else
-        soon[#soon + 1] = score or now + n / 1000000 - rank(texts[n])
+        soon[#soon + 1] = scores[i]
         soon[#soon + 1] = id
     end
     if how == 'suspect' and not value_of(texts[n], 'c') then

@@ -30,16 +30,28 @@ for _ = -100, 100 do
     end
 end
 
+-- What was handed out and has not come back. `reserved` has tokens, and how many jobs each of them
+-- holds stands in keys that cannot be named here.
+local counters, of = redis.call('HGETALL', stats), {}
+for i = 1, #counters, 2 do
+    of[counters[i]] = tonumber(counters[i + 1])
+end
+local out = of.reserved or 0
+for _, back in ipairs({ 'done', 'expired', 'released', 'returned', 'buried', 'lapsed',
+    'withdrawn' }) do
+    out = out - (of[back] or 0)
+end
+
 local reply = {
     redis.call('ZCARD', ready),
     redis.call('ZCARD', delayed),
-    redis.call('ZCARD', reserved),
+    math.max(0, out),
     redis.call('ZCARD', dead),
     redis.call('EXISTS', paused),
     oldest and string.format('%.6f', math.max(0, now - oldest)) or '',
     redis.call('HLEN', jobs),
 }
-for _, counter in ipairs(redis.call('HGETALL', stats)) do
+for _, counter in ipairs(counters) do
     reply[#reply + 1] = counter
 end
 reply[#reply + 1] = 'overdue'

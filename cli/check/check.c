@@ -45,6 +45,15 @@ static int64_t difference(const struct later_sizes *sizes)
     return (int64_t)members - (int64_t)sizes->jobs;
 }
 
+/* Is what the tokens hold as many as the counters say? Only a queue that rests can be asked. */
+static bool reserved_agree(const struct report *report, const struct later_sizes *after)
+{
+    const struct later_sizes *before = &report->sizes;
+
+    return before->taken != after->taken || before->reserved != after->reserved ||
+           report->scan.reserved == after->reserved;
+}
+
 /* Counts, looks, counts: what was seen must lie between what was counted before and after. */
 static int check_once(struct cli *cli, const struct later_keys *keys, struct report *report,
                       struct later_error *err)
@@ -60,7 +69,8 @@ static int check_once(struct cli *cli, const struct later_keys *keys, struct rep
     first = difference(&report->sizes);
     last = difference(&after);
     report->counters_ok = counters_agree(&report->sizes) && counters_agree(&after);
-    report->sets_ok = first >= 0 && last >= 0 && unadopted >= (first < last ? first : last) &&
+    report->sets_ok = reserved_agree(report, &after) && first >= 0 && last >= 0 &&
+                      unadopted >= (first < last ? first : last) &&
                       unadopted <= (first > last ? first : last);
     return 0;
 }

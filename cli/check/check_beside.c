@@ -123,7 +123,7 @@ static int has_place(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
-    char *member = NULL;
+    char token[LATER_TOKEN_LEN + 1];
     int places = 0;
 
     later_inspect_locate(&cmd, beside->keys, id, "");
@@ -135,11 +135,9 @@ static int has_place(struct beside *beside, const char *id)
     later_reply_free(reply);
     if (places > 0)
         return 1;
-    if (members_of_id(beside->cli, beside->keys, id, &member, beside->err) < 0)
+    if (members_token_of(beside->cli, beside->keys, id, token, beside->err) < 0)
         return -1;
-    places = member != NULL;
-    free(member);
-    return places;
+    return *token != '\0';
 }
 
 /* One that is on its way from one set to another is seen at the second look. */

@@ -5,6 +5,7 @@
 #include "jobs/members.h"
 #include "queue/queue.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,18 @@ static const char *id_of(const struct walk *walk, const char *member)
     return strlen(member) > skip ? member + skip : "";
 }
 
+struct token {
+    char text[LATER_TOKEN_LEN + 1];
+};
+
+static struct token token_of(const char *member)
+{
+    struct token token = { "" };
+
+    snprintf(token.text, sizeof token.text, "%s", member);
+    return token;
+}
+
 void check_scan_fault(struct check_scan *scan, const char *id, const char *what)
 {
     struct later_error words;
@@ -64,7 +77,8 @@ static int look_again(struct walk *walk, const char *member)
     int count = 0;
     bool in_own = false;
 
-    later_inspect_locate(&cmd, walk->keys, id, walk->set == LATER_KEY_RESERVED ? member : "");
+    later_inspect_locate(&cmd, walk->keys, id,
+                         walk->set == LATER_KEY_RESERVED ? token_of(member).text : "");
     reply = cli_call(walk->cli, &cmd, LATER_SCRIPT_LOCATE, walk->err);
     if (!reply)
         return -1;
@@ -180,23 +194,28 @@ static int by_id(const void *a, const void *b)
     return order ? order : strcmp(x, y);
 }
 
-/* Two tokens of one id, both valid at one moment? */
-static int look_at_pair(struct walk *walk, const char *a, const char *b)
+/* Returns whether it is reserved so, `TOKEN:id`; -1 with *err. */
+static int is_held(struct walk *walk, const char *member)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
+    int held;
 
-    later_inspect_scores(&cmd, walk->keys, LATER_KEY_RESERVED, 2);
-    later_command_text(&cmd, a);
-    later_command_text(&cmd, b);
+    later_inspect_holds(&cmd, walk->keys, token_of(member).text, member + LATER_TOKEN_LEN + 1);
     reply = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
-    if (!reply)
-        return -1;
-    if (!later_reply_is_nil(later_reply_at(reply, 0)) &&
-        !later_reply_is_nil(later_reply_at(reply, 1)))
-        fault(walk, a + LATER_TOKEN_LEN + 1, "is reserved twice");
+    held = reply ? !later_reply_is_nil(reply) : -1;
     later_reply_free(reply);
-    return 0;
+    return held;
+}
+
+/* Two tokens of one id, both valid? No id comes back to a token that has lost it. */
+static int look_at_pair(struct walk *walk, const char *a, const char *b)
+{
+    int first = is_held(walk, a), second = first > 0 ? is_held(walk, b) : 0;
+
+    if (first > 0 && second > 0 && (first = is_held(walk, a)) > 0)
+        fault(walk, a + LATER_TOKEN_LEN + 1, "is reserved twice");
+    return first < 0 || second < 0 ? -1 : 0;
 }
 
 static int compare_reserved(struct walk *walk)
@@ -232,6 +251,31 @@ static int take_member(void *arg, const char *member, size_t len)
     return walk->count == CHUNK ? look_at_chunk(walk) : 0;
 }
 
+/* What each token holds, as `TOKEN:id`. */
+static int scan_reserved(struct walk *walk)
+{
+    struct later_reply *tokens;
+    int ok = members_tokens(walk->cli, walk->keys, &tokens, walk->err);
+
+    for (size_t i = 0; ok == 0 && i < later_reply_count(tokens) / 2; i++) {
+        const char *token = members_token(tokens, i);
+        struct later_reply *held = members_held(walk->cli, walk->keys, token, walk->err);
+
+        ok = held ? 0 : -1;
+        for (size_t n = 0; ok == 0 && n < later_reply_count(held); n++) {
+            char member[LATER_TOKEN_LEN + 1 + 256];
+            size_t len = (size_t)snprintf(member, sizeof member, "%.*s:%.255s", LATER_TOKEN_LEN,
+                                          token, later_reply_text(later_reply_at(held, n), NULL));
+
+            walk->scan->reserved++;
+            ok = take_member(walk, member, len);
+        }
+        later_reply_free(held);
+    }
+    later_reply_free(tokens);
+    return ok;
+}
+
 int check_scan(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                struct later_error *err)
 {
@@ -241,7 +285,10 @@ int check_scan(struct cli *cli, const struct later_keys *keys, struct check_scan
     *scan = (struct check_scan){ 0 };
     for (size_t i = 0; ok == 0 && i < SETS; i++) {
         walk.set = sets[i];
-        ok = members_scan(cli, keys, sets[i], NULL, take_member, &walk, err);
+        if (sets[i] == LATER_KEY_RESERVED)
+            ok = scan_reserved(&walk);
+        else
+            ok = members_scan(cli, keys, sets[i], take_member, &walk, err);
         if (ok == 0)
             ok = look_at_chunk(&walk);
     }

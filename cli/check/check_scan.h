@@ -12,6 +12,7 @@
 struct check_scan {
     uint64_t looked_at; /* members */
     uint64_t unadopted; /* of ready and delayed: documents of their own */
+    uint64_t reserved;  /* held by tokens */
     uint64_t faults;
     char fault[400]; /* the first one, in words */
 };

@@ -11,15 +11,15 @@
 
 #define TRIES 3 /* a job may change hands between the search and the call */
 
-/* One call; member: NULL, or where it is reserved. *state (16 bytes) gets the state it had, ""
+/* One call; token: under which it is reserved, or "". *state (16 bytes) gets the state it had, ""
  * where nothing was cancelled. */
 static int cancel_as(struct cli *cli, const struct later_keys *keys, const char *id,
-                     const char *member, char state[16], struct later_error *err)
+                     const char *token, char state[16], struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
-    later_queue_cancel(&cmd, keys, &id, &member, 1);
+    later_queue_cancel(&cmd, keys, token, &id, 1);
     reply = cli_call_once(cli, &cmd, LATER_SCRIPT_CANCEL, err);
     if (!reply)
         return -1;
@@ -31,15 +31,14 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
 static int cancel_in(struct cli *cli, const struct later_keys *keys, const char *id, char state[16],
                      struct later_error *err)
 {
-    int ok = cancel_as(cli, keys, id, NULL, state, err);
+    int ok = cancel_as(cli, keys, id, "", state, err);
 
     for (int i = 0; ok == 0 && !*state && i < TRIES; i++) {
-        char *member;
+        char token[LATER_TOKEN_LEN + 1];
 
-        ok = members_of_id(cli, keys, id, &member, err);
+        ok = members_token_of(cli, keys, id, token, err);
         if (ok == 0)
-            ok = cancel_as(cli, keys, id, member, state, err);
-        free(member);
+            ok = cancel_as(cli, keys, id, token, state, err);
     }
     return ok;
 }

@@ -4,10 +4,12 @@
 #include "queue/inspect.h"
 #include "queue/queue.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_MAX 1000000000 /* elements: what Redis says beyond is not believed */
+#define COUNT_MAX  1000000000 /* elements: what Redis says beyond is not believed */
+#define TOKENS_MAX 1000000    /* reserves that hold something */
 
 /* Of a table of so many elements no scan takes more pages, even while it is made larger or smaller:
  * an end that does not come by then never comes. */
@@ -53,7 +55,7 @@ static int take_page(const struct scan *scan, const struct later_reply *page)
 }
 
 static int scan_all(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                    const char *glob, const struct scan *scan, struct later_error *err)
+                    const struct scan *scan, struct later_error *err)
 {
     char cursor[32] = "0";
     uint64_t pages;
@@ -66,7 +68,7 @@ static int scan_all(struct cli *cli, const struct later_keys *keys, enum later_k
         if (pages-- == 0)
             return later_fail(err, LATER_E_REDIS, "Redis does not come to an end of %s",
                               keys->name[key]);
-        later_inspect_scan(&cmd, keys, key, cursor, glob);
+        later_inspect_scan(&cmd, keys, key, cursor, NULL);
         reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
         if (!reply)
             return -1;
@@ -78,111 +80,99 @@ static int scan_all(struct cli *cli, const struct later_keys *keys, enum later_k
     return result;
 }
 
-int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                 const char *glob, members_fn *fn, void *arg, struct later_error *err)
+int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key, members_fn *fn,
+                 void *arg, struct later_error *err)
 {
-    return scan_all(cli, keys, key, glob, &(struct scan){ .member = fn, .arg = arg }, err);
+    return scan_all(cli, keys, key, &(struct scan){ .member = fn, .arg = arg }, err);
 }
 
 int members_scan_hash(struct cli *cli, const struct later_keys *keys, enum later_key key,
                       members_hash_fn *fn, void *arg, struct later_error *err)
 {
-    return scan_all(cli, keys, key, NULL, &(struct scan){ .pair = fn, .arg = arg }, err);
+    return scan_all(cli, keys, key, &(struct scan){ .pair = fn, .arg = arg }, err);
+}
+
+int members_tokens(struct cli *cli, const struct later_keys *keys, struct later_reply **tokens,
+                   struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+
+    later_inspect_from(&cmd, keys, LATER_KEY_RESERVED, "-inf", 0, TOKENS_MAX);
+    *tokens = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    return *tokens ? 0 : -1;
+}
+
+const char *members_token(const struct later_reply *tokens, size_t i)
+{
+    return later_reply_text(later_reply_at(tokens, 2 * i), NULL);
 }
 
 struct wanted {
-    const char *id;
-    char *member;
+    size_t asked; /* answers so far */
+    size_t found; /* the first that holds it; SIZE_MAX: none */
 };
 
-static int take_if_wanted(void *arg, const char *member, size_t len)
+static void take_holds(void *arg, struct later_answer *answer)
 {
     struct wanted *wanted = arg;
 
-    /* An id may itself hold colons: what stands behind the token must be all of it. */
-    if (len <= LATER_TOKEN_LEN + 1 || strcmp(member + LATER_TOKEN_LEN + 1, wanted->id) != 0)
-        return 0;
-    wanted->member = strdup(member);
-    return 1;
+    if (answer->outcome == LATER_ANSWERED && !later_reply_is_nil(answer->reply) &&
+        wanted->found == SIZE_MAX)
+        wanted->found = wanted->asked;
+    wanted->asked++;
 }
 
-int members_of_id(struct cli *cli, const struct later_keys *keys, const char *id, char **member,
-                  struct later_error *err)
+int members_token_of(struct cli *cli, const struct later_keys *keys, const char *id,
+                     char token[LATER_TOKEN_LEN + 1], struct later_error *err)
 {
-    struct wanted wanted = { .id = id };
-    char suffix[256], *glob = NULL;
-    int result = 0;
+    struct wanted wanted = { .found = SIZE_MAX };
+    struct later_reply *tokens;
+    int ok = members_tokens(cli, keys, &tokens, err);
 
-    *member = NULL;
-    if (strlen(id) + 2 > sizeof suffix)
-        return 0; /* no id is that long */
-    suffix[0] = ':';
-    strcpy(suffix + 1, id);
-    glob = later_inspect_glob("", suffix);
-    if (!glob)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    result = members_scan(cli, keys, LATER_KEY_RESERVED, glob, take_if_wanted, &wanted, err);
-    free(glob);
-    if (result > 0 && !wanted.member)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    *member = wanted.member;
-    return result < 0 ? -1 : 0;
+    *token = '\0';
+    for (size_t i = 0; ok == 0 && i < later_reply_count(tokens) / 2; i++) {
+        struct later_command cmd = { 0 };
+
+        later_inspect_holds(&cmd, keys, members_token(tokens, i), id);
+        ok = later_call_begin(cli->client, &cmd, LATER_NO_SCRIPT, take_holds, &wanted, err);
+    }
+    if (ok == 0)
+        ok = later_call_drain(cli->client, 0, err);
+    if (ok == 0 && wanted.found != SIZE_MAX)
+        snprintf(token, LATER_TOKEN_LEN + 1, "%s", members_token(tokens, wanted.found));
+    later_reply_free(tokens);
+    return ok;
 }
 
 /* --- by token --- */
 
-#define TAKEN_MAX LATER_BATCH_MAX /* a reserve takes no more */
-
-struct taken {
-    char *ids[TAKEN_MAX];
-    struct later_settlement jobs[TAKEN_MAX];
-    size_t count;
-};
-
-static int note_taken(void *arg, const char *member, size_t len)
-{
-    struct taken *taken = arg;
-
-    if (len <= LATER_TOKEN_LEN + 1 || taken->count == TAKEN_MAX)
-        return 0;
-    taken->ids[taken->count] = strdup(member + LATER_TOKEN_LEN + 1);
-    taken->count += taken->ids[taken->count] != NULL;
-    return 0;
-}
-
-static int give_back(struct cli *cli, const struct later_keys *keys, const char *token,
-                     struct taken *taken, struct later_error *err)
+struct later_reply *members_held(struct cli *cli, const struct later_keys *keys, const char *token,
+                                 struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
 
-    for (size_t i = 0; i < taken->count; i++)
-        taken->jobs[i] = (struct later_settlement){ .token = token, .id = taken->ids[i] };
-    later_queue_settle(&cmd, keys, LATER_VERB_RETURN, 0, taken->jobs, taken->count);
-    reply = cli_call(cli, &cmd, later_verb_script(LATER_VERB_RETURN), err);
-    later_reply_free(reply);
-    return reply ? (int)taken->count : -1;
+    later_inspect_held(&cmd, keys, token);
+    return cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
 }
 
 int members_return(struct cli *cli, const struct later_keys *keys, const char *token,
                    struct later_error *err)
 {
-    struct taken *taken = calloc(1, sizeof *taken);
-    char prefix[LATER_TOKEN_LEN + 2], *glob = NULL;
-    int result = -1;
+    struct later_settlement jobs[LATER_BATCH_MAX];
+    struct later_reply *held = members_held(cli, keys, token, err), *reply;
+    struct later_command cmd = { 0 };
+    size_t count = later_reply_count(held);
 
-    memcpy(prefix, token, LATER_TOKEN_LEN);
-    strcpy(prefix + LATER_TOKEN_LEN, ":");
-    glob = taken ? later_inspect_glob(prefix, "") : NULL;
-    if (!glob)
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-    else
-        result = members_scan(cli, keys, LATER_KEY_RESERVED, glob, note_taken, taken, err);
-    if (result == 0 && taken->count > 0)
-        result = give_back(cli, keys, token, taken, err);
-    for (size_t i = 0; taken && i < taken->count; i++)
-        free(taken->ids[i]);
-    free(taken);
-    free(glob);
-    return result;
+    for (size_t i = 0; i < count && i < LATER_BATCH_MAX; i++)
+        jobs[i] =
+            (struct later_settlement){ .token = token,
+                                       .id = later_reply_text(later_reply_at(held, i), NULL) };
+    if (count > 0) {
+        later_queue_settle(&cmd, keys, LATER_VERB_RETURN, 0, jobs, count);
+        reply = cli_call(cli, &cmd, later_verb_script(LATER_VERB_RETURN), err);
+        later_reply_free(held);
+        held = reply;
+    }
+    later_reply_free(held);
+    return held ? (int)count : -1;
 }

@@ -1,10 +1,15 @@
 /* merge.c: the jobs of a whole queue in one order. */
 #include "jobs/merge.h"
 
+#include "jobs/members.h"
+
+#include <string.h>
+
 void merge_begin(struct merge *merge, struct cli *cli, const struct whole *whole, const char *state,
                  uint64_t offset, uint64_t most)
 {
     *merge = (struct merge){ .cli = cli, .state = state, .left = most, .count = whole->count };
+    merge->by_token = strcmp(state, "reserved") == 0;
     for (size_t i = 0; i < whole->count; i++)
         merge->sources[i].keys = &whole->parts[i];
     if (whole->count == 1) { /* else nobody knows which parts the first ones are in */
@@ -17,8 +22,10 @@ void merge_begin(struct merge *merge, struct cli *cli, const struct whole *whole
 
 void merge_end(struct merge *merge)
 {
-    for (size_t i = 0; i < merge->count; i++)
+    for (size_t i = 0; i < merge->count; i++) {
         later_reply_free(merge->sources[i].page);
+        later_reply_free(merge->sources[i].tokens);
+    }
 }
 
 /* Each part will have about as many of the jobs that are wanted; a page more costs little. */
@@ -29,13 +36,13 @@ static size_t page_size(const struct merge *merge)
     return share < LATER_BATCH_MAX ? (size_t)share : LATER_BATCH_MAX;
 }
 
-static int read_page(const struct merge *merge, struct merge_source *source,
+static int read_some(const struct merge *merge, struct merge_source *source, const char *token,
                      struct later_error *err)
 {
     struct later_command cmd = { 0 };
 
     later_reply_free(source->page);
-    later_inspect_peek(&cmd, source->keys, merge->state, source->offset, page_size(merge));
+    later_inspect_peek(&cmd, source->keys, merge->state, token, source->offset, page_size(merge));
     source->page = cli_call(merge->cli, &cmd, LATER_SCRIPT_PEEK, err);
     if (!source->page)
         return -1;
@@ -44,6 +51,38 @@ static int read_page(const struct merge *merge, struct merge_source *source,
     source->offset += source->count;
     source->ended = source->count == 0; /* a page may be short: documents are bounded, too */
     return 0;
+}
+
+/* One token after the other: those whose leases end first, first. */
+static int read_reserved(const struct merge *merge, struct merge_source *source,
+                         struct later_error *err)
+{
+    int ok = source->tokens ? 0 : members_tokens(merge->cli, source->keys, &source->tokens, err);
+
+    source->ended = true;
+    while (ok == 0 && source->ended && source->token < later_reply_count(source->tokens) / 2) {
+        ok = read_some(merge, source, members_token(source->tokens, source->token), err);
+        if (ok == 0 && source->ended) {
+            source->token++;
+            source->offset = 0;
+        }
+    }
+    return ok;
+}
+
+static int read_page(const struct merge *merge, struct merge_source *source,
+                     struct later_error *err)
+{
+    return merge->by_token ? read_reserved(merge, source, err) : read_some(merge, source, "", err);
+}
+
+/* The next job of a source; of a reserved one the score is the end of its lease. */
+static void look_at(const struct merge *merge, const struct merge_source *source,
+                    struct later_seen *seen)
+{
+    later_inspect_peeked(source->page, source->at, seen);
+    if (merge->by_token)
+        seen->score = later_reply_seconds(later_reply_at(source->tokens, 2 * source->token + 1), 0);
 }
 
 /* The part whose next job has the least score, NULL where none has a job; *seen is that job. */
@@ -57,7 +96,7 @@ static struct merge_source *least(struct merge *merge, struct later_seen *seen)
 
         if (source->ended)
             continue;
-        later_inspect_peeked(source->page, source->at, &next);
+        look_at(merge, source, &next);
         if (!found || next.score < seen->score) {
             found = source;
             *seen = next;

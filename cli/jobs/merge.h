@@ -13,13 +13,16 @@ struct merge_source {
     const struct later_keys *keys;
     struct later_reply *page;
     size_t at, count;
-    uint64_t offset; /* of the next page */
+    uint64_t offset;            /* of the next page */
+    struct later_reply *tokens; /* of reserved: all of them */
+    size_t token;               /* whose jobs the page has */
     bool ended;
 };
 
 struct merge {
     struct cli *cli;
     const char *state;
+    bool by_token;
     uint64_t left; /* jobs that are wanted still */
     uint64_t over; /* of them to be passed over */
     struct merge_source sources[LATER_WHOLE_MAX];

@@ -43,7 +43,6 @@ int seat_begin(struct seat *seat, const struct seating *seating, const struct la
     snprintf(seat->id, sizeof seat->id, "%s", job->id);
     strcpy(seat->type, doc->type);
     snprintf(seat->token, sizeof seat->token, "%s", token);
-    snprintf(seat->score, sizeof seat->score, "%s", job->score);
     later_shard_whole(whole, keys->queue); /* the programs need not know of shards */
     snprintf(attempt, sizeof attempt, "%u", (unsigned)seat->attempt);
     seat->pid = child_start(seating->program, variables, job->document, job->document_len, err);
@@ -190,7 +189,7 @@ static int settle(const struct seat *seat, const struct seating *seating,
     struct later_settlement settlement = { .token = seat->token,
                                            .id = seat->id,
                                            .wait = verdict->wait,
-                                           .score = seat->score,
+
                                            .how = verdict->how };
     char *error = verdict->kind[0] ? take_error(verdict->kind, text) : NULL;
     int result;

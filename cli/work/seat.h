@@ -20,7 +20,6 @@ struct seat {
     const struct later_keys *keys; /* of its queue, or of the shard where it is */
     char id[LATER_ID_MAX + 1];
     char token[LATER_TOKEN_LEN + 1];
-    char score[40]; /* its place in ready, for a return */
     struct later_policy policy;
     char type[LATER_TYPE_MAX + 1];
     uint32_t attempt;

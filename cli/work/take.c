@@ -79,31 +79,41 @@ static bool may_lapse(struct taker *taker, const char *queue)
            served_by(taker->served, queue) == 0;
 }
 
-/* A call that lay in a frozen Redis must not come before the holders; the first asks the time. */
-static double lapse_until(const struct taker *taker)
+static int lapse(struct taker *taker, const struct later_keys *keys, const char *token,
+                 double deadline, struct later_error *err)
 {
-    return taker->offset ? later_clock() + taker->offset + taker->lease / 6 : 1;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_queue_lapse(&cmd, keys, token, deadline, taker->lapse);
+    reply = cli_call(taker->cli, &cmd, LATER_SCRIPT_LAPSE, err);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
 }
 
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,
              struct later_error *err)
 {
-    bool lapse = may_lapse(taker, keys->queue);
+    bool lapses = may_lapse(taker, keys->queue);
     struct later_command cmd = { 0 };
     struct later_migrated migrated;
     struct later_reply *reply;
+    int ok = 0;
 
-    later_queue_migrate(&cmd, keys, LATER_BATCH_MAX, lapse ? lapse_until(taker) : 0, taker->lapse);
+    later_queue_migrate(&cmd, keys, LATER_BATCH_MAX);
     reply = cli_call(taker->cli, &cmd, LATER_SCRIPT_MIGRATE, err);
     if (!reply)
         return -1;
     later_queue_migrated(reply, &migrated);
+    /* A call that lay in a frozen Redis must not come before the holders. */
+    for (size_t i = 0; ok == 0 && lapses && i < migrated.run_out; i++)
+        ok =
+            lapse(taker, keys, later_queue_run_out(reply, i), migrated.now + taker->lease / 6, err);
     later_reply_free(reply);
-    taker->offset = migrated.now - later_clock();
     *next = migrated.next_due;
-    if (lapse && migrated.next_lapse >= 0)
+    if (lapses && migrated.next_lapse > 0)
         *next = *next < 0 ? migrated.next_lapse : fmin(*next, migrated.next_lapse);
-    return 0;
+    return ok;
 }
 
 struct later_reply *take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit,

@@ -23,7 +23,6 @@ struct taker {
     double since;          /* later_redis_since() of the first connection; 0 = not asked yet */
     bool redis_is_new;     /* it was started less than a third of a lease before */
     double lease;          /* seconds */
-    double offset;         /* Redis's clock minus ours, once we heard of it; 0 = not known */
     char *lapse;           /* the error of a lapsed lease; owned */
     struct config *config; /* what the daemon here allows jobs; owned */
 };

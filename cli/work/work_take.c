@@ -64,7 +64,7 @@ bool work_redis_is_away(const struct work *work)
 static void give_back(struct work *work, const struct later_keys *keys, const char *token,
                       const struct later_reserved *job)
 {
-    struct later_settlement back = { .token = token, .id = job->id, .score = job->score };
+    struct later_settlement back = { .token = token, .id = job->id };
     struct later_error ignored;
 
     (void)take_settle(work->cli, keys, LATER_VERB_RETURN, 0, &back, &ignored);

@@ -96,7 +96,9 @@ struct touched {
 struct touching {
     struct keeper *keeper;
     struct known *known;
+    struct touching *next; /* of this queue and page, not sent yet */
     double lease_end;
+    char token[LATER_TOKEN_LEN + 1];
     size_t count;
     struct touched items[LATER_BATCH_MAX];
 };
@@ -154,7 +156,7 @@ static void send_touch(struct touching *touching)
     }
     for (size_t i = 0; i < touching->count; i++) {
         slot_copy(touching->items[i].slot, LATER_VERB_TOUCH, &copies[i]);
-        jobs[i] = (struct later_settlement){ .token = copies[i].token, .id = copies[i].id };
+        jobs[i] = (struct later_settlement){ .token = touching->token, .id = copies[i].id };
     }
     touching->lease_end = later_clock() + keeper->config->lease;
     later_queue_settle(&cmd, &touching->known->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
@@ -166,13 +168,33 @@ static void send_touch(struct touching *touching)
         touching->known->touching++;
 }
 
-/* Everything of one queue in one page, up to 500 a call. */
+/* The call for the slot's token, in a list of those that are being made. NULL: no memory. */
+static struct touching *touching_of(struct keeper *keeper, struct known *known,
+                                    struct touching **list, const struct slot *slot)
+{
+    struct touching *touching = *list;
+
+    while (touching &&
+           (strcmp(touching->token, slot->token) != 0 || touching->count == LATER_BATCH_MAX))
+        touching = touching->next;
+    if (touching || !(touching = malloc(sizeof *touching)))
+        return touching;
+    touching->keeper = keeper;
+    touching->known = known;
+    touching->next = *list;
+    touching->count = 0;
+    memcpy(touching->token, slot->token, LATER_TOKEN_LEN);
+    touching->token[LATER_TOKEN_LEN] = '\0';
+    return *list = touching;
+}
+
+/* Everything of one queue in one page: a call for each token. */
 static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t queue)
 {
     struct known *known = known_of(keeper, slots, queue);
     struct slots_page *page = slots->page;
     uint32_t used = slots_used(slots);
-    struct touching *touching = NULL;
+    struct touching *list = NULL, *touching, *next;
 
     for (uint32_t i = 0; known && known->now && i < used; i++) {
         struct slot *slot = &page->slots[i];
@@ -181,19 +203,16 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
         if (state == SLOT_FREE || slot->queue != queue ||
             atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
             continue;
-        if (!touching && !(touching = calloc(1, sizeof *touching)))
-            return; /* no memory: a third of a lease later again */
-        touching->keeper = keeper;
-        touching->known = known;
+        touching = touching_of(keeper, known, &list, slot);
+        if (!touching)
+            break; /* no memory: a third of a lease later again */
         touching->items[touching->count++] =
             (struct touched){ slots, slot, atomic_load(&slot->serial) };
-        if (touching->count == LATER_BATCH_MAX) {
-            send_touch(touching);
-            touching = NULL;
-        }
     }
-    if (touching)
+    for (touching = list; touching; touching = next) {
+        next = touching->next;
         send_touch(touching);
+    }
 }
 
 /* Which queues are in this round: all, or those that were refused in the last one; none whose

@@ -23,12 +23,11 @@ struct queue {
     struct event *timer;
     double next;       /* when the timer is due */
     double lapse_from; /* INFINITY: it was refused, and not answered since */
-    double offset;     /* Redis's clock minus ours, where this queue is; 0 = not known */
     double sent;       /* the last call */
     double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
     bool asked;
     double trimmed;
-    struct fault refused;
+    struct fault refused, no_lapse;
 };
 
 struct migrator {
@@ -96,19 +95,58 @@ static void leave_to_keepers(struct queue *queue, double now)
     queue->lapse_from = now + fmax(queue->migrator->config->lease / 3, TOUCH_SECONDS);
 }
 
-/* Until when, by Redis's clock, a call that is sent now may lapse; 0: not at all. */
-static double lapse_until(const struct queue *queue, double now)
-{
-    if (now < lapse_from(queue) || !queue->offset)
-        return 0;
-    return now + queue->offset + patience(queue->migrator);
-}
-
 static void destroy(struct migrator *migrator)
 {
     free(migrator->queues);
     free(migrator->error);
     free(migrator);
+}
+
+/* One call less is out. Returns whether the migrator is no more. */
+static bool is_over(struct migrator *migrator)
+{
+    bool freed = migrator->freed;
+
+    if (--migrator->asked == 0 && freed)
+        destroy(migrator);
+    return freed;
+}
+
+static void on_lapsed(void *arg, struct later_answer *answer)
+{
+    struct queue *queue = arg;
+    int64_t jobs = later_reply_int(answer->reply);
+    double now = later_clock();
+
+    if (is_over(queue->migrator))
+        return;
+    if (answer->outcome == LATER_REFUSED)
+        fault_note(&queue->no_lapse, LOG_WARN, "redis refuses to lapse leases of queue %s: %s",
+                   queue->keys.queue, answer->text);
+    else if (answer->outcome == LATER_ANSWERED)
+        fault_over(&queue->no_lapse);
+    if (jobs > 0)
+        log_line(LOG_WARN, "queue %s: the leases of %lld jobs ran out; they are ready again",
+                 queue->keys.queue, (long long)jobs);
+    else if (now - queue->sent > patience(queue->migrator))
+        leave_to_keepers(queue, now);
+    else /* touched meanwhile, or it cannot be: let others have their turn */
+        queue->lapse_from = fmax(queue->lapse_from, now + TOUCH_SECONDS);
+}
+
+static void lapse(struct queue *queue, const struct later_reply *reply,
+                  const struct later_migrated *migrated)
+{
+    struct migrator *migrator = queue->migrator;
+
+    for (size_t i = 0; i < migrated->run_out; i++) {
+        struct later_command cmd = { 0 };
+
+        later_queue_lapse(&cmd, &queue->keys, later_queue_run_out(reply, i),
+                          migrated->now + patience(migrator), migrator->error);
+        migrator->asked += link_send(migrator->link, &cmd, LATER_SCRIPT_LAPSE, LINK_TIMEOUT,
+                                     on_lapsed, queue) == 0;
+    }
 }
 
 static void on_answer(void *arg, struct later_answer *answer)
@@ -119,12 +157,8 @@ static void on_answer(void *arg, struct later_answer *answer)
     double now = later_clock(), wait = LOOK_SECONDS;
 
     queue->asked = false;
-    migrator->asked--;
-    if (migrator->freed) {
-        if (migrator->asked == 0)
-            destroy(migrator);
+    if (is_over(migrator))
         return;
-    }
     if (answer->outcome == LATER_REFUSED)
         fault_note(&queue->refused, LOG_WARN, "redis refuses to migrate queue %s: %s",
                    queue->keys.queue, answer->text);
@@ -138,11 +172,12 @@ static void on_answer(void *arg, struct later_answer *answer)
     if (isinf(queue->lapse_from) || now - queue->sent > patience(migrator))
         leave_to_keepers(queue, now);
     later_queue_migrated(answer->reply, &migrated);
-    migrator->offset = queue->offset = migrated.now - now;
-    if (migrated.lapsed)
-        log_line(LOG_WARN, "queue %s: the leases of %u jobs ran out; they are ready again",
-                 queue->keys.queue, (unsigned)migrated.lapsed);
-    if (migrated.promoted + migrated.lapsed >= LATER_BATCH_MAX) {
+    migrator->offset = migrated.now - now;
+    if (now >= lapse_from(queue)) {
+        lapse(queue, answer->reply, &migrated);
+        link_flush(migrator->link);
+    }
+    if (migrated.promoted >= LATER_BATCH_MAX) {
         ask(queue);
         link_flush(migrator->link);
         return;
@@ -163,8 +198,7 @@ static void ask(struct queue *queue)
 
     if (queue->asked || migrator->paused || !link_is_up(migrator->link))
         return;
-    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX, lapse_until(queue, now),
-                        migrator->error);
+    later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX);
     queue->sent = now;
     queue->asked =
         link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;

@@ -1,6 +1,6 @@
 /*
- * find.h: a reserve whose answer was lost. It is not repeated: what it took is found by its token,
- * a page of the reserved zset at a time (ZSCAN), and returned.
+ * find.h: a reserve whose answer was lost. It is not repeated: what it took is the set of its
+ * token, and is returned.
  */
 #ifndef LATERD_FIND_H
 #define LATERD_FIND_H
@@ -8,7 +8,7 @@
 #include "link/link.h"
 #include "queue/queue.h"
 
-/* Told when the whole zset was looked through; ok: nothing of the token can be left. Otherwise the
+/* Told when that is done; ok: nothing of the token can be left. Otherwise the
  * link broke, or Redis refused, and it has to be looked for again. */
 typedef void find_done_fn(void *arg, bool ok);
 

@@ -13,6 +13,7 @@
 struct item {
     struct slots *slots;
     struct slot *slot;
+    char token[LATER_TOKEN_LEN + 1]; /* the slot's: its writer may change it meanwhile */
 };
 
 /* Slots of one queue for one verb. */
@@ -140,8 +141,10 @@ static void let_lapse(struct slot *slot)
 bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
 {
     const struct later_keys *keys = outbox->keys(outbox->arg, slots, slot->queue);
+    struct item item = { .slots = slots, .slot = slot };
 
-    if (!keys || !put(outbox, keys, slot_verb(slot), (struct item){ slots, slot })) {
+    memcpy(item.token, slot->token, LATER_TOKEN_LEN);
+    if (!keys || !put(outbox, keys, slot_verb(slot), item)) {
         let_lapse(slot);
         return false;
     }
@@ -237,10 +240,9 @@ static void encode(const struct sending *sending, struct slot_copy *copies,
 
         slot_copy(slot, sending->verb, copy);
         errors[i] = copy->kind[0] ? error_of(slot, copy->kind, sending->outbox->host) : NULL;
-        jobs[i] = (struct later_settlement){ .token = copy->token,
+        jobs[i] = (struct later_settlement){ .token = sending->items[0].token,
                                              .id = copy->id,
                                              .wait = copy->wait,
-                                             .score = copy->score[0] ? copy->score : NULL,
                                              .how = copy->how[0] ? copy->how : NULL,
                                              .error = errors[i] };
     }
@@ -249,10 +251,41 @@ static void encode(const struct sending *sending, struct slot_copy *copies,
         free(errors[i]);
 }
 
-/* Sends up to 500 of a group. Returns false when that is not possible now. */
+/* Is this one of a call that begins with `first`: of the same token? */
+static bool goes_with(const struct item *first, const struct item *item, size_t count)
+{
+    return count < LATER_BATCH_MAX && strcmp(first->token, item->token) == 0;
+}
+
+static size_t count_first(const struct group *group)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < group->count; i++)
+        count += goes_with(&group->items[0], &group->items[i], count);
+    return count;
+}
+
+/* Moves them out of the group. */
+static void take_first(struct group *group, struct sending *sending)
+{
+    size_t taken = 0, left = 0;
+
+    for (size_t i = 0; i < group->count; i++) {
+        struct item item = group->items[i];
+
+        if (goes_with(taken ? &sending->items[0] : &item, &item, taken))
+            sending->items[taken++] = item;
+        else
+            group->items[left++] = item;
+    }
+    group->count = left;
+}
+
+/* Sends up to 500 of a group, all of one token. Returns false when that is not possible now. */
 static bool send_some(struct outbox *outbox, struct group *group)
 {
-    size_t count = group->count < LATER_BATCH_MAX ? group->count : LATER_BATCH_MAX;
+    size_t count = count_first(group);
     struct sending *sending = malloc(sizeof *sending + count * sizeof *sending->items);
     struct slot_copy *copies = malloc(count * sizeof *copies);
     struct later_command cmd = { 0 };
@@ -265,17 +298,17 @@ static bool send_some(struct outbox *outbox, struct group *group)
     *sending = (struct sending){
         .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
     };
-    memcpy(sending->items, group->items, count * sizeof *group->items);
+    take_first(group, sending);
     encode(sending, copies, &cmd);
     free(copies);
     if (link_send(outbox->link, &cmd, (int)later_verb_script(group->verb), LINK_TIMEOUT,
                   take_answer, sending) < 0) {
+        memcpy(&group->items[group->count], sending->items, count * sizeof *group->items);
+        group->count += count;
         free(sending);
         return false;
     }
-    group->count -= count;
     outbox->waiting -= count;
-    memmove(group->items, group->items + count, group->count * sizeof *group->items);
     return true;
 }
 

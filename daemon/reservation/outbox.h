@@ -2,10 +2,10 @@
  * outbox.h: settlements on their way: from a slot to Redis, surely.
  *
  * Whoever ended a job (a worker), or speaks for a dead one (the keeper), puts its slot in. The
- * outbox groups slots by queue and verb, sends up to 500 in a call, and frees each slot when Redis
- * has answered. What was refused for the moment, or whose answer was lost, is sent again, after
- * half a second: the token makes a repeat harmless (it answers LOST). Where Redis is a replica now
- * the link is broken before, since the host's name may lead to another by then.
+ * outbox groups slots by queue and verb, sends up to 500 of one token in a call, and frees each
+ * slot when Redis has answered. What was refused for the moment, or whose answer was lost, is sent
+ * again, after half a second: the token makes a repeat harmless (it answers LOST). Where Redis is a
+ * replica now the link is broken before, since the host's name may lead to another by then.
  */
 #ifndef LATERD_OUTBOX_H
 #define LATERD_OUTBOX_H

@@ -10,9 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIGITS "0123456789"
-
-static const char magic[8] = "laterd3";
+static const char magic[8] = "laterd4";
 
 /* All pages that this process has mapped: a signal handler has no other way to them. */
 static struct slots *mapped;
@@ -315,24 +313,6 @@ static bool among(const char *text, const char *words)
     return strstr(words, word) != NULL;
 }
 
-/* As scripts/return.lua takes it: `1700000000.25`, `1e+20`, `-inf`. */
-static bool is_score(const char *text)
-{
-    const char *p = text + (*text == '-');
-    size_t whole = strspn(p, DIGITS);
-
-    if (strcmp(p, "inf") == 0)
-        return true;
-    if (!whole)
-        return false;
-    p += whole;
-    if (*p == '.')
-        p += 1 + strspn(p + 1, DIGITS);
-    if (*p == 'e' && whole == 1 && (p[1] == '+' || p[1] == '-') && p[2])
-        p += 2 + strspn(p + 2, DIGITS);
-    return !*p;
-}
-
 static const char *word_of(char *to, const char *from, size_t size)
 {
     memcpy(to, from, size);
@@ -356,14 +336,6 @@ const struct log_job *slot_log_fields(const struct slots *slots, const struct sl
     return &words->fields;
 }
 
-bool slot_keep_score(struct slot *slot, const char *text)
-{
-    bool good = strlen(text) < sizeof slot->score && is_score(text);
-
-    strcpy(slot->score, good ? text : "");
-    return good;
-}
-
 enum later_verb slot_verb(const struct slot *slot)
 {
     uint32_t verb = *(const volatile uint32_t *)&slot->verb; /* read once: it may change */
@@ -384,20 +356,16 @@ void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *
 
     memcpy(copy->token, slot->token, sizeof copy->token);
     memcpy(copy->id, slot->id, sizeof copy->id);
-    memcpy(copy->score, slot->score, sizeof copy->score);
     memcpy(copy->how, slot->how, sizeof copy->how);
     memcpy(copy->kind, slot->kind, sizeof copy->kind);
     copy->wait = slot->wait;
     atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
     copy->token[LATER_TOKEN_LEN] = copy->id[LATER_ID_MAX] = '\0';
-    copy->score[sizeof copy->score - 1] = '\0';
     copy->how[sizeof copy->how - 1] = copy->kind[sizeof copy->kind - 1] = '\0';
     if (copy->how[0] && !among(copy->how, hows[verb]))
         copy->how[0] = '\0';
     if (copy->kind[0] && !among(copy->kind, " retry timeout crash lapse bad buried unknown "))
         copy->kind[0] = '\0';
-    if (copy->score[0] && !(verb == LATER_VERB_RETURN && is_score(copy->score)))
-        copy->score[0] = '\0';
     if (!(copy->wait >= 0 && copy->wait <= LATER_DELAY_MAX))
         copy->wait = 0;
 }

@@ -57,7 +57,6 @@ struct slot {
     _Atomic int64_t lease_end;  /* microseconds of later_clock(); not begun after that */
     uint32_t queue;             /* in the page's queues */
     char token[LATER_TOKEN_LEN + 1];
-    char score[32];
     char id[LATER_ID_MAX + 1];
     char type[LATER_TYPE_MAX + 1], trace[LATER_TRACE_MAX + 1]; /* for the log: from RUNNING on */
     int32_t crashes;                                           /* -1 none, 0 suspect */
@@ -226,7 +225,6 @@ enum later_verb slot_verb(const struct slot *slot);
 struct slot_copy {
     char token[LATER_TOKEN_LEN + 1];
     char id[LATER_ID_MAX + 1];
-    char score[sizeof((struct slot *)0)->score];
     char how[sizeof((struct slot *)0)->how];
     char kind[sizeof((struct slot *)0)->kind];
     double wait;
@@ -243,9 +241,5 @@ void slots_guard(void);
 
 /* Of a process that was forked: unmaps all pages but its own. */
 void slots_keep_only(const struct slots *mine);
-
-/* Keeps the score that a job had, as Redis told it. One that scripts/return.lua would not take is
- * not kept: then the job goes back to the present's place. Returns whether it is kept. */
-bool slot_keep_score(struct slot *slot, const char *text);
 
 #endif

@@ -99,11 +99,6 @@ static bool hold(struct asking *asking, struct batch *batch, const struct later_
     slot->queue = asking->queue->index;
     memcpy(slot->token, asking->call->token, sizeof slot->token);
     memcpy(slot->id, job->id, job->id_len + 1);
-    if (!slot_keep_score(slot, job->score))
-        log_line(LOG_WARN,
-                 "job %s of queue %s: Redis tells the score %.40s, which is none; should it "
-                 "go back, then not to its place",
-                 slot->id, asking->queue->keys.queue, job->score);
     slot->crashes = job->crashes;
     slot->attempt = job->attempts + 1;
     slot->max_attempts = slot->event = 0;

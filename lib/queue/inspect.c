@@ -48,6 +48,8 @@ void later_inspect_sized(const struct later_reply *reply, struct later_sizes *si
 
         if (strcmp(name, "overdue") == 0)
             sizes->overdue = number_at(reply, i + 1);
+        if (strcmp(name, "reserved") == 0)
+            sizes->taken = number_at(reply, i + 1);
         for (int n = 0; n < LATER_COUNTERS; n++) {
             if (strcmp(name, counters[n]) == 0)
                 sizes->counters[n] = number_at(reply, i + 1);
@@ -63,9 +65,12 @@ const char *later_counter_name(enum later_counter counter)
 /* --- peek, show --- */
 
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
-                        uint64_t offset, size_t limit)
+                        const char *token, uint64_t offset, size_t limit)
 {
-    later_script_begin(cmd, LATER_SCRIPT_PEEK, keys, NULL, 0);
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_PEEK, keys, (const char *const[]){ held }, 0);
     later_command_text(cmd, state);
     later_command_int(cmd, (int64_t)offset);
     later_command_int(cmd, (int64_t)limit);
@@ -280,11 +285,37 @@ void later_inspect_limit(struct later_command *cmd, const struct later_keys *key
 }
 
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
-                          const char *member)
+                          const char *token)
 {
-    later_script_begin(cmd, LATER_SCRIPT_LOCATE, keys, NULL, 0);
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_LOCATE, keys, (const char *const[]){ held }, 0);
     later_command_text(cmd, id);
-    later_command_text(cmd, member);
+}
+
+void later_inspect_held(struct later_command *cmd, const struct later_keys *keys, const char *token)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_command_begin(cmd, 4);
+    later_command_text(cmd, "ZRANGE");
+    later_command_text(cmd, held);
+    later_command_int(cmd, 0);
+    later_command_int(cmd, LATER_BATCH_MAX - 1);
+}
+
+void later_inspect_holds(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, const char *id)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_command_begin(cmd, 3);
+    later_command_text(cmd, "ZSCORE");
+    later_command_text(cmd, held);
+    later_command_text(cmd, id);
 }
 
 void later_inspect_wait(struct later_command *cmd, const struct later_keys *const *queues,

@@ -28,7 +28,8 @@ enum later_counter {
 /* A queue at one moment. */
 struct later_sizes {
     uint64_t ready, delayed, reserved, dead;
-    uint64_t jobs; /* documents */
+    uint64_t jobs;  /* documents */
+    uint64_t taken; /* ever handed out */
     bool paused;
     double oldest_ready; /* age in seconds; < 0 = none */
     uint64_t overdue;    /* reservations whose lease ran out and that nobody has returned yet */
@@ -60,10 +61,11 @@ struct later_seen {
     int32_t priority;
 };
 
-/* state: "ready", "delayed", "reserved" or "dead". offset: of the first job, from 0. limit: at most
- * so many, 1 … LATER_BATCH_MAX; fewer may come, since documents are bounded too. */
+/* state: "ready", "delayed", "dead", or "reserved": what `token` holds, in the order that it had in
+ * ready. offset: of the first job, from 0. limit: at most so many, 1 … LATER_BATCH_MAX; fewer may
+ * come, since documents are bounded too. */
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
-                        uint64_t offset, size_t limit);
+                        const char *token, uint64_t offset, size_t limit);
 size_t later_inspect_peeked_count(const struct later_reply *reply);
 void later_inspect_peeked(const struct later_reply *reply, size_t i, struct later_seen *seen);
 
@@ -129,10 +131,16 @@ void later_inspect_names(struct later_command *cmd, const char *prefix, const ch
  */
 void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs);
 
-/* In which of ready, delayed, dead, reserved, jobs an id is: the reply has 1 or 0 for each. member:
- * what is looked for in reserved (TOKEN:id, or ""). LATER_SCRIPT_LOCATE. */
+/* In which of ready, delayed, dead, what the token holds, jobs an id is: the reply has 1 or 0 for
+ * each. LATER_SCRIPT_LOCATE. */
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
-                          const char *member);
+                          const char *token);
+
+/* All ids that a token holds (ZRANGE); whether it holds this one (ZSCORE: nil if not). */
+void later_inspect_held(struct later_command *cmd, const struct later_keys *keys,
+                        const char *token);
+void later_inspect_holds(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, const char *id);
 
 /* BLPOP on the wake keys of some queues, for at most `seconds`. The reply is nil when none came;
  * else its element 0 is the key. */

@@ -140,7 +140,10 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
                          const char *token, double lease, size_t limit, size_t bytes,
                          double deadline)
 {
-    later_script_begin(cmd, LATER_SCRIPT_RESERVE, keys, NULL, 0);
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_RESERVE, keys, (const char *const[]){ held }, 0);
     later_command_bytes(cmd, token, LATER_TOKEN_LEN);
     later_command_seconds(cmd, lease);
     later_command_int(cmd, (int64_t)limit);
@@ -155,22 +158,21 @@ size_t later_queue_reserved_count(const struct later_reply *reply)
 {
     size_t count = later_reply_count(reply);
 
-    return count ? (count - 1) / 4 : 0;
+    return count ? (count - 1) / 3 : 0;
 }
 
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job)
 {
-    size_t at = 1 + 4 * i, len;
-    const char *text = later_reply_text(later_reply_at(reply, at + 2), &len);
+    size_t at = 1 + 3 * i, len;
+    const char *text = later_reply_text(later_reply_at(reply, at + 1), &len);
     struct later_record record;
 
     job->id = later_reply_text(later_reply_at(reply, at), &job->id_len);
-    job->score = later_reply_text(later_reply_at(reply, at + 1), NULL);
     later_record_read(&record, text, len);
     job->attempts = record.attempts;
     job->crashes = record.crashes;
     job->unknown_since = record.unknown_since;
-    job->document = later_reply_text(later_reply_at(reply, at + 3), &job->document_len);
+    job->document = later_reply_text(later_reply_at(reply, at + 2), &job->document_len);
 }
 
 double later_queue_reserved_now(const struct later_reply *reply)
@@ -180,37 +182,30 @@ double later_queue_reserved_now(const struct later_reply *reply)
 
 /* --- settle --- */
 
-/* What each verb's script takes per job: member, wait, score, how, error. */
+/* What each verb's script takes per job: id, wait, how, error. */
 static const struct {
     enum later_script script;
     const char *name;
     const char *fields;
     const char *how;
 } verbs[] = {
-    [LATER_VERB_ACK] = { LATER_SCRIPT_ACK, "ack", "m", "" },
-    [LATER_VERB_EXPIRE] = { LATER_SCRIPT_EXPIRE, "expire", "m", "" },
-    [LATER_VERB_RELEASE] = { LATER_SCRIPT_RELEASE, "release", "mwhe", "ran" },
-    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "mswh", "held" },
-    [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "mhe", "ran" },
-    [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "m", "" },
+    [LATER_VERB_ACK] = { LATER_SCRIPT_ACK, "ack", "i", "" },
+    [LATER_VERB_EXPIRE] = { LATER_SCRIPT_EXPIRE, "expire", "i", "" },
+    [LATER_VERB_RELEASE] = { LATER_SCRIPT_RELEASE, "release", "iwhe", "ran" },
+    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "iwh", "held" },
+    [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "ihe", "ran" },
+    [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "i", "" },
 };
 
 static void add_field(struct later_command *cmd, char field, enum later_verb verb,
                       const struct later_settlement *job)
 {
-    char member[LATER_TOKEN_LEN + 1];
-
     switch (field) {
-    case 'm':
-        memcpy(member, job->token, LATER_TOKEN_LEN);
-        member[LATER_TOKEN_LEN] = ':';
-        later_command_pair(cmd, member, sizeof member, job->id, strlen(job->id));
+    case 'i':
+        later_command_text(cmd, job->id);
         break;
     case 'w':
         later_command_seconds(cmd, job->wait);
-        break;
-    case 's':
-        later_command_text(cmd, job->score ? job->score : "");
         break;
     case 'h':
         later_command_text(cmd, job->how ? job->how : verbs[verb].how);
@@ -225,7 +220,10 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
                         enum later_verb verb, double lease, const struct later_settlement *jobs,
                         size_t count)
 {
-    later_script_begin(cmd, verbs[verb].script, keys, NULL, count);
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, jobs[0].token);
+    later_script_begin(cmd, verbs[verb].script, keys, (const char *const[]){ held }, count);
     if (verb == LATER_VERB_TOUCH)
         later_command_seconds(cmd, lease);
     for (size_t i = 0; i < count; i++) {
@@ -269,22 +267,38 @@ char *later_queue_error(const char *kind, const char *text, const char *host)
 
 /* --- migrate --- */
 
-void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit,
-                         double lapse, const char *error)
+void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit)
 {
     later_script_begin(cmd, LATER_SCRIPT_MIGRATE, keys, NULL, 0);
     later_command_int(cmd, (int64_t)limit);
-    later_command_seconds(cmd, lapse);
-    later_command_text(cmd, error);
 }
 
 void later_queue_migrated(const struct later_reply *reply, struct later_migrated *migrated)
 {
     migrated->promoted = (uint32_t)later_reply_int(later_reply_at(reply, 0));
-    migrated->lapsed = (uint32_t)later_reply_int(later_reply_at(reply, 1));
-    migrated->next_due = later_reply_seconds(later_reply_at(reply, 2), -1);
-    migrated->next_lapse = later_reply_seconds(later_reply_at(reply, 3), -1);
-    migrated->now = later_reply_seconds(later_reply_at(reply, 4), 0);
+    migrated->next_due = later_reply_seconds(later_reply_at(reply, 1), -1);
+    migrated->next_lapse = later_reply_seconds(later_reply_at(reply, 2), -1);
+    migrated->now = later_reply_seconds(later_reply_at(reply, 3), 0);
+    migrated->run_out = later_reply_count(reply) > 4 ? later_reply_count(reply) - 4 : 0;
+}
+
+const char *later_queue_run_out(const struct later_reply *reply, size_t i)
+{
+    return later_reply_text(later_reply_at(reply, 4 + i), NULL);
+}
+
+void later_queue_lapse(struct later_command *cmd, const struct later_keys *keys, const char *token,
+                       double deadline, const char *error)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_LAPSE, keys, (const char *const[]){ held }, 0);
+    if (deadline > 0)
+        later_command_seconds(cmd, deadline);
+    else
+        later_command_bytes(cmd, "0", 1);
+    later_command_text(cmd, error);
 }
 
 /* --- ids --- */
@@ -297,12 +311,13 @@ void later_queue_ids(struct later_command *cmd, enum later_script script,
         later_command_text(cmd, ids[i]);
 }
 
-void later_queue_cancel(struct later_command *cmd, const struct later_keys *keys,
-                        const char *const *ids, const char *const *members, size_t count)
+void later_queue_cancel(struct later_command *cmd, const struct later_keys *keys, const char *token,
+                        const char *const *ids, size_t count)
 {
-    later_script_begin(cmd, LATER_SCRIPT_CANCEL, keys, NULL, count);
-    for (size_t i = 0; i < count; i++) {
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_CANCEL, keys, (const char *const[]){ held }, count);
+    for (size_t i = 0; i < count; i++)
         later_command_text(cmd, ids[i]);
-        later_command_text(cmd, members[i] ? members[i] : "");
-    }
 }

@@ -79,7 +79,7 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
                          double deadline);
 
 struct later_reserved {
-    const char *id, *score; /* borrowed from the reply, NUL-terminated */
+    const char *id; /* borrowed from the reply, NUL-terminated */
     const char *document;
     size_t id_len, document_len;
     uint32_t attempts;
@@ -106,13 +106,13 @@ enum later_verb {
 struct later_settlement {
     const char *token, *id;
     double wait;       /* release, return: seconds until it is due; 0 = ready at once */
-    const char *score; /* return: its place in ready; NULL = the present */
     const char *how;   /* release: ran crashed; bury: ran crashed unrun; return: held suspect
                         * interrupted unknown; NULL = the first of them */
     const char *error; /* release, bury: from later_queue_error(); NULL = none */
 };
 
-/* One call for count (1 … LATER_BATCH_MAX) jobs of one queue. lease: seconds, for touch. */
+/* One call for count (1 … LATER_BATCH_MAX) jobs of one queue, all of one token. lease: seconds, for
+ * touch, which renews it for all that the token holds. */
 void later_queue_settle(struct later_command *cmd, const struct later_keys *keys,
                         enum later_verb verb, double lease, const struct later_settlement *jobs,
                         size_t count);
@@ -132,23 +132,32 @@ char *later_queue_error(const char *kind, const char *text, const char *host);
 /* --- migrate --- */
 
 struct later_migrated {
-    uint32_t promoted, lapsed;
+    uint32_t promoted;
     double next_due, next_lapse; /* seconds from now; < 0 = none */
     double now;                  /* Redis's clock */
+    size_t run_out; /* tokens that have to lapse; LATER_RUN_OUT_MAX: there may be more */
 };
+#define LATER_RUN_OUT_MAX 100
 
-/* lapse: 0: no; 1: yes; else until this time by Redis's clock, so that a call that had to wait
- * there does not come before a keeper that had to wait likewise. */
-void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit,
-                         double lapse, const char *error);
+void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit);
 void later_queue_migrated(const struct later_reply *reply, struct later_migrated *migrated);
+
+/* The i-th of those tokens. */
+const char *later_queue_run_out(const struct later_reply *reply, size_t i);
+
+/* Has what it holds ready again, if its lease has run out still. deadline: Redis time after which
+ * nothing lapses; 0 = none. error: from later_queue_error(). The reply is how many jobs there were.
+ */
+void later_queue_lapse(struct later_command *cmd, const struct later_keys *keys, const char *token,
+                       double deadline, const char *error);
 
 /* --- one queue, a list of ids --- */
 
-/* kick, show (1 … LATER_BATCH_MAX ids); and cancel, with each id's reserved member or NULL. */
+/* kick, show (1 … LATER_BATCH_MAX ids); and cancel, with the token under which they may be
+ * reserved; "" = none. */
 void later_queue_ids(struct later_command *cmd, enum later_script script,
                      const struct later_keys *keys, const char *const *ids, size_t count);
-void later_queue_cancel(struct later_command *cmd, const struct later_keys *keys,
-                        const char *const *ids, const char *const *members, size_t count);
+void later_queue_cancel(struct later_command *cmd, const struct later_keys *keys, const char *token,
+                        const char *const *ids, size_t count);
 
 #endif

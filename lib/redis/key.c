@@ -98,6 +98,11 @@ size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, 
                             keys->name[LATER_KEY_READY], scale, number);
 }
 
+size_t later_key_held(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *token)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:%.64s", keys->name[LATER_KEY_RESERVED], token);
+}
+
 size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:stock:{%.200s}%s", prefix, item,

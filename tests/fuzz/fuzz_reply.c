@@ -51,12 +51,11 @@ static void decode_queue(const struct later_reply *reply, size_t most)
     const char *state;
     uint64_t number = 0;
 
-    must(count * 4 <= later_reply_count(reply), "a job has four elements");
+    must(count * 3 <= later_reply_count(reply), "a job has three elements");
     for (size_t i = 0; i < count + 2 && i < most; i++) {
         later_queue_reserved(reply, i, &job);
         read_text(job.id, job.id_len);
         read_text(job.document, job.document_len);
-        read_string(job.score);
     }
     must(!isnan(later_queue_reserved_now(reply)), "a time is a number");
     for (size_t i = 0; i < most; i++) {

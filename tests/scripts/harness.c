@@ -10,6 +10,9 @@ struct server harness_server;
 redisContext *harness_redis;
 
 #define LOCK "later:lock:{n}"
+#define HELD "held"
+
+static char held_token[80] = "none";
 
 static struct later_keys keys;
 
@@ -25,6 +28,7 @@ static struct {
     char **argv;
     size_t *len;
     size_t count;
+    bool token_taken; /* off the arguments */
 } pending;
 
 /* ---- life */
@@ -184,10 +188,56 @@ const struct later_script_text *script_text(const char *script)
     ck_abort_msg("no script %s", script);
 }
 
+void hold_by(const char *token)
+{
+    snprintf(held_token, sizeof held_token, "%s", token);
+}
+
+static bool has_token(const char *argument)
+{
+    return strspn(argument, "0123456789abcdefghijklmnopqrstuvwxyz") == 16 && argument[16] == ':';
+}
+
+/* The token of the arguments, or of a reserve. */
+static void find_token(const char *script)
+{
+    bool found = false;
+
+    if (pending.token_taken)
+        return;
+    pending.token_taken = true;
+    if (strcmp(script, "reserve") == 0 && pending.count > 0)
+        hold_by(pending.argv[0]);
+    for (size_t i = 0; i < pending.count; i++) {
+        char *argument = pending.argv[i];
+
+        if (!has_token(argument))
+            continue;
+        if (!found)
+            hold_by(text("%.16s", argument));
+        found = true;
+        if (strncmp(argument, held_token, 16) == 0) {
+            pending.len[i] -= 17;
+            memmove(argument, argument + 17, pending.len[i] + 1);
+        }
+    }
+}
+
 /* Keys that are not of a queue come in the order of the head; there is one table of them here. */
 void script_keys(const struct later_script_text *script, const char *out[16])
 {
     static const char *const others[][4] = {
+        { "ack", HELD },
+        { "bury", HELD },
+        { "cancel", HELD },
+        { "expire", HELD },
+        { "lapse", HELD },
+        { "locate", HELD },
+        { "peek", HELD },
+        { "release", HELD },
+        { "reserve", HELD },
+        { "return", HELD },
+        { "touch", HELD },
         { "push", "later:{q}:call:c" },
         { "push_now", "later:{q}:call:n" },
         { "limit_fixed", "later:limit:{k}" },
@@ -210,6 +260,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
     };
     const char *const *other = NULL;
 
+    find_token(script->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(others[i][0], script->name) == 0)
             other = &others[i][1];
@@ -217,7 +268,21 @@ void script_keys(const struct later_script_text *script, const char *out[16])
     for (int i = 0; i < script->key_count; i++) {
         ck_assert(script->keys[i] >= 0 || other);
         out[i] = script->keys[i] >= 0 ? keys.name[script->keys[i]] : *other++;
+        if (strcmp(out[i], HELD) == 0)
+            out[i] = text("later:{q}:reserved:%s", held_token);
     }
+}
+
+long long lapse(const char *reason)
+{
+    const redisReply *told = run("migrate", "1", NULL);
+    long long count = 0;
+
+    for (size_t i = 4; i < told->elements; i++) {
+        hold_by(told->element[i]->str);
+        count += run("lapse", "0", reason, NULL)->integer;
+    }
+    return count;
 }
 
 static redisReply *evalsha(const char *name)
@@ -244,6 +309,7 @@ static redisReply *evalsha(const char *name)
     free(argv);
     free(len);
     drop_arguments();
+    hold_by("none");
     return harness_keep_reply(reply);
 }
 
@@ -334,14 +400,14 @@ redisReply *reserve(char token, int limit)
 
 const char *told(const redisReply *reply, size_t i, enum part part)
 {
-    ck_assert_uint_gt(reply->elements, 1 + 4 * i + part);
-    return reply->element[1 + 4 * i + part]->str;
+    ck_assert_uint_gt(reply->elements, 1 + 3 * i + part);
+    return reply->element[1 + 3 * i + part]->str;
 }
 
 size_t jobs_in(const redisReply *reply)
 {
-    ck_assert_uint_eq(reply->elements % 4, 1);
-    return reply->elements / 4;
+    ck_assert_uint_eq(reply->elements % 3, 1);
+    return reply->elements / 3;
 }
 
 const char *key(const char *name)
@@ -351,6 +417,7 @@ const char *key(const char *name)
 
 void make_due(const char *set)
 {
+    /* Of `reserved` the tokens. */
     const redisReply *ids = ask("ZRANGE %s 0 -1", key(set));
 
     for (size_t i = 0; i < ids->elements; i++)

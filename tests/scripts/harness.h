@@ -58,7 +58,8 @@ redisReply *run_any(const char *script, ...) __attribute__((sentinel));
 /* The row of a script in the generated table. */
 const struct later_script_text *script_text(const char *script);
 
-/* The keys a script is called with: `out` gets script->key_count names. */
+/* The keys a script is called with, with the arguments added so far: `out` gets script->key_count
+ * names. */
 void script_keys(const struct later_script_text *script, const char *out[16]);
 
 /* Push one job of priority 0, now: id and `{"type":"t"}`. */
@@ -75,16 +76,26 @@ redisReply *reserve(char token, int limit);
 redisReply *reserve_bytes(char token, int limit, long bytes);
 
 /* How many jobs reserve handed out, and what it told of the i-th (from 0). */
-enum part { ID, SCORE, RECORD, DOCUMENT };
+enum part { ID, RECORD, DOCUMENT };
 size_t jobs_in(const redisReply *reply);
 const char *told(const redisReply *reply, size_t i, enum part part);
+
+/* For all below "reserved" is what the tokens hold: `TOKEN:id`, and the score is the lease's end.
+ */
 
 /* Makes all jobs of `delayed` due, or all leases of `reserved` run out: long ago, one after the
  * other. */
 void make_due(const char *set);
 
-/* `tttttttttttttttt:id` */
+/* `tttttttttttttttt:id`: for scripts that settle. The token of the first such argument makes the
+ * key `held`, and is taken off all arguments that have it. */
 const char *member(char token, const char *id);
+
+/* Has every lease that has run out lapse, as a migrator does; returns how many jobs there were. */
+long long lapse(const char *reason);
+
+/* The token whose set is `held` for the next script that has that key. */
+void hold_by(const char *token);
 
 /* A job in each state, named after it: "ready", "delayed", "reserved" (under r), "dead". */
 void one_in_each_state(void);
@@ -101,8 +112,9 @@ void note(const char *tag, const char *id, const char *value);
 
 /* ---- what Redis holds */
 
-/* The whole name of a key. */
+/* The whole name of a key; and of what a token holds. */
 const char *key(const char *name);
+const char *held_by(const char *token);
 
 /* A set's members in order, with a space between. */
 const char *members(const char *set);

@@ -44,14 +44,55 @@ const char *flat(const redisReply *reply)
     return harness_keep(out);
 }
 
+const char *held_by(const char *token)
+{
+    return text("later:{q}:reserved:%s", token);
+}
+
+static const char *reserved_members(void)
+{
+    const redisReply *tokens = ask("ZRANGE %s 0 -1", key("reserved"));
+    const char *list = "";
+
+    for (size_t i = 0; i < tokens->elements; i++) {
+        const char *token = tokens->element[i]->str;
+        const redisReply *ids = ask("ZRANGE %s 0 -1", held_by(token));
+
+        for (size_t n = 0; n < ids->elements; n++)
+            list = text("%s%s%s:%s", list, *list ? " " : "", token, ids->element[n]->str);
+    }
+    return list;
+}
+
+static long long reserved_count(void)
+{
+    const redisReply *tokens = ask("ZRANGE %s 0 -1", key("reserved"));
+    long long count = 0;
+
+    for (size_t i = 0; i < tokens->elements; i++)
+        count += ask("ZCARD %s", held_by(tokens->element[i]->str))->integer;
+    ck_assert_uint_eq(ask("KEYS %s", held_by("*"))->elements, tokens->elements);
+    return count;
+}
+
 const char *members(const char *set)
 {
+    if (strcmp(set, "reserved") == 0)
+        return reserved_members();
     return flat(ask("ZRANGE %s 0 -1", key(set)));
 }
 
 const char *score_text(const char *set, const char *id)
 {
-    const redisReply *reply = ask("ZSCORE %s %s", key(set), id);
+    const redisReply *reply;
+
+    if (strcmp(set, "reserved") == 0) {
+        reply = ask("ZSCORE %s %s", held_by(text("%.16s", id)), id + 17);
+        if (reply->type != REDIS_REPLY_STRING)
+            return "";
+        id = text("%.16s", id);
+    }
+    reply = ask("ZSCORE %s %s", key(set), id);
 
     return reply->type == REDIS_REPLY_STRING ? reply->str : "";
 }
@@ -77,6 +118,8 @@ long long size_of(const char *name)
     };
     const char *type = ask("TYPE %s", key(name))->str;
 
+    if (strcmp(name, "reserved") == 0)
+        return reserved_count();
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         if (strcmp(readers[i][0], type) == 0)
             return ask("%s %s", readers[i][1], key(name))->integer;

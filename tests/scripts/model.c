@@ -180,6 +180,8 @@ static void compare_unique(struct model *model)
 static void compare_sets(struct model *model)
 {
     for (enum state state = READY; state < STATES; state++) {
+        if (state == RESERVED)
+            continue;
         struct job *jobs[MODEL_JOBS];
         size_t count = model_sorted(model, state, jobs);
         const redisReply *set = ask("ZRANGE %s 0 -1 WITHSCORES", key(model_states[state]));
@@ -190,6 +192,31 @@ static void compare_sets(struct model *model)
             ck_assert_double_eq(strtod(set->element[2 * i + 1]->str, NULL), jobs[i]->score);
         }
     }
+}
+
+/* What each token holds, and until when. */
+static void compare_reserved(struct model *model)
+{
+    const redisReply *tokens = ask("ZRANGE %s 0 -1 WITHSCORES", key("reserved"));
+    size_t held = 0, expected = 0;
+
+    for (size_t t = 0; t < tokens->elements; t += 2) {
+        const char *token = tokens->element[t]->str;
+        const redisReply *set = ask("ZRANGE %s 0 -1 WITHSCORES", held_by(token));
+
+        ck_assert_uint_gt(set->elements, 0);
+        for (size_t i = 0; i < set->elements; i += 2, held++) {
+            const struct job *job = model_find(model, set->element[i]->str);
+
+            ck_assert(job && job->state == RESERVED && job->token == token[0]);
+            ck_assert_double_eq(strtod(set->element[i + 1]->str, NULL), job->left);
+            ck_assert_double_eq(strtod(tokens->element[t + 1]->str, NULL), job->score);
+        }
+    }
+    for (size_t i = 0; i < model->count; i++)
+        expected += model->jobs[i].state == RESERVED;
+    ck_assert_uint_eq(held, expected);
+    ck_assert_int_eq(run("size", NULL)->element[2]->integer, (long long)expected);
 }
 
 /* The record of an id that stays taken, "" where it has none. */
@@ -285,6 +312,7 @@ static void compare_counters(struct model *model)
 void model_compare(struct model *model)
 {
     compare_sets(model);
+    compare_reserved(model);
     compare_jobs(model);
     compare_records(model);
     compare_unique(model);

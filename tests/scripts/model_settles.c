@@ -6,6 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+void renew_lease(char token, double until)
+{
+    for (size_t i = 0; i < model.count; i++) {
+        if (model.jobs[i].state == RESERVED && model.jobs[i].token == token)
+            model.jobs[i].score = until;
+    }
+}
+
+static bool holds_something(char token)
+{
+    for (size_t i = 0; i < model.count; i++) {
+        if (model.jobs[i].state == RESERVED && model.jobs[i].token == token)
+            return true;
+    }
+    return false;
+}
+
 void step_reserve(void)
 {
     struct job *ready[MODEL_JOBS];
@@ -15,19 +32,24 @@ void step_reserve(void)
     const redisReply *reply;
 
     count = model.paused ? 0 : count < limit ? count : limit;
+    if (holds_something(token)) {
+        ck_assert_mem_eq(
+            run_error("reserve", text("%.16s", member(token, "")), "30", "1", "9", "0", NULL),
+            "ERR reserve: ", 13);
+        return;
+    }
     begin();
     reply = reserve(token, (int)limit);
-    ck_assert_uint_eq(reply->elements, 1 + 4 * count);
+    ck_assert_uint_eq(reply->elements, 1 + 3 * count);
     for (size_t i = 0; i < count; i++) {
         struct job *job = ready[i];
-        redisReply **told = &reply->element[1 + 4 * i];
+        redisReply **told = &reply->element[1 + 3 * i];
 
         if (job->plain)
             model_adopt(&model, job);
         ck_assert_str_eq(told[0]->str, job->id);
-        ck_assert_double_eq(strtod(told[1]->str, NULL), job->score);
-        ck_assert_str_eq(told[2]->str, field("records", job->id));
-        ck_assert_str_eq(told[3]->str, job->document);
+        ck_assert_str_eq(told[1]->str, field("records", job->id));
+        ck_assert_str_eq(told[2]->str, job->document);
         job->left = job->score;
         job->state = RESERVED;
         job->token = token;
@@ -36,13 +58,14 @@ void step_reserve(void)
     model_leave_wake(&model);
 }
 
-/* Some members, mostly of reserved jobs: fills `jobs`, NULL for a LOST one, and returns how many.
- * Each member comes once. The arguments are added by `add`. */
+/* Some members, mostly of jobs that one token holds: fills `jobs`, NULL for a LOST one, and returns
+ * how many. Each job comes once. The arguments are added by `add`. */
 static int pick_members(struct job *jobs[3], const char **lost, void (*add)(struct job *job))
 {
     struct job *reserved[MODEL_JOBS];
     size_t held = model_sorted(&model, RESERVED, reserved);
     int count = 1 + random_below(3);
+    char token = held > 0 ? reserved[random_below((int)held)]->token : '0';
 
     *lost = "";
     for (int i = 0; i < count; i++) {
@@ -50,12 +73,12 @@ static int pick_members(struct job *jobs[3], const char **lost, void (*add)(stru
 
         for (int n = 0; n < i; n++)
             job = jobs[n] == job ? NULL : job;
-        if (job && random_below(8) == 0)
+        if (job && (job->token != token || random_below(8) == 0))
             job = NULL;
         jobs[i] = job;
         if (!job)
             *lost = text("%s%s%d", *lost, **lost ? " " : "", i + 1);
-        arg(job ? model_member(job) : member('0', any_id()));
+        arg(member(token, job ? job->id : "lost"));
         add(job);
     }
     return count;
@@ -135,8 +158,10 @@ void step_touch(void)
     begin();
     ck_assert_str_eq(flat(run("touch", NULL)), lost);
     for (int i = 0; i < count; i++) {
-        if (jobs[i])
-            take_score(jobs[i], 500);
+        if (!jobs[i])
+            continue;
+        take_score(jobs[i], 500);
+        renew_lease(jobs[i]->token, jobs[i]->score);
     }
 }
 
@@ -188,14 +213,9 @@ void step_release(void)
         model_leave_wake(&model);
 }
 
-static bool place_of_call; /* back to its place */
-
 static void add_return(struct job *job)
 {
-    if (place_of_call && job)
-        argf("%.17g", job->left);
-    else
-        arg("");
+    (void)job;
     argf("%d", wait_of_call);
     arg(how_of_call);
 }
@@ -210,7 +230,6 @@ void step_return(void)
 
     wait_of_call = random_below(3) ? 0 : 300;
     how_of_call = ONE_OF(hows);
-    place_of_call = random_below(2);
     count = pick_members(jobs, &lost, add_return);
     begin();
     ck_assert_str_eq(flat(run("return", NULL)), lost);
@@ -226,7 +245,7 @@ void step_return(void)
             job->interrupts = 0;
             job->attempts++;
         }
-        if (wait_of_call == 0 && place_of_call) {
+        if (wait_of_call == 0) {
             job->state = READY;
             job->score = job->left;
         } else {

@@ -32,6 +32,9 @@ void take_score(struct job *job, double after);
 /* Drops a job and counts it. Pointers into the model do not outlive a drop. */
 void drop(struct job *job, enum counter counter);
 
+/* All that a token holds is its own until then. */
+void renew_lease(char token, double until);
+
 /* model_moves.c */
 void step_push(void);
 void step_plain(void);

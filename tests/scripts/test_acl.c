@@ -165,14 +165,14 @@ START_TEST(each_script_declares_every_key_it_touches)
         const char *names[16];
         const redisReply *reply;
 
+        tour_crowd();
+        tour_arguments(*script);
         script_keys(row, names);
         ask("ACL SETUSER worker resetkeys");
         for (int i = 0; i < row->key_count; i++) {
             ask("ACL SETUSER worker %s", text("~%s", names[i]));
             ck_assert_str_eq(tag(names[i]), tag(names[0])); /* none in two slots */
         }
-        tour_crowd();
-        tour_arguments(*script);
         harness_redis = worker;
         reply = run_any(*script, NULL);
         harness_redis = admin;

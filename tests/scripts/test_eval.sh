@@ -37,6 +37,7 @@ keys()
              /^lock$/s/.*/later:lock:{item}/;t
              /^fence$/s/.*/later:lock:{item}:fence/;t
              /^lock_wake$/s/.*/later:lock:{item}:wake/;t
+             /^held$/s/.*/later:{demo}:reserved:'"$token"'/;t
              s/.*/later:{demo}:&/'
 }
 
@@ -56,9 +57,21 @@ eval_script()
         sed 's/ $//'
 }
 
-# run NAME ARGUMENT...: the first time under the debugger as well, which rolls back what it did.
+# run NAME ARGUMENT...: the first time under the debugger as well, which rolls back what it did. Of an
+# argument TOKEN:ID the token makes the key `held`.
 run()
 {
+    left=$# token=none
+    [ "$1" != reserve ] || token=$2
+    while [ "$left" -gt 0 ]; do
+        argument=$1
+        shift
+        case $argument in
+        ????????????????:?) token=${argument%%:*} argument=${argument#*:} ;;
+        esac
+        set -- "$@" "$argument"
+        left=$((left - 1))
+    done
     if [ ! -e "$box/session.$1" ]; then
         echo continue | eval_script --ldb "$@" >"$box/session.$1"
     fi
@@ -81,20 +94,21 @@ contains "$(run size)" '1 0 0 0 0 0.' 'size: one ready'
 contains "$(run peek ready 0 10)" "$document" 'peek'
 is "$(run wake)" 1 'wake'
 contains "$(run reserve $t1 30 10 262144 0)" " a " 'reserve'
-is "$(run touch 60 $t1:a $t2:a)" 2 'touch: another token is LOST'
+is "$(run touch 60 $t1:a b)" 2 'touch: another job is LOST'
 is "$(run release $t1:a 0.001 ran "$failed")" '' 'release with a wait'
 until [ "$(redis zcard 'later:{demo}:ready')" = 1 ]; do
-    run migrate 500 1 '' >"$box/migrated"
+    run migrate 500 >"$box/migrated"
 done
-contains "$(cat "$box/migrated")" '1 0 ' 'migrate'
-contains "$(run reserve $t2 30 10 262144 0)" "  $document" 'reserve again'
+contains "$(cat "$box/migrated")" '1 ' 'migrate'
+is "$(run lapse 0 '')" 0 'lapse: nothing has run out'
+contains "$(run reserve $t2 30 10 262144 0)" " $document" 'reserve again'
 is "$(run bury $t2:a ran "$failed")" '' 'bury'
 contains "$(run show a)" 'dead ' 'show: dead'
 contains "$(run show a)" '"attempt":2,"kind":"retry"' 'show: the last error'
 is "$(run kick a)" dead 'kick'
 score=$(redis zscore 'later:{demo}:ready' a)
 run reserve $t3 30 10 262144 0 >/dev/null
-is "$(run return $t3:a "$score" 0 held)" '' 'return'
+is "$(run return $t3:a 0 held)" '' 'return'
 is "$(redis zscore 'later:{demo}:ready' a)" "$score" 'return: to its place'
 is "$(run pause)" 1 'pause'
 is "$(run reserve $t4 30 10 262144 0 | wc -w)" 1 'reserve from a paused queue: the time alone'
@@ -106,7 +120,7 @@ contains "$(run size)" '0 0 0 0 0  0 ' 'size: none'
 contains "$(run size)" 'done 1' 'size: done'
 
 run push 0 new b '' 0 '{}' c +100 5 '{}' d '' 0 '{}' e '' 0 '{}' >/dev/null
-is "$(run cancel c '')" delayed 'cancel'
+is "$(run cancel c)" delayed 'cancel'
 is "$(run purge ready 1)" 1 'purge'
 run reserve $t1 30 10 262144 0 >/dev/null
 is "$(run expire $t1:d)" '' 'expire'
@@ -128,7 +142,7 @@ is "$(run ids jobs 0)" '0 f' 'ids'
 run purge ready 1 >/dev/null
 
 redis zadd 'later:{demo}:delayed' 1 z >/dev/null
-is "$(run locate z '')" '0 1 0 0 0' 'locate'
+is "$(run locate z)" '0 1 0 0 0' 'locate'
 redis del 'later:{demo}:delayed' >/dev/null
 
 is "$(run permit_take $t1 1 30)" '' 'permit_take'

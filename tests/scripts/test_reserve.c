@@ -46,7 +46,8 @@ START_TEST(the_first_are_handed_out)
     ck_assert_str_eq(told(reply, 1, ID), "a");
     ck_assert_str_eq(told(reply, 2, ID), "b");
     for (size_t i = 0; i < 3; i++)
-        ck_assert_str_eq(told(reply, i, SCORE), scores[i]);
+        ck_assert_str_eq(ask("ZSCORE %s %s", held_by("tttttttttttttttt"), told(reply, i, ID))->str,
+                         scores[i]);
     ck_assert_str_eq(told(reply, 0, RECORD), "p=5\n");
     ck_assert_str_eq(told(reply, 1, RECORD), "a=3\nc=0\n");
     ck_assert_str_eq(told(reply, 2, RECORD), "c=2\n");
@@ -167,6 +168,7 @@ static void watch_reserve(int limit, size_t *taken, int *widest, int *all)
 
     *widest = *all = 0;
     freeReplyObject(line);
+    ask("DEL %s %s", key("reserved"), held_by("tttttttttttttttt"));
     *taken = jobs_in(reserve('t', limit));
     ask("ECHO end");
     while (!end) {

@@ -14,21 +14,22 @@ static const char *const calls[][28] = {
     { "push", "60", "replace", "n1", "",   "5",  "{}", "n2", "+9", "0", "{}", "a1",
       "",     "3",  "{}",      "l1", "+5", "-7", "{}", "r1", "",   "0", "{}" },
     { "show", "a1", "l1", "r1", "d1", "none" },
-    { "locate", "r1", "tttttttttttttttt:r1" },
+    { "locate", "tttttttttttttttt:r1" },
     { "peek", "ready", "0", "10" },
     { "size" },
     { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
     { "ack", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r2" },
     { "expire", "tttttttttttttttt:r2" },
-    { "migrate", "500", "1", ERROR },
+    { "migrate", "500" },
+    { "lapse", "4000000000", ERROR },
     { "release", "tttttttttttttttt:r3", "0", "ran", ERROR, "tttttttttttttttt:r4", "1", "crashed",
       ERROR, "tttttttttttttttt:r5", "2", "ran", "" },
-    { "return", "tttttttttttttttt:r6", "", "0", "suspect", "tttttttttttttttt:r7", "3", "1",
-      "interrupted", "tttttttttttttttt:r8", "7", "0", "held" },
+    { "return", "tttttttttttttttt:r6", "0", "suspect", "tttttttttttttttt:r7", "1", "interrupted",
+      "tttttttttttttttt:r8", "0", "held" },
     { "bury", "tttttttttttttttt:r9", "ran", ERROR, "tttttttttttttttt:ra", "crashed", ERROR,
       "tttttttttttttttt:rb", "unrun", ERROR },
     { "kick", "d1", "l2", "none" },
-    { "cancel", "a2", "", "l3", "", "d2", "", "rc", "tttttttttttttttt:rc", "none", "" },
+    { "cancel", "a2", "l3", "d2", "tttttttttttttttt:rc", "none" },
     { "pause" },
     { "resume" },
     { "wake" },
@@ -61,13 +62,15 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",         "show",        "peek",          "size",       "touch",       "ack",
-    "expire",       "migrate",     "release",       "return",     "bury",        "kick",
-    "cancel",       "pause",       "resume",        "reserve",    "trim",        "purge",
-    "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
-    "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
-    "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
-    "wake",         "reshard",     "ids",           "push_now",   "note",        NULL
+    "push",        "show",          "peek",        "size",        "touch",
+    "ack",         "expire",        "migrate",     "lapse",       "release",
+    "return",      "bury",          "kick",        "cancel",      "pause",
+    "resume",      "reserve",       "trim",        "purge",       "stock_set",
+    "stock_claim", "stock_release", "stock_show",  "limit_fixed", "limit_sliding",
+    "lock_touch",  "lock_show",     "lock_free",   "lock_take",   "lock_wake",
+    "permit_take", "permit_touch",  "permit_free", "permit_line", "lock_line",
+    "hasten",      "locate",        "wake",        "reshard",     "ids",
+    "push_now",    "note",          NULL
 };
 
 void tour_crowd(void)
@@ -77,7 +80,7 @@ void tour_crowd(void)
     ask("FLUSHALL");
     push("x1");
     reserve('x', 1);
-    ask("ZADD %s 1 %s", key("reserved"), member('x', "x1"));
+    ask("ZADD %s 1 xxxxxxxxxxxxxxxx", key("reserved"));
     for (const char *c = held; *c; c++)
         push(text("r%c", *c));
     reserve('t', 500);
@@ -119,6 +122,8 @@ bool tour_nth_arguments(const char *script, size_t nth)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i][0], script) == 0 && nth-- == 0) {
+            if (strcmp(script, "lapse") == 0)
+                hold_by("xxxxxxxxxxxxxxxx");
             for (const char *const *argument = &calls[i][1]; *argument; argument++)
                 arg(*argument);
             return true;

@@ -47,7 +47,7 @@ mended()
 }
 
 redis HINCRBY 'later:{q}:stats' 'done' 1 >/dev/null
-broken "a counter that is too high" counters 'done 11 '
+broken "a counter that is too high" "counters sets" 'done 11 '
 redis HINCRBY 'later:{q}:stats' 'done' -1 >/dev/null
 mended
 
@@ -76,15 +76,19 @@ broken "a job in two sets" "sets members" 'j650 is in ready dead|j650 is in dead
 redis ZREM 'later:{q}:dead' j650 >/dev/null
 mended
 
-redis ZADD 'later:{q}:reserved' 9999999999 zzzzzzzzzzzzzzzz:j650 >/dev/null
+redis ZADD 'later:{q}:reserved' 9999999999 zzzzzzzzzzzzzzzz >/dev/null
+redis ZADD 'later:{q}:reserved:zzzzzzzzzzzzzzzz' 1 j650 >/dev/null
 broken "ready and reserved" "sets members" 'j650 is in ready reserved'
-redis ZREM 'later:{q}:reserved' zzzzzzzzzzzzzzzz:j650 >/dev/null
+redis DEL 'later:{q}:reserved:zzzzzzzzzzzzzzzz' >/dev/null
+redis ZREM 'later:{q}:reserved' zzzzzzzzzzzzzzzz >/dev/null
 mended
 
-held=$(redis ZRANGE 'later:{q}:reserved' 0 0 | cut -d: -f2-)
-redis ZADD 'later:{q}:reserved' 9999999999 "zzzzzzzzzzzzzzzz:$held" >/dev/null
+held=$(redis ZRANGE "later:{q}:reserved:$(redis ZRANGE 'later:{q}:reserved' 0 0)" 0 0)
+redis ZADD 'later:{q}:reserved' 9999999999 zzzzzzzzzzzzzzzz >/dev/null
+redis ZADD 'later:{q}:reserved:zzzzzzzzzzzzzzzz' 1 "$held" >/dev/null
 broken "two tokens for a job" "sets members" "$held is reserved twice"
-redis ZREM 'later:{q}:reserved' "zzzzzzzzzzzzzzzz:$held" >/dev/null
+redis DEL 'later:{q}:reserved:zzzzzzzzzzzzzzzz' >/dev/null
+redis ZREM 'later:{q}:reserved' zzzzzzzzzzzzzzzz >/dev/null
 mended
 
 # What the sum alone would not see: one job twice, another in no set.

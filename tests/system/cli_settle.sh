@@ -36,7 +36,7 @@ run later ack q a nonsense
 is "$status" 77 "what is no token is nobody's"
 run later ack q nobody "$a"
 is "$status" 77 "another job"
-is "$(redis ZCARD 'later:{q}:reserved')" 2 "all that changed nothing"
+is "$(held_by_tokens q)" 2 "all that changed nothing"
 run later ack q a "$a"
 is "$status$out$err" 0 "ack: no words"
 is "$(redis HGET 'later:{q}:jobs' a)" "" "it is gone"
@@ -70,10 +70,10 @@ is "$status" 64 "a word too many"
 later push t -q l --id l >/dev/null
 line=$(later reserve l --lease 60)
 token=$(printf '%s' "$line" | token_of)
-before=$(redis ZSCORE 'later:{l}:reserved' "$token:l")
+before=$(redis ZSCORE 'later:{l}:reserved' "$token")
 is "$(later touch l l "$token" --lease 1h --json)" '{"queue":"l","id":"l","result":"touched"}' \
     "touch --json"
-after=$(redis ZSCORE 'later:{l}:reserved' "$token:l")
+after=$(redis ZSCORE 'later:{l}:reserved' "$token")
 is "$(awk "BEGIN { gain = $after - $before; print (gain > 3535 && gain < 3545) }")" 1 "the lease is renewed"
 run later touch l l 0123456789abcdef
 is "$status" 77 "another token"
@@ -199,7 +199,7 @@ is "$(redis LLEN 'later:{w}:wake')" 0 "the wake is eaten"
 kill -TERM "$waiter"
 kill -CONT "$waiter"
 wait "$waiter"
-is "$? $(redis LLEN 'later:{w}:wake') $(redis ZCARD 'later:{w}:reserved')" "143 1 4" \
+is "$? $(redis LLEN 'later:{w}:wake') $(held_by_tokens w)" "143 1 4" \
     "who leaves puts it back and takes nothing"
 later reserve w >/dev/null
 

@@ -10,12 +10,22 @@ plan()
     redis SET "later:{$1}:shards" "$2" >/dev/null
 }
 
+# ask Q COMMAND KEY: of one queue; of `reserved`, whatever COMMAND, how many jobs its tokens hold.
+ask()
+{
+    if [ "$3" = reserved ]; then
+        held_by_tokens "$1"
+    else
+        redis "$2" "later:{$1}:$3"
+    fi
+}
+
 # each Q COUNT COMMAND KEY: COMMAND's answers on that key of the shards, on one line.
 each()
 {
     i=0
     while [ "$i" -lt "$2" ]; do
-        redis "$3" "later:{$1/$i}:$4"
+        ask "$1/$i" "$3" "$4"
         i=$((i + 1))
     done | tr '\n' ' '
 }
@@ -23,7 +33,7 @@ each()
 # sum Q COUNT COMMAND KEY: of the plain queue and the shards.
 sum()
 {
-    { redis "$3" "later:{$1}:$4" && each "$@"; } | tr ' ' '\n' | awk '{ sum += $1 } END { print sum }'
+    { ask "$1" "$3" "$4" && each "$@"; } | tr ' ' '\n' | awk '{ sum += $1 } END { print sum }'
 }
 
 # counted Q COUNT NAME: the sum of a counter.
@@ -236,7 +246,7 @@ read -r id token <"$work/last"
 is "$(later touch acts "$id" "$token" --lease 2h --json)" \
     "{\"queue\":\"acts\",\"id\":\"$id\",\"result\":\"touched\"}" "touch --json names the whole"
 shard=$(shards 4 "$id")
-until=$(redis ZSCORE "later:{acts/$shard}:reserved" "$token:$id" | cut -d. -f1)
+until=$(redis ZSCORE "later:{acts/$shard}:reserved" "$token" | cut -d. -f1)
 now=$(redis TIME | head -n 1)
 is "$((until - now > 7000 && until - now <= 7201))" 1 "its lease is renewed"
 is "$(later cancel "$id" -q acts)" "$(printf '%s\treserved' "$id")" "cancel of a reserved one"

@@ -163,7 +163,7 @@ key()
 # Of a queue, `default` if none is said: how many are ready, delayed, reserved, dead, known.
 ready() { redis ZCARD "$(key ready "$@")"; }
 delayed() { redis ZCARD "$(key delayed "$@")"; }
-reserved() { redis ZCARD "$(key reserved "$@")"; }
+reserved() { held_by_tokens "${1:-default}"; }
 dead() { redis ZCARD "$(key dead "$@")"; }
 known() { redis HLEN "$(key jobs "$@")"; }
 

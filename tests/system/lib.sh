@@ -236,6 +236,16 @@ noting()
     redis --raw HVALS "later:{${2:-default}}:records" | grep -c "^$1="
 }
 
+# held_by_tokens QUEUE: how many jobs are reserved.
+held_by_tokens()
+{
+    sum=0
+    for token in $(redis ZRANGE "later:{$1}:reserved" 0 -1); do
+        sum=$((sum + $(redis ZCARD "later:{$1}:reserved:$token")))
+    done
+    echo "$sum"
+}
+
 # redis_all COMMAND...: one without a key (INFO, CONFIG, FLUSHALL …), on every master.
 redis_all()
 {

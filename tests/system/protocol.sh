@@ -72,7 +72,7 @@ redis zadd 'later:{plain}:ready' 5 '{"type":"null"}' >/dev/null
 redis zadd 'later:{plain}:delayed' 6 '{"type":"null","n":2}' >/dev/null
 redis --eval "$scripts/migrate.lua" 'later:{plain}:ready' 'later:{plain}:delayed' \
     'later:{plain}:reserved' 'later:{plain}:jobs' 'later:{plain}:records' \
-    'later:{plain}:unique' 'later:{plain}:wake' 'later:{plain}:paused' 'later:{plain}:stats' , 500 1 '' >/dev/null
+    'later:{plain}:unique' 'later:{plain}:wake' 'later:{plain}:paused' 'later:{plain}:stats' , 500 >/dev/null
 is "$(later reserve plain -n 2 | cut -f 1,4 | tr '\n' ' ')" \
     "$(for document in '{"type":"null"}' '{"type":"null","n":2}'; do
         printf '%s\t%s ' "$(printf %s "$document" | sha1sum | cut -d ' ' -f 1)" "$document"

@@ -174,7 +174,18 @@ void live_hold(const char *queue, const char *id, const char *token, double leas
 {
     live_put(queue, id, 1);
     live_do("ZREM later:{%s}:ready %s", queue, id);
-    live_do("ZADD later:{%s}:reserved %.6f %s:%s", queue, live_time() + lease, token, id);
+    live_do("ZADD later:{%s}:reserved %.6f %s", queue, live_time() + lease, token);
+    live_do("ZADD later:{%s}:reserved:%s 1 %s", queue, token, id);
+    live_do("HINCRBY later:{%s}:stats reserved 1", queue);
+}
+
+long long live_held(const char *queue)
+{
+    return live_number(
+        "EVAL %s 0 later:{%s}:reserved",
+        "local n = 0 for _, token in ipairs(redis.call('ZRANGE', ARGV[1], 0, -1)) do "
+        "n = n + redis.call('ZCARD', ARGV[1] .. ':' .. token) end return n",
+        queue);
 }
 
 static long long stat_of(const char *queue, const char *name)
@@ -186,8 +197,7 @@ void live_check(const char *queue)
 {
     long long jobs = live_number("HLEN later:{%s}:jobs", queue);
     long long in_sets = live_number("ZCARD later:{%s}:ready", queue) +
-                        live_number("ZCARD later:{%s}:delayed", queue) +
-                        live_number("ZCARD later:{%s}:reserved", queue) +
+                        live_number("ZCARD later:{%s}:delayed", queue) + live_held(queue) +
                         live_number("ZCARD later:{%s}:dead", queue);
 
     ck_assert_int_eq(in_sets, jobs);

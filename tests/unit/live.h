@@ -47,6 +47,9 @@ void live_put(const char *queue, const char *id, double score);
 /* Puts such a job, reserved under a token for so many seconds. */
 void live_hold(const char *queue, const char *id, const char *token, double lease);
 
+/* How many jobs all tokens of a queue hold. */
+long long live_held(const char *queue);
+
 /* `pushed + adopted = done + … + HLEN(jobs)`, and no id in two states. Fails the test if not. */
 void live_check(const char *queue);
 

@@ -42,13 +42,19 @@ void page_free_all(void)
 struct slot *page_hold(struct slots *slots, uint32_t i, const char *queue, const char *id,
                        enum slot_state state, double lease)
 {
+    return page_hold_by(slots, i, queue, id, PAGE_TOKEN, state, lease);
+}
+
+struct slot *page_hold_by(struct slots *slots, uint32_t i, const char *queue, const char *id,
+                          const char *token, enum slot_state state, double lease)
+{
     struct slot *slot = &slots->page->slots[i];
 
-    live_hold(queue, id, PAGE_TOKEN, lease);
+    live_hold(queue, id, token, lease);
     *slot = (struct slot){ .queue = queue[0] == 'r', .crashes = -1, .attempt = 1 };
-    strcpy(slot->token, PAGE_TOKEN);
+    strcpy(slot->token, token);
     snprintf(slot->id, sizeof slot->id, "%s", id);
-    snprintf(slot->score, sizeof slot->score, "%u", 1000 + i);
+    live_do("ZADD later:{%s}:reserved:%s %u %s", queue, token, 1000 + i, id);
     atomic_store(&slot->lease_end, (int64_t)((later_clock() + lease) * 1e6));
     if (state == SLOT_RUNNING)
         slot->began = later_clock();

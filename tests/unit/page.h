@@ -17,7 +17,11 @@ struct slots *page_new(uint32_t capacity);
 struct slot *page_hold(struct slots *slots, uint32_t i, const char *queue, const char *id,
                        enum slot_state state, double lease);
 
-/* The same for a job that has run: FINISHED, to be settled so. */
+/* The same under another token. */
+struct slot *page_hold_by(struct slots *slots, uint32_t i, const char *queue, const char *id,
+                          const char *token, enum slot_state state, double lease);
+
+/* Like page_hold() for a job that has run: FINISHED, to be settled so. */
 struct slot *page_finished(struct slots *slots, uint32_t i, const char *queue, const char *id,
                            enum later_verb verb, double wait, const char *how, const char *kind,
                            const char *text);

@@ -378,7 +378,7 @@ START_TEST(test_not_repeated)
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_int_eq(lose, 0);
     ck_assert_uint_eq(fake_called(fake, "EVALSHA"), 1);
-    ck_assert_int_eq(live_number("ZCARD later:{q}:reserved"), 1);
+    ck_assert_int_eq(live_held("q"), 1);
 }
 END_TEST
 

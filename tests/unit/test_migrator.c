@@ -266,14 +266,14 @@ START_TEST(test_lapse)
     live_config.lease = 3; /* held back for 1 s */
     from = later_clock();
     live_hold("q", "a", "0123456789abcdef", -5);
-    live_hold("q", "b", "0123456789abcdef", 1.5);
-    live_hold("q", "c", "0123456789abcdef", 1000);
+    live_hold("q", "b", "1123456789abcdef", 1.5);
+    live_hold("q", "c", "2123456789abcdef", 1000);
     begin();
-    LIVE_FOR(0.9 - (later_clock() - from), live_number("ZCARD later:{q}:reserved") == 3);
-    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 2);
+    LIVE_FOR(0.9 - (later_clock() - from), live_held("q") == 3);
+    LIVE_UNTIL(live_held("q") == 2);
     ck_assert_double_le(later_clock() - from, 1 + 0.8 * live_slowness());
     ck_assert(live_score("q", "ready", "a") > 1e9);
-    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 1);
+    LIVE_UNTIL(live_held("q") == 1);
     ck_assert_double_ge(later_clock() - from, 1.45);
     ck_assert_double_le(later_clock() - from, 1.5 + 0.8 * live_slowness());
     ck_assert_int_eq(atoi(live_noted("q", "a", "a")), 1);
@@ -297,9 +297,8 @@ START_TEST(test_lapse_after_a_reconnect)
     from = later_clock();
     live_hold("q", "a", "0123456789abcdef", -5);
     /* 1.9 s from the link, not from the hold; what is answered after 2 s says nothing. */
-    LIVE_FOR(from + 1.9 - later_clock(),
-             live_number("ZCARD later:{q}:reserved") == 1 || later_clock() > from + 2);
-    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 0);
+    LIVE_FOR(from + 1.9 - later_clock(), live_held("q") == 1 || later_clock() > from + 2);
+    LIVE_UNTIL(live_held("q") == 0);
     ck_assert_double_ge(later_clock() - from, 2);
     ck_assert_double_le(later_clock() - from, 2.05 + 0.8 * live_slowness());
 }
@@ -315,8 +314,8 @@ START_TEST(test_lapse_after_a_freeze)
     live_do("CLIENT PAUSE 1500 ALL");
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0); /* within 0.8 s: 0.7 are left */
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
-    LIVE_FOR(0.6, live_number("ZCARD later:{q}:reserved") == 1);
-    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 0); /* nobody has touched it */
+    LIVE_FOR(0.6, live_held("q") == 1);
+    LIVE_UNTIL(live_held("q") == 0); /* nobody has touched it */
     ck_assert_int_eq(live_ups, 1);
 }
 END_TEST
@@ -329,8 +328,8 @@ START_TEST(test_lapse_after_our_own_standstill)
     LIVE_FOR(0.5, true);
     live_hold("q", "a", "0123456789abcdef", 0.1);
     usleep(1500000);
-    LIVE_FOR(0.6, live_number("ZCARD later:{q}:reserved") == 1);
-    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 0);
+    LIVE_FOR(0.6, live_held("q") == 1);
+    LIVE_UNTIL(live_held("q") == 0);
 }
 END_TEST
 

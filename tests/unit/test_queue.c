@@ -174,8 +174,8 @@ END_TEST
 /* ---- reserve */
 
 #define RESERVE_KEYS                                                                               \
-    "9", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":records", ":wake", ":paused",      \
-        ":stats"
+    "10", ":ready", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs", ":records",     \
+        ":wake", ":paused", ":stats"
 
 START_TEST(test_reserve)
 {
@@ -197,10 +197,9 @@ END_TEST
 
 START_TEST(test_reserved)
 {
-    const struct later_reply *reply =
-        reply_of("*9\r\n$17\r\n1700000000.500000\r\n"
-                 "$1\r\na\r\n$5\r\n17.25\r\n$0\r\n\r\n$2\r\n{}\r\n"
-                 "$2\r\nbb\r\n$4\r\n-inf\r\n$8\r\na=3\nc=0\n\r\n$0\r\n\r\n");
+    const struct later_reply *reply = reply_of("*7\r\n$17\r\n1700000000.500000\r\n"
+                                               "$1\r\na\r\n$0\r\n\r\n$2\r\n{}\r\n"
+                                               "$2\r\nbb\r\n$8\r\na=3\nc=0\n\r\n$0\r\n\r\n");
     struct later_reserved job;
 
     ck_assert_uint_eq(later_queue_reserved_count(reply), 2);
@@ -208,14 +207,12 @@ START_TEST(test_reserved)
     later_queue_reserved(reply, 0, &job);
     ck_assert_str_eq(job.id, "a");
     ck_assert_uint_eq(job.id_len, 1);
-    ck_assert_str_eq(job.score, "17.25");
     ck_assert_uint_eq(job.attempts, 0);
     ck_assert_int_eq(job.crashes, -1);
     ck_assert_str_eq(job.document, "{}");
     ck_assert_uint_eq(job.document_len, 2);
     later_queue_reserved(reply, 1, &job);
     ck_assert_str_eq(job.id, "bb");
-    ck_assert_str_eq(job.score, "-inf");
     ck_assert_uint_eq(job.attempts, 3);
     ck_assert_int_eq(job.crashes, 0);
     ck_assert_uint_eq(job.document_len, 0);
@@ -227,7 +224,7 @@ START_TEST(test_reserved_hostile)
 {
     static const char *const bytes[] = {
         "*0\r\n", "*-1\r\n",           "$1\r\nx\r\n",
-        ":1\r\n", "*1\r\n$1\r\n5\r\n", "*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n"
+        ":1\r\n", "*1\r\n$1\r\n5\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n"
     };
     struct later_reserved job;
 
@@ -238,11 +235,10 @@ START_TEST(test_reserved_hostile)
         later_queue_reserved(reply, 0, &job);
         later_queue_reserved(reply, (size_t)1 << 60, &job);
         ck_assert_str_eq(job.id, "");
-        ck_assert_str_eq(job.score, "");
         ck_assert_str_eq(job.document, "");
         ck_assert_int_eq(job.crashes, -1);
     }
-    later_queue_reserved(reply_of("*5\r\n*0\r\n*0\r\n:5\r\n*0\r\n-ERR\r\n"), 0, &job);
+    later_queue_reserved(reply_of("*4\r\n*0\r\n*0\r\n:5\r\n-ERR\r\n"), 0, &job);
     ck_assert_str_eq(job.id, "");
     ck_assert_int_eq(job.crashes, -1);
     ck_assert_str_eq(job.document, "ERR");
@@ -254,54 +250,54 @@ END_TEST
 START_TEST(test_settle)
 {
     const struct later_settlement bare[] = { { .token = TOKEN, .id = "a" },
-                                             { .token = "fedcba9876543210", .id = "b" } };
-    const struct later_settlement full = { .token = TOKEN,
-                                           .id = "a",
-                                           .wait = 2.5,
-                                           .score = "-1.5",
-                                           .how = "crashed",
-                                           .error = "\"kind\":\"crash\"}" };
+                                             { .token = TOKEN, .id = "b" } };
+    const struct later_settlement full = {
+        .token = TOKEN, .id = "a", .wait = 2.5, .how = "crashed", .error = "\"kind\":\"crash\"}"
+    };
 
     later_queue_settle(&cmd, &keys, LATER_VERB_ACK, 0, bare, 2);
-    CALL(ACK, "ack", "5", ":reserved", ":jobs", ":records", ":unique", ":stats", TOKEN ":a",
-         "fedcba9876543210:b");
+    CALL(ACK, "ack", "6", ":reserved", ":reserved:" TOKEN, ":jobs", ":records", ":unique", ":stats",
+         "a", "b");
     later_queue_settle(&cmd, &keys, LATER_VERB_EXPIRE, 0, &full, 1);
-    CALL(EXPIRE, "expire", "5", ":reserved", ":jobs", ":records", ":unique", ":stats", TOKEN ":a");
+    CALL(EXPIRE, "expire", "6", ":reserved", ":reserved:" TOKEN, ":jobs", ":records", ":unique",
+         ":stats", "a");
     later_queue_settle(&cmd, &keys, LATER_VERB_TOUCH, 30, bare, 2);
-    CALL(TOUCH, "touch", "1", ":reserved", "30.000000", TOKEN ":a", "fedcba9876543210:b");
+    CALL(TOUCH, "touch", "2", ":reserved", ":reserved:" TOKEN, "30.000000", "a", "b");
     later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, &full, 1);
-    CALL(BURY, "bury", "5", ":reserved", ":dead", ":jobs", ":records", ":stats", TOKEN ":a",
-         "crashed", "\"kind\":\"crash\"}");
+    CALL(BURY, "bury", "6", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs", ":records", ":stats",
+         "a", "crashed", "\"kind\":\"crash\"}");
     later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, bare, 1);
-    CALL(BURY, "bury", "5", ":reserved", ":dead", ":jobs", ":records", ":stats", TOKEN ":a", "ran",
-         "");
+    CALL(BURY, "bury", "6", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs", ":records", ":stats",
+         "a", "ran", "");
 }
 END_TEST
 
 #define RELEASE_KEYS                                                                               \
-    "8", ":reserved", ":ready", ":delayed", ":jobs", ":records", ":wake", ":paused", ":stats"
+    "9", ":reserved", ":reserved:" TOKEN, ":ready", ":delayed", ":jobs", ":records", ":wake",      \
+        ":paused", ":stats"
 #define RETURN_KEYS                                                                                \
-    "8", ":reserved", ":ready", ":delayed", ":jobs", ":records", ":wake", ":paused", ":stats"
+    "9", ":reserved", ":reserved:" TOKEN, ":ready", ":delayed", ":jobs", ":records", ":wake",      \
+        ":paused", ":stats"
 
 START_TEST(test_release_and_return)
 {
     const struct later_settlement bare = { .token = TOKEN, .id = "a" };
     const struct later_settlement full = {
-        .token = TOKEN, .id = "b", .wait = 2.5, .score = "-1.5", .how = "crashed", .error = "e"
+        .token = TOKEN, .id = "b", .wait = 2.5, .how = "crashed", .error = "e"
     };
     struct later_settlement hostile = bare;
 
     later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &bare, 1);
-    CALL(RELEASE, "release", RELEASE_KEYS, TOKEN ":a", "0.000000", "ran", "");
+    CALL(RELEASE, "release", RELEASE_KEYS, "a", "0.000000", "ran", "");
     later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &full, 1);
-    CALL(RELEASE, "release", RELEASE_KEYS, TOKEN ":b", "2.500000", "crashed", "e");
+    CALL(RELEASE, "release", RELEASE_KEYS, "b", "2.500000", "crashed", "e");
     later_queue_settle(&cmd, &keys, LATER_VERB_RETURN, 0, &bare, 1);
-    CALL(RETURN, "return", RETURN_KEYS, TOKEN ":a", "", "0.000000", "held");
+    CALL(RETURN, "return", RETURN_KEYS, "a", "0.000000", "held");
     later_queue_settle(&cmd, &keys, LATER_VERB_RETURN, 0, &full, 1);
-    CALL(RETURN, "return", RETURN_KEYS, TOKEN ":b", "-1.5", "2.500000", "crashed");
+    CALL(RETURN, "return", RETURN_KEYS, "b", "2.500000", "crashed");
     hostile.wait = NAN; /* one bad wait must not make Redis refuse the 499 others */
     later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &hostile, 1);
-    CALL(RELEASE, "release", RELEASE_KEYS, TOKEN ":a", "0.000000", "ran", "");
+    CALL(RELEASE, "release", RELEASE_KEYS, "a", "0.000000", "ran", "");
 }
 END_TEST
 
@@ -381,26 +377,34 @@ END_TEST
 
 /* ---- migrate, ids */
 
+#define LAPSE_KEYS                                                                                 \
+    "8", ":ready", ":reserved", ":reserved:" TOKEN, ":jobs", ":records", ":wake", ":paused",       \
+        ":stats"
+
 START_TEST(test_migrate)
 {
+    const struct later_reply *reply;
     struct later_migrated told;
 
-    later_queue_migrate(&cmd, &keys, 500, 1700000000.25, "e");
+    later_queue_migrate(&cmd, &keys, 500);
     CALL(MIGRATE, "migrate", "9", ":ready", ":delayed", ":reserved", ":jobs", ":records", ":unique",
-         ":wake", ":paused", ":stats", "500", "1700000000.250000", "e");
-    later_queue_migrate(&cmd, &keys, 1, 0, "");
-    CALL(MIGRATE, "migrate", "9", ":ready", ":delayed", ":reserved", ":jobs", ":records", ":unique",
-         ":wake", ":paused", ":stats", "1", "0.000000", "");
-    later_queue_migrated(reply_of("*5\r\n:3\r\n:2\r\n$8\r\n0.250000\r\n$0\r\n\r\n"
-                                  "$17\r\n1700000000.500000\r\n"),
-                         &told);
+         ":wake", ":paused", ":stats", "500");
+    later_queue_lapse(&cmd, &keys, TOKEN, 0, "e");
+    CALL(LAPSE, "lapse", LAPSE_KEYS, "0", "e");
+    later_queue_lapse(&cmd, &keys, TOKEN, 1700000005.2, "");
+    CALL(LAPSE, "lapse", LAPSE_KEYS, "1700000005.200000", "");
+    reply = reply_of("*6\r\n:3\r\n$8\r\n0.250000\r\n$0\r\n\r\n$17\r\n1700000000.500000\r\n"
+                     "$16\r\n" TOKEN "\r\n$1\r\nx\r\n");
+    later_queue_migrated(reply, &told);
+    ck_assert_uint_eq(told.run_out, 2);
+    ck_assert_str_eq(later_queue_run_out(reply, 0), TOKEN);
+    ck_assert_str_eq(later_queue_run_out(reply, 1), "x");
     ck_assert_uint_eq(told.promoted, 3);
-    ck_assert_uint_eq(told.lapsed, 2);
     ck_assert_double_eq(told.next_due, 0.25);
     ck_assert_double_lt(told.next_lapse, 0);
     ck_assert_double_eq(told.now, 1700000000.5);
     later_queue_migrated(reply_of("+what\r\n"), &told);
-    ck_assert_uint_eq(told.promoted + told.lapsed, 0);
+    ck_assert_uint_eq(told.promoted + told.run_out, 0);
     ck_assert_double_lt(told.next_due, 0);
     ck_assert_double_lt(told.next_lapse, 0);
 }
@@ -410,13 +414,14 @@ START_TEST(test_ids)
 {
     later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
     CALL(SHOW, "show", "5", ":ready", ":delayed", ":dead", ":jobs", ":records", "a", "b");
-    later_inspect_locate(&cmd, &keys, "a", TOKEN ":a");
-    CALL(LOCATE, "locate", "5", ":ready", ":delayed", ":dead", ":reserved", ":jobs", "a",
-         TOKEN ":a");
-    later_queue_cancel(&cmd, &keys, (const char *const[]){ "a", "b" },
-                       (const char *const[]){ NULL, TOKEN ":b" }, 2);
-    CALL(CANCEL, "cancel", "9", ":ready", ":delayed", ":reserved", ":dead", ":jobs", ":records",
-         ":unique", ":stats", ":cancelled", "a", "", "b", TOKEN ":b");
+    later_inspect_locate(&cmd, &keys, "a", TOKEN);
+    CALL(LOCATE, "locate", "5", ":ready", ":delayed", ":dead", ":reserved:" TOKEN, ":jobs", "a");
+    later_queue_cancel(&cmd, &keys, TOKEN, (const char *const[]){ "a", "b" }, 2);
+    CALL(CANCEL, "cancel", "10", ":ready", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead",
+         ":jobs", ":records", ":unique", ":stats", ":cancelled", "a", "b");
+    later_queue_cancel(&cmd, &keys, "", (const char *const[]){ "a" }, 1);
+    CALL(CANCEL, "cancel", "10", ":ready", ":delayed", ":reserved", ":reserved:", ":dead", ":jobs",
+         ":records", ":unique", ":stats", ":cancelled", "a");
 }
 END_TEST
 

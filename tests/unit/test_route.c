@@ -356,8 +356,12 @@ START_TEST(test_reserved_in_a_former_place)
         const char *place = place_name(place_under(name_id(id, n), 4));
 
         live_do("ZREM later:{%s}:ready %s", place, id);
-        live_do("ZADD later:{%s}:%s 4000000000 %s%s", place, n % 2 ? "reserved" : "dead",
-                n % 2 ? "0123456789abcdef:" : "", id);
+        if (n % 2) {
+            live_do("ZADD later:{%s}:reserved 4000000000 0123456789abcdef", place);
+            live_do("ZADD later:{%s}:reserved:0123456789abcdef 1 %s", place, id);
+        } else {
+            live_do("ZADD later:{%s}:dead 4000000000 %s", place, id);
+        }
     }
     reshard("8 4");
     for (int n = 0; n < 100; n++)

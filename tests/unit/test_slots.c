@@ -202,62 +202,46 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* What a worker writes is copied as it is, the score where it is wanted. */
-static void check_kept(enum later_verb verb, double wait, const char *score, const char *how,
-                       const char *kind)
+/* What a worker writes is copied as it is. */
+static void check_kept(enum later_verb verb, double wait, const char *how, const char *kind)
 {
     struct slot slot = { .token = "0123456789abcdef", .id = "a" };
     struct slot_copy copy;
     char text[SLOT_TEXT + 1];
 
     slot_finish(&slot, verb, wait, how, kind, "text");
-    strcpy(slot.score, score);
     slot_copy(&slot, slot_verb(&slot), &copy);
     slot_copy_text(&slot, text);
     ck_assert_uint_eq(slot_verb(&slot), verb);
     ck_assert_str_eq(copy.token, "0123456789abcdef");
     ck_assert_str_eq(copy.id, "a");
     ck_assert_double_eq(copy.wait, wait);
-    ck_assert_str_eq(copy.score, verb == LATER_VERB_RETURN ? score : "");
     ck_assert_str_eq(copy.how, how);
     ck_assert_str_eq(copy.kind, kind);
     ck_assert_str_eq(text, "text");
-    ck_assert(slot_keep_score(&slot, score) == (*score != '\0'));
-    ck_assert_str_eq(slot.score, score);
 }
 
 START_TEST(test_copy_keeps_good_ones)
 {
-    check_kept(LATER_VERB_ACK, 0, "1700000000.123456", "", "");
-    check_kept(LATER_VERB_EXPIRE, 0, "0", "", "");
-    check_kept(LATER_VERB_RELEASE, 315360000, "-300000000", "ran", "retry");
-    check_kept(LATER_VERB_RELEASE, 0.5, "1e+20", "crashed", "crash");
-    check_kept(LATER_VERB_RETURN, 5, "-1.5e-07", "held", "");
-    check_kept(LATER_VERB_RETURN, 0, "inf", "suspect", "");
-    check_kept(LATER_VERB_RETURN, 0, "-inf", "interrupted", "");
-    check_kept(LATER_VERB_RETURN, 0, "", "", "");
-    check_kept(LATER_VERB_BURY, 0, "12.5", "unrun", "bad");
-    check_kept(LATER_VERB_BURY, 0, "12.5", "ran", "timeout");
+    check_kept(LATER_VERB_ACK, 0, "", "");
+    check_kept(LATER_VERB_EXPIRE, 0, "", "");
+    check_kept(LATER_VERB_RELEASE, 315360000, "ran", "retry");
+    check_kept(LATER_VERB_RELEASE, 0.5, "crashed", "crash");
+    check_kept(LATER_VERB_RETURN, 5, "held", "");
+    check_kept(LATER_VERB_RETURN, 0, "suspect", "");
+    check_kept(LATER_VERB_RETURN, 0, "interrupted", "");
+    check_kept(LATER_VERB_RETURN, 0, "", "");
+    check_kept(LATER_VERB_BURY, 0, "unrun", "bad");
+    check_kept(LATER_VERB_BURY, 0, "ran", "timeout");
 }
 END_TEST
 
 START_TEST(test_copy_mends_bad_ones)
 {
-    static const char *const scores[] = { "x",  "1x", "0x10", "nan",  "1e",  "1e+",   "--1", "+1",
-                                          " 1", "1 ", ".5",   "inff", "e+3", "12e+3", "1,5" };
     char text[SLOT_TEXT + 1];
     struct slot_copy copy;
     struct slot slot;
 
-    for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
-        slot = (struct slot){ .verb = LATER_VERB_RETURN };
-        strcpy(slot.score, scores[i]);
-        slot_copy(&slot, LATER_VERB_RETURN, &copy);
-        ck_assert_msg(!*copy.score, "%s", scores[i]);
-        strcpy(slot.score, "1");
-        ck_assert(!slot_keep_score(&slot, scores[i]));
-        ck_assert_str_eq(slot.score, "");
-    }
     memset(&slot, 0x5a, sizeof slot); /* "ZZZZ…" all over */
     ck_assert_uint_eq(slot_verb(&slot), LATER_VERB_RETURN);
     slot_copy(&slot, LATER_VERB_RETURN, &copy);
@@ -265,7 +249,6 @@ START_TEST(test_copy_mends_bad_ones)
     ck_assert_uint_eq(strlen(copy.id), LATER_ID_MAX);
     ck_assert_uint_eq(strlen(copy.token), LATER_TOKEN_LEN);
     ck_assert_uint_eq(strlen(text), SLOT_TEXT);
-    ck_assert_str_eq(copy.score, "");
     ck_assert_str_eq(copy.how, "");
     ck_assert_str_eq(copy.kind, "");
     ck_assert_double_eq(copy.wait, 0);
@@ -442,7 +425,6 @@ static void hold(struct slot *slot, unsigned n)
     slot->queue = n % 3;
     token_of(n, slot->token);
     snprintf(slot->id, sizeof slot->id, "job-%u", n);
-    snprintf(slot->score, sizeof slot->score, "%u.5", n);
     slot->attempt = n;
     slot->began = 0;
     slot->text[0] = slot->kind[0] = '\0';
@@ -496,8 +478,6 @@ static void check_slot(struct slot *slot)
     ck_assert_str_eq(slot->token, expected);
     snprintf(expected, sizeof expected, "job-%u", n);
     ck_assert_str_eq(slot->id, expected);
-    snprintf(expected, sizeof expected, "%u.5", n);
-    ck_assert_str_eq(slot->score, expected);
     ck_assert_uint_eq(slot->queue, n % 3);
     if (state == SLOT_HELD)
         ck_assert_double_eq(slot->began, 0);

@@ -269,7 +269,7 @@ START_TEST(test_many)
         snprintf(id, sizeof id, "j%d", i);
         push("r", id, "{\"type\":\"trace\",\"payload\":\"sleep 50\"}");
     }
-    LIVE_UNTIL(live_number("ZCARD later:{r}:reserved") >= 3);
+    LIVE_UNTIL(live_held("r") >= 3);
     LIVE_UNTIL(done("r") == 12);
 }
 END_TEST
@@ -304,7 +304,7 @@ START_TEST(test_nobody_is_idle)
     load("workers = 1;\n" SEVERAL);
     all_idle(1);
     push("q", "a", "{\"type\":\"trace\",\"payload\":\"sleep 600\"}");
-    LIVE_UNTIL(live_number("ZCARD later:{q}:reserved") == 1);
+    LIVE_UNTIL(live_held("q") == 1);
     push("r", "b", "");
     LIVE_FOR(0.2, live_number("ZCARD later:{r}:ready") == 1);
     ck_assert_int_eq(live_number("EXISTS later:{r}:wake"), 1);
@@ -390,7 +390,7 @@ START_TEST(test_pools)
          ");\n");
     all_idle(2);
     push("r", "long", "{\"type\":\"trace\",\"payload\":\"sleep 500\"}");
-    LIVE_UNTIL(live_number("ZCARD later:{r}:reserved") == 1);
+    LIVE_UNTIL(live_held("r") == 1);
     push("q", "a", "");
     push("r", "b", "");
     LIVE_UNTIL(done("q") == 1);

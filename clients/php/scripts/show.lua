@@ -3,7 +3,7 @@
 -- ARGV   (id)...
 -- reply  for each id: state ('' = no such job), score, record, document
 --
--- The score of a reserved job is '': its member holds the token, which the id does not tell.
+-- The score of a reserved job is '': it is under a token, which the id does not tell.
 
 -- From its head, by scripts/expand.awk:
 if #KEYS ~= 5 then
