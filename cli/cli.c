@@ -13,6 +13,19 @@
 #define PATIENCE    5 /* seconds a call may take */
 #define FIRST_START 2 /* seconds to wait for a Redis that just starts */
 
+const char *cli_wrong_count(const struct cli *cli)
+{
+    if (cli->args.count < cli->command->min)
+        return "something is missing";
+    if (cli->command->max >= 0 && cli->args.count > cli->command->max)
+        return "there are words too many";
+    if (cli->command->instead && args_flag(&cli->args, cli->command->instead))
+        return NULL;
+    if (cli->command->program && (!cli->args.program || !cli->args.program[0]))
+        return "`-- PROGRAM` is missing";
+    return NULL;
+}
+
 struct where_given cli_given(const struct cli *cli)
 {
     return (struct where_given){ .redis = args_text(&cli->args, "redis"),

@@ -53,6 +53,9 @@ struct cli {
 /* The client, opened when first asked for. NULL with *err. */
 struct later_client *cli_client(struct cli *cli, struct later_error *err);
 
+/* What is wrong with the number of words of this run; NULL = nothing. */
+const char *cli_wrong_count(const struct cli *cli);
+
 /* What the command line says about where Redis is. */
 struct where_given cli_given(const struct cli *cli);
 

@@ -14,7 +14,7 @@ const struct command *const commands[] = {
     &command_resume,  &command_forget, &command_work,   &command_reserve, &command_ack,
     &command_release, &command_return, &command_bury,   &command_touch,   &command_lock,
     &command_limit,   &command_stock,  &command_cron,   &command_status,  &command_check,
-    &command_help,
+    &command_serve,   &command_help,
 };
 const size_t command_count = sizeof commands / sizeof *commands;
 
@@ -75,19 +75,6 @@ static int wrong_usage(const struct command *command, const char *why)
     return LATER_E_USAGE;
 }
 
-static const char *wrong_count(const struct cli *cli)
-{
-    if (cli->args.count < cli->command->min)
-        return "something is missing";
-    if (cli->command->max >= 0 && cli->args.count > cli->command->max)
-        return "there are words too many";
-    if (cli->command->instead && args_flag(&cli->args, cli->command->instead))
-        return NULL;
-    if (cli->command->program && (!cli->args.program || !cli->args.program[0]))
-        return "`-- PROGRAM` is missing";
-    return NULL;
-}
-
 static int run(struct cli *cli)
 {
     struct later_error err = { .code = LATER_E_BUG };
@@ -103,7 +90,7 @@ static int run(struct cli *cli)
         help_command(stdout, cli->command);
         return LATER_OK;
     }
-    why = wrong_count(cli);
+    why = cli_wrong_count(cli);
     if (why)
         return wrong_usage(cli->command, why);
     status = cli->command->run(cli, &err);

@@ -4,7 +4,7 @@
 needs cppcheck
 
 cd "$top_srcdir" || exit 1
-for room in lib daemon cli jobs; do
+for room in lib daemon cli web jobs; do
     runs "cppcheck: $room" cppcheck --quiet --enable=warning,performance,portability \
         --error-exitcode=1 --std=c11 --library=posix --inline-suppr -D_GNU_SOURCE \
         --suppressions-list=tests/cppcheck.suppress -Ilib -I"$top_builddir/lib" -Idaemon "$room"

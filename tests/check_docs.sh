@@ -61,7 +61,7 @@ runs "there are three lines a script" \
 # ---- doc/operations.md: every message in its table stands in the sources
 
 # Literals that only a line break parts become one.
-find daemon lib cli jobs -name '*.c' -exec cat {} + | tr '\n' ' ' | sed 's/" *\(PRI[a-z0-9]* *\)\{0,1\}"//g' >"$code"
+find daemon lib cli web jobs -name '*.c' -exec cat {} + | tr '\n' ' ' | sed 's/" *\(PRI[a-z0-9]* *\)\{0,1\}"//g' >"$code"
 # `words … words`: the pieces between the places that differ, with %s and the like in the sources.
 sed -n '/^## What the lines ask for/,/^## /s/^| `\([^|]*\)` |.*/\1/p' doc/operations.md >"$doc"
 missing=
@@ -88,7 +88,7 @@ awk '/^## Rooms/ { within = 1 } /^## Who/ { within = 0 }
         n = split(substr($0, 1, index($0, "  ")), names, " ")
         for (i = 1; i <= n; i++) print room names[i]
     }' doc/architecture.md >"$doc"
-find lib daemon cli jobs -name '*.[ch]' ! -name 'script_*' ! -path 'lib/later/*' | sed 's/\.[ch]$//' | sort -u \
+find lib daemon cli web jobs -name '*.[ch]' ! -name 'script_*' ! -name 'asset_table.c' ! -path 'lib/later/*' | sed 's/\.[ch]$//' | sort -u \
     >"$code"
 missing=$(while IFS= read -r module; do
     found=no

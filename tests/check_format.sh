@@ -5,7 +5,7 @@ needs clang-format
 
 cd "$top_srcdir" || exit 1
 list=$(mktemp)
-find lib daemon cli jobs tests -name '*.[ch]' ! -name 'script_text.c' ! -name 'script_names.h' |
+find lib daemon cli web jobs tests -name '*.[ch]' ! -name 'asset_table.c' ! -name 'script_text.c' ! -name 'script_names.h' |
     sort >"$list"
 runs "clang-format: $(wc -l <"$list") files" \
     xargs -a "$list" clang-format --dry-run --Werror --style=file

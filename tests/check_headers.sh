@@ -3,7 +3,7 @@
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
-flags="-std=gnu11 -D_GNU_SOURCE -Wall -Werror -Ilib -I$top_builddir/lib -iquote daemon -iquote cli
+flags="-std=gnu11 -D_GNU_SOURCE -Wall -Werror -Ilib -I$top_builddir/lib -iquote daemon -iquote cli -iquote web
     $(pkg-config --cflags hiredis libevent_core jansson libconfig)"
 
 # alone HEADER...: fails if one of them does not compile alone.
@@ -17,7 +17,7 @@ alone()
     return $status
 }
 
-for room in lib/later lib daemon cli jobs; do
+for room in lib/later lib daemon cli web jobs; do
     # shellcheck disable=SC2046 # names without blanks
     runs "headers of $room" alone $(find "$room" -name '*.h')
 done

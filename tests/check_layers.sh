@@ -8,7 +8,7 @@ includes=$(mktemp)
 trap 'rm -f "$out" "$includes"' EXIT
 
 # A line "FILE" for each file, and "FILE INCLUDED", with its brackets or quotes, for each include.
-find lib daemon cli jobs -name '*.[ch]' | sort >"$includes"
+find lib daemon cli web jobs -name '*.[ch]' ! -name 'asset_table.c' | sort >"$includes"
 xargs grep -HoE '^ *# *include *["<][^">]+[">]' <"$includes" | sed 's/: *# *include */ /' >"$out"
 cat "$out" >>"$includes"
 
@@ -46,7 +46,7 @@ ask()
             if (from ~ /^jobs\// && sub(/[^\/]*$/, text, from) && from in file) return from
             if (("lib/" text) in file || text == "script_names.h") return "lib/" text
             if (("daemon/" text) in file) return "daemon/" text
-            return "cli/" text
+            return (("web/" text) in file) ? "web/" text : "cli/" text
         }
         function bad(why) { print $1 ": includes " $2 ": " why }
         FILENAME == "-" { layer(); next }
@@ -82,10 +82,11 @@ judge "each uses only its own layer and those before" '
             bad("it stands in a later layer")
     }'
 
-judge "lib knows no daemon, the command line only its configuration and health, a plugin neither" '
+judge "lib knows no daemon, the command line only its configuration and health, a plugin neither; later-web no Redis" '
     $2 ~ /^"/ {
         target = meant($1, $2)
         if (room(target) != room($1) && !(room(target) == "lib" && $1 ~ /^(daemon|cli)\//) &&
+            !(room($1) == "web" && target ~ /^(lib\/base\/.*|lib\/later\/error\.h|lib\/redis\/password\.h|daemon\/log\.h|cli\/output\/jsonl\.h)$/) &&
             !(target ~ /^daemon\/(config\/config|health)\.h$/ && room($1) == "cli"))
             bad("not from " room($1) "/")
     }
@@ -95,9 +96,10 @@ judge "lib knows no daemon, the command line only its configuration and health, 
 
 judge "each library has one door" '
     $2 ~ /^<hiredis/ && $1 !~ /^lib\/redis\/(conn[a-z_]*|reply)\.[ch]$/ { bad("only lib/redis/conn* and lib/redis/reply may") }
-    $2 ~ /^<jansson/ && $1 !~ /^(lib\/later\/job_json\.h|cli\/.*|jobs\/.*)$/ {
-        bad("only later/job_json.h, cli/ and plugins may")
+    $2 ~ /^<jansson/ && $1 !~ /^(lib\/later\/job_json\.h|cli\/.*|web\/params\.c|jobs\/.*)$/ {
+        bad("only later/job_json.h, cli/, web/params.c and plugins may")
     }
+    $2 ~ /^<event2\/http/ && $1 !~ /^web\/http\.c$/ { bad("only web/http.c may") }
     $2 ~ /^<curl\// && $1 !~ /^jobs\/http_curl\.h$/ { bad("only jobs/http_curl.h may") }
     $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config\/config[a-z_]*\.[ch]$/ { bad("only daemon/config/*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'

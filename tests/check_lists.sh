@@ -17,8 +17,9 @@ listed()
 }
 
 missing=$(mktemp)
-for room in lib daemon cli jobs scripts tests doc etc systemd; do
+for room in lib daemon cli web jobs scripts tests doc etc systemd; do
     find "$room" -type f ! -path 'scripts/expanded/*' ! -path 'tests/on/*' ! -name 'script_text.c' \
+        ! -name 'asset_table.c' \
         ! -name 'script_names.h' \( -name '*.[ch]' -o -name '*.cc' -o -name '*.lua' -o \
         -name '*.awk' -o -name '*.sh' -o -name '*.in' -o -name '*.[1-8]' -o -name '*.md' -o \
         -name '*.conf' \) | sort |

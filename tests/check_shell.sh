@@ -4,7 +4,7 @@
 needs shellcheck
 
 cd "$top_srcdir" || exit 1
-for script in quickstart .ci/run $(find tests doc etc systemd -name '*.sh' ! -path 'tests/on/*' | sort); do
+for script in quickstart .ci/run $(find tests doc etc systemd web -name '*.sh' ! -path 'tests/on/*' | sort); do
     runs "shellcheck: $script" shellcheck "$script"
 done
 finish

@@ -14,8 +14,8 @@ runs "there are some" test "$(echo "$words" | wc -l)" -ge 5
 
 for word in $words; do
     grep -rniE --include='*.[ch]' --include='*.lua' "(^|[^a-z])${word}s?([^a-z]|\$)" \
-        lib daemon cli jobs scripts >"$found" || true
-    find lib daemon cli jobs scripts -name "*$word*.[ch]" -o -name "*$word*.lua" >>"$found"
+        lib daemon cli web jobs scripts >"$found" || true
+    find lib daemon cli web jobs scripts -name "*$word*.[ch]" -o -name "*$word*.lua" >>"$found"
     runs "no $word" test ! -s "$found"
     sed 's/^/# /' "$found"
 done

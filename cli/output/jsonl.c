@@ -97,3 +97,14 @@ void jsonl_foreign(struct jsonl *json, const char *name, const char *bytes, size
     free(line);
     json_decref(value);
 }
+
+void jsonl_list(FILE *out, const char *const *words, size_t count)
+{
+    putc('[', out);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            putc(',', out);
+        put_string(out, words[i], strlen(words[i]));
+    }
+    putc(']', out);
+}

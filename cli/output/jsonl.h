@@ -39,4 +39,7 @@ void jsonl_raw(struct jsonl *json, const char *name, const char *value);
 /* As jsonl_raw() where `bytes` is JSON, else as jsonl_bytes(): for what others stored as JSON. */
 void jsonl_foreign(struct jsonl *json, const char *name, const char *bytes, size_t len);
 
+/* A list of strings, by itself: no object, no newline. */
+void jsonl_list(FILE *out, const char *const *words, size_t count);
+
 #endif

@@ -1,0 +1,170 @@
+/* serve.c: `later serve`: many command lines over one connection. */
+#include "commands.h"
+#include "output/jsonl.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define WORDS_MAX 64   /* of one command line */
+#define SAID_MAX  8192 /* bytes of what a command says on standard error that are handed on */
+
+/* --- what a command says on standard error --- */
+
+/* A file in memory takes the place of standard error. Returns its descriptor, or -1 with *err. */
+static int catch_words(struct later_error *err)
+{
+    int fd = memfd_create("later serve", MFD_CLOEXEC);
+
+    if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "standard error: no file in memory");
+    return fd;
+}
+
+/* What was said since the last time; the file is empty then. */
+static size_t take_words(int fd, char said[SAID_MAX])
+{
+    ssize_t len = pread(fd, said, SAID_MAX - 1, 0);
+
+    if (ftruncate(fd, 0) < 0 || lseek(STDERR_FILENO, 0, SEEK_SET) < 0 || len < 0)
+        len = 0;
+    while (len > 0 && said[len - 1] == '\n')
+        len--;
+    said[len] = '\0';
+    return (size_t)len;
+}
+
+/* The command lines; standard input is empty from then on, so that no command reads them. NULL with
+ * *err. */
+static FILE *take_input(struct later_error *err)
+{
+    int lines = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), none = open("/dev/null", O_RDONLY);
+    FILE *in = lines >= 0 && none >= 0 && dup2(none, STDIN_FILENO) >= 0 ? fdopen(lines, "r") : NULL;
+
+    if (none > STDIN_FILENO)
+        close(none);
+    if (!in)
+        later_fail(err, LATER_E_SYSTEM, "standard input: no descriptor");
+    return in;
+}
+
+/* --- one command line --- */
+
+static int usage(const char *why)
+{
+    fprintf(stderr, "later serve: %s\n", why);
+    return LATER_E_USAGE;
+}
+
+/* Runs it as main() would, on the connection that is there. */
+static int run_inner(struct cli *inner, struct later_error *err)
+{
+    const char *why = cli_wrong_count(inner);
+    int status = why ? later_fail(err, LATER_E_USAGE, "%s", why) : inner->command->run(inner, err);
+
+    if (status >= 0)
+        return status;
+    cli_say(inner, "%s", err->text);
+    return (int)err->code;
+}
+
+/* argv[0] stands for the program; NULL-terminated. */
+static int answer(const struct cli *cli, int argc, char **argv)
+{
+    struct cli inner = { .where = cli->where, .client = cli->client };
+    struct later_error err = { .code = LATER_E_BUG };
+    const char *nearest;
+
+    inner.command = argc > 1 ? help_find(argv[1], &nearest) : NULL;
+    if (!inner.command || inner.command->program || inner.command == cli->command)
+        return usage("no command that can be run here");
+    if (args_parse(&inner.args, argc, argv, 1, global_options, inner.command->options, false,
+                   &err) < 0)
+        return usage(err.text);
+    inner.json = args_flag(&inner.args, "json");
+    return run_inner(&inner, &err);
+}
+
+/* The words borrow from *line. Returns how many, or -1 where it is no list of strings. */
+static int words_of(const json_t *line, char *argv[WORDS_MAX + 2])
+{
+    size_t count = json_array_size(line);
+
+    if (!json_is_array(line) || count > WORDS_MAX)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        const char *word = json_string_value(json_array_get(line, i));
+
+        if (!word)
+            return -1;
+        argv[i + 1] = (char *)(uintptr_t)word; /* args_parse() reorders them, and writes to none */
+    }
+    argv[count + 1] = NULL;
+    return (int)count + 1;
+}
+
+static int answer_line(const struct cli *cli, const char *text, size_t len)
+{
+    char later[] = "later", *argv[WORDS_MAX + 2] = { later };
+    json_t *line = json_loadb(text, len, 0, NULL); /* without NULs in strings */
+    int argc = words_of(line, argv);
+    int status = argc > 0 ? answer(cli, argc, argv) : usage("a line is a JSON list of strings");
+
+    json_decref(line);
+    return status;
+}
+
+static void end_answer(int status, int words)
+{
+    struct jsonl json;
+    char said[SAID_MAX];
+    size_t len = take_words(words, said);
+
+    putchar('\036');
+    jsonl_begin(&json, stdout);
+    jsonl_int(&json, "status", status);
+    jsonl_bytes(&json, "words", said, len);
+    jsonl_end(&json);
+}
+
+/* --- the command --- */
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t len;
+    FILE *in;
+    int words;
+
+    if (!cli_client(cli, err))
+        return -1;
+    in = take_input(err);
+    words = in ? catch_words(err) : -1;
+    if (words < 0)
+        return -1;
+    while ((len = getline(&text, &room, in)) > 0) {
+        end_answer(answer_line(cli, text, (size_t)len), words);
+        if (fflush(stdout) != 0)
+            break;
+    }
+    fclose(in);
+    free(text);
+    return LATER_OK;
+}
+
+const struct command command_serve = {
+    .name = "serve",
+    .usage = "",
+    .brief = "Answer command lines from standard input, over one connection",
+    .more =
+        "A line is a JSON list of words: [\"size\",\"mail\",\"--json\"]. What the command prints\n"
+        "comes back, then a line that begins with the byte 0x1E: its status, and what it said on\n"
+        "standard error. Commands that run a program are refused. later-web works so.\n",
+    .example = "echo '[\"size\",\"--json\"]' | later serve\n",
+    .run = run,
+};

@@ -1,0 +1,30 @@
+#!/bin/sh
+# later serve: command lines over one connection.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+# serve LINE...: what it prints, with the mark of an answer's end as `end`.
+serve()
+{
+    printf '%s\n' "$@" | later serve 2>&1 | sed 's/^\x1e/end /'
+}
+
+later push t --id a -q q >/dev/null
+is "$(serve '["queues","--json"]' '["kick","x","-q","q"]' '["queues"]')" \
+    '{"queue":"q"}
+end {"status":0,"words":""}
+end {"status":66,"words":"later kick: no dead or delayed job x in queue q"}
+q
+end {"status":0,"words":""}' "an answer to each line, with status and words"
+before=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
+serve '["queues"]' '["queues"]' '["queues"]' '["queues"]' >/dev/null
+after=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
+is "$((after - before))" 2 "over one connection (and that of redis-cli)"
+is "$(serve '["push","t","-","-q","q"]' '["queues"]' | tail -n 2)" 'q
+end {"status":0,"words":""}' "a payload from standard input does not take what is asked for next"
+for line in '[' '{}' '[]' '[1]' '["none"]' '["work","q","--","true"]' '["serve"]' '["lock","l"]' \
+    '["size","--none"]' '["show"]' "[$(yes '"size"' | head -n 70 | paste -sd ,)]"; do
+    like "$(serve "$line")" '^end \{"status":64,"words":"later [a-z]+: .*"\}$' "refused: $(echo "$line" | cut -c 1-30)"
+done
+like "$(serve '["purge","q","--state","ready"]')" '"status":64,"words":".*add --yes"' "nobody is asked"
+finish

@@ -1,0 +1,26 @@
+#!/bin/sh
+# later-web: who gets in at its door, what comes out, and what happens when Redis is away.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+. "$top_srcdir/tests/system/web_lib.sh"
+needs python3
+start_redis 'appendonly no'
+
+start_web --listen "unix:$work/web.sock" --host ours.example
+web=$web_where
+token=0123456789abcdef-test
+echo "$token" >"$work/token"
+chmod 600 "$work/token"
+start_web --listen 127.0.0.1:0 --token-file "$work/token" --read-only
+like "$(cat "$web_log")" 'listening on http://127\.0\.0\.1:[0-9]+/$' "a token from a file is not logged"
+python_tests web_door.py "$web" "$web_where" "$token" "$redis_pids"
+
+run "$web_bin" --listen "$web"
+like "$status $err" '^71 .*web\.sock: Address already in use' "a socket that is served is not taken"
+is "$(stat -c %a "$work/web.sock")" 660 "its file is for user and group"
+stop_web
+run "$web_bin" --listen nowhere
+is "$status" 64 "--listen nowhere"
+echo short >"$work/token"
+run "$web_bin" --listen 127.0.0.1:0 --token-file "$work/token"
+like "$status $err" '^78 .*a token has 16 to 128 characters' "a short token"
+finish

@@ -1,0 +1,92 @@
+"""web_client.py: what the tests of later-web share: requests over a unix socket or TCP, and results.
+
+A test prints a line each: `ok NAME` or `not ok NAME: why`; tests/system/web.sh makes TAP of them.
+"""
+import http.client
+import json
+import socket
+import sys
+import time
+
+
+class Connection(http.client.HTTPConnection):
+    """To `unix:PATH` or HOST:PORT."""
+
+    def __init__(self, where, timeout=20):
+        self.where = where
+        super().__init__('localhost' if where.startswith('unix:') else where, timeout=timeout)
+
+    def connect(self):
+        if not self.where.startswith('unix:'):
+            return super().connect()
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.where[5:])
+
+
+def ask(where, path, body=None, method=None, headers=None):
+    """Status, headers and body (JSON where it is) of one request."""
+    connection = Connection(where)
+    all_headers = {'Host': 'localhost'}
+    if body is not None:
+        all_headers.update({'Content-Type': 'application/json', 'Origin': 'http://localhost'})
+        body = json.dumps(body) if not isinstance(body, (bytes, str)) else body
+    all_headers.update(headers or {})
+    all_headers = {name: value for name, value in all_headers.items() if value is not None}
+    connection.putrequest(method or ('GET' if body is None else 'POST'), path, skip_host=True,
+                          skip_accept_encoding=True)
+    if body is not None:
+        body = body.encode() if isinstance(body, str) else body
+        all_headers['Content-Length'] = str(len(body))
+    for name, value in all_headers.items():
+        connection.putheader(name, value)
+    try:
+        connection.endheaders(body)
+    except BrokenPipeError:
+        pass  # refused before it was read to its end
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    if answer.getheader('Content-Type') == 'application/json':
+        text = json.loads(text)
+    return answer.status, answer.headers, text
+
+
+def check(holds, name, why=''):
+    print(f'ok {name}' if holds else f'not ok {name}: {why}'.replace('\n', ' '), flush=True)
+    return holds
+
+
+def same(got, wanted, name):
+    return check(got == wanted, name, f'got {got!r}, wanted {wanted!r}')
+
+
+def wait_until(condition, seconds=20):
+    """The value of a condition once it holds; None when the time is over."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    return None
+
+
+def events(where, path, count, seconds=30, headers=None):
+    """The first `count` events of a stream, as (name, data)."""
+    connection = Connection(where, timeout=seconds)
+    connection.request('GET', path, headers={'Host': 'localhost', **(headers or {})})
+    answer = connection.getresponse()
+    found, name = [], ''
+    while len(found) < count:
+        line = answer.fp.readline() if not answer.chunked else answer.readline()
+        if not line:
+            break
+        line = line.decode().rstrip('\n')
+        if line.startswith('event: '):
+            name = line[7:]
+        elif line.startswith('data: '):
+            found.append((name, json.loads(line[6:])))
+            name = ''
+    connection.close()
+    return found

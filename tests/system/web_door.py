@@ -1,0 +1,202 @@
+"""web_door.py WHERE TCP TOKEN REDIS_PID: who gets in at later-web's door, and what comes out."""
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from web_client import Connection, ask, check, events, same, wait_until
+
+where, tcp, token, redis_pid = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+later = os.environ['later_bin']
+
+
+def run(*words):
+    return subprocess.run([later, *words], check=False, capture_output=True, text=True).stdout
+
+
+def act(path, **body):
+    return ask(where, f'/api/1/{path}', body)
+
+
+# ---- pages
+
+status, headers, page = ask(where, '/')
+same(status, 200, 'the first page')
+same(headers['X-Content-Type-Options'], 'nosniff', 'it is what it says')
+policy = headers['Content-Security-Policy']
+check("default-src 'none'" in policy and "require-trusted-types-for 'script'" in policy
+      and 'unsafe' not in policy, 'nothing else may be loaded or run', policy)
+same(ask(where, '/', headers={'If-None-Match': headers['ETag']})[0], 304, 'it is not sent twice')
+same(ask(where, '/', headers={'Accept-Encoding': 'gzip'})[1]['Content-Encoding'], 'gzip', 'packed')
+same(ask(where, '/', method='HEAD')[0::2], (200, b''), 'HEAD')
+for path in ('/../etc/passwd', '/%2e%2e/etc/passwd', '/index.html/', '//', '/api/1/nothing'):
+    same(ask(where, path)[0], 404, f'nothing at {path}')
+for method in ('PUT', 'DELETE', 'TRACE'):
+    check(ask(where, '/', method=method)[0] in (400, 405, 501), f'{method} is refused')
+
+# ---- names and origins
+
+for host in ('localhost', 'localhost:7420', '127.0.0.1', '[::1]:80', 'LOCALHOST', 'ours.example'):
+    same(ask(where, '/api/1/me', headers={'Host': host})[0], 200, f'Host: {host}')
+for host in ('evil.test', 'localhost.evil.test', 'evil.test:7420', '', '127.0.0.1.evil.test',
+             'ours.example.evil.test', '[::1', None):
+    check(ask(where, '/api/1/me', headers={'Host': host})[0] in (400, 421), f'no Host: {host}')
+same(ask(where, '/', headers={'Host': 'evil.test'})[0], 421, 'not even a page')
+run('push', 't', '--queue=mail', '--id', 'kept')
+kept = {'queue': 'mail', 'id': 'kept'}
+for name, headers, wanted in (
+        ('another site', {'Origin': 'http://evil.test'}, 403),
+        ('no word of where it comes from', {'Origin': None}, 403),
+        ('a sandboxed page', {'Origin': 'null'}, 403),
+        ('another port of this host', {'Origin': 'http://localhost:81'}, 403),
+        ('a browser that says so', {'Sec-Fetch-Site': 'cross-site'}, 403),
+        ('another part of this site', {'Sec-Fetch-Site': 'same-site'}, 403),
+        ('a form', {'Content-Type': 'application/x-www-form-urlencoded'}, 415),
+        ('a form in disguise', {'Content-Type': 'text/plain'}, 415)):
+    same(ask(where, '/api/1/cancel', kept, headers=headers)[0], wanted, f'POST from {name}')
+same(ask(where, '/api/1/cancel?queue=mail&id=kept')[0], 405, 'GET changes nothing')
+same(ask(where, '/api/1/queues', headers={'Sec-Fetch-Site': 'cross-site'})[0], 403,
+     'another site does not read')
+check('"kept"' in run('show', '--json', 'kept'), 'the job is still there')
+same(ask(where, '/api/1/cancel', kept, headers={'Origin': None, 'Sec-Fetch-Site': 'same-origin'})[0],
+     200, 'a page of ours')
+
+# ---- sizes and shapes
+
+same(ask(where, '/api/1/me', headers={'X': 'a' * 9000})[0], 400, 'a head of 9,000 bytes')
+check(ask(where, '/api/1/cancel', b'"' + b'a' * 70000 + b'"')[0] in (400, 413), 'a large body')
+for body in (b'', b'[', b'[]', b'{"id":{}}', b'{"id":"a","id":"b"}', b'{"id":"a\\u0000"}', b'\xff'):
+    same(ask(where, '/api/1/cancel', body)[0], 400, f'a body {body!r}')
+for query in ('queue=%', 'queue=%zz', 'queue=%00', 'queue=a%0ab', 'queue=' + 'a' * 100, '',
+              'queue=mail&number=0', 'queue=mail&number=201', 'queue=mail&number=-1',
+              'queue=mail&offset=1e9', 'queue=mail&state=all',
+              'queue=mail&' + '&'.join(f'a{i}=1' for i in range(30))):
+    check(ask(where, f'/api/1/jobs?{query}')[0] in (400, 404), f'jobs?{query[:30]}')
+same(ask(where, '/api/1/jobs?queue=--help')[2]['command'], 'later peek -- --help', 'a name is no option')
+same(ask(where, '/api/1/job?id=a%20b')[0], 400, 'an id with a blank')
+
+# ---- what is answered is what `later --json` prints, with the command beside it
+
+run('push', 'mail.send', '{"n": 12345678901234567890, "x": "</script>\\u0007"}', '-q', 'mail', '--id', '-x')
+printed = run('show', '--json', '--queue=mail', '--', '-x').strip()
+connection = Connection(where)
+connection.request('GET', '/api/1/job?queue=mail&id=-x', headers={'Host': 'localhost'})
+got = connection.getresponse().read().decode()
+same(got, '{"command":"later show --queue=mail -- -x","answers":[' + printed
+     + '],"status":0,"words":""}', 'a job')
+same(ask(where, '/api/1/job?id=none')[0], 404, 'no such job')
+same(ask(where, '/api/1/queue?queue=none')[2]['words'], 'later size: no queue none', 'its words')
+status, _, answer = ask(where, '/api/1/jobs?queue=mail&state=ready&number=5&offset=0')
+same([job['id'] for job in answer['answers']], ['-x'], 'jobs')
+same(answer['command'], 'later peek --state=ready --number=5 --offset=0 mail', 'their command')
+
+# ---- actions
+
+def state(job):
+    shown = ask(where, f'/api/1/job?id={job}')[2]['answers']
+    return shown[0]['state'] if shown else 'gone'
+
+
+same(act('pause', queue='mail')[2]['answers'], [{'queue': 'mail', 'paused': True, 'changed': True}],
+     'pause')
+same(act('pause', queue='mail', **{'for': '1h'})[2]['command'], 'later pause --for=1h mail', 'for')
+same(act('resume', queue='mail')[2]['answers'][0]['paused'], False, 'resume')
+run('push', 't', '-q', 'mail', '--id', 'd1', '--in', '1h')
+same(act('kick', queue='mail', id='d1')[2]['answers'][0]['state'], 'delayed', 'kick')
+same(state('d1'), 'ready', 'it is ready')
+same(act('kick', queue='mail', id='d1')[0], 404, 'once')
+same(act('cancel', queue='mail', id='d1')[0], 200, 'cancel')
+same(state('d1'), 'gone', 'it is gone')
+for i in range(3):
+    run('push', 't', '-q', 'mail', '--id', f'd{i}', '--in', '1h')
+same(act('kick-all', queue='mail', state='delayed')[2]['answers'], [{'queue': 'mail', 'kicked': 3}],
+     'kick all')
+same(act('purge', queue='mail', state='ready')[2]['answers'], [{'queue': 'mail', 'purged': 4}],
+     'purge')
+status, _, answer = act('push', queue='mail', type='mail.send', payload='{"big": 12345678901234567890}',
+                        id='again', **{'in': '1h'})
+same(status, 200, 'push')
+check('12345678901234567890' in run('show', '--json', 'again'), 'byte for byte')
+same(act('push', queue='mail', type='t', payload='{')[0], 422, 'no JSON')
+same(act('push', queue='mail', type='t', payload='-')[0], 400, 'not from standard input')
+
+# ---- live
+
+
+def commands():
+    """How many were sent to Redis: those that the script size calls are not counted."""
+    info = subprocess.run(['redis-cli', '-s', os.environ['redis_socket'], 'INFO', 'commandstats'],
+                          check=True, capture_output=True, text=True).stdout
+    calls = {line.split(':')[0]: int(line.split('calls=')[1].split(',')[0])
+             for line in info.splitlines() if 'calls=' in line}
+    sent = ('cmdstat_evalsha', 'cmdstat_smembers', 'cmdstat_get', 'cmdstat_hgetall', 'cmdstat_time')
+    return sum(calls.get(name, 0) for name in sent) - 2 * calls.get('cmdstat_evalsha', 0)
+
+
+stream = events(where, '/api/1/live', 3)
+same([queue['queue'] for queue in stream[-1][1]['queues']], ['mail'], 'live: queues')
+same(stream[-1][1]['queues'][0]['delayed'], 1, 'with their sizes')
+streams = []
+for _ in range(64):
+    connection = Connection(where)
+    connection.request('GET', '/api/1/live', headers={'Host': 'localhost'})
+    connection.getresponse()
+    streams.append(connection)
+same(ask(where, '/api/1/live')[0], 503, 'the 65th stream is refused')
+before = commands()
+began = time.monotonic()
+time.sleep(3)  # a rate takes time
+rate = (commands() - before) / (time.monotonic() - began)
+check(rate <= 20, 'they cost at most 20 commands a second', f'{rate:.1f}')
+print(f'# 64 streams: {rate:.1f} commands a second')
+for connection in streams:
+    connection.sock.close()
+    connection.close()
+check(wait_until(lambda: ask(where, '/api/1/overview')[0] == 200), 'they are let go')
+
+# ---- Redis hangs; is away; is back
+
+os.kill(redis_pid, signal.SIGSTOP)
+began = time.monotonic()
+same(ask(where, '/')[0], 200, 'Redis hangs: pages are there')
+check(time.monotonic() - began < 1, 'at once')
+away = wait_until(lambda: (lambda text: text if text['away'] else None)(
+    ask(where, '/api/1/overview')[2]))
+check(away and away['known'] and away['age'] > 0 and away['queues'],
+      'the overview says so, and how old its numbers are', away)
+same(ask(where, '/api/1/job?id=x')[0], 503, 'a question ends')
+os.kill(redis_pid, signal.SIGCONT)
+check(wait_until(lambda: not ask(where, '/api/1/overview')[2]['away']), 'and is right again')
+
+# ---- slowloris: 500 connections that never send a whole request
+
+slow = []
+for i in range(500):
+    drip = socket.socket(socket.AF_UNIX)
+    drip.connect(where[5:])
+    drip.sendall(b'GET / HTTP/1.1\r\nHost: localhost\r\nX')
+    slow.append(drip)
+began = time.monotonic()
+same(ask(where, '/')[0], 200, '500 slow connections: a page')
+same(ask(where, '/api/1/queues')[0], 200, 'and an answer')
+check(time.monotonic() - began < 2, 'within 2 s', time.monotonic() - began)
+for drip in slow:
+    drip.close()
+
+# ---- TCP: the token
+
+cookie = {'Cookie': f'a=b; later={token}'}
+same(ask(tcp, '/')[0], 200, 'TCP: the page is open')
+same(ask(tcp, '/api/1/queues')[0], 401, 'nothing else is')
+same(ask(tcp, '/api/1/live')[0], 401, 'nor the stream')
+for shown in ('', token[:-1], token + 'x', token.upper() + 'X'):
+    same(ask(tcp, '/api/1/queues', headers={'Cookie': f'later={shown}'})[0], 401, 'a wrong cookie')
+same(ask(tcp, '/api/1/queues', headers={'Authorization': f'Bearer {token}'})[0], 200, 'Bearer')
+same(ask(tcp, '/api/1/login', {'token': 'wrong'})[0], 401, 'a wrong token')
+status, headers, _ = ask(tcp, '/api/1/login', {'token': token})
+same(headers['Set-Cookie'], f'later={token}; HttpOnly; SameSite=Strict; Path=/', 'the cookie')
+same(ask(tcp, '/api/1/queues', headers=cookie)[0], 200, 'with which it goes')
+same(ask(tcp, '/api/1/me', headers=cookie)[2]['may_act'], False, '--read-only')
+same(ask(tcp, '/api/1/pause', {'queue': 'mail'}, headers=cookie)[0], 403, 'and no action')

@@ -1,0 +1,49 @@
+# web_lib.sh: what the tests of later-web share, on top of lib.sh.
+# shellcheck shell=sh
+# shellcheck disable=SC2034
+
+web_bin=$(cd "$top_builddir" && pwd)/web/later-web
+web_count=0
+export redis_socket LATER_REDIS_URL
+
+# start_web OPTION...: starts one, and waits until it listens. $web_where is unix:PATH or HOST:PORT,
+# $web_log what it says, $web_pid its process.
+start_web()
+{
+    export LATER_REDIS_URL
+    web_count=$((web_count + 1))
+    web_log=$work/web$web_count.log
+    "$web_bin" "$@" </dev/null >"$work/web.out" 2>"$web_log" &
+    web_pid=$!
+    own "$web_pid"
+    wait_until 10 grep -q 'listening' "$web_log" || not_ok "later-web does not start" "$web_log"
+    web_where=$(sed -n 's|.*listening[: on]* \(http://\)*\([^ /]*[^ #]*\).*|\2|p' "$web_log")
+    web_where=${web_where%/}
+}
+
+stop_web()
+{
+    kill "$web_pid"
+    wait "$web_pid"
+}
+
+# python_tests SCRIPT ARGUMENT...: each line `ok NAME` or `not ok NAME` is a test; its end is one.
+python_tests()
+{
+    script=$1
+    shift
+    python3 "$top_srcdir/tests/system/$script" "$@" >"$work/$script.out" 2>"$work/$script.err"
+    ended=$?
+    while IFS= read -r line; do
+        case $line in
+        'ok '*) ok "${line#ok }" ;;
+        'not ok '*) not_ok "${line#not ok }" ;;
+        *) echo "# $line" ;;
+        esac
+    done <"$work/$script.out"
+    if [ "$ended" -eq 0 ]; then
+        ok "$script comes to its end"
+    else
+        not_ok "$script comes to its end" "$work/$script.err"
+    fi
+}

@@ -1,0 +1,107 @@
+/* test_web_guard.c: who gets in. */
+#include "guard.h"
+#include "unit.h"
+
+static const struct guard ours = { .hosts = { "later.example" }, .host_count = 1 };
+
+static int refusal(const struct guard *guard, struct guard_request request)
+{
+    const char *why = NULL;
+    int status = guard_refuses(guard, &request, &why);
+
+    ck_assert(status == 0 || (why && *why));
+    return status;
+}
+
+START_TEST(names)
+{
+    static const char *const good[] = { "localhost",     "LocalHost:80",
+                                        "127.0.0.1",     "10.1.2.3:7420",
+                                        "[::1]",         "[fe80::1]:1",
+                                        "later.example", "LATER.example:443" };
+    static const char *const bad[] = { "",
+                                       ":80",
+                                       "evil.test",
+                                       "localhost.",
+                                       "[::1",
+                                       "[::1]x",
+                                       "127.0.0.1.nip",
+                                       "0x7f.1",
+                                       "127.1",
+                                       "[]",
+                                       "later.example.evil.test",
+                                       "xlater.example" };
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(guard_is_ours(&ours, good[i]), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!guard_is_ours(&ours, bad[i]), "%s", bad[i]);
+    ck_assert(!guard_is_ours(&ours, NULL));
+}
+END_TEST
+
+START_TEST(posts)
+{
+    struct guard_request good = { .host = "localhost:7420",
+                                  .origin = "http://localhost:7420",
+                                  .type = "application/json",
+                                  .post = true,
+                                  .by_act = true };
+    struct guard_request other = good;
+
+    ck_assert_int_eq(refusal(&ours, good), 0);
+    other.origin = "http://localhost:7421";
+    ck_assert_int_eq(refusal(&ours, other), 403);
+    other.site = "same-origin"; /* the browser's own word goes before */
+    ck_assert_int_eq(refusal(&ours, other), 0);
+    other = good;
+    other.site = "none";
+    ck_assert_int_eq(refusal(&ours, other), 403);
+    other = good;
+    other.type = "application/json-patch+json";
+    ck_assert_int_eq(refusal(&ours, other), 415);
+    other.type = "Application/JSON; charset=utf-8";
+    ck_assert_int_eq(refusal(&ours, other), 0);
+    other.by_act = false;
+    ck_assert_int_eq(refusal(&ours, other), 403);
+    other.post = false;
+    ck_assert_int_eq(refusal(&ours, other), 0);
+    ck_assert_int_eq(refusal(&(struct guard){ .read_only = true }, good), 403);
+}
+END_TEST
+
+START_TEST(tokens)
+{
+    const struct guard guard = { .token = "0123456789abcdef" };
+    struct guard_request request = { .host = "127.0.0.1" };
+
+    ck_assert_int_eq(refusal(&guard, request), 401);
+    request.open = true;
+    ck_assert_int_eq(refusal(&guard, request), 0);
+    request.open = false;
+    request.cookie = "x=1; later=0123456789abcdef; y=2";
+    ck_assert_int_eq(refusal(&guard, request), 0);
+    request.cookie = "xlater=0123456789abcdef; later=0123456789abcde; later=";
+    ck_assert_int_eq(refusal(&guard, request), 401);
+    request.authorization = "bearer 0123456789abcdef";
+    ck_assert_int_eq(refusal(&guard, request), 0);
+    request.authorization = "Basic 0123456789abcdef";
+    ck_assert_int_eq(refusal(&guard, request), 401);
+    ck_assert(guard_same("abc", "abc", 3));
+    ck_assert(!guard_same("abc", "abcd", 4));
+    ck_assert(!guard_same("abc", "ab", 2));
+    ck_assert(!guard_same("abc", "", 0));
+}
+END_TEST
+
+static TCase *all(void)
+{
+    TCase *tc = tcase_create("guard");
+
+    tcase_add_test(tc, names);
+    tcase_add_test(tc, posts);
+    tcase_add_test(tc, tokens);
+    return tc;
+}
+
+UNIT_MAIN("web_guard", all)

@@ -1,0 +1,110 @@
+/* test_web_route.c: from parameters to a command. */
+#include "route.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a person would type for a query; "STATUS" where it is refused. Static. */
+static const char *typed(const char *path, bool post, const char *query)
+{
+    static char text[512];
+    struct params params;
+    struct order order;
+    const char *why;
+    int status;
+    char *spelled;
+
+    ck_assert_int_eq(params_query(&params, query), 0);
+    status = route_order(&order, path, post, &params, &why);
+    snprintf(text, sizeof text, "%d", status);
+    if (status == 0) {
+        spelled = route_spell(&order);
+        snprintf(text, sizeof text, "%s", spelled);
+        free(spelled);
+    }
+    params_free(&params);
+    return text;
+}
+
+START_TEST(commands)
+{
+    ck_assert_str_eq(typed("/api/1/queues", false, ""), "later size");
+    ck_assert_str_eq(typed("/api/1/jobs", false, "queue=mail"), "later peek mail");
+    ck_assert_str_eq(typed("/api/1/jobs", false, "offset=7&queue=mail&state=dead"),
+                     "later peek --state=dead --offset=7 mail");
+    ck_assert_str_eq(typed("/api/1/job", false, "id=it%27s&queue=a"),
+                     "later show --queue=a 'it'\\''s'");
+    ck_assert_str_eq(typed("/api/1/cancel", true, "id=--help&queue=a"),
+                     "later cancel --queue=a -- --help");
+    ck_assert_str_eq(typed("/api/1/push", true, "queue=q&type=t&payload=%7b%7D&in=5m"),
+                     "later push --queue=q --in=5m t '{}'");
+    ck_assert_str_eq(typed("/api/1/kick-all", true, "queue=q"), "later kick --all q");
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    ck_assert_str_eq(typed("/api/1/cancel", false, "id=a&queue=a"), "405");
+    ck_assert_str_eq(typed("/api/1/jobs", true, "queue=a"), "405");
+    ck_assert_str_eq(typed("/api/1/", false, ""), "404");
+    ck_assert_str_eq(typed("/api/1/jobs", false, ""), "400");
+    ck_assert_str_eq(typed("/api/1/jobs", false, "queue="), "400");
+    ck_assert_str_eq(typed("/api/1/jobs", false, "queue=a&number=1000"), "400");
+    ck_assert_str_eq(typed("/api/1/jobs", false, "queue=a&state=running"), "400");
+    ck_assert_str_eq(typed("/api/1/job", false, "id=a%7f"), "400");
+    ck_assert_str_eq(typed("/api/1/pause", true, "queue=a&for=1h%20--json"), "400");
+}
+END_TEST
+
+START_TEST(queries)
+{
+    struct params params;
+
+    ck_assert_int_eq(params_query(&params, "a=1&&b=%C3%A4+%2b&c&a=2&=x"), 0);
+    ck_assert_str_eq(params_get(&params, "a"), "1");
+    ck_assert_str_eq(params_get(&params, "b"), "\xc3\xa4 +");
+    ck_assert_str_eq(params_get(&params, "c"), "");
+    ck_assert_ptr_null(params_get(&params, "d"));
+    params_free(&params);
+    for (const char *const *bad =
+             (const char *const[]){ "a=%", "a=%4", "a=%4x", "a=%00", "%g0=", NULL };
+         *bad; bad++)
+        ck_assert_msg(params_query(&params, *bad) == -1 && params.count == 0, "%s", *bad);
+}
+END_TEST
+
+START_TEST(bodies)
+{
+    static const char *const bad[] = { "",
+                                       "[]",
+                                       "{\"a\":{}}",
+                                       "{\"a\":1.5}",
+                                       "{\"a\":1,\"a\":2}",
+                                       "{\"a\":\"\\u0000\"}",
+                                       "{\"a\":null}",
+                                       "{\"a\":\"\xff\"}" };
+    const char *good = "{\"a\":\"x\\ny\",\"n\":-5}";
+    struct params params;
+
+    ck_assert_int_eq(params_body(&params, good, strlen(good)), 0);
+    ck_assert_str_eq(params_get(&params, "a"), "x\ny");
+    ck_assert_str_eq(params_get(&params, "n"), "-5");
+    params_free(&params);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(params_body(&params, bad[i], strlen(bad[i])) == -1, "%s", bad[i]);
+}
+END_TEST
+
+static TCase *all(void)
+{
+    TCase *tc = tcase_create("route");
+
+    tcase_add_test(tc, commands);
+    tcase_add_test(tc, refusals);
+    tcase_add_test(tc, queries);
+    tcase_add_test(tc, bodies);
+    return tc;
+}
+
+UNIT_MAIN("web_route", all)

@@ -1,0 +1,101 @@
+/* answer.c: answers as all of them are. */
+#include "answer.h"
+
+#include "output/jsonl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing but what we serve ourselves, no markup from data, no frame around us. */
+#define POLICY                                                                                     \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "              \
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "                 \
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types later"
+
+static void add_headers(struct evhttp_request *request, const char *type)
+{
+    http_add_header(request, "Content-Type", type);
+    http_add_header(request, "Content-Security-Policy", POLICY);
+    http_add_header(request, "X-Content-Type-Options", "nosniff");
+    http_add_header(request, "Referrer-Policy", "no-referrer");
+    http_add_header(request, "Cross-Origin-Resource-Policy", "same-origin");
+    http_add_header(request, "Cross-Origin-Opener-Policy", "same-origin");
+}
+
+void answer_json(struct http *http, struct evhttp_request *request, int status, const char *json,
+                 size_t len)
+{
+    add_headers(request, "application/json");
+    http_add_header(request, "Cache-Control", "no-store");
+    http_answer(http, request, status, json, len);
+}
+
+void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    struct jsonl json;
+
+    if (out) {
+        jsonl_begin(&json, out);
+        jsonl_text(&json, "error", why);
+        jsonl_end(&json);
+        fclose(out);
+    }
+    answer_json(http, request, status, text, len);
+    free(text);
+}
+
+/* Is gzip one of the words of Accept-Encoding, and not refused by q=0? */
+static bool takes_packed(struct evhttp_request *request)
+{
+    const char *accepts = http_header(request, "Accept-Encoding");
+    const char *gzip = accepts ? strstr(accepts, "gzip") : NULL;
+
+    return gzip && strncmp(gzip, "gzip;q=0", 8) != 0;
+}
+
+void answer_asset(struct http *http, struct evhttp_request *request, const struct asset *asset)
+{
+    const char *known = http_header(request, "If-None-Match");
+
+    add_headers(request, asset->type);
+    http_add_header(request, "Cache-Control", "no-cache");
+    http_add_header(request, "ETag", asset->tag);
+    http_add_header(request, "Vary", "Accept-Encoding");
+    if (known && strstr(known, asset->tag)) {
+        http_answer(http, request, 304, NULL, 0);
+    } else if (takes_packed(request)) {
+        http_add_header(request, "Content-Encoding", "gzip");
+        http_answer(http, request, 200, asset->packed, asset->packed_len);
+    } else {
+        http_answer(http, request, 200, asset->plain, asset->plain_len);
+    }
+}
+
+void answer_stream(struct evhttp_request *request)
+{
+    add_headers(request, "text/event-stream");
+    http_add_header(request, "Cache-Control", "no-store");
+    http_add_header(request, "X-Accel-Buffering", "no"); /* nginx */
+    http_stream(request);
+}
+
+int answer_status(int exit_status)
+{
+    static const struct {
+        int exit, http;
+    } statuses[] = {
+        { LATER_OK, 200 },      { LATER_E_USAGE, 400 }, { LATER_E_DATA, 422 },
+        { LATER_E_NONE, 404 },  { LATER_E_REDIS, 503 }, { LATER_E_LATER, 409 },
+        { LATER_E_TOKEN, 403 },
+    };
+
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        if (statuses[i].exit == exit_status)
+            return statuses[i].http;
+    }
+    return 500;
+}

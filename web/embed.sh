@@ -1,0 +1,46 @@
+#!/bin/sh
+# embed.sh FILE...: C on standard output: each file as it is and packed, for web/asset.h.
+set -eu
+
+bytes()
+{
+    od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$/,/'
+}
+
+type_of()
+{
+    case $1 in
+    *.html) echo 'text/html; charset=utf-8' ;;
+    *.css) echo 'text/css; charset=utf-8' ;;
+    *.js) echo 'text/javascript; charset=utf-8' ;;
+    *.svg) echo 'image/svg+xml' ;;
+    *)
+        echo "embed.sh: what is $1?" >&2
+        exit 1
+        ;;
+    esac
+}
+
+echo '/* made by web/embed.sh */'
+echo '#include "asset.h"'
+number=0
+for file; do
+    number=$((number + 1))
+    echo "static const unsigned char plain${number}[] = {"
+    bytes <"$file"
+    echo '};'
+    echo "static const unsigned char packed${number}[] = {"
+    gzip -9nc "$file" | bytes
+    echo '};'
+done
+echo 'const struct asset assets[] = {'
+number=0
+for file; do
+    number=$((number + 1))
+    type=$(type_of "$file")
+    tag=$(sha256sum "$file" | cut -c 1-16)
+    echo "{ \"/${file##*/}\", \"$type\", \"\\\"$tag\\\"\", plain$number, packed$number,"
+    echo "  sizeof plain$number, sizeof packed$number },"
+done
+echo '};'
+echo 'const size_t asset_count = sizeof assets / sizeof *assets;'

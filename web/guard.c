@@ -1,0 +1,140 @@
+/* guard.c: may this request in? */
+#include "guard.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define COOKIE "later="
+
+/* --- Host --- */
+
+/* The name in a Host header, without its port, and without the brackets of an IPv6 address. */
+static bool name_of(const char *host, char name[256])
+{
+    size_t len = strlen(host);
+
+    if (host[0] == '[') {
+        const char *end = strchr(host, ']');
+
+        if (!end || (end[1] != '\0' && end[1] != ':'))
+            return false;
+        host++;
+        len = (size_t)(end - host);
+    } else if (strcspn(host, ":") < len) {
+        len = strcspn(host, ":");
+    }
+    if (len == 0 || len >= 256)
+        return false;
+    memcpy(name, host, len);
+    name[len] = '\0';
+    return true;
+}
+
+/* No name server leads an address anywhere else. */
+static bool is_address(const char *name)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+
+    return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
+}
+
+bool guard_is_ours(const struct guard *guard, const char *host)
+{
+    char name[256];
+
+    if (!host || !name_of(host, name))
+        return false;
+    if (strcasecmp(name, "localhost") == 0 || is_address(name))
+        return true;
+    for (size_t i = 0; i < guard->host_count; i++) {
+        if (strcasecmp(name, guard->hosts[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- token --- */
+
+bool guard_same(const char *token, const char *shown, size_t len)
+{
+    size_t wanted = strlen(token);
+    unsigned char differs = wanted != len;
+
+    for (size_t i = 0; i < wanted; i++)
+        differs |= (unsigned char)(token[i] ^ (i < len ? shown[i] : 0));
+    return !differs;
+}
+
+static bool in_cookie(const char *token, const char *cookie)
+{
+    while (cookie && *cookie) {
+        size_t len = strcspn(cookie, ";");
+
+        if (strncmp(cookie, COOKIE, strlen(COOKIE)) == 0 &&
+            guard_same(token, cookie + strlen(COOKIE), len - strlen(COOKIE)))
+            return true;
+        cookie += len;
+        cookie += strspn(cookie, "; ");
+    }
+    return false;
+}
+
+bool guard_has_token(const struct guard *guard, const char *cookie, const char *authorization)
+{
+    if (!guard->token)
+        return true;
+    if (authorization && strncasecmp(authorization, "Bearer ", 7) == 0)
+        return guard_same(guard->token, authorization + 7, strlen(authorization + 7));
+    return in_cookie(guard->token, cookie);
+}
+
+/* --- POST --- */
+
+/* "http://HOST" or "https://HOST", where HOST is that of the request. */
+static bool is_same_origin(const char *origin, const char *host)
+{
+    const char *rest = strstr(origin, "://");
+
+    return rest && strcasecmp(rest + 3, host) == 0;
+}
+
+static bool is_json(const char *type)
+{
+    size_t len = type ? strcspn(type, ";") : 0;
+
+    return len == strlen("application/json") && strncasecmp(type, "application/json", len) == 0;
+}
+
+static bool is_from_us(const struct guard_request *request)
+{
+    if (request->site)
+        return strcmp(request->site, "same-origin") == 0;
+    return request->origin && is_same_origin(request->origin, request->host);
+}
+
+int guard_refuses(const struct guard *guard, const struct guard_request *request, const char **why)
+{
+    *why = "this name is not known as ours: open the address, or start later-web with --host NAME";
+    if (!guard_is_ours(guard, request->host))
+        return 421;
+    *why = "a request from another site";
+    if (!request->open && request->site && strcmp(request->site, "cross-site") == 0)
+        return 403;
+    *why = "what changes something must come from a page of later-web: header Origin is missing or "
+           "names another site";
+    if (request->post && !is_from_us(request))
+        return 403;
+    *why = "the body must be application/json";
+    if (request->post && !is_json(request->type))
+        return 415;
+    *why = "the token is missing: open the link that later-web printed when it started";
+    if (!request->open && !guard_has_token(guard, request->cookie, request->authorization))
+        return 401;
+    *why = guard->read_only ? "later-web runs with --read-only"
+                            : "you may look and not act: you are not in the socket's group";
+    if (request->post && !request->open && (guard->read_only || !request->by_act))
+        return 403;
+    return 0;
+}

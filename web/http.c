@@ -1,0 +1,341 @@
+/* http.c: HTTP/1.1 on a libevent loop. */
+#include "http.h"
+
+#include "base/clock.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define HEAD_MAX    8192
+#define BODY_MAX    65536
+#define CONNECTIONS 256
+#define PATIENCE    10.0           /* seconds for a whole request */
+#define BEHIND_MAX  (256L * 1024L) /* bytes that a reader of a stream has not taken */
+#define LOOK_EVERY  1              /* seconds between two looks at all connections */
+
+/* A connection. evhttp does not tell when it frees one; so each is held by a reference of ours, and
+ * found to be over by its functions, which bufferevent_free() takes away. */
+struct seat {
+    struct bufferevent *bev; /* NULL = free */
+    double since;            /* when it was made, or its last answer had gone */
+    bool busy;               /* has sent a whole request, which is being answered */
+    void (*gone)(void *arg); /* of http_when_gone() */
+    void *gone_arg;
+};
+
+struct http {
+    struct event_base *base;
+    struct evhttp *server;
+    struct event *look;
+    http_fn *fn;
+    void *arg;
+    struct seat seats[CONNECTIONS];
+};
+
+/* --- connections --- */
+
+static bool is_over(const struct seat *seat)
+{
+    bufferevent_event_cb event = NULL;
+
+    bufferevent_getcb(seat->bev, NULL, NULL, &event, NULL);
+    return !event;
+}
+
+static void shut(const struct seat *seat)
+{
+    int fd = bufferevent_getfd(seat->bev);
+
+    if (fd >= 0)
+        shutdown(fd, SHUT_RDWR); /* evhttp reads the end, and frees it */
+}
+
+static void vacate(struct seat *seat)
+{
+    bufferevent_decref(seat->bev);
+    *seat = (struct seat){ 0 };
+}
+
+static void look(evutil_socket_t fd, short what, void *arg)
+{
+    struct http *http = arg;
+    double now = later_clock();
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        struct seat *seat = &http->seats[i];
+
+        if (seat->bev && is_over(seat))
+            vacate(seat);
+        else if (seat->bev && !seat->busy && now - seat->since > PATIENCE)
+            shut(seat);
+    }
+}
+
+/* A free seat; where there is none, that of who has waited the longest without a request. */
+static struct seat *find_seat(struct http *http)
+{
+    struct seat *oldest = NULL;
+
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        struct seat *seat = &http->seats[i];
+
+        if (seat->bev && is_over(seat))
+            vacate(seat);
+        if (!seat->bev)
+            return seat;
+        if (!seat->busy && (!oldest || seat->since < oldest->since))
+            oldest = seat;
+    }
+    if (oldest) {
+        shut(oldest);
+        vacate(oldest);
+    }
+    return oldest;
+}
+
+/* Called by evhttp for each connection that it has accepted. */
+static struct bufferevent *add_connection(struct event_base *base, void *arg)
+{
+    struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
+    struct seat *seat = bev ? find_seat(arg) : NULL;
+
+    if (!seat)
+        return bev; /* all are being answered: their number is bounded elsewhere */
+    bufferevent_incref(bev);
+    *seat = (struct seat){ .bev = bev, .since = later_clock() };
+    return bev;
+}
+
+static struct bufferevent *bev_of(struct evhttp_request *request)
+{
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+
+    return connection ? evhttp_connection_get_bufferevent(connection) : NULL;
+}
+
+static struct seat *seat_of(struct http *http, struct evhttp_request *request)
+{
+    const struct bufferevent *bev = bev_of(request);
+
+    for (size_t i = 0; bev && i < CONNECTIONS; i++) {
+        if (http->seats[i].bev == bev)
+            return &http->seats[i];
+    }
+    return NULL;
+}
+
+/* --- requests --- */
+
+static void answered(struct evhttp_request *request, void *arg)
+{
+    struct seat *seat = seat_of(arg, request);
+
+    if (seat) {
+        seat->busy = false;
+        seat->since = later_clock();
+    }
+}
+
+/* An answer may take longer than evhttp would wait for the next byte of a request. */
+static void take(struct evhttp_request *request, void *arg)
+{
+    struct timeval write = { .tv_sec = (time_t)PATIENCE };
+    struct http *http = arg;
+    struct seat *seat = seat_of(http, request);
+
+    if (!seat) {
+        evhttp_send_error(request, 503, NULL);
+        return;
+    }
+    seat->busy = true;
+    bufferevent_set_timeouts(bev_of(request), NULL, &write);
+    evhttp_request_set_on_complete_cb(request, answered, http);
+    http->fn(http->arg, request);
+}
+
+enum http_method http_method(const struct evhttp_request *request)
+{
+    switch (evhttp_request_get_command(request)) {
+    case EVHTTP_REQ_POST:
+        return HTTP_POST;
+    case EVHTTP_REQ_HEAD:
+        return HTTP_HEAD;
+    default:
+        return HTTP_GET;
+    }
+}
+
+const char *http_path(const struct evhttp_request *request)
+{
+    const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+
+    return path ? path : "";
+}
+
+const char *http_query(const struct evhttp_request *request)
+{
+    const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
+
+    return query ? query : "";
+}
+
+const char *http_header(struct evhttp_request *request, const char *name)
+{
+    return evhttp_find_header(evhttp_request_get_input_headers(request), name);
+}
+
+const char *http_body(struct evhttp_request *request, size_t *len)
+{
+    struct evbuffer *body = evhttp_request_get_input_buffer(request);
+
+    *len = evbuffer_get_length(body);
+    return *len ? (const char *)evbuffer_pullup(body, -1) : "";
+}
+
+int http_socket(struct evhttp_request *request)
+{
+    struct bufferevent *bev = bev_of(request);
+
+    return bev ? (int)bufferevent_getfd(bev) : -1;
+}
+
+/* --- answers --- */
+
+void http_add_header(struct evhttp_request *request, const char *name, const char *value)
+{
+    evhttp_add_header(evhttp_request_get_output_headers(request), name, value);
+}
+
+/* The connection has ended. It is told once, and only while there is an answer to come. */
+static void closed(struct evhttp_connection *connection, void *arg)
+{
+    const struct bufferevent *bev = evhttp_connection_get_bufferevent(connection);
+    struct http *http = arg;
+
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        struct seat *seat = &http->seats[i];
+        void (*gone)(void *arg) = seat->gone;
+
+        if (seat->bev != bev || !gone)
+            continue;
+        seat->gone = NULL;
+        gone(seat->gone_arg);
+    }
+}
+
+void http_when_gone(struct http *http, struct evhttp_request *request, void (*fn)(void *arg),
+                    void *arg)
+{
+    struct seat *seat = seat_of(http, request);
+
+    if (!seat)
+        return;
+    seat->gone = fn;
+    seat->gone_arg = arg;
+    evhttp_connection_set_closecb(evhttp_request_get_connection(request), closed, http);
+}
+
+void http_answer(struct http *http, struct evhttp_request *request, int status, const void *bytes,
+                 size_t len)
+{
+    struct evbuffer *body = evbuffer_new();
+
+    http_when_gone(http, request, NULL, NULL);
+    if (body)
+        evbuffer_add(body, bytes, len);
+    evhttp_send_reply(request, status, NULL, body);
+    if (body)
+        evbuffer_free(body);
+}
+
+void http_stream(struct evhttp_request *request)
+{
+    evhttp_send_reply_start(request, 200, NULL);
+}
+
+void http_stream_send(struct evhttp_request *request, const void *bytes, size_t len)
+{
+    struct bufferevent *bev = bev_of(request);
+    struct evbuffer *chunk;
+
+    if (!bev)
+        return;
+    if (evbuffer_get_length(bufferevent_get_output(bev)) > BEHIND_MAX) {
+        shutdown((int)bufferevent_getfd(bev), SHUT_RDWR);
+        return;
+    }
+    chunk = evbuffer_new();
+    if (!chunk)
+        return;
+    evbuffer_add(chunk, bytes, len);
+    evhttp_send_reply_chunk(request, chunk);
+    evbuffer_free(chunk);
+}
+
+void http_stream_end(struct http *http, struct evhttp_request *request)
+{
+    http_when_gone(http, request, NULL, NULL);
+    evhttp_send_reply_end(request);
+}
+
+/* --- the server --- */
+
+struct http *http_new(struct event_base *base, http_fn *fn, void *arg, struct later_error *err)
+{
+    struct timeval every = { .tv_sec = LOOK_EVERY };
+    struct http *http = calloc(1, sizeof *http);
+
+    if (!http) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    *http = (struct http){ .base = base, .fn = fn, .arg = arg };
+    http->server = evhttp_new(base);
+    http->look = event_new(base, -1, EV_PERSIST, look, http);
+    if (!http->server || !http->look || event_add(http->look, &every) < 0) {
+        http_free(http);
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    evhttp_set_allowed_methods(http->server, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
+    evhttp_set_max_headers_size(http->server, HEAD_MAX);
+    evhttp_set_max_body_size(http->server, BODY_MAX);
+    evhttp_set_timeout(http->server, (int)PATIENCE);
+    evhttp_set_bevcb(http->server, add_connection, http);
+    evhttp_set_gencb(http->server, take, http);
+    return http;
+}
+
+int http_serve(struct http *http, int fd, struct later_error *err)
+{
+    struct evconnlistener *listener;
+
+    listener = evconnlistener_new(http->base, NULL, NULL,
+                                  LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, CONNECTIONS, fd);
+    if (!listener || !evhttp_bind_listener(http->server, listener))
+        return later_fail(err, LATER_E_SYSTEM, "the socket cannot be listened on");
+    return 0;
+}
+
+void http_free(struct http *http)
+{
+    if (!http)
+        return;
+    if (http->server)
+        evhttp_free(http->server);
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        if (http->seats[i].bev)
+            vacate(&http->seats[i]);
+    }
+    if (http->look)
+        event_free(http->look);
+    free(http);
+}

@@ -1,0 +1,143 @@
+/* main.c: later-web: options → socket → server. */
+#include "listener.h"
+#include "log.h"
+#include "options.h"
+#include "server.h"
+#include "token.h"
+
+#include <event2/event.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The `later` beside us: in the same folder, as installed; or in cli/, as built. */
+static int find_later(char path[PATH_MAX], struct later_error *err)
+{
+    static const char *const places[] = { "later", "../cli/later" };
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    self[len > 0 ? len : 0] = '\0';
+    slash = strrchr(self, '/');
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        int room = (int)(slash - self);
+
+        if (snprintf(path, PATH_MAX, "%.*s/%s", room, self, places[i]) < PATH_MAX &&
+            access(path, X_OK) == 0)
+            return 0;
+    }
+    return later_fail(err, LATER_E_SYSTEM, "the program later is not beside later-web");
+}
+
+#define ARGUMENTS 10
+
+/* …/later serve --redis URL … */
+static void arguments(const char *argv[ARGUMENTS], const char *later, const struct options *options)
+{
+    const struct {
+        const char *name, *value;
+    } handed_on[] = { { "--config", options->config },
+                      { "--redis", options->redis },
+                      { "--prefix", options->prefix } };
+    size_t count = 0;
+
+    argv[count++] = later;
+    argv[count++] = "serve";
+    for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++) {
+        if (!handed_on[i].value)
+            continue;
+        argv[count++] = handed_on[i].name;
+        argv[count++] = handed_on[i].value;
+    }
+    argv[count] = NULL;
+}
+
+static void stop(evutil_socket_t signal_number, short what, void *base)
+{
+    (void)signal_number;
+    (void)what;
+    event_base_loopexit(base, NULL);
+}
+
+static int serve(const struct server_options *options, struct later_error *err)
+{
+    static const int signals[] = { SIGTERM, SIGINT };
+    struct event *events[2] = { NULL };
+    struct event_base *base = event_base_new();
+    struct server *server = NULL;
+
+    if (base)
+        server = server_new(base, options, err);
+    else
+        later_fail(err, LATER_E_SYSTEM, "no event loop");
+    for (size_t i = 0; server && i < 2; i++) {
+        events[i] = evsignal_new(base, signals[i], stop, base);
+        if (events[i])
+            event_add(events[i], NULL);
+    }
+    if (server)
+        event_base_dispatch(base);
+    for (size_t i = 0; i < 2; i++) {
+        if (events[i])
+            event_free(events[i]);
+    }
+    server_free(server);
+    if (base)
+        event_base_free(base);
+    return server ? LATER_OK : (int)err->code;
+}
+
+/* Where to go, as a link that a browser takes; a token from a file is a secret of its owner's. */
+static void tell_link(const struct listener *listener, const char *made_token)
+{
+    if (listener->is_unix || listener->inherited)
+        log_line(LOG_INFO, "listening on %s", listener->name);
+    else if (!made_token)
+        log_line(LOG_INFO, "listening on http://%s/", listener->name);
+    else
+        log_line(LOG_INFO, "listening: http://%s/#token=%s", listener->name, made_token);
+}
+
+static int run(const struct options *options, struct later_error *err)
+{
+    char later[PATH_MAX], token[TOKEN_MAX + 1];
+    const char *argv[ARGUMENTS];
+    struct listener listener;
+    struct server_options serving = { .guard = { .host_count = options->host_count,
+                                                 .read_only = options->read_only },
+                                      .program = { (char *const *)(uintptr_t)argv },
+                                      .listener = &listener };
+    int status;
+
+    memcpy(serving.guard.hosts, options->hosts, sizeof serving.guard.hosts);
+    if (find_later(later, err) < 0 || token_get(token, options->token_file, err) < 0 ||
+        listener_open(&listener, options->listen, err) < 0)
+        return -1;
+    serving.guard.token = listener.is_unix ? NULL : token;
+    arguments(argv, later, options);
+    tell_link(&listener, options->token_file ? NULL : token);
+    status = serve(&serving, err);
+    listener_close(&listener);
+    return status == LATER_OK ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct later_error err = { .code = LATER_E_BUG };
+    struct options options;
+    int status = options_parse(&options, argc, argv);
+
+    if (status >= 0)
+        return status;
+    log_open(LOG_INFO, false, "later-web");
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_IGN); /* nobody waits for desks */
+    if (run(&options, &err) == 0)
+        return LATER_OK;
+    log_line(LOG_ERROR, "%s", err.text);
+    return (int)err.code;
+}

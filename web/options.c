@@ -1,0 +1,81 @@
+/* options.c: the command line of later-web. */
+#include "options.h"
+
+#include "later/error.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+static const char usage[] =
+    "usage: later-web [--listen unix:PATH|HOST:PORT] [--read-only] [-c FILE]\n"
+    "\n"
+    "  --listen WHERE      unix:PATH or HOST:PORT (" LISTEN_DEFAULT ")\n"
+    "  --read-only         look and do nothing\n"
+    "  --host NAME         a name under which it is reached, beside localhost and addresses;\n"
+    "                      up to 16 of them\n"
+    "  --token-file FILE   its first line is the token asked for over TCP, at least 16 characters\n"
+    "                      (a new one, printed at the start)\n"
+    "  -c, --config FILE   read where Redis is from this configuration, as later(1)\n"
+    "  --redis URL         as later(1)\n"
+    "  --prefix PREFIX     as later(1)\n"
+    "  --version, --help\n"
+    "\n"
+    "It stays in the foreground and logs to standard error. See later-web(8).\n";
+
+static int take(struct options *options, int letter, const char *value)
+{
+    switch (letter) {
+    case 'l':
+        options->listen = value;
+        break;
+    case 'r':
+        options->read_only = true;
+        break;
+    case 'c':
+        options->config = value;
+        break;
+    case 'R':
+        options->redis = value;
+        break;
+    case 'P':
+        options->prefix = value;
+        break;
+    case 't':
+        options->token_file = value;
+        break;
+    case 'H':
+        if (options->host_count == GUARD_HOSTS_MAX)
+            return LATER_E_USAGE;
+        options->hosts[options->host_count++] = value;
+        break;
+    default:
+        return LATER_E_USAGE;
+    }
+    return LATER_OK;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+    static const struct option table[] = { { "listen", required_argument, NULL, 'l' },
+                                           { "read-only", no_argument, NULL, 'r' },
+                                           { "host", required_argument, NULL, 'H' },
+                                           { "config", required_argument, NULL, 'c' },
+                                           { "token-file", required_argument, NULL, 't' },
+                                           { "redis", required_argument, NULL, 'R' },
+                                           { "prefix", required_argument, NULL, 'P' },
+                                           { "version", no_argument, NULL, 'V' },
+                                           { "help", no_argument, NULL, 'h' },
+                                           { 0 } };
+    int letter, status = LATER_OK;
+
+    *options = (struct options){ .listen = LISTEN_DEFAULT };
+    while (status == LATER_OK && (letter = getopt_long(argc, argv, "c:h", table, NULL)) != -1) {
+        if (letter == 'V' || letter == 'h')
+            return fputs(letter == 'V' ? "later-web " VERSION "\n" : usage, stdout) < 0;
+        status = take(options, letter, optarg);
+    }
+    if (status == LATER_OK && optind == argc)
+        return -1;
+    fputs(usage, stderr);
+    return LATER_E_USAGE;
+}

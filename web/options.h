@@ -1,0 +1,25 @@
+/*
+ * options.h: the command line of later-web.
+ */
+#ifndef LATER_WEB_OPTIONS_H
+#define LATER_WEB_OPTIONS_H
+
+#include "guard.h"
+
+#include <stdbool.h>
+
+#define LISTEN_DEFAULT "unix:/run/laterd/web.sock"
+
+struct options {
+    const char *listen;                  /* listener.h */
+    const char *config, *redis, *prefix; /* handed on to `later`; NULL = as it finds it */
+    const char *token_file;              /* NULL = none */
+    const char *hosts[GUARD_HOSTS_MAX];
+    size_t host_count;
+    bool read_only;
+};
+
+/* Borrows from argv. Returns -1 to go on; or the exit status, having said all. */
+int options_parse(struct options *options, int argc, char **argv);
+
+#endif

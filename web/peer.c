@@ -1,0 +1,49 @@
+/* peer.c: who is at the other end of a unix socket. */
+#include "peer.h"
+
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GROUPS_MAX 256
+
+#define OVERFLOW 65534 /* in a user namespace: any group that it does not know */
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59 /* Linux 4.13 */
+#endif
+
+static bool is_member(int fd, gid_t first, gid_t group)
+{
+    gid_t groups[GROUPS_MAX];
+    socklen_t len = sizeof groups;
+
+    if (group == OVERFLOW)
+        return false;
+    if (first == group)
+        return true;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len) < 0)
+        return false;
+    for (size_t i = 0; i < len / sizeof *groups; i++) {
+        if (groups[i] == group)
+            return true;
+    }
+    return false;
+}
+
+struct peer peer_of(int fd, const char *path)
+{
+    struct ucred who;
+    socklen_t len = sizeof who;
+    struct stat file;
+    struct peer peer = { 0 };
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+        return peer;
+    peer.known = true;
+    peer.user = who.uid;
+    peer.may_act = who.uid == 0 || who.uid == geteuid() ||
+                   (stat(path, &file) == 0 && is_member(fd, who.gid, file.st_gid));
+    return peer;
+}

@@ -1,0 +1,273 @@
+/* route.c: which `later` command answers a request. */
+#include "route.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A command: words as they are, and ?name for what the request gives. What stands in brackets is
+ * left out where its parameter was not given. A value stands behind a = or behind --, so that none
+ * can become an option. */
+struct route {
+    const char *path;
+    const char *command;
+    bool post, stream;
+    double patience;
+};
+
+#define QUICK 5.0
+#define LONG  900.0
+
+static const struct route routes[] = {
+    { "/api/1/queues", "size --json", .patience = QUICK },
+    { "/api/1/hosts", "status --json", .patience = QUICK },
+    { "/api/1/queue", "size --json -- ?queue", .patience = QUICK },
+    { "/api/1/jobs", "peek --json [--state=?state] [--number=?number] [--offset=?offset] -- ?queue",
+      .patience = QUICK },
+    { "/api/1/job", "show --json [--queue=?queue] -- ?id", .patience = QUICK },
+    { "/api/1/kick", "kick --json --queue=?queue -- ?id", .post = true, .patience = QUICK },
+    { "/api/1/kick-all", "kick --json --all --yes [--state=?state] -- ?queue", .post = true,
+      .patience = LONG },
+    { "/api/1/cancel", "cancel --json --queue=?queue -- ?id", .post = true, .patience = QUICK },
+    { "/api/1/purge", "purge --json --yes --state=?state -- ?queue", .post = true,
+      .patience = LONG },
+    { "/api/1/pause", "pause --json [--for=?for] -- ?queue", .post = true, .patience = QUICK },
+    { "/api/1/resume", "resume --json -- ?queue", .post = true, .patience = QUICK },
+    { "/api/1/push",
+      "push --json --queue=?queue [--id=?id] [--in=?in] [--priority=?priority] "
+      "[--max-attempts=?max_attempts] -- ?type ?payload",
+      .post = true, .patience = QUICK },
+};
+
+const char *route_path(size_t i)
+{
+    return i < sizeof routes / sizeof *routes ? routes[i].path : NULL;
+}
+
+/* --- what a value may look like --- */
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS  "0123456789"
+
+static bool is_made_of(const char *value, const char *characters, size_t max)
+{
+    size_t len = strlen(value);
+
+    return len >= 1 && len <= max && strspn(value, characters) == len;
+}
+
+static bool is_queue(const char *value)
+{
+    return is_made_of(value, LETTERS DIGITS "_.-/", 70);
+}
+
+static bool is_state(const char *value)
+{
+    return strcmp(value, "ready") == 0 || strcmp(value, "delayed") == 0 ||
+           strcmp(value, "reserved") == 0 || strcmp(value, "dead") == 0;
+}
+
+static bool is_number(const char *value)
+{
+    return is_made_of(value, DIGITS, 9);
+}
+
+/* A page is bounded: a thousand jobs may be a thousand MiB. */
+static bool is_page(const char *value)
+{
+    return is_number(value) && strtol(value, NULL, 10) >= 1 && strtol(value, NULL, 10) <= 200;
+}
+
+static bool is_integer(const char *value)
+{
+    return is_number(value[0] == '-' ? value + 1 : value);
+}
+
+static bool is_id(const char *value)
+{
+    size_t len = strlen(value);
+
+    for (size_t i = 0; i < len; i++) {
+        if (value[i] <= ' ' || value[i] > '~')
+            return false;
+    }
+    return len >= 1 && len <= 200;
+}
+
+static bool is_type(const char *value)
+{
+    return is_made_of(value, LETTERS DIGITS "_.:-", 128);
+}
+
+static bool is_duration(const char *value)
+{
+    return is_made_of(value, DIGITS ".smhd", 16);
+}
+
+/* `later push` reads standard input where it is "-". */
+static bool is_payload(const char *value)
+{
+    return *value && strcmp(value, "-") != 0;
+}
+
+static const struct form {
+    const char *name;
+    bool (*holds)(const char *value);
+    const char *why;
+} forms[] = {
+    { "queue", is_queue, "queue: the name of a queue" },
+    { "state", is_state, "state: ready, delayed, reserved or dead" },
+    { "number", is_page, "number: 1 to 200" },
+    { "offset", is_number, "offset: a whole number" },
+    { "id", is_id, "id: 1 to 200 printable characters without a blank" },
+    { "type", is_type, "type: the name of a type" },
+    { "for", is_duration, "for: a duration like 90, 5m, 2h" },
+    { "in", is_duration, "in: a duration like 90, 5m, 2h" },
+    { "priority", is_integer, "priority: a whole number" },
+    { "max_attempts", is_number, "max_attempts: a whole number" },
+    { "payload", is_payload, "payload: JSON" },
+};
+
+static const struct form *form_of(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (strncmp(forms[i].name, name, len) == 0 && forms[i].name[len] == '\0')
+            return &forms[i];
+    }
+    return NULL;
+}
+
+/* --- from the table to words --- */
+
+static int add(struct order *order, const char *word)
+{
+    if (!word || order->count == ORDER_WORDS)
+        return -1;
+    order->words[order->count++] = word;
+    order->words[order->count] = NULL;
+    return 0;
+}
+
+/* These bytes in the order's own room; NULL where it is full. */
+static char *keep(struct order *order, const char *bytes, size_t len, const char *more)
+{
+    size_t all = len + strlen(more) + 1;
+    char *place = order->room + order->used;
+
+    if (all > sizeof order->room - order->used)
+        return NULL;
+    memcpy(place, bytes, len);
+    strcpy(place + len, more);
+    order->used += all;
+    return place;
+}
+
+/* One word of the table, `len` long. 0, or a status with *why. */
+static int add_word(struct order *order, const char *word, size_t len, const struct params *params,
+                    const char **why)
+{
+    bool bracket = word[0] == '[';
+    const char *from = word + bracket, *mark, *value;
+    const struct form *form;
+
+    len -= bracket ? 2 : 0;
+    *why = "the command is too long";
+    mark = memchr(from, '?', len);
+    if (!mark)
+        return add(order, keep(order, from, len, "")) < 0 ? 400 : 0;
+    form = form_of(mark + 1, len - (size_t)(mark + 1 - from));
+    value = form ? params_get(params, form->name) : NULL;
+    if (!value && bracket)
+        return 0;
+    *why = form ? form->why : "no such parameter";
+    if (!value || !form->holds(value))
+        return 400;
+    if (mark == from) /* it may be long, and stays where it is */
+        return add(order, value) < 0 ? 400 : 0;
+    *why = "the command is too long";
+    return add(order, keep(order, from, (size_t)(mark - from), value)) < 0 ? 400 : 0;
+}
+
+int route_order(struct order *order, const char *path, bool post, const struct params *params,
+                const char **why)
+{
+    const struct route *route = NULL;
+    int status = 0;
+
+    for (size_t i = 0; i < sizeof routes / sizeof *routes && !route; i++) {
+        if (strcmp(routes[i].path, path) == 0)
+            route = &routes[i];
+    }
+    *why = "there is nothing here";
+    if (!route)
+        return 404;
+    *why = route->post ? "this changes something: POST" : "this only looks: GET";
+    if (route->post != post)
+        return 405;
+    order->count = order->used = 0;
+    order->act = route->post;
+    order->stream = route->stream;
+    order->patience = route->patience;
+    for (const char *word = route->command; *word && status == 0;) {
+        size_t len = strcspn(word, " ");
+
+        status = add_word(order, word, len, params, why);
+        word += len;
+        word += strspn(word, " ");
+    }
+    return status;
+}
+
+/* --- for people --- */
+
+static bool is_plain(const char *word)
+{
+    return *word && strspn(word, LETTERS DIGITS "_.:/=@%+,-") == strlen(word);
+}
+
+static void put_quoted(FILE *out, const char *word)
+{
+    putc('\'', out);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*word, out);
+    }
+    putc('\'', out);
+}
+
+/* What is for programs, or needed only before a word that begins with a dash, is left out. */
+static bool is_left_out(const struct order *order, size_t i)
+{
+    const char *word = order->words[i];
+
+    if (strcmp(word, "--") == 0)
+        return i + 1 == order->count || order->words[i + 1][0] != '-';
+    return strcmp(word, "--json") == 0 || strcmp(word, "--yes") == 0;
+}
+
+char *route_spell(const struct order *order)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+
+    if (!out)
+        return NULL;
+    fputs("later", out);
+    for (size_t i = 0; i < order->count; i++) {
+        if (is_left_out(order, i))
+            continue;
+        putc(' ', out);
+        if (is_plain(order->words[i]))
+            fputs(order->words[i], out);
+        else
+            put_quoted(out, order->words[i]);
+    }
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

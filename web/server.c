@@ -1,0 +1,251 @@
+/* server.c: from a request to a page, a stream or a command. */
+#include "server.h"
+
+#include "answer.h"
+#include "live.h"
+#include "log.h"
+#include "output/jsonl.h"
+#include "peer.h"
+#include "pulse.h"
+#include "tasks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct server {
+    const struct server_options *options;
+    struct http *http;
+    struct tasks *tasks;
+    struct pulse *pulse;
+    struct live *live;
+};
+
+/* A request, with who sends it. */
+struct visit {
+    struct server *server;
+    struct evhttp_request *request;
+    const char *path;
+    const struct asset *asset; /* NULL = it asks for none */
+    bool post, may_act;
+    char who[64];
+};
+
+/* --- answers without a command --- */
+
+/* What the pages have to know before they offer anything. */
+static void answer_me(const struct visit *visit)
+{
+    struct http *http = visit->server->http;
+    const struct guard *guard = &visit->server->options->guard;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    struct jsonl json;
+
+    if (out) {
+        jsonl_begin(&json, out);
+        jsonl_text(&json, "version", VERSION);
+        jsonl_text(&json, "who", visit->who);
+        jsonl_bool(&json, "may_act", visit->may_act && !guard->read_only);
+        jsonl_bool(&json, "read_only", guard->read_only);
+        jsonl_end(&json);
+        fclose(out);
+    }
+    answer_json(http, visit->request, 200, text, len);
+    free(text);
+}
+
+/* Whoever shows the token gets it as a cookie, which no script can read. */
+static void answer_login(const struct visit *visit)
+{
+    const struct guard *guard = &visit->server->options->guard;
+    struct http *http = visit->server->http;
+    struct params params;
+    const char *body, *shown;
+    char cookie[256];
+    size_t len;
+
+    body = http_body(visit->request, &len);
+    shown = params_body(&params, body, len) == 0 ? params_get(&params, "token") : NULL;
+    if (!guard->token || (shown && guard_same(guard->token, shown, strlen(shown)))) {
+        snprintf(cookie, sizeof cookie, "later=%s; HttpOnly; SameSite=Strict; Path=/",
+                 guard->token ? guard->token : "");
+        http_add_header(visit->request, "Set-Cookie", cookie);
+        answer_json(http, visit->request, 200, "{}\n", 3);
+    } else {
+        log_line(LOG_WARN, "a wrong token was shown");
+        answer_error(http, visit->request, 401, "this is not the token");
+    }
+    params_free(&params);
+}
+
+static void answer_overview(const struct visit *visit)
+{
+    struct server *server = visit->server;
+    size_t len;
+    char *text;
+
+    pulse_look(server->pulse);
+    text = pulse_text(server->pulse, &len);
+    if (text)
+        answer_json(server->http, visit->request, 200, text, len);
+    else
+        answer_error(server->http, visit->request, 500, "no memory");
+    free(text);
+}
+
+static void answer_live(const struct visit *visit)
+{
+    struct server *server = visit->server;
+    size_t len;
+    char *text;
+
+    pulse_look(server->pulse);
+    text = pulse_text(server->pulse, &len);
+    if (!text || live_add(server->live, visit->request, text, len) < 0)
+        answer_error(server->http, visit->request, 503, "too many look: close some pages");
+    free(text);
+}
+
+static void answer_command(const struct visit *visit)
+{
+    struct server *server = visit->server;
+    struct params params;
+    const char *body;
+    size_t len;
+    int ok;
+
+    body = http_body(visit->request, &len);
+    ok = visit->post ? params_body(&params, body, len)
+                     : params_query(&params, http_query(visit->request));
+    if (ok < 0)
+        answer_error(server->http, visit->request, 400, "the parameters cannot be read");
+    else
+        tasks_take(server->tasks, visit->request, visit->path, visit->post, &params, visit->who);
+}
+
+static const struct {
+    const char *path;
+    bool post;
+    bool open; /* no token is asked for */
+    void (*answer)(const struct visit *visit);
+} places[] = {
+    { "/api/1/login", true, true, answer_login },
+    { "/api/1/me", false, false, answer_me },
+    { "/api/1/overview", false, false, answer_overview },
+    { "/api/1/live", false, false, answer_live },
+};
+
+/* --- who may --- */
+
+static void find_who(struct visit *visit, struct evhttp_request *request)
+{
+    const struct server_options *options = visit->server->options;
+
+    if (options->listener->is_unix) {
+        struct peer peer = peer_of(http_socket(request), options->listener->path);
+
+        visit->may_act = peer.may_act;
+        snprintf(visit->who, sizeof visit->who, peer.known ? "user %u" : "somebody",
+                 (unsigned)peer.user);
+    } else {
+        visit->may_act = true; /* else the guard refuses for want of the token */
+        snprintf(visit->who, sizeof visit->who, "bearer of the token");
+    }
+}
+
+static int refuses(const struct visit *visit, bool open, const char **why)
+{
+    struct evhttp_request *request = visit->request;
+    struct guard_request shown = { .host = http_header(request, "Host"),
+                                   .origin = http_header(request, "Origin"),
+                                   .site = http_header(request, "Sec-Fetch-Site"),
+                                   .type = http_header(request, "Content-Type"),
+                                   .cookie = http_header(request, "Cookie"),
+                                   .authorization = http_header(request, "Authorization"),
+                                   .post = visit->post,
+                                   .open = open,
+                                   .by_act = visit->may_act };
+
+    return guard_refuses(&visit->server->options->guard, &shown, why);
+}
+
+static void take(void *arg, struct evhttp_request *request)
+{
+    struct visit visit = { .server = arg,
+                           .request = request,
+                           .path = http_path(request),
+                           .post = http_method(request) == HTTP_POST };
+    void (*answer)(const struct visit *visit) = answer_command;
+    const char *why;
+    bool open;
+    int status;
+
+    visit.asset = visit.post ? NULL : asset_find(visit.path);
+    open = visit.asset != NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (strcmp(places[i].path, visit.path) == 0 && places[i].post == visit.post) {
+            answer = places[i].answer;
+            open = places[i].open;
+        }
+    }
+    find_who(&visit, request);
+    status = refuses(&visit, open, &why);
+    if (status != 0)
+        answer_error(visit.server->http, request, status, why);
+    else if (visit.asset)
+        answer_asset(visit.server->http, request, visit.asset);
+    else
+        answer(&visit);
+}
+
+/* --- all of it --- */
+
+static void tell_news(void *arg, const char *json, size_t len)
+{
+    struct server *server = arg;
+
+    if (live_send(server->live, json, len) > 0)
+        pulse_look(server->pulse);
+}
+
+static void tell_done(void *arg, const char *who, const char *command, int status)
+{
+    (void)arg;
+    log_line(LOG_INFO, "%s: %s: status %d", who, command, status);
+}
+
+struct server *server_new(struct event_base *base, const struct server_options *options,
+                          struct later_error *err)
+{
+    struct server *server = calloc(1, sizeof *server);
+
+    if (!server) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    server->options = options;
+    server->http = http_new(base, take, server, err);
+    server->live = server->http ? live_new(server->http) : NULL;
+    server->pulse =
+        server->live ? pulse_new(base, &options->program, tell_news, server, err) : NULL;
+    server->tasks = server->pulse
+                        ? tasks_new(base, server->http, &options->program, tell_done, server, err)
+                        : NULL;
+    if (server->tasks && http_serve(server->http, options->listener->fd, err) == 0)
+        return server;
+    server_free(server);
+    return NULL;
+}
+
+void server_free(struct server *server)
+{
+    if (!server)
+        return;
+    http_free(server->http);
+    tasks_free(server->tasks);
+    pulse_free(server->pulse);
+    live_free(server->live);
+    free(server);
+}

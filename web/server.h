@@ -1,0 +1,26 @@
+/*
+ * server.h: who may, and who answers: from a request to a page, a stream or a command.
+ */
+#ifndef LATER_WEB_SERVER_H
+#define LATER_WEB_SERVER_H
+
+#include "desk.h"
+#include "guard.h"
+#include "listener.h"
+
+struct event_base;
+struct server;
+
+/* All borrowed. Over TCP the guard has a token. */
+struct server_options {
+    struct guard guard;
+    struct desk_program program;
+    struct listener *listener;
+};
+
+/* NULL with *err. */
+struct server *server_new(struct event_base *base, const struct server_options *options,
+                          struct later_error *err);
+void server_free(struct server *server);
+
+#endif

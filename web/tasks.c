@@ -1,0 +1,268 @@
+/* tasks.c: requests that a `later` command answers. */
+#include "tasks.h"
+
+#include "answer.h"
+#include "output/jsonl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DESKS   4  /* for what is soon answered */
+#define STREAMS 2  /* for what takes long */
+#define WAITING 64 /* requests in the queue */
+
+struct task {
+    struct tasks *tasks;
+    struct task *next;              /* in the queue */
+    struct evhttp_request *request; /* NULL = its reader has left */
+    struct desk *desk;              /* NULL = in the queue */
+    struct params params;
+    struct order order;
+    char who[64];
+    char *command;
+    FILE *out; /* the answer, while it comes */
+    char *text;
+    size_t len, lines;
+};
+
+struct tasks {
+    struct http *http;
+    struct desk *desks[DESKS + STREAMS]; /* those of streams last */
+    struct task *first;                  /* the queue */
+    size_t waiting;
+    tasks_done_fn *done;
+    void *arg;
+};
+
+static void free_task(struct task *task)
+{
+    if (!task)
+        return;
+    if (task->out)
+        fclose(task->out);
+    params_free(&task->params);
+    free(task->command);
+    free(task->text);
+    free(task);
+}
+
+/* --- answers --- */
+
+static void take_line(void *arg, const char *line, size_t len)
+{
+    struct task *task = arg;
+
+    if (task->lines++)
+        putc(',', task->out);
+    fwrite(line, 1, len, task->out);
+}
+
+static void send_event(struct task *task, const char *name, const char *data, size_t len)
+{
+    char *event = NULL;
+    int all = asprintf(&event, "%s%s%sdata: %.*s\n\n", *name ? "event: " : "", name,
+                       *name ? "\n" : "", (int)len, data);
+
+    if (all > 0 && task->request)
+        http_stream_send(task->request, event, (size_t)all);
+    if (all > 0)
+        free(event);
+}
+
+static void stream_line(void *arg, const char *line, size_t len)
+{
+    send_event(arg, "", line, len);
+}
+
+static void run_next(struct tasks *tasks);
+
+static void take_end(void *arg, int status, const char *rest)
+{
+    struct task *task = arg;
+    struct tasks *tasks = task->tasks;
+
+    if (task->order.act)
+        tasks->done(tasks->arg, task->who, task->command, status);
+    fprintf(task->out, "],%s", rest);
+    fclose(task->out);
+    task->out = NULL;
+    if (task->request && task->order.stream) {
+        send_event(task, "end", task->text, task->len);
+        http_stream_end(tasks->http, task->request);
+    } else if (task->request) {
+        answer_json(tasks->http, task->request, answer_status(status), task->text, task->len);
+    }
+    free_task(task);
+    run_next(tasks);
+}
+
+static int begin_answer(struct task *task)
+{
+    struct jsonl json;
+
+    task->out = open_memstream(&task->text, &task->len);
+    if (!task->out)
+        return -1;
+    jsonl_begin(&json, task->out);
+    jsonl_text(&json, "command", task->command);
+    jsonl_raw(&json, "answers", "[");
+    return 0;
+}
+
+/* --- the queue --- */
+
+static void run(struct task *task, struct desk *desk)
+{
+    struct desk_answer answer = { .line = task->order.stream ? stream_line : take_line,
+                                  .end = take_end,
+                                  .arg = task };
+
+    task->desk = desk;
+    desk_order(desk, &task->order, &answer);
+}
+
+static struct desk *free_desk(const struct tasks *tasks, bool stream)
+{
+    size_t from = stream ? DESKS : 0, to = stream ? DESKS + STREAMS : DESKS;
+
+    for (size_t i = from; i < to; i++) {
+        if (desk_is_free(tasks->desks[i]))
+            return tasks->desks[i];
+    }
+    return NULL;
+}
+
+static void run_next(struct tasks *tasks)
+{
+    struct desk *desk;
+
+    while (tasks->first && (desk = free_desk(tasks, false))) {
+        struct task *task = tasks->first;
+
+        tasks->first = task->next;
+        tasks->waiting--;
+        run(task, desk);
+    }
+}
+
+static void leave_queue(struct task *task)
+{
+    struct task **at = &task->tasks->first;
+
+    while (*at && *at != task)
+        at = &(*at)->next;
+    if (*at) {
+        *at = task->next;
+        task->tasks->waiting--;
+    }
+}
+
+/* The reader has left. A stream is stopped; what is done for good goes on; a look is not worth a
+ * new desk, and is read to its end. */
+static void gone(void *arg)
+{
+    struct task *task = arg;
+
+    task->request = NULL;
+    if (!task->desk && !task->order.act) {
+        leave_queue(task);
+        free_task(task);
+    } else if (task->order.stream && !task->order.act) {
+        desk_stop(task->desk);
+        free_task(task);
+    }
+}
+
+static void wait_in_queue(struct task *task)
+{
+    struct task **at = &task->tasks->first;
+
+    while (*at)
+        at = &(*at)->next;
+    *at = task;
+    task->tasks->waiting++;
+    run_next(task->tasks);
+}
+
+static void begin(struct tasks *tasks, struct task *task)
+{
+    struct desk *desk = task->order.stream ? free_desk(tasks, true) : NULL;
+
+    if (task->order.stream ? !desk : tasks->waiting >= WAITING) {
+        answer_error(tasks->http, task->request, 503,
+                     task->order.stream ? "two searches run already: stop one of them"
+                                        : "too many requests wait");
+        free_task(task);
+        return;
+    }
+    http_when_gone(tasks->http, task->request, gone, task);
+    if (!desk) {
+        wait_in_queue(task);
+        return;
+    }
+    answer_stream(task->request);
+    run(task, desk);
+}
+
+void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char *path, bool post,
+                struct params *params, const char *who)
+{
+    struct task *task = calloc(1, sizeof *task);
+    const char *why = "no memory";
+    int status = 500;
+
+    if (task) {
+        *task = (struct task){ .tasks = tasks, .request = request, .params = *params };
+        *params = (struct params){ 0 };
+        snprintf(task->who, sizeof task->who, "%s", who);
+        status = route_order(&task->order, path, post, &task->params, &why);
+        task->command = status == 0 ? route_spell(&task->order) : NULL;
+    }
+    if (status == 0 && task->command && begin_answer(task) == 0) {
+        begin(tasks, task);
+        return;
+    }
+    answer_error(tasks->http, request, status ? status : 500, status ? why : "no memory");
+    params_free(params);
+    free_task(task);
+}
+
+/* --- all of it --- */
+
+struct tasks *tasks_new(struct event_base *base, struct http *http,
+                        const struct desk_program *program, tasks_done_fn *done, void *arg,
+                        struct later_error *err)
+{
+    struct tasks *tasks = calloc(1, sizeof *tasks);
+
+    if (!tasks) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    *tasks = (struct tasks){ .http = http, .done = done, .arg = arg };
+    for (size_t i = 0; i < DESKS + STREAMS; i++) {
+        tasks->desks[i] = desk_new(base, program);
+        if (tasks->desks[i])
+            continue;
+        tasks_free(tasks);
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    return tasks;
+}
+
+void tasks_free(struct tasks *tasks)
+{
+    if (!tasks)
+        return;
+    for (size_t i = 0; i < DESKS + STREAMS; i++)
+        desk_free(tasks->desks[i]);
+    while (tasks->first) {
+        struct task *task = tasks->first;
+
+        tasks->first = task->next;
+        free_task(task);
+    }
+    free(tasks);
+}
