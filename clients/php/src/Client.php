@@ -125,11 +125,31 @@ final class Client
     public function size(string $queue = 'default'): int
     {
         $size = 0;
-        foreach ($this->plan($queue)->places($queue) as $place) {
+        foreach ($this->places($queue) as $place) {
             $size += $this->ask($place, 'HLEN', $this->key($place, 'jobs'))
                 - $this->ask($place, 'ZCARD', $this->key($place, 'dead'));
         }
         return $size;
+    }
+
+    /** Drops the jobs that are ready or delayed; answers how many. */
+    public function purge(string $queue = 'default'): int
+    {
+        $gone = 0;
+        foreach ($this->places($queue) as $place) {
+            foreach (['ready', 'delayed'] as $state) {
+                do {
+                    $gone += $now = $this->call('purge', $place, [$state, self::JOBS_MAX]);
+                } while ($now >= self::JOBS_MAX);
+            }
+        }
+        return $gone;
+    }
+
+    /** @internal the queue, and its shards */
+    public function places(string $queue): array
+    {
+        return $this->plan($queue)->places($queue);
     }
 
     /** The places that jobs have to go to, one after the other. */
@@ -183,13 +203,13 @@ final class Client
     private function pushAt(string $place, string $mode, string $queue, array $batch): array
     {
         $epoch = $this->plans[$queue]->epoch;
-        $call = NewJob::uuid();
+        $own = ['call' => 'call:' . NewJob::uuid()];
         [$first, $document] = $batch[0];
         if (!str_starts_with($mode, 'seek')) {
             $this->announce($place);
         }
         if (count($batch) === 1 && $mode === 'new' && $first->isPlain()) {
-            $answers = $this->call('push_now', $place, [$epoch, $first->id, $document], $call);
+            $answers = $this->call('push_now', $place, [$epoch, $first->id, $document], $own);
             if ($answers !== ['ASK']) {
                 return $answers;
             }
@@ -198,7 +218,7 @@ final class Client
         foreach ($batch as [$job, $document]) {
             array_push($args, $job->id, $job->when(), $job->rank(), $document);
         }
-        return $this->call('push', $place, $args, $call);
+        return $this->call('push', $place, $args, $own);
     }
 
     /** So that `later size` finds the queue. */
@@ -215,16 +235,22 @@ final class Client
         return $this->plans[$queue] = Plan::parse($this->ask($queue, 'GET', $this->key($queue, 'shards')));
     }
 
-    private function key(string $place, string $name): string
+    /** @internal */
+    public function key(string $place, string $name): string
     {
         return "{$this->prefix}:{{$place}}:$name";
     }
 
-    /** A script. Where Redis does not know it, nothing has run, and EVAL brings it. */
-    private function call(string $name, string $place, array $args, string $call = 'none'): mixed
+    /**
+     * A script. Where Redis does not know it, nothing has run, and EVAL brings it.
+     *
+     * @internal
+     * @param array $own what stands for its KEYS `call` and `held`
+     */
+    public function call(string $name, string $place, array $args, array $own = []): mixed
     {
         $script = Script::named($name);
-        $keys = $script->keys($this->prefix, $place, $call);
+        $keys = $script->keys($this->prefix, $place, $own);
         $words = array_map('strval', [count($keys), ...$keys, ...$args]);
         try {
             return $this->again(fn (Link $link) => $link->command($keys[0], 'EVALSHA', $script->sha, ...$words));
@@ -236,7 +262,8 @@ final class Client
         return $this->again(fn (Link $link) => $link->command($keys[0], 'EVAL', $script->text, ...$words));
     }
 
-    private function ask(string $place, string ...$words): mixed
+    /** @internal one command; its first word behind the name is its key */
+    public function ask(string $place, string ...$words): mixed
     {
         return $this->again(fn (Link $link) => $link->command($words[1], ...$words));
     }

@@ -92,7 +92,8 @@ final class Handlers
     /** What a handler said on purpose; with its cause where there is one. */
     private static function said(Error $e): string
     {
-        return $e->getMessage() . ($e->getPrevious() ? "\n" . self::text($e->getPrevious()) : '');
+        $cause = $e->getPrevious() ? [self::text($e->getPrevious())] : [];
+        return implode("\n", array_filter([$e->getMessage(), ...$cause]));
     }
 
     /** An exception as PHP prints it, with where it came from, as far as laterd keeps it. */

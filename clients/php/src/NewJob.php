@@ -172,8 +172,8 @@ final class NewJob
         return $number !== null && $number == (int) $number ? (int) $number : $number;
     }
 
-    /** Scripts take plain decimals, never 1e3. */
-    private static function decimal(float $number): string
+    /** @internal Scripts take plain decimals, never 1e3. */
+    public static function decimal(float $number): string
     {
         return rtrim(rtrim(sprintf('%.6F', $number), '0'), '.');
     }

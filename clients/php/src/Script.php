@@ -24,11 +24,11 @@ final class Script
         return new self($text, sha1($text), preg_split('/ +/', implode(' ', $lines[1])));
     }
 
-    /** @param string $call the id of the call, for the scripts that remember what they answered */
-    public function keys(string $prefix, string $place, string $call = 'none'): array
+    /** @param array $own what stands for `call` and `held`, which each call has of its own */
+    public function keys(string $prefix, string $place, array $own): array
     {
         return array_map(
-            fn ($name) => "$prefix:{{$place}}:" . ($name === 'call' ? "call:$call" : $name),
+            fn ($name) => "$prefix:{{$place}}:" . ($own[$name] ?? $name),
             $this->names,
         );
     }

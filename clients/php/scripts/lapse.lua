@@ -1,0 +1,245 @@
+-- lapse: the jobs of a token whose lease ran out become ready
+-- KEYS   ready reserved held jobs records wake paused stats
+-- ARGV   deadline reason
+-- reply  how many
+--
+-- deadline  after this UNIX time nothing lapses; 0: none. For a caller that may have been away.
+-- reason    `"kind":"lapse",…}`, or '' to keep the one before
+--
+-- The lease is looked at once more: its holder may have touched it since migrate told the token.
+-- What has no document any more was ended under another token (inc/give_up.lua), and is gone.
+
+-- From its head, by scripts/expand.awk:
+if #KEYS ~= 8 or #ARGV ~= 2 then
+    return redis.error_reply('ERR usage: lapse: KEYS ready reserved held jobs records wake paused stats ARGV deadline reason')
+end
+local ready, reserved, held, jobs, records, wake, paused, stats = unpack(KEYS)
+local deadline, reason = unpack(ARGV, 1, 2)
+
+-- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+local clock = redis.call('TIME')
+local now = clock[1] + clock[2] / 1000000
+-- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
+-- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+local function number(text, least, most)
+    local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
+    return n and n >= least and n <= most and n or nil
+end
+
+local function whole(text, least, most)
+    return not string.find(text, '.', 1, true) and number(text, least, most) or nil
+end
+
+-- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
+-- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
+-- are, also those that it does not know. Most queues have no records: one look for all.
+local recorded = redis.call('HLEN', records) > 0
+
+-- The records of ids, '' where there is none.
+local function records_of(ids)
+    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
+    for i = 1, #ids do
+        found[i] = found[i] or ''
+    end
+    return found
+end
+
+local function value_of(record, tag)
+    return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
+end
+
+-- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
+-- half-way: it begins anew.
+local function count_of(record, tag)
+    return whole(value_of(record, tag) or '', 0, 1000000000) or 0
+end
+
+-- The record with another value; nil: without the tag.
+local function with_value(record, tag, value)
+    local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
+    if rest ~= '' and string.byte(rest, -1) ~= 10 then
+        rest = rest .. '\n'
+    end
+    return value and rest .. tag .. '=' .. value .. '\n' or rest
+end
+
+-- Writes the records of ids.
+local function keep_records(ids, texts)
+    local some, none = {}, {}
+    for i = 1, #ids do
+        if texts[i] == '' then
+            none[#none + 1] = ids[i]
+        else
+            some[#some + 1] = ids[i]
+            some[#some + 1] = texts[i]
+        end
+    end
+    if #none > 0 and recorded then
+        redis.call('HDEL', records, unpack(none))
+    end
+    if #some > 0 then
+        redis.call('HSET', records, unpack(some))
+        recorded = true
+    end
+end
+
+-- What the priority in a record takes off a score.
+local function rank(record)
+    return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
+end
+-- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+local function guard(count, sets, hashes)
+    if count > 500 then
+        error({ err = 'ERR at most 500 jobs a call' })
+    end
+    for i = 1, #sets do
+        redis.call('ZCARD', sets[i])
+    end
+    for i = 1, #hashes do
+        redis.call('HLEN', hashes[i])
+    end
+end
+-- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
+-- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
+-- `ready`, so that both are settled but for a token that is there already.
+local function leave_wake(filled)
+    local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
+    if not filled or redis.call('EXISTS', wake) == 1 then
+        redis.call('DEL', wake)
+    end
+    if work then
+        redis.call('LPUSH', wake, 1)
+    end
+end
+-- `held` is what the token in its name holds: ids, each with the score it had in ready. Who shows
+-- the token owns those that are in it, and nothing else is compared.
+local token = string.sub(held, #reserved + 2)
+
+-- Splits ids into those that are held and the positions of those that are not: ids, each once, and
+-- their positions; the positions of the LOST. Jobs are mostly settled in the order in which they
+-- were handed out, which is theirs in `held`: then one look is enough, and no score is spelled.
+local function owned(list)
+    if #list == 0 then
+        error({ err = 'ERR at least one job a call' })
+    end
+    redis.call('ZCARD', reserved)
+    local row, ids, at, lost, n = redis.call('ZRANGE', held, 0, #list - 1), {}, {}, {}, 0
+    while n < #list and row[n + 1] == list[n + 1] do
+        n = n + 1
+        ids[n], at[n] = list[n], n
+    end
+    if n == #list then
+        return ids, at, lost
+    end
+    local rest, seen = n, {}
+    for i = 1, n do
+        seen[ids[i]] = true
+    end
+    local scores = redis.call('ZMSCORE', held, unpack(list, rest + 1))
+    for i = rest + 1, #list do
+        local id = list[i]
+        if not scores[i - rest] then
+            lost[#lost + 1] = i
+        elseif not seen[id] then
+            n, seen[id] = n + 1, true
+            ids[n], at[n] = id, i
+        end
+    end
+    return ids, at, lost
+end
+
+-- Takes ids out; the lease ends with the last of them.
+local function take_out(ids)
+    redis.call('ZREM', held, unpack(ids))
+    if redis.call('EXISTS', held) == 0 then
+        redis.call('ZREM', reserved, token)
+    end
+end
+-- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
+-- must not stop a script half-way: it begins anew.
+local function count(hash, field, by)
+    local sum = redis.pcall('HINCRBY', hash, field, by)
+    if type(sum) == 'table' then
+        if string.find(sum.err, 'OOM', 1, true) then
+            error(sum) -- the first write of this call, on a full Redis: nothing was changed
+        end
+        redis.call('HDEL', hash, field)
+        sum = redis.call('HINCRBY', hash, field, by)
+    end
+    return sum
+end
+
+-- Takes jobs from their token; returns the ids of those that go on, their positions, and the
+-- positions of the LOST. A job whose document is gone is LOST, too: somebody has put the id of a
+-- reserved job into `ready` by hand, so that two tokens had it, and the other one has ended it.
+local function give_up(list)
+    local ids, at, lost = owned(list)
+    if #ids == 0 then
+        return ids, at, lost
+    end
+    take_out(ids)
+    local left, places = {}, {}
+    for i = 1, #ids do
+        if redis.call('HEXISTS', jobs, ids[i]) == 1 then
+            left[#left + 1], places[#places + 1] = ids[i], at[i]
+        else
+            lost[#lost + 1] = at[i]
+        end
+    end
+    if #left < #ids then
+        count(stats, 'withdrawn', #ids - #left)
+        table.sort(lost)
+    end
+    return left, places, lost
+end
+
+-- The record with why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`, made by the
+-- caller, or '' to keep what is there. It is not read; a line end, which JSON may have between two
+-- members, becomes a space.
+local function with_error(record, attempt, tail)
+    if tail == '' then
+        return record
+    end
+    local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
+    return with_value(record, 'e', head .. string.gsub(tail, '\n', ' '))
+end
+
+-- The record with one attempt more, and why it failed.
+local function failed(record, tail)
+    local attempt = count_of(record, 'a') + 1
+    record = with_value(with_value(record, 'i'), 'a', attempt)
+    return with_error(record, attempt, tail)
+end
+
+local function crashed(record)
+    return with_value(record, 'c', count_of(record, 'c') + 1)
+end
+
+local last = number(deadline, 0, 1e11)
+if not last then
+    return redis.error_reply('ERR lapse: a deadline is a time, from 0')
+end
+guard(0, { ready, held }, { jobs, stats })
+local ends = tonumber(redis.call('ZSCORE', reserved, token) or now + 1)
+if ends > now or (last > 0 and now > last) then
+    return 0
+end
+local ids = redis.call('ZRANGE', held, 0, 499)
+if #ids > 0 then
+    ids = give_up(ids)
+end
+if #ids == 0 then
+    redis.call('ZREM', reserved, token)
+    return 0
+end
+local soon, texts = {}, records_of(ids)
+for i = 1, #ids do
+    soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
+    texts[i] = failed(texts[i], reason)
+end
+redis.call('ZADD', ready, unpack(soon))
+keep_records(ids, texts)
+count(stats, 'lapsed', #ids)
+leave_wake()
+return #ids

@@ -1,0 +1,240 @@
+-- migrate: due delayed jobs become ready; which leases have run out?
+-- KEYS   ready delayed reserved jobs records unique wake paused stats
+-- ARGV   limit
+-- reply  promoted, seconds until the next is due, seconds until the next lease ends ('' = none),
+--        the present, then tokens whose leases have run out, at most 100
+--
+-- limit   at most so many jobs, 1 to 500; fewer where what is adopted exceeds 256 KiB
+--
+-- Leaves a wake where ready jobs have none, so that a plain ZADD is found too. Ids of jobs that
+-- have ended are free when their time has passed (see push): up to `limit` of them go.
+
+-- From its head, by scripts/expand.awk:
+if #KEYS ~= 9 or #ARGV ~= 1 then
+    return redis.error_reply('ERR usage: migrate: KEYS ready delayed reserved jobs records unique wake paused stats ARGV limit')
+end
+local ready, delayed, reserved, jobs, records, unique, wake, paused, stats = unpack(KEYS)
+local limit = unpack(ARGV, 1, 1)
+
+-- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+local clock = redis.call('TIME')
+local now = clock[1] + clock[2] / 1000000
+-- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
+-- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+local function number(text, least, most)
+    local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
+    return n and n >= least and n <= most and n or nil
+end
+
+local function whole(text, least, most)
+    return not string.find(text, '.', 1, true) and number(text, least, most) or nil
+end
+-- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+local function guard(count, sets, hashes)
+    if count > 500 then
+        error({ err = 'ERR at most 500 jobs a call' })
+    end
+    for i = 1, #sets do
+        redis.call('ZCARD', sets[i])
+    end
+    for i = 1, #hashes do
+        redis.call('HLEN', hashes[i])
+    end
+end
+-- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
+-- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
+-- `ready`, so that both are settled but for a token that is there already.
+local function leave_wake(filled)
+    local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
+    if not filled or redis.call('EXISTS', wake) == 1 then
+        redis.call('DEL', wake)
+    end
+    if work then
+        redis.call('LPUSH', wake, 1)
+    end
+end
+-- An id for a document: the SHA-1 of its bytes; SHA1-2, SHA1-3 … where that is known, or was given
+-- by this very call: other bytes may have the same SHA-1, and bad ids the same document. The search
+-- is bounded; beyond it the microsecond makes the id.
+local given = {}
+local function adopt(document)
+    local sha = redis.sha1hex(document)
+    local n, id = given[sha] or 0, nil
+    repeat
+        n = n + 1
+        id = n == 1 and sha or sha .. '-' .. n
+    until n > 100 or redis.call('HEXISTS', jobs, id) == 0
+    given[sha] = n
+    return n <= 100 and id or sha .. '-' .. string.format('%.0f', now * 1000000 + n)
+end
+-- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
+-- must not stop a script half-way: it begins anew.
+local function count(hash, field, by)
+    local sum = redis.pcall('HINCRBY', hash, field, by)
+    if type(sum) == 'table' then
+        if string.find(sum.err, 'OOM', 1, true) then
+            error(sum) -- the first write of this call, on a full Redis: nothing was changed
+        end
+        redis.call('HDEL', hash, field)
+        sum = redis.call('HINCRBY', hash, field, by)
+    end
+    return sum
+end
+
+-- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
+-- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
+-- are, also those that it does not know. Most queues have no records: one look for all.
+local recorded = redis.call('HLEN', records) > 0
+
+-- The records of ids, '' where there is none.
+local function records_of(ids)
+    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
+    for i = 1, #ids do
+        found[i] = found[i] or ''
+    end
+    return found
+end
+
+local function value_of(record, tag)
+    return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
+end
+
+-- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
+-- half-way: it begins anew.
+local function count_of(record, tag)
+    return whole(value_of(record, tag) or '', 0, 1000000000) or 0
+end
+
+-- The record with another value; nil: without the tag.
+local function with_value(record, tag, value)
+    local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
+    if rest ~= '' and string.byte(rest, -1) ~= 10 then
+        rest = rest .. '\n'
+    end
+    return value and rest .. tag .. '=' .. value .. '\n' or rest
+end
+
+-- Writes the records of ids.
+local function keep_records(ids, texts)
+    local some, none = {}, {}
+    for i = 1, #ids do
+        if texts[i] == '' then
+            none[#none + 1] = ids[i]
+        else
+            some[#some + 1] = ids[i]
+            some[#some + 1] = texts[i]
+        end
+    end
+    if #none > 0 and recorded then
+        redis.call('HDEL', records, unpack(none))
+    end
+    if #some > 0 then
+        redis.call('HSET', records, unpack(some))
+        recorded = true
+    end
+end
+
+-- What the priority in a record takes off a score.
+local function rank(record)
+    return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
+end
+
+-- An id may ask to stay taken after its job: tag `u`, seconds. When the job has ended, all that is
+-- left of its record is tag `t`, the time until which it is taken; `unique` has these ids by that
+-- time, so that they can be freed.
+
+-- Frees the first ids whose time has passed, at most so many. One that was pushed again since then
+-- has another record.
+local function free_passed(most)
+    local over = redis.call('ZRANGEBYSCORE', unique, '-inf', now, 'LIMIT', 0, most)
+    if #over == 0 then
+        return
+    end
+    redis.call('ZREM', unique, unpack(over))
+    local texts, free = records_of(over), {}
+    for i = 1, #over do
+        if (number(value_of(texts[i], 't') or '', 0, 1e12) or now + 1) <= now then
+            free[#free + 1] = over[i]
+        end
+    end
+    if #free > 0 then
+        redis.call('HDEL', records, unpack(free))
+    end
+end
+
+-- Jobs have ended: their ids, if they asked, stay taken. Twice as many others whose time has
+-- passed go, so that `unique` does not grow for long beyond what is needed.
+local function stay_taken(ids, texts)
+    local kept, ends, rest = {}, {}, {}
+    for i = 1, #ids do
+        local seconds = number(value_of(texts[i], 'u') or '', 0, 1e9)
+        if seconds then
+            local last = string.format('%.6f', now + seconds)
+            kept[#kept + 1], rest[#rest + 1] = ids[i], 't=' .. last .. '\n'
+            ends[#ends + 1] = last
+            ends[#ends + 1] = ids[i]
+        end
+    end
+    if #kept > 0 then
+        free_passed(2 * #kept)
+        keep_records(kept, rest)
+        redis.call('ZADD', unique, unpack(ends))
+    end
+end
+
+local most = whole(limit, 1, 500)
+if not most then
+    return redis.error_reply('ERR migrate: a limit is 1 to 500')
+end
+guard(most, { ready, delayed, reserved, unique }, { jobs, stats })
+
+-- Promotes the first that are due; returns how many, and the bytes of the documents it adopted.
+local function promote(step)
+    local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'WITHSCORES', 'LIMIT', 0, step)
+    local soon, adopted, size = {}, {}, 0
+    for i = 1, #due, 2 do
+        local id, score = due[i], due[i + 1]
+        if string.byte(id) == 123 and redis.call('HEXISTS', jobs, id) == 0 then
+            adopted[#adopted + 1] = adopt(id)
+            adopted[#adopted + 1] = id
+            size = size + #id
+            id = adopted[#adopted - 1]
+        end
+        local off = recorded and rank(records_of({ id })[1]) or 0
+        soon[i], soon[i + 1] = off == 0 and score or score - off, id
+    end
+    if #soon > 0 then
+        redis.call('ZREMRANGEBYRANK', delayed, 0, #soon / 2 - 1)
+        redis.call('ZADD', ready, unpack(soon))
+    end
+    if #adopted > 0 then
+        redis.call('HSET', jobs, unpack(adopted))
+        count(stats, 'adopted', #adopted / 2)
+    end
+    return #soon / 2, size
+end
+
+-- In small steps: members not adopted yet are whole documents.
+local promoted, size = 0, 0
+repeat
+    local step = math.min(8, most - promoted)
+    local moved, adopted = promote(step)
+    promoted, size = promoted + moved, size + adopted
+until moved < step or promoted == most or size > 262144
+free_passed(most)
+leave_wake()
+
+local function seconds_until(first)
+    return first[2] and string.format('%.6f', math.max(0, first[2] - now)) or ''
+end
+local reply = {
+    promoted,
+    seconds_until(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')),
+    seconds_until(redis.call('ZRANGE', reserved, 0, 0, 'WITHSCORES')),
+    string.format('%.6f', now),
+}
+for _, token in ipairs(redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, 100)) do
+    reply[#reply + 1] = token
+end
+return reply

@@ -1,0 +1,138 @@
+-- purge: drop the first jobs of a state
+-- KEYS   ready delayed dead jobs records stats
+-- ARGV   state limit
+-- reply  how many were dropped; fewer than the limit: the state is empty
+
+-- From its head, by scripts/expand.awk:
+if #KEYS ~= 6 or #ARGV ~= 2 then
+    return redis.error_reply('ERR usage: purge: KEYS ready delayed dead jobs records stats ARGV state limit')
+end
+local ready, delayed, dead, jobs, records, stats = unpack(KEYS)
+local state, limit = unpack(ARGV, 1, 2)
+
+-- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
+-- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+local function number(text, least, most)
+    local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
+    return n and n >= least and n <= most and n or nil
+end
+
+local function whole(text, least, most)
+    return not string.find(text, '.', 1, true) and number(text, least, most) or nil
+end
+-- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+local function guard(count, sets, hashes)
+    if count > 500 then
+        error({ err = 'ERR at most 500 jobs a call' })
+    end
+    for i = 1, #sets do
+        redis.call('ZCARD', sets[i])
+    end
+    for i = 1, #hashes do
+        redis.call('HLEN', hashes[i])
+    end
+end
+
+-- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
+-- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
+-- are, also those that it does not know. Most queues have no records: one look for all.
+local recorded = redis.call('HLEN', records) > 0
+
+-- The records of ids, '' where there is none.
+local function records_of(ids)
+    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
+    for i = 1, #ids do
+        found[i] = found[i] or ''
+    end
+    return found
+end
+
+local function value_of(record, tag)
+    return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
+end
+
+-- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
+-- half-way: it begins anew.
+local function count_of(record, tag)
+    return whole(value_of(record, tag) or '', 0, 1000000000) or 0
+end
+
+-- The record with another value; nil: without the tag.
+local function with_value(record, tag, value)
+    local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
+    if rest ~= '' and string.byte(rest, -1) ~= 10 then
+        rest = rest .. '\n'
+    end
+    return value and rest .. tag .. '=' .. value .. '\n' or rest
+end
+
+-- Writes the records of ids.
+local function keep_records(ids, texts)
+    local some, none = {}, {}
+    for i = 1, #ids do
+        if texts[i] == '' then
+            none[#none + 1] = ids[i]
+        else
+            some[#some + 1] = ids[i]
+            some[#some + 1] = texts[i]
+        end
+    end
+    if #none > 0 and recorded then
+        redis.call('HDEL', records, unpack(none))
+    end
+    if #some > 0 then
+        redis.call('HSET', records, unpack(some))
+        recorded = true
+    end
+end
+
+-- What the priority in a record takes off a score.
+local function rank(record)
+    return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
+end
+
+-- Drops the documents and records of ids; returns how many documents there were. An id that asked
+-- to stay taken after its job is free at once: somebody took it out of the queue.
+local function forget(ids)
+    if recorded then
+        redis.call('HDEL', records, unpack(ids))
+    end
+    return redis.call('HDEL', jobs, unpack(ids))
+end
+-- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
+-- must not stop a script half-way: it begins anew.
+local function count(hash, field, by)
+    local sum = redis.pcall('HINCRBY', hash, field, by)
+    if type(sum) == 'table' then
+        if string.find(sum.err, 'OOM', 1, true) then
+            error(sum) -- the first write of this call, on a full Redis: nothing was changed
+        end
+        redis.call('HDEL', hash, field)
+        sum = redis.call('HINCRBY', hash, field, by)
+    end
+    return sum
+end
+
+-- Drops the first `most` members of a set, counted. A member that is its own document had not been
+-- adopted yet: it is counted as adopted too, so that the sums stay right.
+local function drop(set, most, counter)
+    guard(most, {}, { jobs, stats })
+    local ids = redis.call('ZRANGE', set, 0, most - 1)
+    if #ids > 0 then
+        redis.call('ZREMRANGEBYRANK', set, 0, #ids - 1)
+        local known = forget(ids)
+        count(stats, counter, #ids)
+        if known < #ids then
+            count(stats, 'adopted', #ids - known)
+        end
+    end
+    return #ids
+end
+
+local sets = { ready = ready, delayed = delayed, dead = dead }
+local most = whole(limit, 1, 500)
+if not sets[state] or not most then
+    return redis.error_reply('ERR purge: ready, delayed or dead; a limit of 1 to 500')
+end
+return drop(sets[state], most, 'purged')

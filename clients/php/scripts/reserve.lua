@@ -1,0 +1,239 @@
+-- reserve: hand out the first ready jobs under a token
+-- KEYS   ready delayed reserved held dead jobs records wake paused stats
+-- ARGV   token lease limit bytes deadline
+-- reply  the present, then for each job: id, record, document
+--
+-- token     16 characters [0-9a-z], new for each call; `held` is its set
+-- lease     seconds the reservation holds, 0.001 to 10^9
+-- limit     at most so many jobs, 1 to 500
+-- bytes     at most so many bytes of documents, but at least one job
+-- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
+--           For a reserve written behind a BLPOP, whose client may be gone when it runs.
+-- record    what is kept beside the job, '' where there is nothing
+--
+-- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
+-- would have taken: its document gets another id. In `held` each has the score that it had in ready.
+
+-- From its head, by scripts/expand.awk:
+if #KEYS ~= 10 or #ARGV ~= 5 then
+    return redis.error_reply('ERR usage: reserve: KEYS ready delayed reserved held dead jobs records wake paused stats ARGV token lease limit bytes deadline')
+end
+local ready, delayed, reserved, held, dead, jobs, records, wake, paused, stats = unpack(KEYS)
+local token, lease, limit, bytes, deadline = unpack(ARGV, 1, 5)
+
+-- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+local clock = redis.call('TIME')
+local now = clock[1] + clock[2] / 1000000
+-- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
+-- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+local function number(text, least, most)
+    local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
+    return n and n >= least and n <= most and n or nil
+end
+
+local function whole(text, least, most)
+    return not string.find(text, '.', 1, true) and number(text, least, most) or nil
+end
+
+-- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
+-- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
+-- are, also those that it does not know. Most queues have no records: one look for all.
+local recorded = redis.call('HLEN', records) > 0
+
+-- The records of ids, '' where there is none.
+local function records_of(ids)
+    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
+    for i = 1, #ids do
+        found[i] = found[i] or ''
+    end
+    return found
+end
+
+local function value_of(record, tag)
+    return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
+end
+
+-- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
+-- half-way: it begins anew.
+local function count_of(record, tag)
+    return whole(value_of(record, tag) or '', 0, 1000000000) or 0
+end
+
+-- The record with another value; nil: without the tag.
+local function with_value(record, tag, value)
+    local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
+    if rest ~= '' and string.byte(rest, -1) ~= 10 then
+        rest = rest .. '\n'
+    end
+    return value and rest .. tag .. '=' .. value .. '\n' or rest
+end
+
+-- Writes the records of ids.
+local function keep_records(ids, texts)
+    local some, none = {}, {}
+    for i = 1, #ids do
+        if texts[i] == '' then
+            none[#none + 1] = ids[i]
+        else
+            some[#some + 1] = ids[i]
+            some[#some + 1] = texts[i]
+        end
+    end
+    if #none > 0 and recorded then
+        redis.call('HDEL', records, unpack(none))
+    end
+    if #some > 0 then
+        redis.call('HSET', records, unpack(some))
+        recorded = true
+    end
+end
+
+-- What the priority in a record takes off a score.
+local function rank(record)
+    return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
+end
+-- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+local function guard(count, sets, hashes)
+    if count > 500 then
+        error({ err = 'ERR at most 500 jobs a call' })
+    end
+    for i = 1, #sets do
+        redis.call('ZCARD', sets[i])
+    end
+    for i = 1, #hashes do
+        redis.call('HLEN', hashes[i])
+    end
+end
+-- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
+-- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
+-- `ready`, so that both are settled but for a token that is there already.
+local function leave_wake(filled)
+    local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
+    if not filled or redis.call('EXISTS', wake) == 1 then
+        redis.call('DEL', wake)
+    end
+    if work then
+        redis.call('LPUSH', wake, 1)
+    end
+end
+-- An id for a document: the SHA-1 of its bytes; SHA1-2, SHA1-3 … where that is known, or was given
+-- by this very call: other bytes may have the same SHA-1, and bad ids the same document. The search
+-- is bounded; beyond it the microsecond makes the id.
+local given = {}
+local function adopt(document)
+    local sha = redis.sha1hex(document)
+    local n, id = given[sha] or 0, nil
+    repeat
+        n = n + 1
+        id = n == 1 and sha or sha .. '-' .. n
+    until n > 100 or redis.call('HEXISTS', jobs, id) == 0
+    given[sha] = n
+    return n <= 100 and id or sha .. '-' .. string.format('%.0f', now * 1000000 + n)
+end
+-- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
+-- must not stop a script half-way: it begins anew.
+local function count(hash, field, by)
+    local sum = redis.pcall('HINCRBY', hash, field, by)
+    if type(sum) == 'table' then
+        if string.find(sum.err, 'OOM', 1, true) then
+            error(sum) -- the first write of this call, on a full Redis: nothing was changed
+        end
+        redis.call('HDEL', hash, field)
+        sum = redis.call('HINCRBY', hash, field, by)
+    end
+    return sum
+end
+
+local most, budget = whole(limit, 1, 500), whole(bytes, 0, 1e9)
+local seconds, last = number(lease, 0.001, 1e9), number(deadline, 0, 1e11)
+if #token ~= 16 or not string.find(token, '^[0-9a-z]+$') or not seconds then
+    return redis.error_reply('ERR reserve: a token is 16 of [0-9a-z], a lease is seconds')
+end
+if not most or not budget or not last then
+    return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
+end
+if held ~= reserved .. ':' .. token or redis.call('ZCARD', held) > 0 then
+    return redis.error_reply('ERR reserve: held is the set of a token that was not used before')
+end
+guard(most, { ready, reserved }, { jobs, stats }) -- before leave_wake() writes
+
+local reply = { string.format('%.6f', now) }
+if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
+    leave_wake()
+    return reply
+end
+
+-- In small steps: no more than the budget holds at the average size so far, and few in any case,
+-- so that little is read in vain. Records are filled in behind, where there are any.
+local ids, orphans, strays, n = {}, {}, {}, 1
+local taken, size, step, full = 0, 0, 2, false
+repeat
+    step = math.min(step, most - taken)
+    local members = redis.call('ZRANGE', ready, taken, taken + step - 1)
+    local got = #members
+    local known = got > 0 and redis.call('HMGET', jobs, unpack(members))
+    for i = 1, got do
+        local member, document = members[i], known[i] or members[i]
+        if taken > 0 and size + #document > budget then
+            full = true
+            break
+        end
+        taken, size = taken + 1, size + #document
+        if not known[i] then
+            orphans[#orphans + 1] = taken
+        elseif #member > 200 or not string.find(member, '^[!-~]+$') then
+            orphans[#orphans + 1] = taken
+            strays[#strays + 1] = member
+        end
+        ids[taken] = member
+        reply[n + 1], reply[n + 2], reply[n + 3] = member, '', document
+        n = n + 3
+    end
+    full = full or got < step or taken == most
+    step = math.max(1, math.min(32, math.floor((budget - size) * taken / size)))
+until full
+if taken == 0 then
+    leave_wake()
+    return reply
+end
+
+local adopted, renamed, places = {}, {}, {}
+for _, i in ipairs(orphans) do
+    renamed[#renamed + 1] = ids[i]
+    places[#places + 1] = redis.call('ZSCORE', ready, ids[i])
+    ids[i] = adopt(reply[3 * i + 1])
+    adopted[#adopted + 1] = ids[i]
+    adopted[#adopted + 1] = reply[3 * i + 1]
+    places[#places + 1] = ids[i]
+    reply[3 * i - 1] = ids[i]
+end
+
+if recorded then
+    local texts = records_of(ids)
+    for i = 1, taken do
+        reply[3 * i] = texts[i]
+    end
+end
+
+redis.call('ZREM', ready, '\n') -- nothing: a full Redis accepts a script that begins with it
+redis.call('ZRANGESTORE', held, ready, 0, taken - 1)
+redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
+redis.call('ZADD', reserved, string.format('%.6f', now + seconds), token)
+-- A plain ZADD may name a job that is delayed or dead: now it is reserved, and nothing else.
+if redis.call('EXISTS', delayed, dead) > 0 then
+    redis.pcall('ZREM', delayed, unpack(ids))
+    redis.pcall('ZREM', dead, unpack(ids))
+end
+if #adopted > 0 then
+    redis.call('HSET', jobs, unpack(adopted))
+    redis.call('ZADD', held, unpack(places))
+    redis.call('ZREM', held, unpack(renamed))
+    count(stats, 'adopted', #adopted / 2)
+end
+if #strays > 0 then
+    redis.call('HDEL', jobs, unpack(strays))
+end
+count(stats, 'reserved', taken)
+leave_wake()
+return reply

@@ -1,0 +1,68 @@
+<?php
+
+namespace Laterd\Laravel;
+
+use Illuminate\Container\Container;
+use Illuminate\Contracts\Queue\Job as JobContract;
+use Illuminate\Queue\Jobs\Job;
+use Laterd\Settlement;
+
+class LaterdJob extends Job implements JobContract
+{
+    public function __construct(
+        Container $container,
+        private Settlement $settlement,
+        private string $body,
+        private int $attempt,
+        private string $id,
+        string $connectionName,
+        string $queue,
+    ) {
+        $this->container = $container;
+        $this->connectionName = $connectionName;
+        $this->queue = $queue;
+    }
+
+    public function getJobId()
+    {
+        return $this->id;
+    }
+
+    public function getRawBody()
+    {
+        return $this->body;
+    }
+
+    /** With those that a job had in Laravel's own queue, before it was moved here. */
+    public function attempts()
+    {
+        return ($this->payload()['attempts'] ?? 0) + $this->attempt;
+    }
+
+    public function delete()
+    {
+        parent::delete();
+        if (!$this->hasFailed()) {
+            $this->settlement->done();
+        }
+    }
+
+    public function release($delay = 0)
+    {
+        parent::release($delay);
+        $this->settlement->retry(max(0, $this->secondsUntil($delay)), 'released');
+    }
+
+    /** Laravel's failed jobs have it, and laterd's dead ones, so that either brings it back. */
+    public function fail($e = null)
+    {
+        $settled = $this->isDeleted();
+        try {
+            parent::fail($e);
+        } finally {
+            if (!$settled) {
+                $this->settlement->bury($e ? get_class($e) . ': ' . $e->getMessage() : 'failed by its job');
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+<?php
+
+namespace Laterd\Laravel;
+
+use Illuminate\Contracts\Queue\ClearableQueue;
+use Illuminate\Contracts\Queue\Queue as QueueContract;
+use Illuminate\Queue\Queue;
+use Laterd\Client;
+use Laterd\Json;
+use Laterd\NewJob;
+use Laterd\Reserver;
+
+/**
+ * Laravel's queue in laterd. A job's document has Laravel's payload as its payload, and Laravel's
+ * uuid as its id.
+ */
+class LaterdQueue extends Queue implements QueueContract, ClearableQueue
+{
+    private const ATTEMPTS_MAX = 1000000;
+    private const FOR_EVER = 1e9;
+
+    public function __construct(
+        private Client $later,
+        private string $default,
+        private string $type,
+        private ?float $retryAfter = 60,
+        private ?float $blockFor = null,
+        $dispatchAfterCommit = false,
+    ) {
+        $this->dispatchAfterCommit = $dispatchAfterCommit;
+    }
+
+    public function getClient(): Client
+    {
+        return $this->later;
+    }
+
+    /** Ready, delayed and reserved. */
+    public function size($queue = null)
+    {
+        return $this->later->size($this->getQueue($queue));
+    }
+
+    public function push($job, $data = '', $queue = null)
+    {
+        return $this->later(0, $job, $data, $queue);
+    }
+
+    public function later($delay, $job, $data = '', $queue = null)
+    {
+        return $this->enqueueUsing(
+            $job,
+            $this->createPayload($job, $this->getQueue($queue), $data),
+            $queue,
+            $delay,
+            fn ($payload, $queue, $delay) => $this->pushRaw($payload, $queue, ['delay' => $delay]),
+        );
+    }
+
+    public function pushRaw($payload, $queue = null, array $options = [])
+    {
+        return $this->pushJobs([$this->newJob($payload, $options['delay'] ?? 0)], $this->getQueue($queue))[0];
+    }
+
+    /** All in one call, but for jobs that wait for a transaction. */
+    public function bulk($jobs, $data = '', $queue = null)
+    {
+        $new = $named = [];
+        foreach ((array) $jobs as $job) {
+            $delay = is_object($job) ? $job->delay ?? 0 : 0;
+            if ($this->shouldDispatchAfterCommit($job)) {
+                $this->later($delay, $job, $data, $queue);
+                continue;
+            }
+            $new[] = $this->newJob($this->createPayload($job, $this->getQueue($queue), $data), $delay);
+            $named[] = $job;
+        }
+        foreach ($this->pushJobs($new, $this->getQueue($queue)) as $i => $id) {
+            $this->raiseJobQueuedEvent($id, $named[$i]);
+        }
+    }
+
+    /** For Laravel's own `queue:work`; laterd hands jobs to `laterd:perform` instead. */
+    public function pop($queue = null)
+    {
+        $reserver = new Reserver($this->later);
+        $name = $this->getQueue($queue);
+        $lease = $this->retryAfter ?? self::FOR_EVER;
+        $reserver->migrate($name);
+        $reserved = $reserver->reserve($name, $lease)[0] ?? null;
+        if (!$reserved && $this->blockFor !== null && $reserver->wait($name, $this->blockFor)) {
+            $reserved = $reserver->reserve($name, $lease)[0] ?? null;
+        }
+        return $reserved ? new LaterdJob(
+            $this->container,
+            $reserved,
+            json_encode(json_decode($reserved->document)->payload),
+            $reserved->attempt,
+            $reserved->id,
+            $this->connectionName ?? '',
+            $queue ?: $this->default,
+        ) : null;
+    }
+
+    /** What is ready or delayed. What runs is somebody's, and stays. */
+    public function clear($queue)
+    {
+        return $this->later->purge($this->getQueue($queue));
+    }
+
+    /** A name as for Laravel's Redis queues on a Cluster, in braces, is the name in them. */
+    public function getQueue($queue)
+    {
+        return preg_replace('/^\{(.*)\}$/', '$1', $queue ?: $this->default);
+    }
+
+    /** A payload of Laravel's, of this connection or of another, as a job of laterd's. */
+    public function newJob(string $payload, $delay = 0): NewJob
+    {
+        $members = json_decode($payload, true);
+        $when = $delay instanceof \DateTimeInterface ? ['at' => $delay] : ['in' => max(0, $this->secondsUntil($delay))];
+        return new NewJob(
+            $this->type,
+            new Json($payload),
+            $members['uuid'] ?? $members['id'] ?? null,
+            ...$when,
+            maxAttempts: $this->maxAttempts($members),
+            timeout: $members['timeout'] ?? null ?: null,
+        );
+    }
+
+    /**
+     * One more than Laravel's tries, so that it is Laravel that gives up, and calls failed(). Where
+     * the worker says how often, or a time does, laterd does not count.
+     */
+    private function maxAttempts(array $members): int
+    {
+        $tries = $members['maxTries'] ?? 0;
+        return $tries > 0 && empty($members['retryUntil'])
+            ? max(1, $tries + 1 - ($members['attempts'] ?? 0))
+            : self::ATTEMPTS_MAX;
+    }
+
+    /**
+     * One that failed for good and is pushed again, as queue:retry does, is kicked.
+     *
+     * @return string[] their ids
+     */
+    public function pushJobs(array $jobs, string $queue): array
+    {
+        return array_map(function ($pushed) use ($queue) {
+            if ($pushed->isDead()) {
+                $this->later->kick($pushed->id, $queue);
+            }
+            return $pushed->id;
+        }, $this->later->pushMany($jobs, $queue));
+    }
+
+    protected function createPayloadArray($job, $queue, $data = '')
+    {
+        return ['attempts' => 0] + parent::createPayloadArray($job, $queue, $data);
+    }
+}

@@ -1,0 +1,34 @@
+<?php
+
+namespace Laterd\Laravel;
+
+use Laterd\BuryJob;
+use Laterd\RetryJob;
+use Laterd\Settlement;
+
+/** How a job went that laterd has handed out: told when it is over. The last word counts. */
+class Outcome implements Settlement
+{
+    private ?\Closure $end = null;
+
+    public function done(): void
+    {
+        $this->end = fn () => null;
+    }
+
+    public function retry(float $in, string $why): void
+    {
+        $this->end = fn (?\Throwable $cause) => throw new RetryJob($cause ? '' : $why, $in, $cause);
+    }
+
+    public function bury(string $why): void
+    {
+        $this->end = fn (?\Throwable $cause) => throw new BuryJob($cause ? '' : $why, 0, $cause);
+    }
+
+    /** @param ?\Throwable $cause what the job has thrown */
+    public function tell(?\Throwable $cause): void
+    {
+        ($this->end ?? fn () => throw new RetryJob('the job was neither deleted nor released', null, $cause))($cause);
+    }
+}

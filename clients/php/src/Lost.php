@@ -1,0 +1,8 @@
+<?php
+
+namespace Laterd;
+
+/** The reservation is no more: its lease ran out, or the job was cancelled. Nothing was changed. */
+final class Lost extends Error
+{
+}

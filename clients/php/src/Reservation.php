@@ -1,0 +1,44 @@
+<?php
+
+namespace Laterd;
+
+/** A job that was reserved by hand: it is settled by one of these, or lapses. */
+final class Reservation implements Settlement
+{
+    public int $attempt; // from 1
+
+    /** @internal made by Reserver */
+    public function __construct(
+        private Reserver $reserver,
+        public string $place,
+        public string $token,
+        public string $id,
+        string $record,
+        public string $document,
+    ) {
+        $this->attempt = preg_match('/^a=(\d+)$/m', $record, $noted) ? $noted[1] + 1 : 1;
+    }
+
+    /** @throws Lost */
+    public function done(): void
+    {
+        $this->reserver->settle('ack', $this, []);
+    }
+
+    public function retry(float $in, string $why): void
+    {
+        $this->reserver->settle('release', $this, [NewJob::decimal($in), 'ran', self::error('retry', $why)]);
+    }
+
+    public function bury(string $why): void
+    {
+        $this->reserver->settle('bury', $this, ['ran', self::error('buried', $why)]);
+    }
+
+    /** The end of an error, as scripts take it: they put the time before it. */
+    private static function error(string $kind, string $text): string
+    {
+        $members = ['kind' => $kind, 'text' => mb_strcut($text, 0, 1000, 'UTF-8'), 'host' => gethostname()];
+        return substr(json_encode($members, JSON_INVALID_UTF8_SUBSTITUTE), 1);
+    }
+}

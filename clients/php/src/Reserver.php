@@ -1,0 +1,73 @@
+<?php
+
+namespace Laterd;
+
+/**
+ * A worker by hand, where laterd is not wanted: reserve, settle, and migrate now and then, unless a
+ * laterd serves the queue. Nobody renews the lease meanwhile.
+ */
+final class Reserver
+{
+    private const BYTES_MAX = '262144';
+    private const MIGRATED = '500'; // at once
+    private const TURN = 1.0;       // seconds
+
+    public function __construct(private Client $later)
+    {
+    }
+
+    /** @return Reservation[] at most so many; of a queue that is spread, of its first shard that has any */
+    public function reserve(string $queue, float $lease, int $limit = 1): array
+    {
+        foreach ($this->later->places($queue) as $place) {
+            $token = substr(bin2hex(random_bytes(8)), 0, 16);
+            $reply = $this->later->call('reserve', $place, [$token, NewJob::decimal($lease), $limit,
+                self::BYTES_MAX, 0], ['held' => "reserved:$token"]);
+            $found = array_map(
+                fn ($job) => new Reservation($this, $place, $token, ...$job),
+                array_chunk(array_slice($reply, 1), 3),
+            );
+            if ($found) {
+                return $found;
+            }
+        }
+        return [];
+    }
+
+    /** Waits until there is work, at most so many seconds; of a queue that is spread, not at all. */
+    public function wait(string $queue, float $seconds): bool
+    {
+        $places = $this->later->places($queue);
+        $end = hrtime(true) / 1e9 + $seconds;
+        while (count($places) === 1 && ($left = $end - hrtime(true) / 1e9) > 0) {
+            // In turns, since a connection's own time-out may be short.
+            $turn = NewJob::decimal(max(0.01, min($left, self::TURN)));
+            if ($this->later->ask($places[0], 'BLPOP', $this->later->key($places[0], 'wake'), $turn)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What is due becomes ready, and so does what was reserved and whose lease ran out. */
+    public function migrate(string $queue): void
+    {
+        foreach ($this->later->places($queue) as $place) {
+            do {
+                $reply = $this->later->call('migrate', $place, [self::MIGRATED]);
+            } while ($reply[0] >= self::MIGRATED);
+            foreach (array_slice($reply, 4) as $token) {
+                $this->later->call('lapse', $place, ['0', ''], ['held' => "reserved:$token"]);
+            }
+        }
+    }
+
+    /** @internal */
+    public function settle(string $verb, Reservation $job, array $args): void
+    {
+        $lost = $this->later->call($verb, $job->place, [$job->id, ...$args], ['held' => "reserved:$job->token"]);
+        if ($lost) {
+            throw new Lost("$verb of $job->id: its reservation is lost");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+<?php
+
+/** A small Laravel application of Debian's packages, for laravel.php and `artisan`. */
+
+require 'Illuminate/autoload.php';
+spl_autoload_register(function (string $class): void {
+    $file = stream_resolve_include_path(strtr($class, '\\', '/') . '.php');
+    if (str_starts_with($class, 'Illuminate\\') && $file) {
+        require $file;
+    }
+});
+foreach (['Illuminate/Foundation/helpers.php', 'Illuminate/Support/helpers.php'] as $file) {
+    require_once $file;
+}
+require $_SERVER['CLIENT'] . '/autoload.php';
+require __DIR__ . '/jobs.php';
+
+$app = new Illuminate\Foundation\Application(__DIR__);
+$app->singleton(Illuminate\Contracts\Console\Kernel::class, Illuminate\Foundation\Console\Kernel::class);
+$app->singleton(Illuminate\Contracts\Debug\ExceptionHandler::class, Illuminate\Foundation\Exceptions\Handler::class);
+return $app;

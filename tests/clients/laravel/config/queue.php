@@ -1,0 +1,10 @@
+<?php
+
+return [
+    'default' => 'laterd',
+    'connections' => [
+        'laterd' => ['driver' => 'laterd', 'connection' => 'default'],
+        'redis' => ['driver' => 'redis', 'connection' => 'default', 'queue' => 'default', 'retry_after' => 60],
+    ],
+    'failed' => ['driver' => 'null'],
+];

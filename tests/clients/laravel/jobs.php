@@ -1,0 +1,119 @@
+<?php
+
+/** An application's jobs: nothing in them knows of laterd. Each notes what happens to it. */
+
+use Illuminate\Bus\Queueable;
+use Illuminate\Contracts\Queue\ShouldQueue;
+use Illuminate\Foundation\Bus\Dispatchable;
+use Illuminate\Queue\InteractsWithQueue;
+
+class Noted implements ShouldQueue
+{
+    use Dispatchable, InteractsWithQueue, Queueable;
+
+    public function __construct(public string $name)
+    {
+    }
+
+    public function handle(): void
+    {
+        $this->note('handle ' . $this->attempts());
+    }
+
+    public function failed(?Throwable $e): void
+    {
+        $this->note('failed ' . ($e ? get_class($e) : ''));
+    }
+
+    public function note(string $what): void
+    {
+        file_put_contents($_SERVER['NOTES'] . '/notes', "$this->name $what\n", FILE_APPEND);
+    }
+}
+
+class Tried extends Noted
+{
+    public $tries = 9;
+}
+
+class Slow extends Noted
+{
+    public function handle(): void
+    {
+        usleep(4000);
+        parent::handle();
+    }
+}
+
+class Throwing extends Noted
+{
+    public $tries = 2;
+    public $backoff = 0;
+
+    public function handle(): void
+    {
+        parent::handle();
+        throw new RuntimeException('it throws');
+    }
+}
+
+class BackingOff extends Throwing
+{
+    public $tries = 3;
+    public $backoff = [1, 1000];
+}
+
+class Releasing extends Noted
+{
+    public $tries = 3;
+
+    public function handle(): void
+    {
+        parent::handle();
+        $this->attempts() < 2 and $this->release(0);
+    }
+}
+
+class Failing extends Noted
+{
+    public function handle(): void
+    {
+        parent::handle();
+        $this->fail(new RuntimeException('it fails'));
+    }
+}
+
+class Sleeping extends Noted
+{
+    public $timeout = 2;
+    public $tries = 3;
+    public $failOnTimeout = true;
+
+    public function handle(): void
+    {
+        parent::handle();
+        sleep(60);
+    }
+}
+
+class Killed extends Noted
+{
+    public $tries = 2;
+
+    public function handle(): void
+    {
+        parent::handle();
+        posix_kill(getmypid(), SIGKILL);
+    }
+}
+
+class Exiting extends Noted
+{
+    public $tries = 2;
+
+    public function handle(): void
+    {
+        parent::handle();
+        exit(0);
+    }
+}

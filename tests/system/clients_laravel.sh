@@ -1,0 +1,104 @@
+#!/bin/sh
+# Laravel's jobs by laterd: dispatched by the connector, performed by laterd:perform under the plugin
+# exec, popped as Laravel's own Redis queue has them popped, and moved from Laravel's own keys.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs php
+if ! php -r 'exit(extension_loaded("redis") && stream_resolve_include_path("Illuminate/Foundation/Application.php") ? 0 : 1);'; then
+    echo "1..0 # SKIP php-redis or php-laravel-framework is not installed"
+    exit 0
+fi
+start_redis
+CLIENT=$(cd "$top_srcdir" && pwd)/clients/php
+NOTES=$work
+SOCKET=$redis_socket
+export CLIENT NOTES SOCKET
+app=$work/app
+cp -R "$top_srcdir/tests/clients/laravel" "$app"
+chmod -R u+w "$app"
+mkdir -p "$app/bootstrap/cache" "$app/storage/framework/cache" "$work/conf.d"
+: >"$work/notes"
+
+# dispatch CLASS...
+dispatch()
+{
+    php "$app/push.php" "$@"
+}
+
+# told LINE: has a job noted it? often LINE: how often?
+told() { grep -qx "$1" "$work/notes"; }
+often() { grep -cx "$1" "$work/notes"; }
+
+# ---- performed under laterd
+
+cat >"$work/conf.d/exec.conf" <<CONF
+plugins = { config = { exec = { laravel = {
+    argv = ( "$(command -v php)", "$app/artisan", "laterd:perform", "--max-jobs=50" );
+    dir = "$app"; env = { CLIENT = "$CLIENT"; NOTES = "$work"; SOCKET = "$SOCKET"; }; lines = true;
+}; }; }; };
+CONF
+configure 'workers = 2;' 'grace = 1.0;' \
+    'retry = { max_attempts = 2; base = 0.1; max = 0.1; jitter = 0.0; };'
+start_laterd
+dispatch Noted Throwing Releasing Failing BackingOff Sleeping Killed Exiting
+within 15 "a job is performed" told 'noted handle 1'
+within 15 "one that throws has failed" told 'throwing failed RuntimeException'
+is "$(often 'throwing handle [0-9]')" 2 "after its tries"
+within 15 "one that releases itself runs again" told 'releasing handle 2'
+within 15 "one that fails itself" told 'failing failed RuntimeException'
+within 15 "backoff: the second attempt" told 'backingoff handle 2'
+within 15 "one whose time is up" told 'sleeping failed Laterd\\TimeIsUp'
+is "$(often 'sleeping handle [0-9]')" 1 "fails at once where it says so"
+within 15 "one that kills its program" told 'killed failed Illuminate\\Queue\\MaxAttemptsExceededException'
+is "$(often 'killed handle [0-9]')" 2 "fails after its tries"
+within 15 "one that ends it" told 'exiting failed Illuminate\\Queue\\MaxAttemptsExceededException'
+within 15 "what has failed is dead" counts buried 5
+is "$(dead) $(delayed) $(known)" "5 1 6" "one waits as long as it says"
+contains "$(later peek default --state dead --json)" 'it throws in ' "the trace is in laterd's error"
+is "$(redis --scan --pattern 'shop_database_*later*' | wc -l)" 0 "no key has the prefix of Laravel's"
+
+# ---- down for maintenance, restarted
+
+php "$app/artisan" down >/dev/null
+before=$(counted returned)
+dispatch Noted
+within 15 "down for maintenance: a job is given back" counts returned $((before + 1))
+php "$app/artisan" up >/dev/null
+php "$app/artisan" queue:restart >/dev/null
+later kick --all default --yes >/dev/null 2>&1
+within 15 "and performed afterwards" sh -c "[ \$(grep -cx 'noted handle 1' $work/notes) = 2 ]"
+end_well
+
+# ---- moved from Laravel's own keys, while a worker of Laravel's performs them, too
+
+redis flushall >/dev/null
+: >"$work/notes"
+php "$app/move.php" 300
+spawn php "$app/artisan" queue:work redis --stop-when-empty --sleep=0
+worker=$spawned
+wait_until 20 test -s "$work/notes"
+php "$app/artisan" laterd:move >"$work/moved"
+like "$(cat "$work/moved")" '^[0-9]+ jobs moved$' "jobs are moved"
+wait_until 30 gone "$worker"
+moved=$(known)
+echo "# $moved moved, $(lines notes) performed by Laravel's worker"
+runs "both had some" test "$moved" -gt 0 -a "$(lines notes)" -gt 0
+is "$((moved + $(lines notes)))" 301 "each is here or was performed there"
+is "$(redis --scan --pattern 'shop_database_queues*' | wc -l)" 0 "nothing is left there"
+start_laterd
+within 30 "what was moved is performed" settled
+is "$(sort -u "$work/notes" | wc -l) $(lines notes)" "301 301" "each once"
+runs "with the attempts that it had" told 'moved-tried handle 4'
+end_well
+
+# ---- what Laravel's own tests ask of its Redis queue
+
+timeout 120 php "$app/scenarios.php" >"$work/verdicts"
+while IFS= read -r verdict; do
+    case $verdict in
+    'ok '*) ok "${verdict#ok }" ;;
+    'differs '*) ok "documented: ${verdict#differs }" ;;
+    *) not_ok "$verdict" ;;
+    esac
+done <"$work/verdicts"
+is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "24 2" "24 of 26 scenarios"
+finish
