@@ -1,0 +1,296 @@
+"""web_pages.py LINK AXE: later-web's pages in Chromium, as readers have them, and as others try them.
+
+LINK is what later-web printed, with the token; AXE the file axe.min.js, or "-".
+"""
+import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from web_client import check, same, wait_until
+from webdriver import Browser
+
+link, axe = sys.argv[1], sys.argv[2]
+base = link.split('#')[0]
+work, later, sock = os.environ['work'], os.environ['later_bin'], os.environ['redis_socket']
+soak = bool(os.environ.get('LATER_SOAK'))
+
+
+def run(*words, **options):
+    return subprocess.run([later, *words], check=False, capture_output=True, text=True, **options).stdout
+
+
+def redis(*words):
+    return subprocess.run(['redis-cli', '-s', sock, *words], check=False, capture_output=True,
+                          text=True).stdout.strip()
+
+
+# ---- what others try: each sets window.hacked, or tears the page apart
+
+HACK = 'window.hacked=1'
+hostile = [
+    f'<script>{HACK}</script>', f'</script><script>{HACK}</script>', f'"><script>{HACK}</script>',
+    f"'><img src=x onerror='{HACK}'>", f'<img src=x onerror="{HACK}">', f'<svg onload="{HACK}">',
+    f'<svg><script>{HACK}</script></svg>', f'<iframe srcdoc="<script>parent.hacked=1</script>">',
+    f'<a href="javascript:{HACK}">x</a>', f'javascript:{HACK}', f'<body onload={HACK}>',
+    f'<details open ontoggle={HACK}>', f'<input autofocus onfocus={HACK}>',
+    f'<math><mtext><table><mglyph><style><img src=x onerror={HACK}>', f'<style>*{{display:none}}</style>',
+    '<link rel=stylesheet href=//evil.test/x.css>', '<base href=//evil.test/>',
+    '<meta http-equiv=refresh content="0;url=//evil.test/">', '<form action=//evil.test><button>x',
+    '<object data=//evil.test>', '<embed src=//evil.test>', '<template><script>1</script></template>',
+    '<!--', '-->', ']]>', '<![CDATA[', '&lt;script&gt;', '&#x3c;script&#x3e;', '{{7*7}}', '${7*7}',
+    '`${window.hacked=1}`', '__proto__', 'constructor', '\u202etxt.exe', '\u2066\u2069\u200f', '\u0000\u0007\u001b[2J',
+    'Z\u0351\u0352\u0353' * 50, '\ud83d\ude00\u200d\u2764', '\ufeff', '\u2028\u2029', 'a' * 100000, ' ' * 1000,
+    '\n' * 1000, '\\', '"', "'", '%s%n%x', '../../../etc/passwd', "'; DROP TABLE jobs; --",
+]
+hostile = [text.replace('\ud83d\ude00', '😀') for text in hostile]
+
+for i in range(4):
+    run('push', 'mail.send', f'{{"to":"a{i}@b.c","n":12345678901234567890}}', '-q', 'mail', '--id', f'job-{i:03}')
+lines = [json.dumps({'type': 'mail.send', 'queue': 'mail', 'id': f'job-{i:03}', 'payload': {'to': f'a{i}@b.c'}})
+         for i in range(4, 120)]
+lines += [json.dumps({'type': 'hostile', 'queue': 'hostile', 'id': f'h{i}', 'payload': {'v': text} if '\0' in text else {text: text}})
+          for i, text in enumerate(hostile)]
+run('push', '--file', '-', input='\n'.join(lines))
+run('push', 'report', '-q', 'slow', '--id', 'due', '--in', '1h')
+for i, error in enumerate(hostile[:12]):  # none of these has a NUL
+    run('push', 't', '-q', 'dead', '--id', f'dead{i}')
+    taken = json.loads(run('reserve', 'dead', '--json'))
+    run('bury', 'dead', taken['id'], taken['token'], '--error', error)
+run('push', 't', '-q', 'held', '--id', 'held')
+run('reserve', 'held', '--lease', '1h')
+redis('ZADD', 'later:{hostile}:ready', '5', '{\x01\xff not even JSON <script>window.hacked=1</script>')
+now = time.time()
+for i, name in enumerate(['one', hostile[4], hostile[33]]):
+    redis('HSET', 'later:hosts', f'{name}:{i}', json.dumps({
+        'host': name, 'pid': i, 'version': hostile[0], 'seen': now, 'started': now - 90, 'workers': 2,
+        'running': 1, 'performed': 10, 'failed': 1, 'rate': 1.5, 'queues': [hostile[0], 'mail'],
+        'fault': hostile[4] if i else None}))
+
+# ---- a page of somebody else, who has a name that leads here
+
+posted = []
+
+
+class Evil(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header('Content-Type', 'text/html')
+        self.end_headers()
+        self.wfile.write(f'''<title>evil</title><form id=f method=post enctype=text/plain target=t
+            action="{base}api/1/pause"><input name='{{"queue":"mail","x":"' value='"}}'></form>
+            <iframe name=t></iframe><iframe id=i src="{base}"></iframe>
+            <script>document.getElementById("f").submit();
+            const to = (type) => fetch("{base}api/1/pause", {{method: "POST", mode: type ? "cors" :
+                "no-cors", credentials: "include", headers: type ? {{"Content-Type": type}} : {{}},
+                body: '{{"queue":"mail"}}'}}).then((a) => a.status, (e) => "refused");
+            Promise.all([to(null), to("application/json"), fetch("{base}api/1/queues",
+                {{credentials: "include"}}).then((a) => a.text(), () => "unread")])
+                .then((all) => {{ document.title = JSON.stringify(all); }});</script>'''.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+evil = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Evil)
+threading.Thread(target=evil.serve_forever, daemon=True).start()
+
+# ---- the browser
+
+browser = Browser(work, options=['--host-resolver-rules=MAP evil.test 127.0.0.1'])
+browser.command('Page.enable')
+browser.command('Page.addScriptToEvaluateOnNewDocument', source='''
+    window.violations = [];
+    addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective + ' ' +
+        e.blockedURI + ' ' + e.sourceFile));''')
+PAGES = ['', 'running', 'dead', 'hosts', 'queue?name=mail', 'queue?name=hostile', 'queue?name=dead&state=dead',
+         'job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'search?q=type%3Ahostile', 'nothing']
+
+
+def settled():
+    return browser.wait('document.querySelector("main h1") && document.querySelector("#pulse.live") &&'
+                        ' document.querySelector("main").getAttribute("aria-busy") === "false"')
+
+
+def go(page):
+    if browser.script('return location.href').startswith(base):
+        browser.script("""document.querySelector("main").replaceChildren();
+            if (location.hash === arguments[0]) dispatchEvent(new Event("hashchange"));
+            else location.hash = arguments[0];""", f'#/{page}')
+    else:
+        browser.go(f'{base}#/{page}')
+    return settled()
+
+
+def row(name):
+    return browser.script('return [...document.querySelectorAll("tr")].find((r) =>'
+                          ' r.querySelector("th")?.textContent.startsWith(arguments[0]))?.innerText', name)
+
+
+def wait_row(name, part, seconds=20):
+    return wait_until(lambda: part in (row(name) or '').split(), seconds)
+
+
+try:
+    # first visit
+    browser.go(link)
+    check(settled(), 'the first page', browser.text())
+    same(browser.script('return location.hash'), '', 'the token leaves the address')
+    check(wait_row('mail', '120'), 'the queues', row('mail'))
+    loaded = browser.script('''return performance.getEntriesByType("resource").concat(
+        performance.getEntriesByType("navigation")).map((e) => [e.name, e.transferSize])''')
+    size = sum(entry[1] for entry in loaded)
+    check(all(entry[0].startswith(base) for entry in loaded), 'nothing is loaded from elsewhere', loaded)
+    check(size <= 61440, 'the first page has at most 60 KB', size)
+    paint = browser.script('return performance.getEntriesByName("first-contentful-paint")[0]?.startTime')
+    print(f'# {len(loaded)} requests, {size} bytes, first paint after {paint} ms')
+
+    # live
+    run('push', 'mail.send', '-q', 'mail', '--id', 'new')
+    check(wait_row('mail', '121'), 'a push is seen without a reload')
+    check(browser.wait('document.querySelectorAll(".plot path")[1].getAttribute("d")?.length > 20'),
+          'the charts move')
+
+    # actions
+    browser.click('Pause', 'tr:has(a[href*="name=mail"])')
+    check(wait_row('mail', 'paused'), 'pause')
+    check('later pause mail' in browser.text('#notes'), 'its command is shown', browser.text('#notes'))
+    browser.click('Resume', 'tr:has(a[href*="name=mail"])')
+    check(wait_until(lambda: 'paused' not in row('mail')), 'resume')
+    go('job?id=due&queue=slow')
+    browser.click('Kick', 'main')
+    check(wait_until(lambda: '"state":"ready"' in run('show', 'due', '--json')), 'kick')
+    check(browser.wait('document.querySelector("h1 .state.ready")'), 'the page shows it')
+    browser.click('Cancel', 'main')
+    browser.click('Leave it', 'dialog')
+    check('"state":"ready"' in run('show', 'due', '--json'), 'a question that is answered by no')
+    browser.click('Cancel', 'main')
+    browser.click('Cancel it', 'dialog')
+    check(browser.wait('document.querySelector("main").innerText.includes("There is no such job")'), 'cancel')
+    same(run('show', 'due', '--json'), '', 'it is gone')
+    go('job?id=job-000&queue=mail')
+    check('12345678901234567890' in browser.text('pre.document'), 'each digit of a payload is shown')
+    browser.click('Edit and push again', 'main')
+    same(browser.script('return document.querySelector("textarea").value'),
+         '{\n  "to": "a0@b.c",\n  "n": 12345678901234567890\n}', 'the payload to be edited')
+    browser.click('Push a new job', 'main')
+    check(browser.wait('document.querySelector("h1").innerText.includes("-7")'), 'push again', browser.text('h1'))
+    check(wait_until(lambda: run('size', 'mail').split('\t')[1] == '122'), 'it is there')
+    go('queue?name=mail&offset=100')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 22'), 'the last page of a queue')
+    browser.script('document.querySelectorAll("tbody input").forEach((e, i) => i < 2 && e.click())')
+    browser.click('Cancel', '.chosen')
+    browser.click('Cancel', 'dialog')
+    check(wait_until(lambda: run('size', 'mail').split('\t')[1] == '120'), 'cancel what was chosen')
+    check(browser.wait('document.querySelector(".tabs b").textContent === "120"'), 'the page follows')
+    browser.click('Drop all ready', 'main')
+    check(browser.wait('document.querySelector("dialog button.danger").disabled'), '120 jobs: their number is asked')
+    browser.type('dialog input', '120')
+    browser.click('Drop all', 'dialog')
+    check(wait_until(lambda: run('size', 'mail').split('\t')[1] == '0'), 'purge')
+    go('queue?name=dead&state=dead')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 12'), 'dead jobs of a queue')
+    browser.wait('document.querySelector(".tabs a[aria-current] b").textContent === "12"')
+    browser.click('Kick all dead', 'main')
+    browser.click('Kick all', 'dialog')
+    check(wait_until(lambda: run('size', 'dead').split('\t')[1] == '12'), 'kick all')
+    for i in range(12):
+        taken = json.loads(run('reserve', 'dead', '--json'))
+        run('bury', 'dead', taken['id'], taken['token'], '--error', hostile[i])
+
+    # keys
+    go('')
+    browser.press('/')
+    same(browser.script('return document.activeElement.id'), 'search-field', '/ searches')
+    browser.press('Escape')
+    browser.press('g', 'd')
+    check(browser.wait('location.hash === "#/dead" && document.querySelector("tr[data-row]")'), 'g d')
+    browser.press('j')
+    browser.press('Enter')
+    check(browser.wait('location.hash.startsWith("#/job?id=dead")'), 'j, Enter: a job')
+    browser.press('?')
+    check(browser.wait('document.querySelector("dialog[open]")'), '? tells the keys')
+    browser.press('Escape')
+
+    # hostile
+    for i in range(0, len(hostile), 1 if soak else 4):
+        go(f'job?id=h{i}&queue=hostile')
+        if not browser.wait('document.querySelector("pre.document")', seconds=10):
+            check(False, f'hostile payload {i} is shown', browser.text('main'))
+    wanted = hostile[4].replace('"', '\\"')
+    go('job?id=h4&queue=hostile')
+    browser.wait('document.querySelector("pre.document")')
+    check(wanted in browser.text('pre.document'), 'a hostile payload is text', browser.text('pre.document'))
+    for page in PAGES:
+        check(go(page), f'page {page or "overview"}', browser.text())
+    for page in PAGES:
+        go(page)
+        time.sleep(0.1)  # so that what would run has run
+        same(browser.script('return [window.hacked ?? null, violations, document.querySelectorAll('
+                            '"main iframe, main script, main img, main object").length]'), [None, [], 0],
+             f'nothing executes: {page or "overview"}')
+    same([entry for entry in browser.complaints() if 'job?id=due' not in entry['message']
+          and '404' not in entry['message']], [], 'nothing is complained of')
+
+    # accessible
+    if axe != '-':
+        with open(axe) as file:
+            source = file.read()
+        browser.command('Page.setBypassCSP', enabled=True)
+        for width, dark in ((1280, False), (360, True)) + (((360, False), (1280, True)) if soak else ()):
+            browser.look(width, 800, dark)
+            browser.go('about:blank')
+            go('')
+            browser.script(source)
+            for page in PAGES:
+                go(page)
+                found = browser.call('POST', 'execute/async', {'args': [], 'script': '''
+                    axe.run().then((r) => arguments[0](r.violations.map((v) => v.id + ": " +
+                        v.nodes.map((n) => n.html.slice(0, 120)).slice(0, 3).join(" | "))))'''})
+                same(found, [], f'axe: {page or "overview"}, {width} px, {"dark" if dark else "light"}')
+                wide = browser.script('return document.documentElement.scrollWidth')
+                check(wide <= width, f'it is no wider than {width} px: {page or "overview"}', wide)
+        browser.look(1280, 900, False)
+        browser.command('Page.setBypassCSP', enabled=False)
+
+    # other sites
+    browser.go(f'http://evil.test:{base.split(":")[2]}')
+    check('not known as ours' in browser.text(), 'DNS rebinding is refused', browser.text())
+    browser.go(f'http://evil.test:{evil.server_port}/')
+    told = browser.wait('document.title.startsWith("[") && document.title')
+    same(json.loads(told or '[]')[1:], ['refused', 'unread'], 'another site gets no answer')
+    same(browser.script('return document.getElementById("i").contentDocument'), None, 'nor a frame of ours')
+    check('no' in run('size', 'mail').split('\t')[5], 'and pauses nothing', run('size', 'mail'))
+
+    # many tabs are one stream
+    first = browser.call('GET', 'window')
+    for _ in range(7):
+        opened = browser.call('POST', 'window/new', {'type': 'tab'})['handle']
+        browser.call('POST', 'window', {'handle': opened})
+        browser.go(base)
+    check(browser.wait('document.querySelector("#pulse.live")'), 'eight tabs, all live')
+    browser.call('POST', 'window', {'handle': first})
+
+    # Redis hangs, ends, is back
+    go('')
+    pid = int(redis('INFO', 'server').split('process_id:')[1].split()[0])
+    os.kill(pid, signal.SIGSTOP)
+    check(browser.wait('document.querySelector("#pulse.away")?.textContent.includes("numbers from")'),
+          'Redis hangs: the page says how old its numbers are', browser.text('#pulse'))
+    check('120' in row('mail') or row('mail'), 'and still shows them')
+    os.kill(pid, signal.SIGCONT)
+    check(browser.wait('document.querySelector("#pulse.live")'), 'it goes on')
+    redis('SHUTDOWN', 'NOSAVE')
+    check(browser.wait('document.querySelector("#pulse.away")'), 'Redis ends', browser.text('#pulse'))
+    again = subprocess.Popen(['redis-server', os.path.join(work, 'redis.conf')], stdout=subprocess.DEVNULL)
+    check(browser.wait('document.querySelector("#pulse.live")'), 'Redis is back: so is the page')
+    check(browser.wait('document.querySelector("main").innerText.includes("There is no queue yet")'), 'empty')
+    again.terminate()
+    again.wait()
+finally:
+    browser.close()
+    evil.shutdown()

@@ -1,0 +1,110 @@
+"""webdriver.py: a Chromium without a window, by chromedriver's plain HTTP (W3C WebDriver)."""
+import base64
+import json
+import os
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
+KEYS = {'Enter': '\ue007', 'Escape': '\ue00c', 'Tab': '\ue004'}
+
+
+class Browser:
+    def __init__(self, work, width=1280, height=900, dark=False, options=()):
+        self.log = open(os.path.join(work, 'chromedriver.log'), 'w')
+        self.driver = subprocess.Popen(['chromedriver', '--port=0', '--log-level=WARNING'],
+                                       stdout=subprocess.PIPE, stderr=self.log, text=True,
+                                       env={**os.environ, 'HOME': work, 'TMPDIR': work})
+        for line in self.driver.stdout:
+            if 'started successfully on port' in line:
+                self.url = 'http://127.0.0.1:' + line.split()[-1].strip('.')
+                break
+        arguments = ['--headless', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
+                     '--hide-scrollbars', '--no-first-run', '--disable-background-networking',
+                     '--disable-component-update', '--lang=en', f'--user-data-dir={work}/chromium',
+                     f'--window-size={width},{height}', *options]
+        wanted = {'browserName': 'chrome', 'goog:chromeOptions': {
+            'binary': '/usr/bin/chromium', 'args': arguments},
+            'goog:loggingPrefs': {'browser': 'ALL'}}
+        self.session = None
+        answer = self.call('POST', '/session', {'capabilities': {'alwaysMatch': wanted}})
+        self.session = answer['sessionId']
+        self.call('POST', 'timeouts', {'script': 60000, 'pageLoad': 60000})
+        self.look(width, height, dark)
+
+    def call(self, method, path, body=None):
+        if self.session:
+            path = f'/session/{self.session}/{path}'
+        request = urllib.request.Request(self.url + path, method=method,
+                                         data=json.dumps(body).encode() if body is not None else None,
+                                         headers={'Content-Type': 'application/json'})
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.load(answer)['value']
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(json.load(error)['value']['message'].split('\n')[0]) from None
+
+    def command(self, name, **parameters):
+        """Of Chromium's own protocol."""
+        return self.call('POST', 'goog/cdp/execute', {'cmd': name, 'params': parameters})
+
+    def look(self, width, height, dark):
+        self.command('Emulation.setDeviceMetricsOverride', width=width, height=height,
+                     deviceScaleFactor=1, mobile=width < 600)
+        self.command('Emulation.setEmulatedMedia', features=[
+            {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
+
+    def go(self, url):
+        self.call('POST', 'url', {'url': url})
+
+    def script(self, text, *arguments):
+        return self.call('POST', 'execute/sync', {'script': text, 'args': list(arguments)})
+
+    def text(self, selector='body'):
+        return self.script('return document.querySelector(arguments[0])?.innerText ?? ""', selector)
+
+    def wait(self, text, *arguments, seconds=30):
+        """The value of an expression in the page once it is true; None when the time is over."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = self.script(f'try {{ return {text}; }} catch {{ return null; }}', *arguments)
+            if value:
+                return value
+            time.sleep(0.05)
+        return None
+
+    def click(self, words, scope='body'):
+        """The first button or link that says so. It is pressed where it lies, as a pointer would."""
+        found = self.wait('[...document.querySelector(arguments[1]).querySelectorAll("button,a,summary")]'
+                          '.find((e) => e.textContent.trim().startsWith(arguments[0]) && !e.disabled)',
+                          words, scope, seconds=15)
+        if not found:
+            raise RuntimeError(f'there is no {words} in {scope}: {self.text(scope)[:300]}')
+        self.call('POST', f'element/{found[ELEMENT]}/click', {})
+
+    def type(self, selector, text):
+        found = self.call('POST', 'element', {'using': 'css selector', 'value': selector})
+        self.call('POST', f'element/{found[ELEMENT]}/value', {'text': text})
+
+    def press(self, *keys):
+        actions = [{'type': kind, 'value': KEYS.get(key, key)} for key in keys
+                   for kind in ('keyDown', 'keyUp')]
+        self.call('POST', 'actions', {'actions': [{'type': 'key', 'id': 'keys', 'actions': actions}]})
+
+    def picture(self, path):
+        with open(path, 'wb') as out:
+            out.write(base64.b64decode(self.call('GET', 'screenshot')))
+
+    def complaints(self):
+        return self.call('POST', 'se/log', {'type': 'browser'})
+
+    def close(self):
+        try:
+            self.call('DELETE', '')
+        except (RuntimeError, OSError):
+            pass
+        self.driver.terminate()
+        self.driver.wait()
+        self.log.close()

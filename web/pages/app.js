@@ -1,0 +1,122 @@
+// app.js: which page is shown; the keys; how fresh the numbers are.
+import { me, note } from './action.js';
+import { get, login } from './api.js';
+import { age, clock, empty, h, setAttribute, setText } from './dom.js';
+import { live, listen, numbersAge, start } from './live.js';
+import { job } from './job.js';
+import { dead, hosts, running } from './lists.js';
+import { overview } from './overview.js';
+import { queue } from './queue.js';
+import { search } from './search.js';
+
+const pages = {
+    '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
+    running: ['Running', running], hosts: ['Hosts', hosts], search: ['Search', search],
+};
+const main = document.getElementById('main'), field = document.getElementById('search-field');
+let leave = null, shown = '';
+
+function show() {
+    const [name, text] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+    const parameters = new URLSearchParams(text || '');
+    const [title, page] = pages[name] || ['Nothing', (to) => {
+        to.append(h('h1', {}, 'There is nothing here'), empty('Back to the ', h('a', { href: '#/' },
+                                                                              'overview'), '.'));
+    }];
+    if (location.hash === '#main') return;
+    leave?.();
+    main.replaceChildren();
+    const subject = parameters.get('name') || parameters.get('id') || parameters.get('q');
+    document.title = `${subject ? `${subject} – ` : ''}${title} – later`;
+    for (const one of document.querySelectorAll('header nav a'))
+        setAttribute(one, 'aria-current', one.getAttribute('href') === `#/${name}` ? 'page' : null);
+    field.value = name === 'search' ? parameters.get('q') || '' : '';
+    leave = page(main, parameters) || null;
+    if (shown && shown !== location.hash) {
+        scrollTo(0, 0);
+        if (document.activeElement !== field) main.focus({ preventScroll: true });
+    }
+    shown = location.hash;
+}
+
+// ---- how fresh the numbers are
+
+const pulse = document.getElementById('pulse');
+
+function showPulse() {
+    const away = live.lost ? 'later-web does not answer' : live.snap?.away;
+    const old = numbersAge(), known = live.snap?.known;
+    const right = known ? `numbers from ${clock(Date.now() / 1000 - old)}, ${age(Math.round(old))} old` : '';
+    setAttribute(pulse, 'class', away ? 'away' : known ? 'live' : '');
+    setText(pulse, away ? `${away.replace(/^later status: /, '').slice(0, 160)}${right ? ` – ${right}` : ''}`
+                        : known ? 'live' : 'one moment');
+    setAttribute(document.body, 'class', away && known ? 'stale' : '');
+}
+
+// ---- keys
+
+const KEYS = [['/', 'search'], ['g then o, r, d, h', 'overview, running, dead, hosts'],
+              ['j k', 'next row, row before'], ['Enter', 'open the row'], ['x', 'choose the row'],
+              ['?', 'this list'], ['Esc', 'back out']];
+const GO = { o: '#/', r: '#/running', d: '#/dead', h: '#/hosts' };
+let waiting = false;
+
+function help() {
+    const dialog = h('dialog', { 'aria-labelledby': 'keys-title' },
+        h('form', { method: 'dialog' }, h('h2', { id: 'keys-title' }, 'Keys'),
+          h('dl', { class: 'keys' }, KEYS.map(([key, does]) =>
+              h('div', {}, h('dt', {}, h('kbd', {}, key)), h('dd', {}, does)))),
+          h('p', { class: 'buttons' }, h('button', { type: 'submit' }, 'Close'))));
+    dialog.addEventListener('close', () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+}
+
+const rows = () => [...main.querySelectorAll('tr[data-row]')];
+const current = () => document.activeElement?.closest?.('tr[data-row]');
+
+function move(step) {
+    const all = rows(), at = all.indexOf(current());
+    const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : at + step];
+    next?.querySelector('a')?.focus();
+    next?.scrollIntoView({ block: 'nearest' });
+}
+
+addEventListener('keydown', (event) => {
+    const typing = event.target.closest?.('input:not([type=checkbox]), textarea, select, dialog');
+    if (event.key === 'Escape' && event.target === field) field.blur();
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const go = waiting && GO[event.key];
+    waiting = event.key === 'g';
+    if (go) location.hash = go;
+    else if (event.key === '/') field.focus();
+    else if (event.key === '?') help();
+    else if (event.key === 'j') move(1);
+    else if (event.key === 'k') move(-1);
+    else if (event.key === 'x') current()?.querySelector('input')?.click();
+    else return;
+    event.preventDefault();
+});
+
+document.getElementById('search').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const q = field.value.trim();
+    if (q) location.hash = `#/search?${new URLSearchParams({ q })}`;
+});
+
+// ---- begin
+
+async function begin() {
+    try {
+        await login();
+        Object.assign(me, await get('me'));
+    } catch (error) {
+        note(error.message, null, true);
+    }
+    start();
+    listen(showPulse);
+    setInterval(showPulse, 1000);
+    addEventListener('hashchange', show);
+    show();
+}
+begin();

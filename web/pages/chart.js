@@ -1,0 +1,86 @@
+// chart.js: lines over time, drawn as SVG; the pointer and the arrow keys read them.
+import { clock, h, rate, setText, svg } from './dom.js';
+
+const WIDTH = 640, HEIGHT = 132, TOP = 10, BOTTOM = 18;
+
+function ceiling(value) {
+    const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
+    return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value);
+}
+
+// lines: [{name, kind, of: point → number}]. update(points) draws; each point has `at` in ms.
+export function chart(label, lines, span) {
+    const grid = svg('g', { class: 'grid' });
+    const paths = lines.map((line) => svg('path', { class: `line ${line.kind}` }));
+    const area = svg('path', { class: `area ${lines[0].kind}` });
+    const cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, visibility: 'hidden' });
+    const picture = svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none',
+                                 'aria-hidden': 'true', focusable: 'false' },
+                        grid, area, ...paths, cursor);
+    const top = h('span', { class: 'top' }), read = h('output', { class: 'read' });
+    const values = lines.map((line) => h('b'));
+    const legend = h('p', { class: 'legend' }, lines.map((line, i) =>
+        h('span', { class: `key ${line.kind}` }, `${line.name} `, values[i])), read);
+    const box = h('div', { class: 'plot', tabindex: '0', role: 'img' }, picture, top);
+    let points = [], chosen = null, end = 0, most = 1;
+
+    const x = (point) => WIDTH * (1 - (end - point.at) / span);
+    const y = (value) => HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value / most);
+
+    function show() {
+        const point = chosen === null ? points[points.length - 1] : points[chosen];
+        cursor.setAttribute('visibility', chosen === null || !point ? 'hidden' : 'visible');
+        if (point) {
+            cursor.setAttribute('x1', x(point));
+            cursor.setAttribute('x2', x(point));
+        }
+        lines.forEach((line, i) => setText(values[i], point ? rate(line.of(point)) : '–'));
+        setText(read, chosen === null || !point ? '' : clock(point.at / 1000));
+    }
+
+    function choose(i) {
+        chosen = i === null || !points.length ? null : Math.max(0, Math.min(points.length - 1, i));
+        show();
+    }
+
+    box.addEventListener('pointermove', (event) => {
+        const at = end - span * (1 - event.offsetX / box.clientWidth);
+        let best = 0;
+        points.forEach((point, i) => {
+            if (Math.abs(point.at - at) < Math.abs(points[best].at - at)) best = i;
+        });
+        choose(best);
+    });
+    box.addEventListener('pointerleave', () => choose(null));
+    box.addEventListener('keydown', (event) => {
+        const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (step) {
+            event.preventDefault();
+            choose((chosen === null ? points.length : chosen) + step);
+        } else if (event.key === 'Escape') {
+            choose(null);
+        }
+    });
+
+    function update(all) {
+        points = all;
+        end = all.length ? all[all.length - 1].at : 0;
+        most = ceiling(Math.max(...all.flatMap((point) => lines.map((line) => line.of(point))), 1));
+        setText(top, rate(most).replace(/\.0$/, ''));
+        grid.replaceChildren(...[0, 0.5, 1].map((part) =>
+            svg('line', { x1: 0, x2: WIDTH, y1: y(most * part), y2: y(most * part) })));
+        lines.forEach((line, i) => {
+            const text = all.map((point, n) =>
+                `${n ? 'L' : 'M'}${x(point).toFixed(1)} ${y(line.of(point)).toFixed(1)}`).join('');
+            paths[i].setAttribute('d', text);
+            if (i === 0 && all.length)
+                area.setAttribute('d', `${text}L${WIDTH} ${y(0)}L${x(all[0]).toFixed(1)} ${y(0)}Z`);
+        });
+        const last = all[all.length - 1];
+        box.setAttribute('aria-label', last ? `${label}: ${lines.map((line) =>
+            `${line.name} ${rate(line.of(last))}`).join(', ')}` : label);
+        show();
+    }
+    update([]);
+    return { element: h('figure', { class: 'chart' }, h('figcaption', {}, label), box, legend), update };
+}

@@ -1,0 +1,126 @@
+// dom.js: elements, numbers and times as people read them. Text reaches the page as text only.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function fill(element, properties, children) {
+    for (const [name, value] of Object.entries(properties || {})) {
+        if (value === undefined || value === null || value === false) continue;
+        if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+        else if (name === 'value') element.value = value;
+        else element.setAttribute(name, value === true ? '' : value);
+    }
+    for (const child of children.flat(9)) {
+        if (child !== null && child !== undefined && child !== false) element.append(child);
+    }
+    return element;
+}
+
+export function h(tag, properties, ...children) {
+    return fill(document.createElement(tag), properties, children);
+}
+
+export function svg(tag, properties, ...children) {
+    return fill(document.createElementNS(SVG, tag), properties, children);
+}
+
+// Only what has changed is touched: nothing flickers, and a selection stays.
+export function setText(element, text) {
+    text = String(text);
+    if (element.textContent !== text) element.textContent = text;
+}
+
+export function setAttribute(element, name, value) {
+    if (value === null || value === false) element.removeAttribute(name);
+    else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+
+export const number = (n) => whole.format(n);
+export const rate = (n) => (n < 100 ? tenth.format(n) : whole.format(n));
+
+export function age(seconds) {
+    if (seconds === null || seconds === undefined) return '–';
+    if (seconds < 0) seconds = 0;
+    if (seconds < 10) return `${tenth.format(seconds)} s`;
+    if (seconds < 120) return `${Math.round(seconds)} s`;
+    if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+    if (seconds < 172800) return `${tenth.format(seconds / 3600)} h`;
+    return `${whole.format(seconds / 86400)} d`;
+}
+
+const pad = (n) => String(n).padStart(2, '0');
+
+export function clock(unix) {
+    const t = new Date(unix * 1000);
+    return `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`;
+}
+
+export function moment(unix) {
+    const t = new Date(unix * 1000), today = new Date();
+    if (Number.isNaN(t.getTime())) return '–';
+    const day = `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())} `;
+    return (t.toDateString() === today.toDateString() ? '' : day) + clock(unix);
+}
+
+export function since(unix) {
+    const away = Date.now() / 1000 - unix;
+    return away >= 0 ? `${age(away)} ago` : `in ${age(-away)}`;
+}
+
+// Each state has a form of its own, so that no colour is needed to tell them.
+const MARKS = { ready: '●', delayed: '◔', reserved: '▶', dead: '✕' };
+export const WORDS = { ready: 'ready', delayed: 'delayed', reserved: 'running', dead: 'dead' };
+
+export function badge(state) {
+    return h('span', { class: `state ${state}` },
+             h('span', { 'aria-hidden': 'true' }, MARKS[state] || '○'), ` ${WORDS[state] || state}`);
+}
+
+export function link(route, parameters, ...children) {
+    return h('a', { href: path(route, parameters) }, ...children);
+}
+
+export function path(route, parameters) {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters || {})) {
+        if (value !== undefined && value !== null && value !== '') query.set(name, value);
+    }
+    const text = query.toString();
+    return `#/${route}${text ? `?${text}` : ''}`;
+}
+
+// The command beside what it did or shows, to be copied. The clipboard is not there on plain HTTP.
+export function command(text) {
+    const code = h('code', { tabindex: '0' }, text);
+    const copy = h('button', {
+        type: 'button', class: 'quiet small', onclick: async () => {
+            try {
+                await navigator.clipboard.writeText(text);
+                setText(copy, 'copied');
+            } catch {
+                getSelection().selectAllChildren(code);
+                setText(copy, 'selected');
+            }
+            setTimeout(() => setText(copy, 'copy'), 1500);
+        },
+    }, 'copy');
+    return h('p', { class: 'command' }, h('span', { class: 'prompt', 'aria-hidden': 'true' }, '$'),
+             code, copy);
+}
+
+export function empty(words, ...more) {
+    return h('p', { class: 'empty' }, words, ...more);
+}
+
+// A table: columns are [heading, class]. Rows come by row().
+export function table(label, columns) {
+    const body = h('tbody');
+    const element = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
+                      h('table', {},
+                        h('thead', {}, h('tr', {}, columns.map(([heading, kind]) =>
+                            h('th', { class: kind, scope: 'col' }, heading)))),
+                        body));
+    return { element, body };
+}

@@ -1,0 +1,97 @@
+// live.js: what runs and waits, as it changes. Kept once for all pages.
+
+const KEPT = 150; // points of the live chart, some two minutes
+
+const listeners = new Set();
+export const live = {
+    snap: null,  // the last one: {known, age, away, queues, hosts}
+    at: 0,       // when it came
+    lost: false, // later-web itself does not answer
+    points: [],  // {at, rate, failed, ready, running}
+};
+
+const sum = (list, of) => list.reduce((all, one) => all + (of(one) || 0), 0);
+let counted = null; // attempts so far, of the hosts that were there
+
+function totals(snap, at) {
+    const hosts = snap.hosts.filter((host) => !host.gone);
+    return {
+        at, ids: hosts.map((host) => host.id).sort().join(' '),
+        performed: sum(hosts, (host) => host.performed), failed: sum(hosts, (host) => host.failed),
+    };
+}
+
+function addPoint(snap, at) {
+    const now = totals(snap, at);
+    if (counted && counted.ids === now.ids && at - counted.at > 400) {
+        const seconds = (at - counted.at) / 1000;
+        live.points.push({
+            at, rate: Math.max(0, now.performed - counted.performed) / seconds,
+            failed: Math.max(0, now.failed - counted.failed) / seconds,
+            ready: sum(snap.queues, (queue) => queue.ready),
+        });
+        if (live.points.length > KEPT) live.points.shift();
+    }
+    counted = now;
+}
+
+function take(message) {
+    if (message.lost) {
+        live.lost = true;
+    } else {
+        live.lost = false;
+        live.snap = JSON.parse(message.text);
+        live.at = message.at;
+        if (live.snap.known && !live.snap.away) addPoint(live.snap, message.at);
+    }
+    for (const listener of listeners) listener();
+}
+
+// Seconds since the numbers were right.
+export function numbersAge() {
+    return live.snap ? live.snap.age + (Date.now() - live.at) / 1000 : 0;
+}
+
+export function listen(listener) {
+    listeners.add(listener);
+    if (live.snap) listener();
+    return () => listeners.delete(listener);
+}
+
+const policy = self.trustedTypes?.createPolicy('later', {
+    createScriptURL: (url) => {
+        if (url !== 'live-worker.js') throw new TypeError(url);
+        return url;
+    },
+});
+
+function direct() {
+    let source = null;
+    const update = () => {
+        if (document.hidden && source) {
+            source.close();
+            source = null;
+        } else if (!document.hidden && !source) {
+            source = new EventSource('api/1/live');
+            source.onmessage = (event) => take({ text: event.data, at: Date.now() });
+            source.onerror = () => take({ lost: true });
+        }
+    };
+    document.addEventListener('visibilitychange', update);
+    update();
+}
+
+export function start() {
+    if (!self.SharedWorker) {
+        direct();
+        return;
+    }
+    const worker = new SharedWorker(policy ? policy.createScriptURL('live-worker.js')
+                                           : 'live-worker.js');
+    worker.port.onmessage = ({ data }) => take(data);
+    const tell = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
+    document.addEventListener('visibilitychange', tell);
+    addEventListener('pagehide', () => worker.port.postMessage('gone'));
+    addEventListener('pageshow', tell);
+    tell();
+}

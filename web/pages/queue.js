@@ -1,0 +1,96 @@
+// queue.js: one queue: how much of what, and its jobs, page by page, however many there are.
+import { button, confirm, perform } from './action.js';
+import { get } from './api.js';
+import { age, command, empty, h, link, number, setText, WORDS } from './dom.js';
+import { jobTable } from './jobs.js';
+import { listen, live } from './live.js';
+
+const PAGE = 50;
+const STATES = ['ready', 'reserved', 'delayed', 'dead'];
+
+export function queue(main, parameters) {
+    const name = parameters.get('name') || 'default';
+    const state = STATES.includes(parameters.get('state')) ? parameters.get('state') : 'ready';
+    const offset = Math.max(0, parseInt(parameters.get('offset'), 10) || 0);
+    const stop = new AbortController();
+    let size = null;
+
+    const tabs = STATES.map((one) => link('queue', { name, state: one === 'ready' ? '' : one },
+                                          h('span', {}, WORDS[one]), h('b', {}, '–')));
+    tabs[STATES.indexOf(state)].setAttribute('aria-current', 'page');
+    const facts = h('p', { class: 'facts' }), pages = h('nav', { class: 'pages', 'aria-label': 'Pages of jobs' });
+    const typed = h('div'), words = h('div', { role: 'status' });
+    const jobs = jobTable(`Jobs of ${name}, ${WORDS[state]}`, () => load());
+
+    const act = async (where, body, question, count, verb, done) => {
+        if (!question || await confirm(question, count, verb)) {
+            if (await perform(where, { queue: name, ...body }, done)) load();
+        }
+    };
+    const counted = (one) => (size ? size[one] : 0);
+    const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', {}, null, 0, '',
+        size?.paused ? `${name} goes on` : `${name} is paused: nothing more is begun`));
+    const buttons = h('p', { class: 'buttons' }, pause,
+        state === 'dead' || state === 'delayed'
+            ? button(`Kick all ${state}`, () => act('kick-all', { state },
+                `Kick ${number(counted(state))} ${state} jobs of ${name}?`, counted(state), 'Kick all',
+                ([answer]) => `${number(answer.kicked)} jobs are ready`)) : null,
+        state !== 'reserved'
+            ? button(`Drop all ${state}`, () => act('purge', { state },
+                `Drop ${number(counted(state))} ${state} jobs of ${name} for good?`, counted(state),
+                'Drop all', ([answer]) => `${number(answer.purged)} jobs are gone`),
+                { class: 'danger' }) : null);
+
+    main.append(h('h1', {}, h('small', {}, 'Queue'), ' ', name), facts,
+                h('nav', { class: 'tabs', 'aria-label': 'States' }, tabs), buttons, jobs.element, words,
+                pages, typed);
+
+    function page(label, at, able) {
+        return able ? link('queue', { name, state: state === 'ready' ? '' : state, offset: at || '' }, label)
+                    : h('span', { 'aria-disabled': 'true' }, label);
+    }
+
+    function showPages(shown) {
+        const all = Math.max(counted(state), offset + shown);
+        const last = Math.max(0, Math.floor((all - 1) / PAGE) * PAGE);
+        pages.replaceChildren(page('« first', 0, offset > 0),
+            page('‹ before', Math.max(0, offset - PAGE), offset > 0),
+            h('span', {}, shown ? `${number(offset + 1)}–${number(offset + shown)} of ${number(all)}` : ''),
+            page('next ›', offset + PAGE, offset + shown < all), page('last »', last, offset < last));
+    }
+
+    async function load() {
+        try {
+            const answer = await get('jobs', { queue: name, state, number: PAGE, offset }, stop.signal);
+            jobs.set(answer.answers);
+            words.replaceChildren(...(answer.answers.length ? []
+                : [empty(`No job is ${WORDS[state]} here.`)]));
+            typed.replaceChildren(command(answer.command));
+            showPages(answer.answers.length);
+        } catch (error) {
+            if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));
+        }
+    }
+
+    function update() {
+        size = live.snap.queues.find((one) => one.queue === name) || size;
+        if (!size) return;
+        STATES.forEach((one, i) => setText(tabs[i].lastChild, number(size[one])));
+        setText(facts, [size.paused ? '❚❚ Paused.' : '',
+                        size.oldest_ready === null ? 'Nothing waits.'
+                            : `The oldest ready job has waited for ${age(size.oldest_ready)}.`,
+                        size.served === null ? '' : size.served
+                            ? `Served by ${number(size.served)} host${size.served > 1 ? 's' : ''}.`
+                            : 'Nobody serves it.',
+                        size.overdue ? `${number(size.overdue)} reservations are overdue.` : '',
+                        size.shards ? `Spread over ${number(size.shards)} shards.` : ''].join(' '));
+        if (pause) setText(pause, size.paused ? 'Resume' : 'Pause');
+    }
+    const stopListening = listen(update);
+    load();
+    return () => {
+        stopListening();
+        stop.abort();
+    };
+}
+
