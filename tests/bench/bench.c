@@ -5,7 +5,7 @@
  *
  * Run from the build tree (make bench). One JSON object a line on standard output; words on
  * standard error. $LATERD, $LATER: the programs, if not those of the build tree; $BENCH_JOBS: the
- * folder of the plugins.
+ * folder of the plugins; $BENCH_SIDES: of base.c.
  */
 #include "measure.h"
 #include "scenarios.h"
@@ -28,7 +28,7 @@ static const struct {
     { "lateness", bench_lateness, false }, { "due", bench_due, false },
     { "events", bench_events, false },     { "slow", bench_slow, false },
     { "idle", bench_idle, false },         { "shards", bench_shards, false },
-    { "peer", bench_peer, true },
+    { "peer", bench_peer, true },          { "base", bench_base, true },
 };
 
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)

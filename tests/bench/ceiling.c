@@ -16,6 +16,7 @@
 #define CONNECTIONS 2
 #define BATCH_BYTES (256 * 1024)
 #define LEASE       30.0
+#define TOLD        3 /* elements of reserve's answer a job */
 
 struct line {
     redisContext *redis;
@@ -237,11 +238,11 @@ static void send_acks(struct line *line, const struct later_keys *keys, const re
 {
     static struct later_settlement jobs[LATER_BATCH_MAX];
     struct later_command cmd = { 0 };
-    size_t count = (reply->elements - 1) / 5;
+    size_t count = (reply->elements - 1) / TOLD;
 
     for (size_t i = 0; i < count; i++)
-        jobs[i] =
-            (struct later_settlement){ .token = line->token, .id = reply->element[1 + 5 * i]->str };
+        jobs[i] = (struct later_settlement){ .token = line->token,
+                                             .id = reply->element[1 + TOLD * i]->str };
     later_queue_settle(&cmd, keys, LATER_VERB_ACK, 0, jobs, count);
     line_send(line, &cmd);
 }
@@ -251,7 +252,7 @@ static bool drain_step(void *arg, struct line *line, redisReply *reply)
     const struct later_keys *keys = arg;
     struct later_command cmd = { 0 };
 
-    if (reply && (reply->type != REDIS_REPLY_ARRAY || reply->elements < 6))
+    if (reply && (reply->type != REDIS_REPLY_ARRAY || reply->elements < 1 + TOLD))
         return false; /* empty */
     if (reply)
         send_acks(line, keys, reply);

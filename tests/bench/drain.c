@@ -4,12 +4,6 @@
 #include "scenarios.h"
 #include "stage.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #define RUNS_MAX 9
 
 /* laterd is there, idle, its queue paused and filled: how long until all is done? */
@@ -249,21 +243,6 @@ void bench_aof(void)
     row_end();
 }
 
-/* A port that nobody listens on. */
-static int free_port(void)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, len) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &len) < 0)
-        fatal("no port on 127.0.0.1");
-    close(fd);
-    return ntohs(address.sin_port);
-}
-
 /* laterd's turn: Redis on 127.0.0.1, as the others have it. */
 void bench_peer(void)
 {
@@ -271,12 +250,8 @@ void bench_peer(void)
     struct tally us = { .runs = 0 };
     struct stage stage;
     struct speed speed;
-    char options[64];
-    int port = free_port();
 
-    snprintf(options, sizeof options, "port %d\nbind 127.0.0.1\n", port);
-    stage_open(&stage, options);
-    snprintf(stage.url, sizeof stage.url, "redis://127.0.0.1:%d", port);
+    stage_open_tcp(&stage);
     speed = fresh(&stage, NULL, count);
     note(&us, &speed, (double)count);
     stage_close(&stage);

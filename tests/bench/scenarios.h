@@ -24,5 +24,6 @@ void bench_slow(void);     /* slow: 2 s in front of 1,000 fast ones */
 void bench_idle(void);     /* idle */
 void bench_shards(void);   /* shards: eight of them against none, on a Cluster */
 void bench_peer(void);     /* peer: what peers/run.sh sets beside others, over loopback TCP */
+void bench_base(void);     /* base: against an older build, in turns */
 
 #endif

@@ -5,15 +5,18 @@
 #include "measure.h"
 #include "redis/script.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +60,31 @@ void stage_open(struct stage *stage, const char *options)
     stage->redis = server_connect(&stage->server);
     if (!stage->redis)
         fatal("redis-server does not take connections");
+}
+
+/* A port that nobody listens on. */
+static int free_port(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, len) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &len) < 0)
+        fatal("no port on 127.0.0.1");
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+void stage_open_tcp(struct stage *stage)
+{
+    char options[64];
+    int port = free_port();
+
+    snprintf(options, sizeof options, "port %d\nbind 127.0.0.1\n", port);
+    stage_open(stage, options);
+    snprintf(stage->url, sizeof stage->url, "redis://127.0.0.1:%d", port);
 }
 
 void stage_close(struct stage *stage)

@@ -29,6 +29,8 @@ struct stage {
 
 /* Starts a redis-server with these lines of redis.conf (NULL: none); laterd not yet. */
 void stage_open(struct stage *stage, const char *options);
+/* The same, and laterd reaches it over loopback TCP. */
+void stage_open_tcp(struct stage *stage);
 void stage_close(struct stage *stage);
 
 /* Starts laterd and waits until all workers are idle. `queues` is the list of its configuration, in
