@@ -155,6 +155,10 @@ static int take(struct args *args, int argc, char **argv, int i, struct later_er
     if (!inside && i + 1 >= argc)
         return later_fail(err, LATER_E_USAGE, "--%s needs %s", option->name, option->value);
     *value = inside ? inside : argv[i + 1];
+    if (args->given_count == ARGS_GIVEN_MAX)
+        return later_fail(err, LATER_E_USAGE, "more than %d options", ARGS_GIVEN_MAX);
+    args->given[args->given_count].name = option->name;
+    args->given[args->given_count++].value = *value;
     return inside ? 1 : 2;
 }
 
@@ -208,4 +212,15 @@ const char *args_text(const struct args *args, const char *name)
 bool args_flag(const struct args *args, const char *name)
 {
     return args_text(args, name) != NULL;
+}
+
+const char *args_next(const struct args *args, const char *name, size_t *at)
+{
+    while (*at < args->given_count) {
+        size_t i = (*at)++;
+
+        if (strcmp(args->given[i].name, name) == 0)
+            return args->given[i].value;
+    }
+    return NULL;
 }

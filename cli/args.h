@@ -23,12 +23,17 @@ struct args_option {
 };
 
 #define ARGS_TABLES      2
-#define ARGS_OPTIONS_MAX 16 /* in one table */
+#define ARGS_OPTIONS_MAX 24 /* in one table */
+#define ARGS_GIVEN_MAX   64 /* options with values on one line */
 
 struct args {
     const struct args_option *tables[ARGS_TABLES];
     const char *values[ARGS_TABLES][ARGS_OPTIONS_MAX]; /* NULL = not given; of a flag: "" */
-    char **words;                                      /* what is no option; NULL-terminated */
+    struct {
+        const char *name, *value;
+    } given[ARGS_GIVEN_MAX]; /* those with values, in their order, for those that may come again */
+    size_t given_count;
+    char **words; /* what is no option; NULL-terminated */
     int count;
     char **program; /* what stands behind `--`, for a command that runs a program; NULL = no -- */
 };
@@ -50,6 +55,9 @@ int args_parse(struct args *args, int argc, char **argv, int command,
  * whether it was. Asking for one that is in no table is a fault and ends the program. */
 const char *args_text(const struct args *args, const char *name);
 bool args_flag(const struct args *args, const char *name);
+
+/* The values of an option that may come several times: *at is 0 at first. NULL = no more. */
+const char *args_next(const struct args *args, const char *name, size_t *at);
 
 /* The name that was most likely meant, or NULL if none is near: counted are letters too many, too
  * few, wrong, and neighbours exchanged. */

@@ -8,17 +8,18 @@
 extern const struct command command_push;
 /* queues.c, size.c, peek.c */
 extern const struct command command_queues, command_size, command_peek, command_show;
-/* export.c */
-extern const struct command command_export;
+/* count.c, export.c */
+extern const struct command command_count_jobs, command_export;
 /* forget.c */
 extern const struct command command_forget;
 /* act.c, pause.c, cancel.c */
 extern const struct command command_kick, command_purge, command_pause, command_resume;
 extern const struct command command_cancel;
+/* bury.c */
+extern const struct command command_bury;
 /* reserve.c, settle.c */
 extern const struct command command_reserve;
-extern const struct command command_ack, command_release, command_return, command_bury,
-    command_touch;
+extern const struct command command_ack, command_release, command_return, command_touch;
 /* work.c */
 extern const struct command command_work;
 /* lock.c, limit.c, stock.c */

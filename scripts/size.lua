@@ -36,7 +36,7 @@ local counters, of = redis.call('HGETALL', stats), {}
 for i = 1, #counters, 2 do
     of[counters[i]] = tonumber(counters[i + 1])
 end
-local out = of.reserved or 0
+local out = (of.reserved or 0) + (of.buried_waiting or 0)
 for _, back in ipairs({ 'done', 'expired', 'released', 'returned', 'buried', 'lapsed',
     'withdrawn' }) do
     out = out - (of[back] or 0)

@@ -1,16 +1,13 @@
 /* act.c: `later kick` and `purge`. */
 #include "commands.h"
 #include "output/jsonl.h"
-#include "queue/inspect.h"
-#include "queue/queue.h"
+#include "jobs/many.h"
 #include "jobs/queues.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PAGE 100 /* members fetched at a time; one may be a whole document */
 
 /* Tells how many jobs something was done to. */
 static void print_count(const struct cli *cli, const char *queue, const char *done, uint64_t count)
@@ -39,93 +36,6 @@ static struct later_reply *kick(struct cli *cli, const struct later_keys *keys,
 
     later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, ids, count);
     return cli_call_once(cli, &cmd, LATER_SCRIPT_KICK, err);
-}
-
-/* Kicks the first jobs of a state. Returns how many, or -1 with *err. */
-static int kick_page(struct cli *cli, const struct later_keys *keys, enum later_key state,
-                     uint64_t most, struct later_error *err)
-{
-    const char *ids[PAGE];
-    struct later_command cmd = { 0 };
-    struct later_reply *page, *reply = NULL;
-    size_t count;
-    int kicked = 0;
-
-    later_inspect_range(&cmd, keys, state, 0, most < PAGE ? most - 1 : PAGE - 1);
-    page = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    if (!page)
-        return -1;
-    count = later_reply_count(page) < PAGE ? later_reply_count(page) : PAGE;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = later_reply_text(later_reply_at(page, i), NULL);
-    if (count > 0)
-        reply = kick(cli, keys, ids, count, err);
-    for (size_t i = 0; reply && i < count; i++)
-        kicked += *later_reply_text(later_reply_at(reply, i), NULL) != '\0';
-    if (count > 0 && !reply)
-        kicked = -1;
-    later_reply_free(reply);
-    later_reply_free(page);
-    return kicked;
-}
-
-/* Kicks what was in a state when it was counted; what comes later is left alone. */
-static int kick_state(struct cli *cli, const struct later_keys *keys, enum later_key state,
-                      uint64_t count, uint64_t *kicked, struct later_error *err)
-{
-    while (count > 0) {
-        int done = kick_page(cli, keys, state, count, err);
-
-        if (done <= 0)
-            return done;
-        count -= (uint64_t)done;
-        *kicked += (uint64_t)done;
-    }
-    return 0;
-}
-
-static int kick_whole(struct cli *cli, const struct whole *whole, enum later_key state,
-                      const struct later_sizes *each, uint64_t *kicked, struct later_error *err)
-{
-    int ok = 0;
-
-    for (size_t i = 0; ok == 0 && i < whole->count; i++)
-        ok = kick_state(cli, &whole->parts[i], state,
-                        state == LATER_KEY_DEAD ? each[i].dead : each[i].delayed, kicked, err);
-    return ok;
-}
-
-static int kick_all(struct cli *cli, struct later_error *err)
-{
-    const char *state = args_text(&cli->args, "state");
-    struct later_sizes each[LATER_WHOLE_MAX], sum;
-    struct whole whole;
-    uint64_t kicked = 0;
-    char what[160];
-    int status;
-
-    if (state && strcmp(state, "dead") != 0 && strcmp(state, "delayed") != 0)
-        return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of dead, delayed", state);
-    if (cli->args.count != 1)
-        return later_fail(err, LATER_E_USAGE, "--all takes one queue");
-    if (whole_find(cli, cli->args.words[0], &whole, err) < 0 ||
-        queues_size_whole(cli, &whole, each, &sum, err) < 0)
-        return -1;
-    if (state && strcmp(state, "dead") == 0)
-        sum.delayed = 0;
-    else if (state)
-        sum.dead = 0;
-    snprintf(what, sizeof what, "Kick %" PRIu64 " dead and %" PRIu64 " delayed jobs of queue %s",
-             sum.dead, sum.delayed, whole.name);
-    status = sum.dead + sum.delayed ? cli_ask(cli, what) : LATER_OK;
-    if (status != LATER_OK)
-        return status;
-    if (sum.dead)
-        status = kick_whole(cli, &whole, LATER_KEY_DEAD, each, &kicked, err);
-    if (status == 0 && sum.delayed)
-        status = kick_whole(cli, &whole, LATER_KEY_DELAYED, each, &kicked, err);
-    print_count(cli, whole.name, "kicked", kicked);
-    return status;
 }
 
 /* Kicks it where it is. from (16 bytes) gets the state it had, "" where it is nowhere. */
@@ -171,6 +81,15 @@ static int kick_one(struct cli *cli, struct table *table, const struct whole *wh
     return *from ? LATER_OK : LATER_E_NONE;
 }
 
+static const struct many_verb kick_verb = {
+    .name = "kick",
+    .done = "kicked",
+    .ask = "Kick",
+    .ask_end = "",
+    .sets = { LATER_KEY_DEAD, LATER_KEY_DELAYED },
+    .set_count = 2,
+};
+
 static int run_kick(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "KICKED", "WAS", NULL };
@@ -178,10 +97,12 @@ static int run_kick(struct cli *cli, struct later_error *err)
     struct table table;
     int status = LATER_OK;
 
-    if (args_flag(&cli->args, "all"))
-        return kick_all(cli, err);
-    if (args_text(&cli->args, "state"))
-        return later_fail(err, LATER_E_USAGE, "--state goes with --all");
+    if (args_flag(&cli->args, "all") || choose_is_asked(cli)) {
+        choose_take_queue(cli);
+        return many_run(cli, &kick_verb, err);
+    }
+    if (cli->args.count == 0)
+        return later_fail(err, LATER_E_USAGE, "ID is missing");
     if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
         return -1;
     cli_table(cli, &table, headings);
@@ -197,20 +118,19 @@ static int run_kick(struct cli *cli, struct later_error *err)
 static const struct args_option kick_options[] = {
     { "queue", 'q', "Q", "of this queue (default)" },
     { "all", 'a', NULL, "all dead and delayed jobs of the queue Q" },
-    { "state", 0, "STATE", "with --all: only dead, or only delayed" },
-    { "yes", 'y', NULL, "do not ask" },
+    MANY_OPTIONS,
     { 0 },
 };
 
 const struct command command_kick = {
     .name = "kick",
-    .usage = "ID... [-q Q] | --all Q [--state STATE] [--yes]",
+    .usage = "ID... [-q Q] | --all Q | Q CONDITIONS | --all-queues CONDITIONS",
     .brief = "Make dead or delayed jobs ready",
-    .more = "A dead job begins anew: its attempts are forgotten. In a pipe: id, the state that it "
-            "had;\nwith --all the number of jobs.\n",
-    .example = "later kick order-1138 -q mail\nlater kick --all mail --state dead --yes\n",
+    .more = "A dead job begins anew: its attempts are forgotten. In a pipe: id, the state that it\n"
+            "had; of many the number of jobs.\n" MANY_MORE,
+    .example = "later kick order-1138 -q mail\nlater kick --all mail --state dead --yes\n"
+               "later kick mail --error 'smtp: 4[0-9][0-9]' --newer 1h --rate 50\n",
     .options = kick_options,
-    .min = 1,
     .max = -1,
     .run = run_kick,
 };
@@ -255,6 +175,15 @@ static int purge_whole(struct cli *cli, const struct whole *whole, const char *s
     return ok;
 }
 
+static const struct many_verb purge_verb = {
+    .name = "purge",
+    .done = "purged",
+    .ask = "Drop",
+    .ask_end = " for good",
+    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD },
+    .set_count = 3,
+};
+
 static int run_purge(struct cli *cli, struct later_error *err)
 {
     const char *state = args_text(&cli->args, "state");
@@ -269,6 +198,10 @@ static int run_purge(struct cli *cli, struct later_error *err)
     if (strcmp(state, "ready") != 0 && strcmp(state, "delayed") != 0 && strcmp(state, "dead") != 0)
         return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of ready, delayed, dead",
                           state);
+    if (choose_is_picky(cli) || args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
+        return many_run(cli, &purge_verb, err);
+    if (cli->args.count != 1)
+        return later_fail(err, LATER_E_USAGE, "name one queue");
     if (whole_find(cli, cli->args.words[0], &whole, err) < 0 ||
         queues_size_whole(cli, &whole, each, &sum, err) < 0)
         return -1;
@@ -284,19 +217,17 @@ static int run_purge(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option purge_options[] = {
-    { "state", 0, "STATE", "ready, delayed or dead" },
-    { "yes", 'y', NULL, "do not ask" },
+    MANY_OPTIONS,
     { 0 },
 };
 
 const struct command command_purge = {
     .name = "purge",
-    .usage = "Q --state STATE [--yes]",
-    .brief = "Drop all jobs of a state for good",
-    .more = "Those that were there at the beginning; it tells how many went.\n",
-    .example = "later purge mail --state dead\n",
+    .usage = "Q --state STATE [CONDITIONS] | --all-queues --state STATE [CONDITIONS]",
+    .brief = "Drop jobs of a state for good",
+    .more = "Those that were there at the beginning; it tells how many went.\n" MANY_MORE,
+    .example = "later purge mail --state dead\nlater purge mail --state dead --older 30d --yes\n",
     .options = purge_options,
-    .min = 1,
     .max = 1,
     .run = run_purge,
 };

@@ -1,6 +1,7 @@
 /* cancel.c: `later cancel`. */
 #include "commands.h"
 #include "output/jsonl.h"
+#include "jobs/many.h"
 #include "jobs/members.h"
 #include "queue/queue.h"
 #include "whole.h"
@@ -83,6 +84,15 @@ static int cancel_and_tell(struct cli *cli, struct table *table, const struct wh
     return LATER_OK;
 }
 
+static const struct many_verb verb = {
+    .name = "cancel",
+    .done = "cancelled",
+    .ask = "Cancel",
+    .ask_end = " for good",
+    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED, LATER_KEY_DEAD },
+    .set_count = 4,
+};
+
 static int run(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "CANCELLED", "WAS", NULL };
@@ -90,6 +100,12 @@ static int run(struct cli *cli, struct later_error *err)
     struct table table;
     int status = LATER_OK;
 
+    if (choose_is_asked(cli)) {
+        choose_take_queue(cli);
+        return many_run(cli, &verb, err);
+    }
+    if (cli->args.count == 0)
+        return later_fail(err, LATER_E_USAGE, "ID is missing");
     if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
         return -1;
     cli_table(cli, &table, headings);
@@ -104,19 +120,20 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     { "queue", 'q', "Q", "of this queue (default)" },
+    MANY_OPTIONS,
     { 0 },
 };
 
 const struct command command_cancel = {
     .name = "cancel",
-    .usage = "ID... [-q Q]",
+    .usage = "ID... [-q Q] | Q CONDITIONS | --all-queues CONDITIONS",
     .brief = "Drop jobs, whatever their state",
     .more = "Of a job that runs the reservation is withdrawn: its handler is told, and its result\n"
             "is refused. An id that --unique-for keeps taken after its job is free from then on.\n"
-            "In a pipe: id, the state that the job had.\n",
-    .example = "later cancel order-1138 -q mail\n",
+            "In a pipe: id, the state that the job had; of many the number of jobs.\n" MANY_MORE,
+    .example = "later cancel order-1138 -q mail\n"
+               "later cancel mail --where payload.tenant=42 --dry-run\n",
     .options = options,
-    .min = 1,
     .max = -1,
     .run = run,
 };

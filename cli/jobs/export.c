@@ -2,22 +2,17 @@
 #include "commands.h"
 #include "base/digest.h"
 #include "job/document_line.h"
-#include "queue/inspect.h"
-#include "queue/queue.h"
-#include "jobs/walk.h"
-#include "whole.h"
+#include "jobs/choose.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 25 /* jobs in a call: each may have a document of 1 MiB */
-
 /* One run of the command. */
 struct exporting {
     struct cli *cli;
-    const char *queue, *state;
+    const char *queue;
     enum later_key set;
     uint64_t written, left_out;
 };
@@ -85,62 +80,27 @@ static int export_document(struct exporting *exporting, const char *document, si
     return export_known(exporting, id, &seen, err);
 }
 
-/* --- some jobs of a page --- */
-
-/* One that has changed its state since is not exported. */
-static int export_shown(struct exporting *exporting, const struct walk *walk, size_t from,
-                        const struct later_reply *reply, struct later_error *err)
-{
-    int ok = 0;
-
-    for (size_t i = 0; ok == 0 && from + i < walk->count && i < SHOWN; i++) {
-        struct later_seen seen;
-        size_t len;
-        const char *member = walk_member(walk, from + i, &len);
-
-        later_inspect_shown(reply, i, &seen);
-        if (strcmp(seen.state, exporting->state) == 0)
-            ok = export_known(exporting, member, &seen, err);
-        else if (!*seen.state && member[0] == '{')
-            ok = export_document(exporting, member, len, err);
-    }
-    return ok;
-}
-
-static int export_some(struct exporting *exporting, const struct walk *walk, size_t from,
-                       struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    const char *ids[SHOWN];
-    size_t count = 0;
-    int ok;
-
-    for (; count < SHOWN && from + count < walk->count; count++)
-        ids[count] = walk_member(walk, from + count, NULL);
-    later_queue_ids(&cmd, LATER_SCRIPT_SHOW, walk->keys, ids, count);
-    reply = cli_call(exporting->cli, &cmd, LATER_SCRIPT_SHOW, err);
-    ok = reply ? export_shown(exporting, walk, from, reply, err) : -1;
-    later_reply_free(reply);
-    return ok;
-}
-
 /* --- all --- */
 
-static int export_part(struct exporting *exporting, const struct later_keys *keys,
-                       struct later_error *err)
+static int export_chosen(void *arg, const struct chosen *chosen, struct later_error *err)
 {
-    struct walk walk = { .cli = exporting->cli, .keys = keys, .set = exporting->set };
-    int more;
+    struct exporting *exporting = arg;
 
-    while ((more = walk_next(&walk, err)) > 0) {
-        for (size_t i = walk.from; more >= 0 && i < walk.count; i += SHOWN)
-            more = export_some(exporting, &walk, i, err);
-        if (more < 0)
-            break;
-    }
-    walk_end(&walk);
-    return more;
+    if (chosen->seen->document == chosen->member)
+        return export_document(exporting, chosen->member, chosen->len, err);
+    return export_known(exporting, chosen->member, chosen->seen, err);
+}
+
+static int export_queue(struct exporting *exporting, struct choice *choice, const char *queue,
+                        struct later_error *err)
+{
+    struct whole whole;
+    int ok = whole_find(choice->cli, queue, &whole, err);
+
+    exporting->queue = queue;
+    for (size_t i = 0; ok == 0 && i < whole.count; i++)
+        ok = choose_in(choice, &whole.parts[i], exporting->set, export_chosen, exporting, err);
+    return ok;
 }
 
 static int set_of(const char *state, enum later_key *set, struct later_error *err)
@@ -158,43 +118,59 @@ static int set_of(const char *state, enum later_key *set, struct later_error *er
     return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of ready, delayed, dead", state);
 }
 
+static int export_all(struct exporting *exporting, struct choice *choice, struct later_error *err)
+{
+    struct queue_list list = { 0 };
+    int ok = choose_queues(choice, &list, err);
+
+    for (size_t i = 0; ok == 0 && i < list.count && !choice->pace.stopped; i++)
+        ok = export_queue(exporting, choice, list.names[i], err);
+    queue_list_free(&list);
+    progress_hide(&choice->progress);
+    return ok;
+}
+
 static int run(struct cli *cli, struct later_error *err)
 {
-    struct exporting exporting = { .cli = cli, .state = args_text(&cli->args, "state") };
-    struct whole whole;
-    int ok = 0;
+    struct exporting exporting = { .cli = cli };
+    struct choice choice;
+    bool stopped;
+    int ok;
 
-    if (set_of(exporting.state, &exporting.set, err) < 0 ||
-        whole_find(cli, cli->args.words[0], &whole, err) < 0)
+    if (set_of(args_text(&cli->args, "state"), &exporting.set, err) < 0 ||
+        choose_begin(&choice, cli, true, 0, err) < 0)
         return -1;
-    exporting.queue = whole.name;
-    for (size_t i = 0; ok == 0 && i < whole.count; i++)
-        ok = export_part(&exporting, &whole.parts[i], err);
+    choice.progress.shown = cli->err_terminal && !cli->out_terminal;
+    ok = export_all(&exporting, &choice, err);
+    stopped = choice.pace.stopped;
+    choose_end(&choice);
     if (ok < 0)
         return -1;
-    if (cli->err_terminal || exporting.left_out)
-        cli_say(cli, "%" PRIu64 " exported, %" PRIu64 " left out", exporting.written,
-                exporting.left_out);
+    if (cli->err_terminal || exporting.left_out || stopped)
+        cli_say(cli, "%s%" PRIu64 " exported, %" PRIu64 " left out", stopped ? "stopped: " : "",
+                exporting.written, exporting.left_out);
+    if (stopped)
+        return LATER_E_LATER;
     return exporting.left_out ? LATER_E_DATA : LATER_OK;
 }
 
 static const struct args_option options[] = {
-    { "state", 0, "STATE", "ready, delayed or dead" },
+    CHOOSE_OPTIONS,
     { 0 },
 };
 
 const struct command command_export = {
     .name = "export",
-    .usage = "Q --state STATE",
-    .brief = "Write the jobs of a state as lines for `later push --file`",
+    .usage = "Q --state STATE [CONDITIONS] | --all-queues --state STATE [CONDITIONS]",
+    .brief = "Write jobs of a state as lines for `later push --file`",
     .more =
         "Each line has queue, id, the time at which a delayed job is due, priority, and the\n"
         "document with its very bytes. The jobs stay where they are; what was tried and failed\n"
         "before is not written. Of a queue in use, what stays in its state meanwhile is there\n"
-        "once.\n",
-    .example = "later export mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n",
+        "once. ^C ends it.\n",
+    .example = "later export mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n"
+               "later export mail --state delayed --type 'newsletter.*'\n",
     .options = options,
-    .min = 1,
     .max = 1,
     .run = run,
 };

@@ -12,6 +12,11 @@ const char *walk_member(const struct walk *walk, size_t i, size_t *len)
     return later_reply_text(later_reply_at(walk->page, 2 * i), len);
 }
 
+const char *walk_score(const struct walk *walk, size_t i)
+{
+    return later_reply_text(later_reply_at(walk->page, 2 * i + 1), NULL);
+}
+
 static bool has_score(const struct walk *walk, size_t i)
 {
     return strcmp(later_reply_text(later_reply_at(walk->page, 2 * i + 1), NULL), walk->score) == 0;

@@ -31,6 +31,9 @@ int walk_next(struct walk *walk, struct later_error *err);
 /* A member of the page, NUL-terminated beyond its length; borrowed until the next page. */
 const char *walk_member(const struct walk *walk, size_t i, size_t *len);
 
+/* Its score, as Redis spells it; borrowed likewise. */
+const char *walk_score(const struct walk *walk, size_t i);
+
 void walk_end(struct walk *walk);
 
 #endif

@@ -25,15 +25,31 @@ static void draw_bar(uint64_t done, uint64_t total)
             "", part * 100);
 }
 
-void progress_show(struct progress *progress, uint64_t count, uint64_t bytes)
+/* Is it time to draw? Then the line is begun. */
+static bool begin_line(struct progress *progress)
 {
     double now = progress->shown ? later_clock() : 0;
-    char done[32], total[32];
 
     if (!progress->shown || now - progress->drawn < PERIOD)
-        return;
+        return false;
     progress->drawn = now;
     putc('\r', stderr);
+    return true;
+}
+
+static void end_line(const struct progress *progress, uint64_t count)
+{
+    fprintf(stderr, "%" PRIu64 " jobs  %.0f/s\033[K", count,
+            (double)count / (progress->drawn - progress->begun + 0.001));
+    fflush(stderr);
+}
+
+void progress_show(struct progress *progress, uint64_t count, uint64_t bytes)
+{
+    char done[32], total[32];
+
+    if (!begin_line(progress))
+        return;
     text_put_bytes(done, sizeof done, bytes);
     if (progress->total) {
         draw_bar(bytes, progress->total);
@@ -41,9 +57,16 @@ void progress_show(struct progress *progress, uint64_t count, uint64_t bytes)
     } else {
         fprintf(stderr, "%s  ", done);
     }
-    fprintf(stderr, "%" PRIu64 " jobs  %.0f/s\033[K", count,
-            (double)count / (now - progress->begun + 0.001));
-    fflush(stderr);
+    end_line(progress, count);
+}
+
+void progress_jobs(struct progress *progress, uint64_t count, uint64_t total)
+{
+    if (!begin_line(progress))
+        return;
+    if (total)
+        draw_bar(count, total);
+    end_line(progress, count);
 }
 
 void progress_hide(struct progress *progress)

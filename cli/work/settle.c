@@ -1,6 +1,7 @@
 /* settle.c: `later ack`, `release`, `return`, `bury`, `touch`. */
 #include "commands.h"
 #include "output/jsonl.h"
+#include "work/settle.h"
 #include "work/take.h"
 #include "whole.h"
 
@@ -14,7 +15,7 @@ static const char *const done[] = {
     [LATER_VERB_TOUCH] = "touched",   [LATER_VERB_EXPIRE] = "expired",
 };
 
-static bool is_token(const char *token)
+bool settle_is_token(const char *token)
 {
     return strlen(token) == LATER_TOKEN_LEN &&
            strspn(token, "0123456789abcdefghijklmnopqrstuvwxyz") == LATER_TOKEN_LEN;
@@ -60,7 +61,7 @@ static int settle(struct cli *cli, enum later_verb verb, double lease,
         return -1;
     settlement->id = cli->args.words[1];
     settlement->token = cli->args.words[2];
-    if (is_token(settlement->token)) /* what is no token is nobody's */
+    if (settle_is_token(settlement->token)) /* what is no token is nobody's */
         result = settle_somewhere(cli, verb, lease, settlement, err);
     if (result < 0)
         return -1;
@@ -109,7 +110,7 @@ static int run_return(struct cli *cli, struct later_error *err)
     return settle_with(cli, LATER_VERB_RETURN, NULL, err);
 }
 
-static int run_bury(struct cli *cli, struct later_error *err)
+int settle_bury(struct cli *cli, struct later_error *err)
 {
     return settle_with(cli, LATER_VERB_BURY, "buried", err);
 }
@@ -133,10 +134,6 @@ static const struct args_option release_options[] = {
 };
 static const struct args_option return_options[] = {
     { "in", 0, "DURATION", "ready again after so long (0)" },
-    { 0 },
-};
-static const struct args_option bury_options[] = {
-    { "error", 0, "TEXT", "why; shown by `later show`" },
     { 0 },
 };
 static const struct args_option touch_options[] = {
@@ -179,18 +176,6 @@ const struct command command_return = {
     .min = 3,
     .max = 3,
     .run = run_return,
-};
-
-const struct command command_bury = {
-    .name = "bury",
-    .usage = "Q ID TOKEN [--error TEXT]",
-    .brief = "A reserved job is dead: trying again cannot help",
-    .more = LOST_TEXT,
-    .example = "later bury mail order-1138 0k3v9x2m5t8w1q7z --error 'no such address'\n",
-    .options = bury_options,
-    .min = 3,
-    .max = 3,
-    .run = run_bury,
 };
 
 const struct command command_touch = {

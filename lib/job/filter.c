@@ -294,10 +294,10 @@ int later_filter_add(struct later_filter *filter, const char *name, const char *
     return 0;
 }
 
-bool later_filter_is_empty(const struct later_filter *filter)
+bool later_filter_is_plain(const struct later_filter *filter)
 {
     for (size_t i = 0; i < CONDITIONS; i++) {
-        if (filter->given[i])
+        if (filter->given[i] && i != STATE)
             return false;
     }
     return true;

@@ -133,6 +133,23 @@ void later_inspect_purge(struct later_command *cmd, const struct later_keys *key
     later_command_int(cmd, (int64_t)limit);
 }
 
+void later_inspect_act(struct later_command *cmd, const struct later_keys *keys, const char *verb,
+                       const char *state, const char *token, const char *error,
+                       const struct later_acted *jobs, size_t count)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_ACT, keys, (const char *const[]){ held }, count);
+    later_command_text(cmd, verb);
+    later_command_text(cmd, state);
+    later_command_text(cmd, error);
+    for (size_t i = 0; i < count; i++) {
+        later_command_bytes(cmd, jobs[i].id, jobs[i].len);
+        later_command_text(cmd, jobs[i].score);
+    }
+}
+
 void later_inspect_plain(struct later_command *cmd, const struct later_keys *keys,
                          enum later_script script)
 {

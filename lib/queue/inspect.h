@@ -79,6 +79,19 @@ void later_inspect_shown(const struct later_reply *reply, size_t i, struct later
 void later_inspect_purge(struct later_command *cmd, const struct later_keys *keys,
                          const char *state, size_t limit);
 
+/* Kicks, buries, cancels or purges (`verb`) jobs that are still where they were seen: in `state`,
+ * reserved ones under `token` (else ""), with the score that Redis spelled ("": whatever it is by
+ * now). error: why they are buried, from later_queue_error(); else "". The reply is how many there
+ * were. LATER_SCRIPT_ACT. */
+struct later_acted {
+    const char *id; /* or the member that is its own document */
+    size_t len;
+    const char *score;
+};
+void later_inspect_act(struct later_command *cmd, const struct later_keys *keys, const char *verb,
+                       const char *state, const char *token, const char *error,
+                       const struct later_acted *jobs, size_t count);
+
 /* A script of a queue without arguments: LATER_SCRIPT_PAUSE, _RESUME, _WAKE. */
 void later_inspect_plain(struct later_command *cmd, const struct later_keys *keys,
                          enum later_script script);

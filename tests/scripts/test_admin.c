@@ -346,6 +346,87 @@ START_TEST(a_paused_queue_goes_on_otherwise)
 }
 END_TEST
 
+/* ---- act */
+
+static const char *const act_states[] = { "ready", "delayed", "reserved", "dead" };
+
+/* act VERB STATE '' of the one job that is in that state, with its score. */
+static const char *act(const char *verb, const char *state)
+{
+    const char *seen = strcmp(state, "reserved") == 0 ? "" : score_text(state, state);
+
+    hold_by("rrrrrrrrrrrrrrrr");
+    return flat(run("act", verb, state, strcmp(verb, "bury") == 0 ? ERROR : "", state, seen, NULL));
+}
+
+START_TEST(act_takes_what_each_verb_may)
+{
+    static const struct {
+        const char *verb, *states, *counter;
+    } verbs[] = {
+        { "kick", "delayed dead", "kicked" },
+        { "bury", "ready delayed", "buried" },
+        { "purge", "ready delayed dead", "purged" },
+        { "cancel", "ready delayed reserved dead", "cancelled" },
+    };
+
+    for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
+        for (size_t s = 0; s < 4; s++) {
+            uint64_t before;
+            int64_t counted;
+
+            ask("FLUSHALL");
+            one_in_each_state();
+            fill_each_state();
+            before = digest();
+            if (!strstr(verbs[v].states, act_states[s])) {
+                run_error("act", verbs[v].verb, act_states[s], "", act_states[s], "", NULL);
+                ck_assert_uint_eq(digest(), before);
+                continue;
+            }
+            counted = stat_of(verbs[v].counter);
+            ck_assert_str_eq(act(verbs[v].verb, act_states[s]), "1");
+            ck_assert_int_eq(stat_of(verbs[v].counter), counted + 1);
+            check_sums();
+            if (v == 0)
+                check_wake();
+        }
+    }
+}
+END_TEST
+
+START_TEST(act_leaves_alone_what_has_moved)
+{
+    uint64_t before;
+
+    one_in_each_state();
+    fill_each_state();
+    before = digest();
+    ck_assert_str_eq(
+        flat(run("act", "cancel", "delayed", "", "ready", "", "dead", "", "none", "", NULL)), "0");
+    ck_assert_str_eq(flat(run("act", "kick", "dead", "", "dead", "17", NULL)), "0");
+    ck_assert_str_eq(flat(run("act", "cancel", "reserved", "", "reserved", "", NULL)), "0");
+    ck_assert_uint_eq(digest(), before);
+    ck_assert_str_eq(flat(run("act", "kick", "dead", "", "dead", "", NULL)), "1");
+    ck_assert_str_eq(noted("a", "dead"), ""); /* it begins anew */
+    ck_assert_str_eq(noted("p", "dead"), "4");
+    ck_assert_str_eq(noted("e", "dead"), "5");
+}
+END_TEST
+
+/* A dead job has an id and a document, whatever it was. */
+START_TEST(act_buries_plain_members)
+{
+    ask("ZADD %s 5 %s", key("ready"), PLAIN);
+    push("a");
+    ck_assert_str_eq(flat(run("act", "bury", "ready", ERROR, PLAIN, "5", "a", "", NULL)), "2");
+    ck_assert_int_eq(size_of("dead"), 2);
+    ck_assert_int_eq(stat_of("adopted"), 1);
+    ck_assert_ptr_nonnull(strstr(noted("e", "a"), "\"attempt\":0,\"kind\":\"retry\""));
+    check_sums();
+}
+END_TEST
+
 /* ---- forget */
 
 START_TEST(forget_keeps_what_has_jobs)
@@ -394,6 +475,9 @@ int main(void)
         pause_and_resume_tell_how_it_was,
         a_wake_is_put_back_where_there_is_work,
         a_paused_queue_goes_on_otherwise,
+        act_takes_what_each_verb_may,
+        act_leaves_alone_what_has_moved,
+        act_buries_plain_members,
         forget_keeps_what_has_jobs,
         NULL,
     };

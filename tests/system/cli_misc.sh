@@ -9,7 +9,7 @@ is "$status $out" "64 " "nothing said: status 64"
 like "$err" '^usage: later COMMAND' "and the usage"
 run later --help
 is "$status $err" "0 " "--help"
-for command in push queues size peek show kick cancel purge pause resume forget reserve ack release return \
+for command in push queues size peek show count kick cancel purge pause resume forget reserve ack release return \
     bury touch work lock limit stock status check help; do
     like "$out" "^  $command +[A-Z]" "--help lists $command"
     is "$(later help "$command")" "$(later "$command" --help)" "help $command is $command --help"
@@ -24,7 +24,7 @@ section()
     awk -v name="$1" '/^\.It Cm / { within = $3 == name } /^\.S[hs] / { within = 0 } within' \
         "$top_srcdir/doc/later.1"
 }
-for command in push queues size peek show kick cancel purge pause resume forget reserve ack release return \
+for command in push queues size peek show count kick cancel purge pause resume forget reserve ack release return \
     bury touch work lock limit stock status check help; do
     missing=
     section "$command" >"$work/section"

@@ -1,0 +1,158 @@
+/* bury.c: `later bury`: waiting jobs by their ids or by conditions, a reserved one by its token. */
+#include "commands.h"
+#include "jobs/many.h"
+#include "output/jsonl.h"
+#include "work/settle.h"
+#include "work/take.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct many_verb verb = {
+    .name = "bury",
+    .done = "buried",
+    .ask = "Bury",
+    .ask_end = "",
+    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED },
+    .set_count = 2,
+};
+
+/* Returns whether it was there, or -1 with *err. */
+static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_key set,
+                   const char *id, const char *error, struct later_error *err)
+{
+    struct later_acted job = { .id = id, .len = strlen(id), .score = "" };
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int there;
+
+    later_inspect_act(&cmd, keys, "bury", later_key_name(set), "", error, &job, 1);
+    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_ACT, err);
+    there = reply ? later_reply_int(reply) > 0 : -1;
+    later_reply_free(reply);
+    return there;
+}
+
+/* In one place after the other. *was gets the state that it had, NULL where it does not wait. */
+static int bury(struct cli *cli, const struct whole *whole, const char *id, const char *error,
+                const char **was, struct later_error *err)
+{
+    const struct later_keys *places[LATER_WHOLE_MAX];
+    size_t count = whole_places(whole, id, places);
+
+    *was = NULL;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t s = 0; s < verb.set_count; s++) {
+            int there = bury_in(cli, places[i], verb.sets[s], id, error, err);
+
+            if (there < 0)
+                return -1;
+            if (there > 0) {
+                *was = later_key_name(verb.sets[s]);
+                return 0;
+            }
+        }
+    }
+    return 0;
+}
+
+static int bury_and_tell(struct cli *cli, struct table *table, const struct whole *whole,
+                         const char *id, const char *error, struct later_error *err)
+{
+    struct jsonl json;
+    const char *was;
+
+    if (bury(cli, whole, id, error, &was, err) < 0)
+        return -1;
+    if (!was) {
+        cli_say(cli, "no ready or delayed job %s in queue %s", id, whole->name);
+        return LATER_E_NONE;
+    }
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "queue", whole->name);
+        jsonl_text(&json, "id", id);
+        jsonl_text(&json, "result", "buried");
+        jsonl_text(&json, "state", was);
+        jsonl_end(&json);
+    } else {
+        table_text(table, PLAIN, id);
+        table_text(table, PLAIN, was);
+    }
+    return LATER_OK;
+}
+
+static int bury_ids(struct cli *cli, struct later_error *err)
+{
+    static const char *const headings[] = { "BURIED", "WAS", NULL };
+    const char *text = args_text(&cli->args, "error");
+    struct whole whole;
+    struct table table;
+    int status = LATER_OK;
+    char *error;
+
+    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
+        return -1;
+    error = take_error("buried", text ? text : "by hand");
+    if (!error)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    cli_table(cli, &table, headings);
+    for (int i = 0; i < cli->args.count && status >= 0; i++) {
+        int one = bury_and_tell(cli, &table, &whole, cli->args.words[i], error, err);
+
+        status = one != LATER_OK ? one : status;
+    }
+    table_end(&table);
+    free(error);
+    return status;
+}
+
+/* With ids alone, --error is the reason, as it is for a reserved job. */
+static bool is_many(const struct cli *cli)
+{
+    for (size_t i = 0; later_filter_names[i]; i++) {
+        if (strcmp(later_filter_names[i], "error") != 0 &&
+            args_text(&cli->args, later_filter_names[i]))
+            return true;
+    }
+    return args_text(&cli->args, "limit") || args_flag(&cli->args, "all-queues");
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    if (is_many(cli)) {
+        choose_take_queue(cli);
+        return many_run(cli, &verb, err);
+    }
+    if (args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
+        return later_fail(err, LATER_E_USAGE, "a condition is missing, such as --state");
+    if (cli->args.count == 0)
+        return later_fail(err, LATER_E_USAGE, "ID is missing");
+    if (cli->args.count == 3 && !args_text(&cli->args, "queue") &&
+        settle_is_token(cli->args.words[2]))
+        return settle_bury(cli, err);
+    return bury_ids(cli, err);
+}
+
+static const struct args_option options[] = {
+    { "queue", 'q', "Q", "of this queue (default)" },
+    MANY_OPTIONS,
+    { 0 },
+};
+
+const struct command command_bury = {
+    .name = "bury",
+    .usage = "Q ID TOKEN [--error TEXT] | ID... [-q Q] [--error TEXT] | Q CONDITIONS",
+    .brief = "Have jobs dead: trying, or trying again, cannot help",
+    .more =
+        "A reserved job by its token, which must be its owner's (else status 77), or jobs that\n"
+        "wait. --error is then the reason, shown by `later show`; with another condition it is\n"
+        "one, too. In a pipe: id, the state that the job had; of many the number of "
+        "jobs.\n" MANY_MORE,
+    .example = "later bury mail order-1138 0k3v9x2m5t8w1q7z --error 'no such address'\n"
+               "later bury order-1138 -q mail --error 'customer is gone'\n"
+               "later bury mail --type 'newsletter.*' --state ready\n",
+    .options = options,
+    .max = -1,
+    .run = run,
+};

@@ -1,0 +1,385 @@
+/* choose.c: the jobs of a queue that a filter means. */
+#include "jobs/choose.h"
+
+#include "jobs/members.h"
+#include "jobs/walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_MAX  100    /* jobs in a call */
+#define SHOWN_MIN  10     /* each may have a document of 1 MiB */
+#define REPLY_GOOD 262144 /* bytes of documents in a reply */
+
+/* --- options --- */
+
+bool choose_is_picky(const struct cli *cli)
+{
+    for (size_t i = 0; later_filter_names[i]; i++) {
+        if (args_text(&cli->args, later_filter_names[i]) &&
+            strcmp(later_filter_names[i], "state") != 0)
+            return true;
+    }
+    return args_text(&cli->args, "limit") || args_flag(&cli->args, "all-queues");
+}
+
+bool choose_is_asked(const struct cli *cli)
+{
+    return args_text(&cli->args, "state") || choose_is_picky(cli);
+}
+
+void choose_take_queue(struct cli *cli)
+{
+    const char *queue = args_text(&cli->args, "queue");
+
+    if (queue && cli->args.count == 0) {
+        cli->args.words[0] = (char *)(uintptr_t)queue;
+        cli->args.count = 1;
+    }
+}
+
+static int read_conditions(struct choice *choice, struct later_error *err)
+{
+    for (size_t i = 0; later_filter_names[i]; i++) {
+        const char *value;
+        size_t at = 0;
+
+        while ((value = args_next(&choice->cli->args, later_filter_names[i], &at))) {
+            if (later_filter_add(choice->filter, later_filter_names[i], value, err) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* Nobody knows since when a delayed job waits: to say so is better than to find none. */
+static int check_ages(const struct choice *choice, struct later_error *err)
+{
+    static const char *const ages[] = { "older", "newer" };
+    const char *state = later_filter_state(choice->filter);
+
+    for (size_t i = 0; state && strcmp(state, "delayed") == 0 && i < 2; i++) {
+        if (args_text(&choice->cli->args, ages[i]))
+            return later_fail(err, LATER_E_USAGE,
+                              "--%s: of a delayed job only the time at which it is due is known",
+                              ages[i]);
+    }
+    return 0;
+}
+
+static int read_clock(struct choice *choice, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_time(&cmd);
+    reply = cli_call(choice->cli, &cmd, LATER_NO_SCRIPT, err);
+    choice->began = later_inspect_timed(reply);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate,
+                 struct later_error *err)
+{
+    int64_t limit = INT64_MAX;
+
+    *choice = (struct choice){ .cli = cli, .filter = later_filter_new() };
+    if (!choice->filter)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (read_conditions(choice, err) < 0 || check_ages(choice, err) < 0 ||
+        cli_number(cli, "limit", 1, INT64_MAX / 10, &limit, err) < 0 ||
+        pace_begin(&choice->pace, cli, rate, err) < 0) {
+        later_filter_free(choice->filter);
+        return -1;
+    }
+    choice->left = (uint64_t)limit;
+    choice->reads = reads || !later_filter_is_plain(choice->filter);
+    progress_begin(&choice->progress, cli->err_terminal, 0);
+    if (read_clock(choice, err) == 0)
+        return 0;
+    choose_end(choice);
+    return -1;
+}
+
+void choose_end(struct choice *choice)
+{
+    progress_hide(&choice->progress);
+    pace_end(&choice->pace);
+    later_filter_free(choice->filter);
+}
+
+int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err)
+{
+    const struct args *args = &choice->cli->args;
+
+    if (args_flag(args, "all-queues") && args->count > 0)
+        return later_fail(err, LATER_E_USAGE, "--all-queues takes no queue");
+    if (!args_flag(args, "all-queues") && args->count != 1)
+        return later_fail(err, LATER_E_USAGE, "name one queue, or give --all-queues");
+    return queue_list_find(choice->cli, list, err);
+}
+
+/* --- one job --- */
+
+struct choosing {
+    struct choice *choice;
+    const struct later_keys *keys;
+    enum later_key set;
+    chosen_fn *fn;
+    void *arg;
+};
+
+static bool goes_on(const struct choice *choice)
+{
+    return choice->left > 0 && !choice->pace.stopped;
+}
+
+static int offer(const struct choosing *choosing, const struct chosen *chosen,
+                 struct later_error *err)
+{
+    struct choice *choice = choosing->choice;
+
+    choice->left--;
+    return choosing->fn(choosing->arg, chosen, err);
+}
+
+/* One that was looked at: it is offered if it is meant, and was there when we began. */
+static int judge(const struct choosing *choosing, const struct chosen *chosen,
+                 struct later_error *err)
+{
+    const struct later_seen *seen = chosen->seen;
+    struct choice *choice = choosing->choice;
+    struct later_filter_job job = { .state = later_key_name(choosing->set),
+                                    .score = seen->score,
+                                    .record = { .attempts = seen->attempts,
+                                                .priority = seen->priority,
+                                                .error = seen->error,
+                                                .error_len = seen->error_len },
+                                    .document = seen->document,
+                                    .document_len = seen->document_len };
+
+    if (later_filter_since(&job) > choice->began ||
+        !later_filter_meets(choice->filter, &job, choice->began))
+        return 0;
+    return offer(choosing, chosen, err);
+}
+
+/* --- ready, delayed, dead --- */
+
+/* Its state by now may be another one, or it is its own document. */
+static bool still_there(const struct choosing *choosing, const struct chosen *chosen,
+                        struct later_seen *seen)
+{
+    if (strcmp(seen->state, later_key_name(choosing->set)) == 0)
+        return true;
+    if (*seen->state || chosen->member[0] != '{')
+        return false;
+    seen->document = chosen->member;
+    seen->document_len = chosen->len;
+    seen->score = strtod(chosen->score, NULL); /* no fraction matters here */
+    return true;
+}
+
+static int judge_shown(const struct choosing *choosing, const struct walk *walk, size_t from,
+                       size_t count, const struct later_reply *reply, struct later_error *err)
+{
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && i < count && goes_on(choosing->choice); i++) {
+        struct later_seen seen;
+        struct chosen chosen = { .keys = choosing->keys,
+                                 .set = choosing->set,
+                                 .token = "",
+                                 .score = walk_score(walk, from + i),
+                                 .seen = &seen };
+
+        chosen.member = walk_member(walk, from + i, &chosen.len);
+        later_inspect_shown(reply, i, &seen);
+        if (still_there(choosing, &chosen, &seen))
+            ok = judge(choosing, &chosen, err);
+    }
+    return ok;
+}
+
+static size_t bytes_in(const struct later_reply *reply)
+{
+    size_t sum = 0;
+
+    for (size_t i = 3; i < later_reply_count(reply); i += 4) {
+        size_t len;
+
+        later_reply_text(later_reply_at(reply, i), &len);
+        sum += len;
+    }
+    return sum;
+}
+
+/* Some of a page; `most` follows the size of their documents. */
+static int look_at_some(const struct choosing *choosing, const struct walk *walk, size_t from,
+                        size_t count, size_t *most, struct later_error *err)
+{
+    struct choice *choice = choosing->choice;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    const char *ids[SHOWN_MAX];
+    int ok;
+
+    for (size_t i = 0; i < count; i++)
+        ids[i] = walk_member(walk, from + i, NULL);
+    later_queue_ids(&cmd, LATER_SCRIPT_SHOW, choosing->keys, ids, count);
+    pace_work(&choice->pace);
+    reply = cli_call(choice->cli, &cmd, LATER_SCRIPT_SHOW, err);
+    if (!reply)
+        return -1;
+    pace_rest(&choice->pace);
+    *most = bytes_in(reply) < REPLY_GOOD ? SHOWN_MAX : SHOWN_MIN;
+    ok = judge_shown(choosing, walk, from, count, reply, err);
+    later_reply_free(reply);
+    return ok;
+}
+
+static int offer_page(const struct choosing *choosing, const struct walk *walk,
+                      struct later_error *err)
+{
+    int ok = 0;
+
+    for (size_t i = walk->from; ok == 0 && i < walk->count && goes_on(choosing->choice); i++) {
+        struct chosen chosen = {
+            .keys = choosing->keys, .set = choosing->set, .token = "", .score = walk_score(walk, i)
+        };
+
+        chosen.member = walk_member(walk, i, &chosen.len);
+        if (choosing->set != LATER_KEY_DEAD ||
+            strtod(chosen.score, NULL) <= choosing->choice->began)
+            ok = offer(choosing, &chosen, err);
+    }
+    return ok;
+}
+
+static int take_page(const struct choosing *choosing, const struct walk *walk, size_t *most,
+                     struct later_error *err)
+{
+    struct choice *choice = choosing->choice;
+    int ok = 0;
+
+    if (!choice->reads)
+        ok = offer_page(choosing, walk, err);
+    for (size_t i = walk->from; choice->reads && ok == 0 && i < walk->count && goes_on(choice);) {
+        size_t count = walk->count - i < *most ? walk->count - i : *most;
+
+        ok = look_at_some(choosing, walk, i, count, most, err);
+        i += count;
+    }
+    choice->seen += walk->count - walk->from;
+    progress_jobs(&choice->progress, choice->seen, choice->total);
+    return ok;
+}
+
+/* How many there are now. A queue that is filled faster than it is looked at must come to an end,
+ * too; those that stay are passed by others at most as often as there are jobs. */
+static int most_of(const struct choosing *choosing, uint64_t *most, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_count(&cmd, choosing->keys, choosing->set);
+    reply = cli_call(choosing->choice->cli, &cmd, LATER_NO_SCRIPT, err);
+    if (!reply)
+        return -1;
+    choosing->choice->total += (uint64_t)later_reply_int(reply);
+    *most = 2 * (uint64_t)later_reply_int(reply) + WALK_PAGE;
+    later_reply_free(reply);
+    return 0;
+}
+
+static int walk_set(const struct choosing *choosing, struct later_error *err)
+{
+    struct choice *choice = choosing->choice;
+    struct walk walk = { .cli = choice->cli, .keys = choosing->keys, .set = choosing->set };
+    uint64_t left;
+    size_t most = SHOWN_MIN;
+    int more = most_of(choosing, &left, err);
+
+    while (more == 0 && goes_on(choice) && left > 0) {
+        pace_work(&choice->pace);
+        more = walk_next(&walk, err);
+        if (more <= 0)
+            break;
+        pace_rest(&choice->pace);
+        left -= walk.count - walk.from < left ? walk.count - walk.from : left;
+        more = take_page(choosing, &walk, &most, err);
+    }
+    walk_end(&walk);
+    return more;
+}
+
+/* --- reserved --- */
+
+/* What a token holds, some of it; *count gets how many that were. */
+static int look_at_held(const struct choosing *choosing, const char *token, uint64_t offset,
+                        size_t *count, struct later_error *err)
+{
+    struct choice *choice = choosing->choice;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int ok = 0;
+
+    later_inspect_peek(&cmd, choosing->keys, "reserved", token, offset, LATER_BATCH_MAX);
+    pace_work(&choice->pace);
+    reply = cli_call(choice->cli, &cmd, LATER_SCRIPT_PEEK, err);
+    if (!reply)
+        return -1;
+    pace_rest(&choice->pace);
+    *count = later_inspect_peeked_count(reply);
+    for (size_t i = 0; ok == 0 && i < *count && goes_on(choice); i++) {
+        struct later_seen seen;
+        struct chosen chosen = { .keys = choosing->keys,
+                                 .set = choosing->set,
+                                 .token = token,
+                                 .score = later_reply_text(later_reply_at(reply, 4 * i + 1), NULL),
+                                 .seen = &seen };
+
+        later_inspect_peeked(reply, i, &seen);
+        chosen.member = seen.id;
+        chosen.len = strlen(seen.id);
+        if (*seen.id)
+            ok = judge(choosing, &chosen, err);
+    }
+    later_reply_free(reply);
+    return ok;
+}
+
+static int walk_token(const struct choosing *choosing, const char *token, struct later_error *err)
+{
+    uint64_t offset = 0;
+    size_t count = 1;
+    int ok = 0;
+
+    while (ok == 0 && count > 0 && goes_on(choosing->choice)) {
+        ok = look_at_held(choosing, token, offset, &count, err);
+        offset += ok == 0 ? count : 0;
+    }
+    choosing->choice->seen += offset;
+    return ok;
+}
+
+static int walk_tokens(const struct choosing *choosing, struct later_error *err)
+{
+    struct later_reply *tokens;
+    int ok = members_tokens(choosing->choice->cli, choosing->keys, &tokens, err);
+
+    for (size_t i = 0; ok == 0 && i < later_reply_count(tokens) / 2; i++)
+        ok = walk_token(choosing, members_token(tokens, i), err);
+    later_reply_free(tokens);
+    return ok;
+}
+
+int choose_in(struct choice *choice, const struct later_keys *keys, enum later_key set,
+              chosen_fn *fn, void *arg, struct later_error *err)
+{
+    struct choosing choosing = { choice, keys, set, fn, arg };
+
+    return set == LATER_KEY_RESERVED ? walk_tokens(&choosing, err) : walk_set(&choosing, err);
+}

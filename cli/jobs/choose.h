@@ -1,0 +1,79 @@
+/*
+ * choose.h: the jobs of a queue that a filter means (filter.h): the options that say which, and the
+ * walk that finds them, page by page, while the queue is in use.
+ *
+ * A job that keeps its state meanwhile is found exactly once. One that came into its state after
+ * the walk began is left out, as far as its score tells.
+ */
+#ifndef LATER_CLI_CHOOSE_H
+#define LATER_CLI_CHOOSE_H
+
+#include "job/filter.h"
+#include "jobs/pace.h"
+#include "output/progress.h"
+#include "queue/inspect.h"
+#include "queue/queue.h"
+#include "queue_list.h"
+
+/* Rows for a table of options: the conditions; the rest of what all that choose have. */
+#define CHOOSE_OPTIONS                                                                             \
+    { "state", 0, "STATE", "of this state" }, { "type", 0, "GLOB", "of types such as 'mail.*'" },  \
+        { "older", 0, "DURATION", "longer ready, or dead" },                                       \
+        { "newer", 0, "DURATION", "less long ready, or dead" },                                    \
+        { "error", 0, "REGEX", "whose last error has it" },                                        \
+        { "kind", 0, "KIND", "of error: retry timeout crash lapse bad buried unknown" },           \
+        { "attempts", 0, "N", "with so many: 3, '>3', '<=3'" },                                    \
+        { "where", 0, "PATH=VALUE", "with this value: payload.tenant=42; may come again" },        \
+        { "text", 0, "STRING", "with this text in the document" },                                 \
+        { "limit", 0, "N", "at most so many, the first ones" },                                    \
+    {                                                                                              \
+        "all-queues", 0, NULL, "of all queues"                                                     \
+    }
+
+/* Has any of these been given; any but --state? */
+bool choose_is_asked(const struct cli *cli);
+bool choose_is_picky(const struct cli *cli);
+
+/* Of a command that has --queue for ids: it names the queue here, too, where no word does. */
+void choose_take_queue(struct cli *cli);
+
+struct choice {
+    struct cli *cli;
+    struct later_filter *filter;
+    struct pace pace;
+    struct progress progress;
+    bool reads;     /* records and documents; else only ids and scores */
+    uint64_t left;  /* to be found still */
+    uint64_t seen;  /* jobs looked at */
+    uint64_t total; /* that there are, for the progress */
+    double began;   /* by Redis's clock */
+};
+
+/* Reads the options. reads: documents are wanted, whatever the filter asks. rate: as pace.h.
+ * Returns 0, choose_end() is due then; or -1 with *err. */
+int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate,
+                 struct later_error *err);
+void choose_end(struct choice *choice);
+
+/* The queues: the one that is named, or all; in wholes. Returns 0, or -1 with *err. */
+int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err);
+
+/* One job that is meant. */
+struct chosen {
+    const struct later_keys *keys;
+    enum later_key set;
+    const char *token;  /* of a reserved one, else "" */
+    const char *member; /* its id, or the document that is one; NUL-terminated beyond len */
+    size_t len;
+    const char *score;
+    const struct later_seen *seen; /* NULL where neither record nor document was read */
+};
+
+/* Calls fn for each in one set of one part: ready, delayed, reserved, dead; fn returns 0 to go on,
+ * -1 with *err. Returns 0, also where it was stopped (choice->pace.stopped) or enough was found; or
+ * -1 with *err. */
+typedef int chosen_fn(void *arg, const struct chosen *chosen, struct later_error *err);
+int choose_in(struct choice *choice, const struct later_keys *keys, enum later_key set,
+              chosen_fn *fn, void *arg, struct later_error *err);
+
+#endif

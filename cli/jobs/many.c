@@ -1,0 +1,299 @@
+/* many.c: acting on all jobs that a filter means. */
+#include "jobs/many.h"
+
+#include "jobs/spool.h"
+#include "output/jsonl.h"
+#include "work/take.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RATE_MAX 1000000
+
+struct many {
+    struct cli *cli;
+    const struct many_verb *verb;
+    struct choice choice;
+    struct spool *spool;
+    const char *whole; /* the queue that is looked at */
+    uint64_t found[LATER_KEY_COUNT], sum;
+    char *reason; /* of bury */
+    /* those that were acted on, of the queue that is told next */
+    later_queue_name told;
+    uint64_t count, all;
+    struct table table;
+};
+
+/* --- looking --- */
+
+static int note(void *arg, const struct chosen *chosen, struct later_error *err)
+{
+    struct many *many = arg;
+
+    many->found[chosen->set]++;
+    many->sum++;
+    return spool_add(many->spool, many->whole, chosen, err);
+}
+
+static int check_state(const struct many *many, struct later_error *err)
+{
+    const char *state = later_filter_state(many->choice.filter);
+    char all[80] = "";
+
+    for (size_t i = 0; i < many->verb->set_count; i++) {
+        const char *name = later_key_name(many->verb->sets[i]);
+
+        if (!state || strcmp(state, name) == 0)
+            return 0;
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", name);
+    }
+    return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of %s", state, all);
+}
+
+static int look_at_set(struct many *many, const struct whole *whole, enum later_key set,
+                       struct later_error *err)
+{
+    const char *state = later_filter_state(many->choice.filter);
+    int ok = 0;
+
+    if (state && strcmp(state, later_key_name(set)) != 0)
+        return 0;
+    for (size_t i = 0; ok == 0 && i < whole->count; i++)
+        ok = choose_in(&many->choice, &whole->parts[i], set, note, many, err);
+    return ok;
+}
+
+static int look(struct many *many, const struct queue_list *list, struct later_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct whole whole;
+
+        if (whole_find(many->cli, list->names[i], &whole, err) < 0)
+            return -1;
+        many->whole = list->names[i];
+        for (size_t s = 0; s < many->verb->set_count; s++) {
+            if (look_at_set(many, &whole, many->verb->sets[s], err) < 0)
+                return -1;
+        }
+    }
+    progress_hide(&many->choice.progress);
+    return 0;
+}
+
+/* --- telling --- */
+
+/* What was done in one queue. */
+static void tell_count(struct many *many)
+{
+    const struct cli *cli = many->cli;
+    struct jsonl json;
+
+    if (!many->told[0])
+        return;
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "queue", many->told);
+        jsonl_int(&json, args_flag(&cli->args, "dry-run") ? "count" : many->verb->done,
+                  (int64_t)many->count);
+        jsonl_end(&json);
+    } else if (args_flag(&cli->args, "all-queues")) {
+        table_text(&many->table, PLAIN, many->told);
+        table_number(&many->table, PLAIN, many->count);
+    } else {
+        printf(cli->out_terminal ? "%" PRIu64 " %s\n" : "%" PRIu64 "\n", many->count,
+               args_flag(&cli->args, "dry-run") ? "jobs" : many->verb->done);
+    }
+}
+
+/* The next counts are of this queue. */
+static void turn_to(struct many *many, const char *whole)
+{
+    if (strcmp(many->told, whole) == 0)
+        return;
+    tell_count(many);
+    snprintf(many->told, sizeof many->told, "%s", whole);
+    many->count = 0;
+}
+
+static int ask(struct many *many, const struct queue_list *list)
+{
+    char what[320];
+    int answer;
+    int len = snprintf(what, sizeof what, "%s ", many->verb->ask);
+    size_t named = 0;
+
+    for (size_t i = 0; i < many->verb->set_count; i++) {
+        enum later_key set = many->verb->sets[i];
+
+        if (many->found[set] > 0)
+            len += snprintf(what + len, sizeof what - (size_t)len, "%s%" PRIu64 " %s",
+                            named++ ? " and " : "", many->found[set], later_key_name(set));
+    }
+    if (args_flag(&many->cli->args, "all-queues"))
+        snprintf(what + len, sizeof what - (size_t)len, " jobs of all queues%s",
+                 many->verb->ask_end);
+    else
+        snprintf(what + len, sizeof what - (size_t)len, " jobs of queue %s%s", list->names[0],
+                 many->verb->ask_end);
+    pace_pause(&many->choice.pace);
+    answer = cli_ask(many->cli, what);
+    pace_go_on(&many->choice.pace);
+    return answer;
+}
+
+/* --- acting --- */
+
+/* Returns how many were where they were seen, or -1 with *err. */
+static int64_t act_on(struct many *many, const struct spool_batch *batch, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_keys keys;
+    int64_t count;
+
+    if (cli_keys(many->cli, batch->part, &keys, err) < 0)
+        return -1;
+    later_inspect_act(&cmd, &keys, many->verb->name, later_key_name(batch->set), batch->token,
+                      many->reason, batch->jobs, batch->count);
+    pace_work(&many->choice.pace);
+    reply = cli_call_once(many->cli, &cmd, LATER_SCRIPT_ACT, err);
+    if (!reply)
+        return -1;
+    count = later_reply_int(reply);
+    later_reply_free(reply);
+    pace_rest(&many->choice.pace);
+    return count;
+}
+
+/* With a rate ten calls a second, so that it is even. */
+static size_t batch_size(const struct many *many)
+{
+    double tenth = many->choice.pace.rate / 10;
+
+    if (tenth <= 0 || tenth > LATER_BATCH_MAX)
+        return LATER_BATCH_MAX;
+    return tenth < 1 ? 1 : (size_t)tenth;
+}
+
+static int act(struct many *many, struct later_error *err)
+{
+    struct choice *choice = &many->choice;
+    struct spool_batch batch;
+    int more = spool_rewind(many->spool, err);
+
+    if (more < 0)
+        return -1;
+    while (!choice->pace.stopped &&
+           (more = spool_next(many->spool, batch_size(many), &batch, err)) > 0) {
+        int64_t count = 0;
+
+        turn_to(many, batch.whole);
+        if (pace_count(&choice->pace, batch.count))
+            count = act_on(many, &batch, err);
+        if (count < 0)
+            return -1;
+        many->count += (uint64_t)count;
+        many->all += (uint64_t)count;
+        progress_jobs(&choice->progress, many->all, many->sum);
+    }
+    progress_hide(&choice->progress);
+    return more < 0 ? -1 : 0;
+}
+
+static int dry_run(struct many *many, struct later_error *err)
+{
+    struct spool_batch batch;
+    int more = spool_rewind(many->spool, err);
+
+    while (more >= 0 && (more = spool_next(many->spool, LATER_BATCH_MAX, &batch, err)) > 0) {
+        turn_to(many, batch.whole);
+        many->count += batch.count;
+    }
+    return more;
+}
+
+/* --- the command --- */
+
+static int stopped(const struct many *many)
+{
+    cli_say(many->cli, "stopped: %" PRIu64 " of %" PRIu64 " %s", many->all, many->sum,
+            many->verb->done);
+    return LATER_E_LATER;
+}
+
+static int act_and_tell(struct many *many, struct later_error *err)
+{
+    int ok = act(many, err);
+
+    tell_count(many); /* also where Redis went away in the middle */
+    if (ok < 0)
+        return -1;
+    if (many->choice.pace.stopped)
+        return stopped(many);
+    if (many->all < many->sum)
+        cli_say(many->cli, "%" PRIu64 " left alone: not where they were any more",
+                many->sum - many->all);
+    return LATER_OK;
+}
+
+static int go(struct many *many, const struct queue_list *list, struct later_error *err)
+{
+    int status;
+
+    if (check_state(many, err) < 0 || look(many, list, err) < 0)
+        return -1;
+    if (many->choice.pace.stopped) {
+        cli_say(many->cli, "stopped; nothing was done");
+        return LATER_E_LATER;
+    }
+    if (!args_flag(&many->cli->args, "all-queues"))
+        turn_to(many, list->names[0]); /* it is told about, also where there is none */
+    if (args_flag(&many->cli->args, "dry-run")) {
+        status = dry_run(many, err);
+        tell_count(many);
+        return status;
+    }
+    status = many->sum ? ask(many, list) : LATER_OK;
+    return status == LATER_OK ? act_and_tell(many, err) : status;
+}
+
+static int go_on_table(struct many *many, const struct queue_list *list, struct later_error *err)
+{
+    const char *headings[] = { "QUEUE", ">JOBS", NULL };
+    int status;
+
+    cli_table(many->cli, &many->table, headings);
+    status = go(many, list, err);
+    table_end(&many->table);
+    return status;
+}
+
+int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *err)
+{
+    struct many *many = calloc(1, sizeof *many);
+    struct queue_list list = { 0 };
+    int64_t rate = 0;
+    int status = -1;
+
+    if (!many || cli_number(cli, "rate", 1, RATE_MAX, &rate, err) < 0 ||
+        choose_begin(&many->choice, cli, false, (double)rate, err) < 0) {
+        if (!many)
+            later_fail(err, LATER_E_SYSTEM, "no memory");
+        free(many);
+        return -1;
+    }
+    many->cli = cli;
+    many->verb = verb;
+    many->reason = strcmp(verb->name, "bury") == 0 ? take_error("buried", "by hand") : strdup("");
+    many->spool = spool_new(err);
+    if (many->spool && many->reason && choose_queues(&many->choice, &list, err) == 0)
+        status = go_on_table(many, &list, err);
+    queue_list_free(&list);
+    spool_free(many->spool);
+    choose_end(&many->choice);
+    free(many->reason);
+    free(many);
+    return status;
+}

@@ -1,0 +1,44 @@
+/*
+ * pace.h: what goes over many jobs takes at most a tenth of Redis's time, and ends at ^C.
+ *
+ * What a call cost Redis is the time until its answer less that of a PING: more than it was where
+ * Redis was busy with others, and so there is more of a pause then.
+ *
+ * INT and TERM are taken while a pace lasts: whoever goes by it asks whether to go on, and can say
+ * how far it came.
+ */
+#ifndef LATER_CLI_PACE_H
+#define LATER_CLI_PACE_H
+
+#include "cli.h"
+
+#include <signal.h>
+#include <stdint.h>
+
+struct pace {
+    sigset_t before;
+    bool stopped;      /* somebody wants it to end */
+    double way;        /* seconds of a PING */
+    double from, till; /* when the present call began; when the last one ended */
+    double debt;       /* seconds to be idle */
+    double rate;       /* jobs a second to act on; 0 = any number */
+    double first;      /* when the first of them was */
+    uint64_t count;
+};
+
+/* Returns 0, or -1 with *err. Behind a success pace_end() is due. */
+int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_error *err);
+void pace_end(struct pace *pace);
+
+/* While a person is asked, ^C is not taken. */
+void pace_pause(struct pace *pace);
+void pace_go_on(struct pace *pace);
+
+/* Around what asks Redis. The second one may sleep; false: stop. */
+void pace_work(struct pace *pace);
+bool pace_rest(struct pace *pace);
+
+/* So many jobs are to be acted on next: sleeps until they may be. False: stop. */
+bool pace_count(struct pace *pace, uint64_t jobs);
+
+#endif

@@ -1,0 +1,155 @@
+/* spool.c: which jobs were chosen. */
+#include "jobs/spool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCORE_SIZE 32
+
+/* Where jobs are; written when it is another than that of the last one. */
+struct place {
+    later_queue_name whole, part;
+    char token[LATER_TOKEN_LEN + 1];
+    enum later_key set;
+};
+
+/* What stands before each job's member. */
+struct head {
+    bool moves; /* another place stands before the member */
+    char score[SCORE_SIZE];
+    size_t len;
+};
+
+struct spool {
+    FILE *file;
+    struct place place;
+    bool has_head; /* one that was read and is the next batch's */
+    struct head head;
+    struct later_acted jobs[LATER_BATCH_MAX];
+    char scores[LATER_BATCH_MAX][SCORE_SIZE];
+    char *members; /* one behind the other */
+    size_t room;
+};
+
+struct spool *spool_new(struct later_error *err)
+{
+    struct spool *spool = calloc(1, sizeof *spool);
+
+    if (spool)
+        spool->file = tmpfile();
+    if (spool && spool->file)
+        return spool;
+    later_fail(err, LATER_E_SYSTEM, "a temporary file: %s", strerror(spool ? errno : ENOMEM));
+    free(spool);
+    return NULL;
+}
+
+void spool_free(struct spool *spool)
+{
+    if (!spool)
+        return;
+    fclose(spool->file);
+    free(spool->members);
+    free(spool);
+}
+
+static int fail(struct later_error *err)
+{
+    return later_fail(err, LATER_E_SYSTEM, "the temporary file: %s", strerror(errno));
+}
+
+int spool_add(struct spool *spool, const char *whole, const struct chosen *chosen,
+              struct later_error *err)
+{
+    struct head head = { .len = chosen->len };
+    struct place place;
+
+    memset(&place, 0, sizeof place); /* it is compared as bytes */
+    place.set = chosen->set;
+    snprintf(place.whole, sizeof place.whole, "%s", whole);
+    snprintf(place.part, sizeof place.part, "%s", chosen->keys->queue);
+    snprintf(place.token, sizeof place.token, "%s", chosen->token);
+    snprintf(head.score, sizeof head.score, "%s", chosen->score);
+    head.moves = memcmp(&place, &spool->place, sizeof place) != 0;
+    spool->place = place;
+    if (fwrite(&head, sizeof head, 1, spool->file) != 1 ||
+        (head.moves && fwrite(&place, sizeof place, 1, spool->file) != 1) ||
+        fwrite(chosen->member, 1, chosen->len, spool->file) != chosen->len)
+        return fail(err);
+    return 0;
+}
+
+int spool_rewind(struct spool *spool, struct later_error *err)
+{
+    if (fflush(spool->file) != 0)
+        return fail(err);
+    rewind(spool->file);
+    spool->has_head = false;
+    return 0;
+}
+
+/* The head of the next job, which stays there until it is used. Returns as spool_next(). */
+static int read_head(struct spool *spool, struct later_error *err)
+{
+    if (spool->has_head)
+        return 1;
+    if (fread(&spool->head, sizeof spool->head, 1, spool->file) == 1) {
+        spool->has_head = true;
+        return 1;
+    }
+    return ferror(spool->file) ? fail(err) : 0;
+}
+
+/* Its member, behind `used` bytes of others. */
+static int read_member(struct spool *spool, size_t used, struct later_error *err)
+{
+    size_t len = spool->head.len;
+
+    if (used + len > spool->room) {
+        size_t room = used + len > SPOOL_BYTES ? used + len : SPOOL_BYTES;
+        char *members = realloc(spool->members, room);
+
+        if (!members)
+            return later_fail(err, LATER_E_SYSTEM, "no memory");
+        spool->members = members;
+        spool->room = room;
+    }
+    if (fread(spool->members + used, 1, len, spool->file) != len)
+        return fail(err);
+    spool->has_head = false;
+    return 0;
+}
+
+int spool_next(struct spool *spool, size_t most, struct spool_batch *batch, struct later_error *err)
+{
+    size_t used = 0, count = 0;
+    int more;
+
+    while ((more = read_head(spool, err)) > 0 && count < most &&
+           (count == 0 || (!spool->head.moves && used + spool->head.len <= SPOOL_BYTES))) {
+        if (spool->head.moves && fread(&spool->place, sizeof spool->place, 1, spool->file) != 1)
+            return fail(err);
+        memcpy(spool->scores[count], spool->head.score, SCORE_SIZE);
+        spool->jobs[count].len = spool->head.len;
+        if (read_member(spool, used, err) < 0)
+            return -1;
+        used += spool->jobs[count++].len;
+    }
+    if (more < 0)
+        return -1;
+    used = 0;
+    for (size_t i = 0; i < count; i++) { /* the members may have moved meanwhile */
+        spool->jobs[i].id = spool->members + used;
+        spool->jobs[i].score = spool->scores[i];
+        used += spool->jobs[i].len;
+    }
+    *batch = (struct spool_batch){ .whole = spool->place.whole,
+                                   .part = spool->place.part,
+                                   .token = spool->place.token,
+                                   .set = spool->place.set,
+                                   .jobs = spool->jobs,
+                                   .count = count };
+    return count > 0;
+}

@@ -1,0 +1,114 @@
+-- act: kick, bury, cancel or purge jobs that are still where they were seen
+-- KEYS   ready delayed reserved held dead jobs records wake paused stats
+-- KEYS   cancelled
+-- ARGV   verb state error (id score)...
+-- reply  how many there were
+--
+-- verb   kick: delayed, dead; bury: ready, delayed; purge: ready, delayed, dead; cancel: all four
+-- state  in which they were seen; `reserved`: under the token of `held`
+-- error  of bury: `"kind":…,"text":…,"host":…}`; else ''
+-- score  as Redis spelled it then; another one by now: the job has been elsewhere meanwhile and is
+--        left alone. '': any
+
+-- @include now
+-- @include guard
+-- @include owned
+-- @include forget
+-- @include fail
+-- @include wake
+-- @include adopt
+-- @include count
+
+local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead }
+local may = {
+    kick = { delayed = true, dead = true },
+    bury = { ready = true, delayed = true },
+    purge = { ready = true, delayed = true, dead = true },
+    cancel = { ready = true, delayed = true, dead = true, reserved = true },
+}
+if not may[verb] or not may[verb][state] then
+    return redis.error_reply('ERR act: kick, bury, purge or cancel, and a state that it takes')
+end
+local total, set = (#ARGV - 3) / 2, sets[state]
+guard(total, { ready, delayed, reserved, held, dead }, { jobs, records, stats })
+
+local ids = {}
+for i = 1, total do
+    local id, seen = ARGV[2 * i + 2], ARGV[2 * i + 3]
+    local score = redis.call('ZSCORE', set, id)
+    if score and (seen == '' or seen == score) then
+        ids[#ids + 1] = id
+    end
+end
+if #ids == 0 then
+    return 0
+end
+
+-- Those that are their own documents: a dead job has an id.
+local function named(list)
+    local names, fresh = {}, {}
+    for i = 1, #list do
+        names[i] = list[i]
+        if redis.call('HEXISTS', jobs, list[i]) == 0 then
+            names[i] = adopt(list[i])
+            fresh[#fresh + 1] = names[i]
+            fresh[#fresh + 1] = list[i]
+        end
+    end
+    return names, fresh
+end
+
+local function kick()
+    local texts, soon = records_of(ids), {}
+    for i = 1, #ids do
+        soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
+        for _, tag in ipairs(state == 'dead' and { 'a', 'c', 'i' } or {}) do
+            texts[i] = with_value(texts[i], tag)
+        end
+    end
+    if recorded and state == 'dead' then
+        keep_records(ids, texts)
+    end
+    redis.call('ZADD', ready, unpack(soon))
+    leave_wake()
+end
+
+local function bury()
+    local names, fresh = named(ids)
+    local texts, buried = records_of(names), {}
+    for i = 1, #names do
+        buried[2 * i - 1], buried[2 * i] = now + i / 1000000, names[i]
+        texts[i] = with_error(texts[i], count_of(texts[i], 'a'), ARGV[3])
+    end
+    keep_records(names, texts)
+    redis.call('ZADD', dead, unpack(buried))
+    count(stats, 'buried_waiting', #names)
+    if #fresh > 0 then
+        redis.call('HSET', jobs, unpack(fresh))
+        count(stats, 'adopted', #fresh / 2)
+    end
+end
+
+local function drop()
+    local known = forget(ids)
+    if known < #ids then
+        count(stats, 'adopted', #ids - known)
+    end
+    if state == 'reserved' then
+        count(stats, 'withdrawn', #ids)
+        for _, id in ipairs(ids) do
+            redis.call('PUBLISH', cancelled, token .. ':' .. id)
+        end
+    end
+end
+
+local acts = { kick = kick, bury = bury, purge = drop, cancel = drop }
+local counters = { kick = 'kicked', bury = 'buried', purge = 'purged', cancel = 'cancelled' }
+if state == 'reserved' then
+    take_out(ids)
+else
+    redis.call('ZREM', set, unpack(ids))
+end
+acts[verb]()
+count(stats, counters[verb], #ids)
+return #ids

@@ -1,0 +1,217 @@
+#!/bin/sh
+# later count, kick, bury, cancel, purge and export of the jobs that meet conditions, in a queue in
+# use: exactly those. LATER_SOAK=N: N million jobs instead of a few thousand.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+total=6000
+[ -z "${LATER_SOAK:-}" ] || total=$((1000000 * LATER_SOAK))
+
+# ---- the jobs: one in five is ready and worked on meanwhile; two are delayed; two get buried
+
+awk -v total="$total" 'BEGIN {
+    for (i = 0; i < total; i++) {
+        type = i % 5 == 0 ? "work" : i % 5 < 3 ? "plan." i % 4 : "grave." i % 3
+        at = i % 5 == 1 || i % 5 == 2 ? sprintf(",\"at\":%.3f", 4000000000 + (total - i) / 8) : ""
+        printf "{\"queue\":\"m\",\"id\":\"j%d\",\"priority\":%d%s,\"document\":", i, i % 3 - 1, at
+        printf "{\"type\":\"%s\", \"payload\":{\"tenant\":%d,\"n\":%d,\"deep\":[{\"s\":\"x%d\"}]}}}\n",
+            type, i % 10, i, i % 50
+    }
+}' </dev/null >"$work/lines"
+later push --file "$work/lines" >/dev/null
+is "$(later size m | cut -f 2-5)" "$(printf '%d\t%d\t0\t0' $((total * 3 / 5)) $((total * 2 / 5)))" \
+    "$total jobs"
+
+# ids AWK-CONDITION: of those that meet it, by n, the number; sorted.
+ids()
+{
+    awk -v total="$total" "BEGIN { for (n = 0; n < total; n++) if ($1) print \"j\" n }" </dev/null | sort
+}
+
+# there STATE: the ids that are in that state.
+there()
+{
+    if [ "$1" = ready ]; then
+        redis ZRANGE 'later:{m}:ready' 0 -1
+    else
+        redis --raw ZRANGE "later:{m}:$1" 0 -1
+    fi | grep . | sort
+}
+
+# exactly NAME FILE AWK-CONDITION: the ids in the file are those.
+exactly()
+{
+    ids "$3" >"$work/wanted"
+    is "$(cmp "$work/wanted" "$2" 2>&1 | head -c 200)" "" "$1: exactly those ($(wc -l <"$work/wanted"))"
+}
+
+grave='n % 5 > 2' plan='(n % 5 == 1 || n % 5 == 2)'
+
+later bury m --type 'grave.*' --state ready --yes >"$work/count"
+is "$(cat "$work/count")" $((total * 2 / 5)) "bury --type: it tells how many"
+there dead >"$work/dead"
+exactly "bury --type" "$work/dead" "$grave"
+contains "$(later show j3 -q m --json)" '"kind":"buried","text":"by hand"' "the reason is kept"
+
+# Attempts and errors as workers leave them, and some of long ago.
+redis EVAL '
+    local kinds, ids = { "retry", "timeout", "crash" }, redis.call("ZRANGE", KEYS[1], 0, -1)
+    for _, id in ipairs(ids) do
+        local n = tonumber(string.sub(id, 2))
+        redis.call("HSET", KEYS[2], id, string.format(
+            "a=%d\n%se={\"at\":%d,\"attempt\":%d,\"kind\":\"%s\",\"text\":\"error %d of %d\",\"host\":\"h\"}\n",
+            n % 7, n % 3 == 1 and "" or "p=" .. n % 3 - 1 .. "\n", ARGV[1] - 5, n % 7, kinds[n % 3 + 1], n % 11, n))
+        if n % 2 == 0 then redis.call("ZADD", KEYS[1], ARGV[1] - 7200 - n / 1000, id) end
+    end' 2 'later:{m}:dead' 'later:{m}:records' "$(redis TIME | head -n 1)" >/dev/null
+
+spawn "$later_bin" work m -- true
+
+# ---- looking
+
+# exported STATE NAME AWK-CONDITION OPTION...: later export of these writes exactly those.
+exported()
+{
+    state=$1 name=$2 condition=$3
+    shift 3
+    "$later_bin" export m --state "$state" "$@" 2>"$work/err" |
+        sed 's/^{"queue":"m","id":"\([^"]*\)".*/\1/' | sort >"$work/got"
+    exactly "export $name" "$work/got" "$condition"
+}
+
+exported dead '--kind' "$grave && n % 3 == 1" --kind timeout
+exported dead '--error' "$grave && n % 11 == 4" --error '^error 4 of [0-9]+$'
+exported dead '--attempts' "$grave && n % 7 > 4" --attempts '>4'
+exported dead '--older' "$grave && n % 2 == 0" --older 1h
+exported dead '--newer and --type' "$grave && n % 2 == 1 && n % 3 == 2" --newer 1h --type 'grave.2'
+exported delayed '--where' "$plan && n % 10 == 6 && n % 50 == 16" \
+    --where payload.tenant=6 --where payload.deep.0.s=x16
+exported delayed '--text' "$plan && n % 50 == 7" --text '"x7"'
+is "$(later export m --state delayed --limit 5 | wc -l)" 5 "--limit"
+is "$(later count m --where payload.deep.0.s=x7)" "$(ids "($grave || $plan) && n % 50 == 7" | wc -l)" \
+    "count, in all states"
+
+# ---- a dry run
+
+run later cancel m --state delayed --type plan.1 --dry-run
+is "$status $out $(later size m | cut -f 3)" "0 $(ids "$plan && n % 4 == 1" | wc -l) $((total * 2 / 5))" \
+    "a dry run tells how many, and does nothing"
+
+# ---- acting
+
+later kick m --state dead --kind crash --attempts '<=2' --yes >"$work/count"
+exactly_kicked="$grave && n % 3 == 2 && n % 7 <= 2"
+is "$(cat "$work/count")" "$(ids "$exactly_kicked" | wc -l)" "kick: how many"
+there dead >"$work/dead"
+exactly "kick leaves" "$work/dead" "$grave && !($exactly_kicked)"
+later purge m --state dead --older 1h --type grave.1 --yes >"$work/count"
+purged="$grave && n % 2 == 0 && n % 3 == 1"
+is "$(cat "$work/count")" "$(ids "$purged" | wc -l)" "purge: how many"
+there dead >"$work/dead"
+exactly "purge leaves" "$work/dead" "$grave && !($exactly_kicked) && !($purged)"
+later cancel m --where payload.tenant=2 --state delayed --yes >"$work/count"
+is "$(cat "$work/count")" "$(ids "$plan && n % 10 == 2" | wc -l)" "cancel: how many"
+later bury m --state delayed --text '"n":7,' --yes >/dev/null
+later kick m --state delayed --where payload.n=11 --yes >/dev/null
+there delayed >"$work/delayed"
+exactly "cancel, bury and kick leave" "$work/delayed" "$plan && n % 10 != 2 && n != 7 && n != 11"
+is "$(later show j7 -q m | cut -f 2)" dead "the buried one is dead"
+
+# ---- the workers were at it all the time
+
+run gone "$spawned"
+is "$status" 1 "the workers still run"
+kill "$spawned"
+wait_until 20 gone "$spawned"
+like "$(redis HGET 'later:{m}:stats' 'done')" '^[1-9]' "and did work"
+is "$(later check m | cut -f 3 | sort -u)" ok "later check"
+
+# ---- there and back: the same bytes, ids, times, priorities
+
+# print_of STATE: of all in that state: id, time (of delayed ones), priority, document.
+print_of()
+{
+    redis EVAL '
+        local list, n = {}, 0
+        local all = redis.call("ZRANGE", KEYS[1], 0, -1, "WITHSCORES")
+        for i = 1, #all, 2 do
+            n = n + 1
+            list[n] = table.concat({ all[i], ARGV[1] == "delayed" and all[i + 1] or "",
+                string.match(redis.call("HGET", KEYS[2], all[i]) or "", "p=[^\n]*") or "",
+                redis.call("HGET", KEYS[3], all[i]) }, " ")
+        end
+        table.sort(list)
+        return { n, redis.sha1hex(table.concat(list, "\n")) }' \
+        3 "later:{m}:$1" 'later:{m}:records' 'later:{m}:jobs' "$1" | tr '\n' ' '
+}
+before="$(print_of delayed)$(print_of dead)"
+for state in delayed dead; do
+    later export m --state "$state" >"$work/$state.ndjson"
+    later purge m --state "$state" --yes >/dev/null
+done
+is "$(later size m | cut -f 3,5)" "$(printf '0\t0')" "exported and purged"
+later purge m --state ready --yes >/dev/null
+later push --file "$work/delayed.ndjson" >/dev/null
+delayed=$(print_of delayed)
+later push --file "$work/dead.ndjson" >/dev/null
+later bury m --state ready --yes >/dev/null
+is "$delayed$(print_of dead)" "$before" "and pushed again: the same bytes, ids, times, priorities"
+is "$(later check m | cut -f 3 | sort -u)" ok "later check"
+
+# ---- all queues; a rate; only what is where it was seen; ^C
+
+for i in 1 2 3; do
+    later push mail '{"tenant":7}' --id "a$i" -q "all$i" >/dev/null
+    later push mail '{"tenant":8}' --id "b$i" -q "all$i" >/dev/null
+done
+is "$(later count --all-queues --type mail --where payload.tenant=7)" \
+    "$(printf 'all1\t1\nall2\t1\nall3\t1')" "count --all-queues"
+is "$(later bury --all-queues --type mail --where payload.tenant=7 --yes --json)" \
+    "$(printf '{"queue":"all%d","buried":1}\n' 1 2 3)" "bury --all-queues --json"
+later push t -q run --id r1 >/dev/null
+later push t -q run --id r2 >/dev/null
+later reserve run -n 1 >"$work/held"
+is "$(later cancel run --type t --yes)" 2 "cancel takes a running one, too"
+run later ack run r1 "$(cut -f 2 "$work/held")"
+is "$status" 77 "whose token is worth nothing then"
+is "$(later check run | cut -f 3 | sort -u)" ok "later check"
+
+for i in 1 2 3 4 5 6 7 8; do later push t -q slow --in 1h >/dev/null; done
+spawn "$later_bin" kick --all slow --rate 4 --yes
+wait_until 20 test "$(redis ZCARD 'later:{slow}:ready')" -ge 0
+wait_until 20 sh -c '[ "$(redis-cli -s "$1" ZCARD "later:{slow}:ready")" -ge 2 ]' sh "$redis_socket"
+id=$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)
+later cancel "$id" -q slow >/dev/null
+redis ZADD 'later:{slow}:delayed' XX 4000000000 "$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)" >/dev/null
+wait_until 20 gone "$spawned"
+is "$(cat "$work/spawned.out")" 6 "those that went elsewhere meanwhile are left alone"
+like "$(cat "$work/spawned.err")" '2 left alone: not where they were any more' "which is said"
+for i in 1 2 3 4 5 6 7 8; do later push t -q stop --in 1h >/dev/null; done
+spawn env --default-signal=INT "$later_bin" kick --all stop --rate 2 --yes
+wait_until 20 sh -c '[ "$(redis-cli -s "$1" ZCARD "later:{stop}:ready")" -ge 2 ]' sh "$redis_socket"
+kill -INT "$spawned"
+wait "$spawned"
+is $? 75 "^C: status 75"
+like "$(cat "$work/spawned.err")" "stopped: $(redis ZCARD 'later:{stop}:ready') of 8 kicked" "how far it came"
+
+# ---- refused
+
+# refuses WORDS ARGUMENTS...: status 64, and in these words
+refuses()
+{
+    words=$1
+    shift
+    run later "$@"
+    is "$status" 64 "$*: status 64"
+    contains "$err" "$words" "it is said why"
+}
+refuses 'of a delayed job only the time' cancel m --state delayed --older 1h
+refuses 'is none of dead, delayed' kick m --state ready
+refuses 'is none of ready, delayed' bury m --state dead
+refuses '--state is missing' purge m --type t
+refuses '--state is missing' export m --type t
+refuses '--type: given twice' count m --type a --type b
+refuses 'name one queue, or give --all-queues' count
+refuses 'takes no queue' count m --all-queues
+refuses 'Nobody can be asked here: add --yes' cancel m --type 'grave.*'
+refuses 'ID is missing' cancel
+refuses 'a condition is missing' bury m --dry-run
+finish
