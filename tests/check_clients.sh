@@ -4,7 +4,8 @@
 . "${top_srcdir:=.}/tests/tap.sh"
 
 found=0
-for script in "$top_srcdir"/clients/*/scripts/*.lua "$top_srcdir"/clients/*/*/scripts/*.lua; do
+for script in "$top_srcdir"/clients/*/scripts/*.lua "$top_srcdir"/clients/*/*/scripts/*.lua \
+    "$top_srcdir"/clients/*/*/*/scripts/*.lua; do
     [ -e "$script" ] || continue
     found=$((found + 1))
     name=${script#"$top_srcdir/"}

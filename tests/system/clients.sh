@@ -58,4 +58,29 @@ for library in phpredis predis; do
         missing "php-$library" "php-cli or php-redis, or php-predis, is not installed"
     fi
 done
+if ruby -e 'require "redis"' 2>/dev/null; then
+    conforms ruby ruby "$clients/driver.rb"
+else
+    missing ruby "ruby-redis is not installed"
+fi
+
+# The program is built once for all kinds of Redis; what Debian packs is in /usr/share/gocode.
+go_driver()
+{
+    [ -d /usr/share/gocode/src/github.com/mna/redisc ] || return 1
+    mkdir -p "$work/go/src"
+    ln -s "$clients/../../clients/go" "$work/go/src/laterd"
+    GOPATH=$work/go:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 \
+        GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
+        go build -o "$work/driver" "$clients/driver.go" >"$work/go.log" 2>&1
+}
+if ! command -v go >/dev/null; then
+    missing go "golang-go is not installed"
+elif go_driver; then
+    conforms go "$work/driver"
+elif [ -s "$work/go.log" ]; then
+    not_ok "go: the driver is built" "$work/go.log"
+else
+    missing go "golang-github-mna-redisc-dev is not installed"
+fi
 finish

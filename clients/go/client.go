@@ -1,0 +1,376 @@
+// Package laterd pushes jobs to the queues of laterd in Redis.
+//
+//	later := laterd.New(pool.Get)
+//	pushed, err := later.Push("mail", laterd.Job{Type: "mail.send", Payload: map[string]string{"to": "a@b.c"}})
+package laterd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+const (
+	protocol   = "2"
+	remembered = 60 // seconds; a call is repeated at once, or not at all
+	jobsMax    = 500
+	batchMax   = 256 << 10 // bytes in a call, unless one job is larger
+	plansMax   = 20        // heard one after the other, before it is given up
+	pause      = 50 * time.Millisecond
+)
+
+// Client pushes. It may be used by many goroutines at once.
+type Client struct {
+	// Prefix of laterd's keys, its option redis.prefix; New says "later".
+	Prefix string
+
+	get       func(key string) redis.Conn
+	mutex     sync.Mutex
+	plans     map[string]plan
+	announced map[string]bool
+	checked   bool
+}
+
+// New makes a client; get answers a connection, which is closed after each call: Pool.Get.
+func New(get func() redis.Conn) *Client {
+	return NewCluster(func(string) redis.Conn { return get() })
+}
+
+// NewCluster makes a client for a Redis Cluster: get answers a connection to where the key is, one
+// that follows MOVED and ASK, such as redisc's RetryConn.
+func NewCluster(get func(key string) redis.Conn) *Client {
+	return &Client{Prefix: "later", get: get, plans: map[string]plan{}, announced: map[string]bool{}}
+}
+
+// Pushed says what became of a job.
+type Pushed struct {
+	ID     string
+	Result string // "pushed", "replaced", "exists", or "full" (with ErrFull only)
+	State  string // of one that exists: "ready", "delayed", "reserved", "dead", "ended"
+}
+
+// IsNew is true for a new job. If not, one of this id was there, and nothing was changed.
+func (p Pushed) IsNew() bool { return p.Result == "pushed" || p.Result == "replaced" }
+
+// IsDead is true where one of this id has failed for good: nothing will run until it is kicked.
+func (p Pushed) IsDead() bool { return p.State == "dead" }
+
+// ErrFull: the queue has as many jobs as laterd's option queues.max_jobs allows. Try again later.
+var ErrFull = errors.New("laterd: the queue is full")
+
+// ErrProtocol: this Redis holds queues of another protocol than this package speaks.
+var ErrProtocol = errors.New("laterd: another protocol")
+
+// KnownJob is a job as laterd has it.
+type KnownJob struct {
+	ID, State          string // "ready", "delayed", "reserved", "dead"
+	Attempts, Priority int
+	Error              json.RawMessage // why it failed last: at, attempt, kind, text, host; or nil
+	Document           json.RawMessage
+}
+
+// Push pushes one job. Look at the answer: an id that is known changes nothing. To push again under
+// the same id after an error of the connection is safe.
+func (c *Client) Push(queue string, job Job) (Pushed, error) {
+	answers, err := c.PushMany(queue, []Job{job})
+	if len(answers) == 0 {
+		return Pushed{}, err
+	}
+	return answers[0], err
+}
+
+// PushMany pushes many, up to 500 in a call, and answers in their order. With ErrFull all were tried.
+func (c *Client) PushMany(queue string, jobs []Job) ([]Pushed, error) {
+	if err := checkQueue(queue); err != nil {
+		return nil, err
+	}
+	run := &run{c: c, queue: queue, answers: make([]Pushed, len(jobs))}
+	for i, job := range jobs { // all are checked before any is pushed
+		p, err := job.prepare()
+		if err != nil {
+			return nil, err
+		}
+		run.jobs = append(run.jobs, p)
+		run.answers[i].ID = p.id
+	}
+	if err := run.all(); err != nil {
+		return nil, err
+	}
+	for _, answer := range run.answers {
+		if answer.Result == "full" {
+			return run.answers, ErrFull
+		}
+	}
+	return run.answers, nil
+}
+
+// Show says what laterd has of a job; nil: nothing, it has ended or never was.
+func (c *Client) Show(queue, id string) (*KnownJob, error) {
+	if err := checkQueue(queue); err != nil {
+		return nil, err
+	}
+	if err := c.readPlan(queue); err != nil {
+		return nil, err
+	}
+	for _, place := range c.planOf(queue).route(queue, id) {
+		reply, err := redis.Strings(c.call(show, place, "none", id))
+		if err != nil || reply[0] != "" {
+			return known(id, reply), err
+		}
+	}
+	return nil, nil
+}
+
+func known(id string, reply []string) *KnownJob {
+	if reply == nil {
+		return nil
+	}
+	job := &KnownJob{ID: id, State: reply[0], Document: json.RawMessage(reply[3])}
+	for _, line := range strings.Split(reply[2], "\n") {
+		switch {
+		case strings.HasPrefix(line, "a="):
+			job.Attempts, _ = strconv.Atoi(line[2:])
+		case strings.HasPrefix(line, "p="):
+			job.Priority, _ = strconv.Atoi(line[2:])
+		case strings.HasPrefix(line, "e="):
+			job.Error = json.RawMessage(line[2:])
+		}
+	}
+	return job
+}
+
+var queueForm = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,64}\z`)
+
+func checkQueue(queue string) error {
+	if !queueForm.MatchString(queue) {
+		return &Refused{"queue: 1 to 64 letters, digits and _ . -"}
+	}
+	return nil
+}
+
+// run is one PushMany.
+type run struct {
+	c       *Client
+	queue   string
+	jobs    []*prepared
+	answers []Pushed
+}
+
+// to is one call: a place, how, and which jobs.
+type to struct {
+	place, mode string
+	jobs        []int
+	bytes       int
+}
+
+// all goes from place to place until every job has an answer; where the plan of shards has changed,
+// from the start.
+func (r *run) all() error {
+	open := r.route()
+	for tries := 0; len(open) > 0; {
+		again, err := r.round(open)
+		if err == nil {
+			open = again
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), "RESHARD ") || tries >= plansMax {
+			return err
+		}
+		if tries++; tries > 3 {
+			time.Sleep(pause)
+		}
+		if err = r.c.readPlan(r.queue); err != nil {
+			return err
+		}
+		open = r.route()
+	}
+	return nil
+}
+
+// route says where the jobs without an answer have to go, one place after the other.
+func (r *run) route() map[int][]string {
+	open := map[int][]string{}
+	plan := r.c.planOf(r.queue)
+	for i, answer := range r.answers {
+		if answer.Result == "" {
+			open[i] = plan.route(r.queue, r.jobs[i].id)
+		}
+	}
+	return open
+}
+
+// round makes one call at each place where a job is to go next, and answers what goes on from there.
+func (r *run) round(open map[int][]string) (map[int][]string, error) {
+	again := map[int][]string{}
+	for _, call := range r.batches(open) {
+		told, err := r.push(call)
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range call.jobs {
+			words := strings.Fields(strings.ToLower(told[i]))
+			if words[0] == "absent" {
+				again[n] = open[n][1:]
+				continue
+			}
+			r.answers[n].Result = words[0]
+			if len(words) > 1 {
+				r.answers[n].State = words[1]
+			}
+		}
+	}
+	return again, nil
+}
+
+func (r *run) batches(open map[int][]string) []*to {
+	var order []int
+	for n := range open {
+		order = append(order, n)
+	}
+	sort.Ints(order)
+	var calls []*to
+	last := map[string]*to{}
+	for _, n := range order {
+		mode, size := mode(len(open[n]) > 1, r.jobs[n].replace), len(r.jobs[n].document)
+		call := last[mode+open[n][0]]
+		if call == nil || len(call.jobs) >= jobsMax || call.bytes+size > batchMax {
+			call = &to{place: open[n][0], mode: mode}
+			last[mode+open[n][0]] = call
+			calls = append(calls, call)
+		}
+		call.jobs = append(call.jobs, n)
+		call.bytes += size
+	}
+	return calls
+}
+
+func mode(seeks, replaces bool) string {
+	switch {
+	case seeks && replaces:
+		return "seek-replace"
+	case seeks:
+		return "seek"
+	case replaces:
+		return "replace"
+	}
+	return "new"
+}
+
+func (r *run) push(call *to) ([]string, error) {
+	epoch, id := r.c.planOf(r.queue).epoch, NewID()
+	if !strings.HasPrefix(call.mode, "seek") {
+		if err := r.c.announce(call.place); err != nil {
+			return nil, err
+		}
+	}
+	if first := r.jobs[call.jobs[0]]; len(call.jobs) == 1 && call.mode == "new" && first.plain() {
+		told, err := redis.Strings(r.c.call(pushNow, call.place, id, epoch, first.id, first.document))
+		if err != nil || told[0] != "ASK" {
+			return told, err
+		}
+	}
+	args := []interface{}{remembered, call.mode + "/" + epoch}
+	for _, n := range call.jobs {
+		job := r.jobs[n]
+		args = append(args, job.id, job.when, job.rank, job.document)
+	}
+	return redis.Strings(r.c.call(push, call.place, id, args...))
+}
+
+func (c *Client) planOf(queue string) plan {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if p, known := c.plans[queue]; known {
+		return p
+	}
+	return parsePlan("")
+}
+
+func (c *Client) readPlan(queue string) error {
+	key := c.Prefix + ":{" + queue + "}:shards"
+	text, err := redis.String(c.do(key, "GET", key))
+	if err != nil && err != redis.ErrNil {
+		return err
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.plans[queue] = parsePlan(text)
+	return nil
+}
+
+// announce has `later size` find the queue.
+func (c *Client) announce(place string) error {
+	c.mutex.Lock()
+	known := c.announced[place]
+	c.announced[place] = true
+	c.mutex.Unlock()
+	if known {
+		return nil
+	}
+	_, err := c.do(c.Prefix+":queues", "SADD", c.Prefix+":queues", place)
+	return err
+}
+
+// call runs a script. Where Redis does not know it, nothing has run, and EVAL brings it.
+func (c *Client) call(s *script, place, id string, args ...interface{}) (interface{}, error) {
+	keys := s.keys(c.Prefix, place, id)
+	words := append(append([]interface{}{len(keys)}, keys...), args...)
+	reply, err := c.do(keys[0].(string), "EVALSHA", append([]interface{}{s.sha}, words...)...)
+	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
+		reply, err = c.do(keys[0].(string), "EVAL", append([]interface{}{s.text}, words...)...)
+	}
+	return reply, err
+}
+
+// do sends one command, and once more where the connection was lost: all that is sent here may be
+// repeated. The number of the protocol is compared before the first.
+func (c *Client) do(key, command string, args ...interface{}) (interface{}, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return c.again(key, command, args...)
+}
+
+func (c *Client) again(key, command string, args ...interface{}) (interface{}, error) {
+	reply, err := c.once(key, command, args...)
+	var answer redis.Error
+	if err != nil && !errors.As(err, &answer) {
+		reply, err = c.once(key, command, args...)
+	}
+	return reply, err
+}
+
+func (c *Client) once(key, command string, args ...interface{}) (interface{}, error) {
+	conn := c.get(key)
+	defer conn.Close()
+	return conn.Do(command, args...)
+}
+
+func (c *Client) check() error {
+	c.mutex.Lock()
+	checked := c.checked
+	c.mutex.Unlock()
+	if checked {
+		return nil
+	}
+	key := c.Prefix + ":protocol"
+	number, err := redis.String(c.again(key, "GET", key))
+	if err != nil && err != redis.ErrNil {
+		return err
+	}
+	if err == nil && number != protocol {
+		return fmt.Errorf("%w: this Redis holds %s, and this package knows %s", ErrProtocol, number, protocol)
+	}
+	c.mutex.Lock()
+	c.checked = true
+	c.mutex.Unlock()
+	return nil
+}

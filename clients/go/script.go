@@ -1,0 +1,51 @@
+package laterd
+
+import (
+	"crypto/sha1"
+	"embed"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+// Copies of those that laterd installs.
+//
+//go:embed scripts/*.lua
+var scriptFiles embed.FS
+
+var (
+	keysLine = regexp.MustCompile(`(?m)^-- KEYS +(.*)$`)
+	pushNow  = readScript("push_now")
+	push     = readScript("push")
+	show     = readScript("show")
+)
+
+type script struct {
+	text, sha string
+	names     []string // of its KEYS, from its head
+}
+
+func readScript(name string) *script {
+	text, err := scriptFiles.ReadFile("scripts/" + name + ".lua")
+	if err != nil {
+		panic(err)
+	}
+	sum := sha1.Sum(text)
+	s := &script{text: string(text), sha: hex.EncodeToString(sum[:])}
+	for _, line := range keysLine.FindAllStringSubmatch(s.text, -1) {
+		s.names = append(s.names, strings.Fields(line[1])...)
+	}
+	return s
+}
+
+// keys spells them; call is the id of the call, for scripts that remember what they answered.
+func (s *script) keys(prefix, place, call string) []interface{} {
+	var keys []interface{}
+	for _, name := range s.names {
+		if name == "call" {
+			name += ":" + call
+		}
+		keys = append(keys, prefix+":{"+place+"}:"+name)
+	}
+	return keys
+}

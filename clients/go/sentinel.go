@@ -1,0 +1,48 @@
+package laterd
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// Sentinel makes a Dial for redis.Pool: the master of this name, as the first Sentinel that answers
+// says, if it says of itself that it is one. options are for the master.
+func Sentinel(name string, sentinels []string, options ...redis.DialOption) func() (redis.Conn, error) {
+	return func() (redis.Conn, error) {
+		err := fmt.Errorf("laterd: no Sentinels")
+		for _, address := range sentinels {
+			var conn redis.Conn
+			if conn, err = dialMaster(name, address, options); err == nil {
+				return conn, nil
+			}
+		}
+		return nil, err
+	}
+}
+
+func dialMaster(name, address string, options []redis.DialOption) (redis.Conn, error) {
+	sentinel, err := redis.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer sentinel.Close()
+	master, err := redis.Strings(sentinel.Do("SENTINEL", "get-master-addr-by-name", name))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := redis.Dial("tcp", net.JoinHostPort(master[0], master[1]), options...)
+	if err != nil {
+		return nil, err
+	}
+	role, err := redis.Values(conn.Do("ROLE"))
+	if err == nil && string(role[0].([]byte)) != "master" {
+		err = fmt.Errorf("laterd: %s:%s is no master", master[0], master[1])
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}

@@ -1,0 +1,185 @@
+# frozen_string_literal: true
+
+require "redis"
+
+module Laterd
+  # What became of a job that was pushed. result: "pushed", "replaced", "exists"; state, of one that
+  # exists: "ready", "delayed", "reserved", "dead", "ended".
+  Pushed = Struct.new(:id, :result, :state) do
+    # Is it a new job? If not, one of this id was there, and nothing was changed.
+    def new?
+      %w[pushed replaced].include?(result)
+    end
+
+    # One of this id has failed for good: nothing will run until it is kicked (`later kick`).
+    def dead?
+      state == "dead"
+    end
+  end
+
+  # A job as laterd has it. state: "ready", "delayed", "reserved", "dead"; error: why it failed last.
+  KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, keyword_init: true) do
+    def payload
+      JSON.parse(document)["payload"]
+    end
+  end
+
+  # Pushes jobs into laterd's queues.
+  #
+  #   later = Laterd::Client.new(Redis.new(path: "/var/lib/laterd/redis.sock"))
+  #   later.push("mail.send", { to: "a@b.c" }, queue: "mail", in: 60)
+  #
+  # redis: of the gem redis, one server, Sentinels or a Cluster. A Redis::Namespace is taken off it.
+  class Client
+    PROTOCOL = "2"
+    REMEMBERED = 60   # seconds; a call is repeated at once, or not at all
+    JOBS_MAX = 500    # in a call; and bytes, unless one job is larger
+    BYTES_MAX = 262_144
+    PLANS_MAX = 20    # heard one after the other, before it is given up
+    PAUSE = 0.05      # seconds
+
+    def initialize(redis, prefix: "later")
+      @redis = redis.respond_to?(:namespace) ? redis.redis : redis
+      @prefix = prefix
+      @plans = Hash.new { |plans, queue| plans[queue] = Plan.new }
+      @announced = {}
+      @checked = false
+    end
+
+    # Pushes one job; the options are those of Job. Look at the answer: an id that is known changes
+    # nothing. Raises QueueFull.
+    def push(type, payload = nil, queue: "default", **options)
+      push_many([Job.new(type, payload, **options)], queue: queue).first
+    end
+
+    # Pushes many, up to 500 in a call. Answers in their order; QueueFull comes when all were tried.
+    def push_many(jobs, queue: "default")
+      demand_queue(queue)
+      jobs = jobs.map { |job| [job, job.document] } # all are checked before any is pushed
+      answers = {}
+      open = routed(jobs, queue, answers)
+      tries = 0
+      until open.empty?
+        begin
+          open = round(jobs, queue, open, answers)
+        rescue Redis::CommandError => e
+          raise unless e.message.start_with?("RESHARD ") && tries < PLANS_MAX
+
+          sleep(PAUSE) if (tries += 1) > 3
+          read_plan(queue)
+          open = routed(jobs, queue, answers)
+        end
+      end
+      answers = answers.sort.map(&:last)
+      answers.any? { |answer| answer.result == "full" } ? raise(QueueFull.new(queue, answers)) : answers
+    end
+
+    # What laterd has of a job; nil: nothing, it has ended or never was.
+    def show(id, queue: "default")
+      demand_queue(queue)
+      read_plan(queue).route(queue, id).each do |place|
+        state, _, record, document = script("show", place, [id])
+        # What is in Redis is UTF-8, whatever the locale is.
+        return known(id, state, *[record, document].map { |text| text.dup.force_encoding("UTF-8") }) unless state == ""
+      end
+      nil
+    end
+
+    private
+
+    def demand_queue(queue)
+      return if queue.is_a?(String) && queue.match?(/\A[A-Za-z0-9_.-]{1,64}\z/)
+
+      raise Refused, "queue: 1 to 64 letters, digits and _ . -"
+    end
+
+    def known(id, state, record, document)
+      noted = record.scan(/^([a-z]+)=(.*)$/).to_h
+      KnownJob.new(id: id, state: state, attempts: noted["a"].to_i, priority: noted["p"].to_i,
+                   error: noted["e"] && JSON.parse(noted["e"]), document: document)
+    end
+
+    # The places that jobs have to go to, one after the other.
+    def routed(jobs, queue, answers)
+      jobs.each_index.reject { |n| answers.key?(n) }.to_h { |n| [n, @plans[queue].route(queue, jobs[n][0].id)] }
+    end
+
+    # One call at each place where a job is to go next. Answers what has to go on from there.
+    def round(jobs, queue, open, answers)
+      again = {}
+      batches(jobs, open).each do |place, mode, numbers|
+        told = push_at(place, mode, @plans[queue].epoch, numbers.map { |n| jobs[n] })
+        numbers.zip(told) do |n, answer|
+          result, state = answer.downcase.split
+          result == "absent" ? again[n] = open[n].drop(1) : answers[n] = Pushed.new(jobs[n][0].id, result, state)
+        end
+      end
+      again
+    end
+
+    # What goes in one call: the same place and mode, and no more than a call may have.
+    def batches(jobs, open)
+      modes = open.group_by do |n, places|
+        [places[0], "#{"seek" if places.size > 1}#{"-" if places.size > 1 && jobs[n][0].replace}" \
+                    "#{jobs[n][0].replace ? "replace" : ("new" if places.size == 1)}"]
+      end
+      modes.flat_map do |(place, mode), group|
+        bytes = count = 0
+        group.map(&:first).slice_when do |_, n|
+          count += 1
+          bytes += jobs[n][1].bytesize
+          full = count >= JOBS_MAX || bytes > BYTES_MAX
+          count = bytes = 0 if full
+          full
+        end.map { |numbers| [place, mode, numbers] }
+      end
+    end
+
+    def push_at(place, mode, epoch, batch)
+      call = Job.uuid
+      job, document = batch.first
+      announce(place) unless mode.start_with?("seek")
+      if batch.size == 1 && mode == "new" && job.plain?
+        answers = script("push_now", place, [epoch, job.id, document], call)
+        return answers unless answers == ["ASK"]
+      end
+      script("push", place, [REMEMBERED, "#{mode}/#{epoch}",
+                             *batch.flat_map { |one, text| [one.id, one.when, one.rank, text] }], call)
+    end
+
+    # So that `later size` finds the queue.
+    def announce(place)
+      check_protocol
+      @announced[place] ||= @redis.call("SADD", "#{@prefix}:queues", place) && true
+    end
+
+    def read_plan(queue)
+      check_protocol
+      @plans[queue] = Plan.new(@redis.get("#{@prefix}:{#{queue}}:shards"))
+    end
+
+    # A script. Where Redis does not know it, nothing has run, and EVAL brings it.
+    def script(name, place, args, call = "none")
+      check_protocol
+      script = Script.named(name)
+      with = { keys: script.keys(@prefix, place, call), argv: args }
+      begin
+        @redis.evalsha(script.sha, **with)
+      rescue Redis::CommandError => e
+        raise unless e.message.start_with?("NOSCRIPT")
+
+        @redis.eval(script.text, **with)
+      end
+    end
+
+    def check_protocol
+      return if @checked
+
+      number = @redis.get("#{@prefix}:protocol")
+      raise WrongProtocol, "this Redis holds protocol #{number}, and this client knows #{PROTOCOL}" \
+        unless [nil, PROTOCOL].include?(number)
+
+      @checked = true
+    end
+  end
+end

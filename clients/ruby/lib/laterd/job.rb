@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require "json"
+require "securerandom"
+
+module Laterd
+  # A payload that is JSON already: its bytes are pushed as they are.
+  RawJSON = Struct.new(:text)
+
+  # A job to push. Times and durations are seconds, and may have a fraction; what is not said is
+  # laterd's default for the type.
+  #
+  #   id            the same id is the same job; none: a new UUIDv7
+  #   in, at        wait so long; wait until that Time or UNIX time. Not both
+  #   priority      -100 to 100, higher first
+  #   max_attempts, timeout, expires_at, trace
+  #   backoff       a number, a list of numbers, or { base:, max: }
+  #   lock          the job runs only while it holds this lock
+  #   result        what the handler gives back is kept so long
+  #   unique_for    the id stays taken so long after the job has ended
+  #   replace       a job of this id that waits is replaced
+  class Job
+    DEPTH_MAX = 127 # the document is one more
+    BYTES_MAX = 1_048_576
+    OPTIONS = %i[id in at priority max_attempts timeout backoff expires_at trace lock result unique_for replace].freeze
+    MEMBERS = %i[trace priority max_attempts timeout expires_at backoff lock result].freeze
+
+    attr_reader :type, :payload, :id, :replace
+
+    def initialize(type, payload = nil, **options)
+      unknown = options.keys - OPTIONS
+      raise Refused, "no such option: #{unknown.join(" ")}" unless unknown.empty?
+
+      @type = type
+      @payload = payload
+      @options = options.compact
+      @id = options[:id] || Job.uuid
+      @replace = options[:replace] ? true : false
+      %i[at expires_at].each { |name| @options[name] = @options[name].to_f if @options[name].is_a?(Time) }
+      check
+    end
+
+    # The document, which laterd keeps byte for byte.
+    def document
+      members = { type: type, id: id }.merge(@options.slice(*MEMBERS))
+      members.delete(:priority) if members[:priority] == 0
+      bytes = JSON.generate(members)
+      bytes = "#{bytes[0..-2]},\"payload\":#{payload_bytes}}" unless payload.nil?
+      demand(bytes.bytesize <= BYTES_MAX, "too large: #{bytes.bytesize} bytes, #{BYTES_MAX} allowed")
+      bytes
+    end
+
+    # As scripts/push.lua takes it.
+    def when
+      return "+#{Job.decimal(@options[:in])}" if @options.fetch(:in, 0).positive?
+
+      @options.fetch(:at, 0).positive? ? Job.decimal(@options[:at]) : ""
+    end
+
+    # The same for the priority, and how long the id stays taken.
+    def rank
+      seconds = @options.fetch(:unique_for, 0)
+      "#{@options.fetch(:priority, 0)}#{"/#{Job.decimal(seconds)}" if seconds.positive?}"
+    end
+
+    # Is it the usual job, for which push_now is enough?
+    def plain?
+      !replace && self.when == "" && rank == "0"
+    end
+
+    # UUIDv7: the time in milliseconds, then chance.
+    def self.uuid
+      time = (Time.now.to_r * 1000).to_i
+      chance = SecureRandom.random_number(1 << 74)
+      hex = format("%012x7%03x%04x%012x", time, chance >> 62, 0x8000 | chance >> 48 & 0x3fff, chance & 0xffffffffffff)
+      hex.sub(/\A(.{8})(.{4})(.{4})(.{4})(.{12})\z/, '\1-\2-\3-\4-\5')
+    end
+
+    # Scripts take plain decimals, never 1e3.
+    def self.decimal(number)
+      format("%.6f", number).sub(/\.?0+\z/, "")
+    end
+
+    private
+
+    def payload_bytes
+      if payload.is_a?(RawJSON)
+        text = payload.text.dup.force_encoding("UTF-8")
+        demand(text.valid_encoding?, "payload: not UTF-8")
+        demand(JSON.parse("[#{text}]", max_nesting: DEPTH_MAX + 1).size == 1, "payload: not one JSON value")
+        return text
+      end
+      JSON.generate(payload, max_nesting: DEPTH_MAX)
+    rescue JSON::JSONError, EncodingError => e
+      raise Refused, "payload: #{e.message}"
+    end
+
+    def check
+      demand(type.is_a?(String) && type.match?(/\A[A-Za-z0-9_.:-]{1,128}\z/), "type: 1 to 128 letters, digits and _ . : -")
+      demand(id.is_a?(String) && id.match?(/\A[!-~]{1,200}\z/), "id: 1 to 200 printable ASCII characters without space")
+      whole(:priority, -100, 100)
+      whole(:max_attempts, 1, 1_000_000)
+      check_times
+      check_backoff
+      check_text(:trace, "at most 256 bytes, no control characters") do |text|
+        text.bytesize <= 256 && text.valid_encoding? && !text.match?(/[\u0000-\u001f\u007f]/)
+      end
+      check_text(:lock, "1 to 200 printable ASCII characters without space or brace") do |text|
+        text.match?(/\A[!-z|~]{1,200}\z/)
+      end
+    end
+
+    def check_times
+      between(:in, 0, 315_360_000)
+      between(:at, 0, 100_000_000_000)
+      at = @options.fetch(:at, 0)
+      demand(at.zero? || at >= 1_000_000_000, "at: before the year 2001; a delay is in")
+      demand(!(@options.fetch(:in, 0).positive? && at.positive?), "in or at, not both")
+      between(:timeout, 0, 604_800, above: true)
+      between(:expires_at, 0, Float::MAX, above: true)
+      between(:result, 0, 86_400)
+      between(:unique_for, 0, 1_000_000_000)
+    end
+
+    def check_backoff
+      backoff = @options.fetch(:backoff, 0)
+      waits = case backoff
+              when Array then backoff
+              when Hash then backoff.values
+              else [backoff]
+              end
+      demand((1..32).cover?(waits.size), "backoff: a number, a list of 1 to 32 numbers, or base and max")
+      demand(!backoff.is_a?(Hash) || (backoff.keys.map(&:to_s) - %w[base max]).empty?, "backoff: base and max")
+      demand(waits.all? { |wait| number?(wait) && wait >= 0 }, "backoff: seconds, from 0")
+    end
+
+    def check_text(name, rule)
+      text = @options[name]
+      demand(text.nil? || text.is_a?(String) && yield(text), "#{name}: #{rule}")
+    end
+
+    def whole(name, min, max)
+      value = @options.fetch(name, min)
+      demand(value.is_a?(Integer) && value.between?(min, max), "#{name}: a whole number from #{min} to #{max}")
+    end
+
+    def between(name, min, max, above: false)
+      value = @options[name]
+      return if value.nil?
+
+      demand(number?(value) && value.between?(min, max) && !(above && value == min),
+             "#{name}: seconds, #{above ? "above" : "from"} #{min} to #{max}")
+    end
+
+    def number?(value)
+      value.is_a?(Numeric) && value.real? && value.to_f.finite?
+    end
+
+    def demand(so, text)
+      raise Refused, text unless so
+    end
+  end
+end

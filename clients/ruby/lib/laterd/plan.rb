@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+module Laterd
+  # Over how many shards a queue is spread: doc/protocol.md, "Shards".
+  class Plan
+    attr_reader :epoch
+
+    # text: of the key `shards` of the plain queue; nil: it is not spread.
+    def initialize(text = nil)
+      @epoch, count, *formers = text.to_s.split
+      @epoch ||= "0"
+      @count = (count || 1).to_i
+      @formers = formers.map(&:to_i)
+    end
+
+    # Where to look for an id, one place after the other; the last is the one it is pushed to.
+    def route(queue, id)
+      last = place(queue, @count, id)
+      @formers.map { |count| place(queue, count, id) }.uniq - [last] + [last]
+    end
+
+    # CRC16/XMODEM, which Redis Cluster uses for slots.
+    def self.crc16(bytes)
+      bytes.each_byte.reduce(0) do |crc, byte|
+        8.times.reduce(crc ^ byte << 8) { |value, _| (value & 0x8000 == 0 ? value << 1 : value << 1 ^ 0x1021) & 0xffff }
+      end
+    end
+
+    private
+
+    def place(queue, count, id)
+      count > 1 ? "#{queue}/#{Plan.crc16(id) % count}" : queue
+    end
+  end
+end

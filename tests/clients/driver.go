@@ -1,0 +1,228 @@
+// The Go client under judge.py. README.md says what is spoken.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/mna/redisc"
+	"laterd"
+)
+
+type place struct {
+	Kind, Socket, Master, Prefix string
+	Nodes                        [][2]interface{}
+}
+
+type call struct {
+	Open     *place
+	Push     json.RawMessage
+	PushMany []json.RawMessage `json:"push_many"`
+	Show     *string
+	Queue    string
+}
+
+func open(p *place) *laterd.Client {
+	var nodes []string
+	for _, node := range p.Nodes {
+		nodes = append(nodes, fmt.Sprintf("%v:%v", node[0], node[1]))
+	}
+	client := laterd.New((&redis.Pool{MaxIdle: 1, Dial: func() (redis.Conn, error) {
+		return redis.Dial("unix", p.Socket)
+	}}).Get)
+	switch p.Kind {
+	case "sentinel":
+		client = laterd.New((&redis.Pool{MaxIdle: 1, Dial: laterd.Sentinel(p.Master, nodes)}).Get)
+	case "cluster":
+		cluster := &redisc.Cluster{StartupNodes: nodes}
+		client = laterd.NewCluster(func(key string) redis.Conn {
+			conn := cluster.Get()
+			redisc.BindConn(conn, key)
+			retry, _ := redisc.RetryConn(conn, 3, 50*time.Millisecond)
+			return retry
+		})
+	}
+	if p.Prefix != "" {
+		client.Prefix = p.Prefix
+	}
+	return client
+}
+
+// job: what Go's types cannot hold, an empty id or a time-out of 0 that was said, is refused here.
+func job(text []byte) (laterd.Job, error) {
+	var m struct {
+		Type, Payload_json, Id, Trace, Lock     *string
+		Payload, Backoff                        json.RawMessage
+		Priority, Max_attempts                  *int
+		In, At, Timeout, Expires_at, Unique_for *float64
+		Result                                  *float64
+		Replace                                 bool
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return laterd.Job{}, &laterd.Refused{Text: err.Error()}
+	}
+	for _, text := range []*string{m.Id, m.Lock} {
+		if text != nil && *text == "" {
+			return laterd.Job{}, &laterd.Refused{Text: "empty"}
+		}
+	}
+	for _, number := range []*float64{m.Timeout, m.Expires_at} {
+		if number != nil && *number == 0 {
+			return laterd.Job{}, &laterd.Refused{Text: "0"}
+		}
+	}
+	if m.Max_attempts != nil && *m.Max_attempts == 0 {
+		return laterd.Job{}, &laterd.Refused{Text: "0"}
+	}
+	job := laterd.Job{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock),
+		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), ExpiresAt: moment(m.Expires_at),
+		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
+		Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
+	if m.Payload_json != nil {
+		job.Payload = json.RawMessage(*m.Payload_json)
+	} else if m.Payload != nil {
+		job.Payload = m.Payload
+	}
+	return job, backoff(&job, m.Backoff)
+}
+
+func backoff(job *laterd.Job, text json.RawMessage) error {
+	var one float64
+	var list []float64
+	var both struct{ Base, Max, Factor *float64 }
+	switch {
+	case text == nil:
+	case json.Unmarshal(text, &one) == nil:
+		job.Backoff = one
+	case json.Unmarshal(text, &list) == nil:
+		job.Backoff = list
+	case json.Unmarshal(text, &both) == nil && both.Factor == nil:
+		job.Backoff = laterd.Backoff{Base: seconds(both.Base), Max: seconds(both.Max)}
+	default:
+		return &laterd.Refused{Text: "backoff"}
+	}
+	return nil
+}
+
+func text_of(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+func number(value *int) int {
+	if value == nil {
+		return 0
+	}
+	return *value
+}
+
+func seconds(value *float64) float64 {
+	if value == nil {
+		return 0
+	}
+	return *value
+}
+
+func duration(value *float64) time.Duration {
+	return time.Duration(math.Round(seconds(value) * 1e9))
+}
+
+func moment(value *float64) time.Time {
+	if value == nil {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(math.Round(*value * 1e6)))
+}
+
+func told(p laterd.Pushed) map[string]interface{} {
+	answer := map[string]interface{}{"id": p.ID, "result": p.Result}
+	if p.State != "" {
+		answer["state"] = p.State
+	}
+	return answer
+}
+
+func pushMany(client *laterd.Client, c call) ([]map[string]interface{}, error) {
+	var jobs []laterd.Job
+	for _, text := range c.PushMany {
+		job, err := job(text)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, job)
+	}
+	answers, err := client.PushMany(c.Queue, jobs)
+	results := []map[string]interface{}{}
+	for _, answer := range answers {
+		results = append(results, told(answer))
+	}
+	return results, err
+}
+
+func answer(client **laterd.Client, c call) (interface{}, error) {
+	switch {
+	case c.Open != nil:
+		*client = open(c.Open)
+		return struct{}{}, nil
+	case c.Push != nil:
+		job, err := job(c.Push)
+		if err != nil {
+			return nil, err
+		}
+		pushed, err := (*client).Push(c.Queue, job)
+		return told(pushed), err
+	case c.Show != nil:
+		known, err := (*client).Show(c.Queue, *c.Show)
+		if known == nil {
+			return map[string]interface{}{"state": nil}, err
+		}
+		answer := map[string]interface{}{"state": known.State, "attempts": known.Attempts,
+			"priority": known.Priority, "document": known.Document}
+		if known.Error != nil {
+			answer["error"] = known.Error
+		}
+		return answer, err
+	}
+	results, err := pushMany(*client, c)
+	return map[string]interface{}{"results": results}, err
+}
+
+func main() {
+	var client *laterd.Client
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var c call
+		if err := json.Unmarshal(line, &c); err != nil {
+			panic(err)
+		}
+		said, err := answer(&client, c)
+		var refused *laterd.Refused
+		kind := "redis"
+		switch {
+		case err == nil:
+			kind = ""
+		case errors.As(err, &refused):
+			kind = "refused"
+		case errors.Is(err, laterd.ErrFull):
+			kind = "full"
+		case errors.Is(err, laterd.ErrProtocol):
+			kind = "protocol"
+		}
+		if kind != "" {
+			said = map[string]string{"error": kind, "text": err.Error()}
+		}
+		json.NewEncoder(os.Stdout).Encode(said)
+	}
+}

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+# The Ruby client under judge.py. README.md says what is spoken.
+
+$LOAD_PATH.unshift File.expand_path("../../clients/ruby/lib", __dir__)
+require "laterd"
+
+# As redis-namespace is, which is not always installed: the original is in `redis`.
+Namespaced = Struct.new(:namespace, :redis)
+
+def open_redis(place)
+  nodes = place["nodes"]&.map { |host, port| { host: host, port: port } }
+  case place["kind"]
+  when "single" then Redis.new(path: place["socket"])
+  when "sentinel" then Redis.new(url: "redis://#{place["master"]}", sentinels: nodes, role: :master)
+  when "cluster" then Redis.new(cluster: place["nodes"].map { |host, port| "redis://#{host}:#{port}" })
+  end
+end
+
+def job(members)
+  members = members.transform_keys(&:to_sym)
+  type = members.delete(:type)
+  payload = members.delete(:payload)
+  payload = Laterd::RawJSON.new(members.delete(:payload_json)) if members.key?(:payload_json)
+  Laterd::Job.new(type, payload, **members)
+end
+
+def told(pushed)
+  pushed.to_h.compact
+end
+
+def answer(call)
+  queue = call["queue"]
+  if call["open"]
+    redis = open_redis(call["open"])
+    redis = Namespaced.new(call["open"]["client_prefix"], redis) if call["open"]["client_prefix"]
+    $later = Laterd::Client.new(redis, prefix: call["open"].fetch("prefix", "later"))
+    {}
+  elsif call["push"]
+    told($later.push_many([job(call["push"])], queue: queue).first)
+  elsif call["push_many"]
+    { results: $later.push_many(call["push_many"].map { |one| job(one) }, queue: queue).map { |one| told(one) } }
+  else
+    known = $later.show(call["show"], queue: queue)
+    known ? known.to_h.compact.merge(document: JSON.parse(known.document)) : { state: nil }
+  end
+end
+
+$stdout.sync = true
+$stdin.set_encoding("UTF-8")
+while (line = $stdin.gets)
+  begin
+    said = answer(JSON.parse(line, max_nesting: 200))
+  rescue Laterd::Refused => e
+    said = { error: "refused", text: e.message }
+  rescue Laterd::QueueFull => e
+    said = { error: "full", text: e.message }
+  rescue Laterd::WrongProtocol => e
+    said = { error: "protocol", text: e.message }
+  rescue Redis::BaseError => e
+    said = { error: "redis", text: e.message }
+  end
+  puts JSON.generate(said, max_nesting: 200)
+end
