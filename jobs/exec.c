@@ -68,23 +68,70 @@ static enum later_result perform_once(struct later_job *job, const struct exec_p
 
 static enum later_result perform(struct later_job *job)
 {
-    const char *name = later_job_type(job) + strlen("exec.");
-    const struct exec_program *program = exec_config_find(name);
+    const char *type = later_job_type(job);
+    const struct exec_program *program = exec_config_of_type(type);
 
     if (!program) {
-        later_job_error(job, "no program configured: plugins.config.exec.%.100s is missing", name);
+        later_job_error(job, "no program configured: plugins.config.exec.%.100s is missing",
+                        type + strlen("exec."));
         return LATER_BURY;
     }
+    if (program->parallel)
+        return exec_parallel_perform(job, program);
     return program->lines ? exec_lines_perform(job, program) : perform_once(job, program);
+}
+
+static uint32_t room(const char *type)
+{
+    return exec_parallel_room(exec_config_of_type(type));
+}
+
+/* --- the types that the configuration names --- */
+
+static struct later_type *more;
+
+static void add_type(size_t *count, const struct exec_program *program, const char *name)
+{
+    struct later_type *type = &more[(*count)++];
+
+    *type = (struct later_type){ .name = name, .perform = perform };
+    if (!program->parallel)
+        return;
+    type->mode = LATER_EVENT;
+    type->cancel = exec_parallel_cancel;
+    type->room = room;
+}
+
+/* exec.* is for serial types, so one with `parallel` is named by itself. */
+const struct later_type *exec_more_types(void)
+{
+    const struct exec_program *program;
+    size_t count = 1;
+
+    for (size_t i = 0; (program = exec_config_at(i)); i++)
+        count += program->type_count + 1;
+    free(more);
+    more = calloc(count, sizeof *more);
+    count = 0;
+    for (size_t i = 0; more && (program = exec_config_at(i)); i++) {
+        if (program->parallel)
+            add_type(&count, program, program->type);
+        for (size_t n = 0; n < program->type_count; n++)
+            add_type(&count, program, program->types[n]);
+    }
+    return more;
 }
 
 static void stop(void)
 {
     exec_lines_stop();
     exec_config_free();
+    free(more);
+    more = NULL;
 }
 
 static const struct later_type types[] = { { .name = "exec.*", .perform = perform }, { 0 } };
 
 LATER_PLUGIN(.name = "exec", .version = "1", .types = types, .config = exec_config,
-             .config_done = exec_config_done, .stop = stop, .config_help = exec_config_help);
+             .config_done = exec_config_done, .stop = stop, .config_help = exec_config_help,
+             .more_types = exec_more_types);

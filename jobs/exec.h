@@ -8,6 +8,8 @@
  *     exec_child.c    start a program
  *     exec_run.c      listen to it, and end it when its time is over
  *     exec_lines.c    the other handler: jobs for a long-lived program, a line each
+ *     exec_parallel.c event jobs for long-lived programs that do many at once
+ *     exec_peer.c     one of these: what it is handed, what it answers, its end
  *     exec_process.c  a long-lived program: start, watch, end
  *     exec_reader.c   lines out of a pipe, in bounded memory
  *     exec_answer.c   a job as a line, and the line that answers it
@@ -23,16 +25,22 @@
 
 /* A configured program. */
 struct exec_program {
-    char *name;     /* of the type exec.NAME */
+    char *type;     /* exec.NAME */
+    char *name;     /* borrowed from it */
     char **argv;    /* NULL-terminated; argv[0] is an absolute path */
     char **env;     /* NULL-terminated, "KEY=value" */
     char *dir;      /* where it runs */
     char *env_file; /* more of env, from a file that is read once; NULL: none, or read */
     size_t argc, env_count;
-    size_t output_max;            /* bytes of its output that are kept: the last ones */
-    bool lines;                   /* long-lived: a line in, a line out for each job */
-    unsigned long recycle;        /* lines: ended after so many jobs; 0: never */
+    size_t output_max;     /* bytes of its output that are kept: the last ones */
+    bool lines;            /* long-lived: a line in, a line out for each job */
+    unsigned long recycle; /* lines: ended after so many jobs; 0: never */
+    char **types;          /* besides exec.NAME; NULL-terminated, names or patterns */
+    size_t type_count;
+    unsigned long parallel;       /* lines: jobs at once in each; 0: one, and the worker waits */
+    unsigned long programs;       /* with parallel: how many a worker has */
     struct exec_process *process; /* lines: this worker's; owned */
+    struct exec_crew *crew;       /* with parallel: this worker's; owned */
 };
 
 /* The callbacks of the plugin. */
@@ -41,8 +49,10 @@ int exec_config_done(char *err, size_t n);
 void exec_config_free(void);
 extern const char exec_config_help[];
 
-/* The program of this name, or NULL. */
+/* The program of this name, or NULL. And the one that performs jobs of this type: exec.NAME, or the
+ * longest match of `types`. */
 const struct exec_program *exec_config_find(const char *name);
+const struct exec_program *exec_config_of_type(const char *type);
 
 /* The index-th of all programs, or NULL behind the last. */
 const struct exec_program *exec_config_at(size_t index);
@@ -94,6 +104,21 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
 /* Performs a job by the long-lived program, which is started where none runs. Blocks until the
  * answer is there or the program has ended. */
 enum later_result exec_lines_perform(struct later_job *job, const struct exec_program *program);
+
+/* The same for a program with `parallel`: an event job. How many more it has room for. Asks it to
+ * give up a job that was handed to it. */
+enum later_result exec_parallel_perform(struct later_job *job, const struct exec_program *program);
+uint32_t exec_parallel_room(const struct exec_program *program);
+void exec_parallel_cancel(struct later_job *job);
+
+/* This worker's processes of such a program, none as yet. NULL without memory. Then: closes their
+ * inputs; ends and frees them, as exec_lines_stop() does. */
+struct exec_crew *exec_crew_new(void);
+void exec_parallel_close_inputs(const struct exec_program *program);
+void exec_crew_free(const struct exec_program *program);
+
+/* The list of types that the configuration names, as in struct later_plugin. */
+const struct later_type *exec_more_types(void);
 
 /* Ends all long-lived programs of this worker: their standard input is closed; a second later TERM,
  * two seconds later KILL. */

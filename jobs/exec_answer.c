@@ -112,16 +112,15 @@ static uint32_t take_result(struct later_job *job, const json_t *answer)
     return LATER_RETRY;
 }
 
-/* {"log":LEVEL,"text":"…"}: with the job's fields where it names the present one. */
-static void take_log(const struct later_job *job, const char *program, const json_t *answer,
-                     bool of_job)
+/* {"log":LEVEL,"text":"…"}: with the fields of the job that it names. */
+static void take_log(const struct later_job *job, const char *program, const json_t *answer)
 {
     int level = exec_output_level_of(later_json_string(answer, "log", ""));
     const char *text = later_json_string(answer, "text", "");
 
     if (level < 0)
         level = LATER_INFO;
-    if (of_job)
+    if (job)
         later_job_log(job, (enum later_level)level, "%s", text);
     else
         later_log("exec", (enum later_level)level, "%s: %s", program, text);
@@ -138,36 +137,39 @@ static void take_progress(struct later_job *job, const json_t *progress)
 static enum exec_answer_kind take(struct later_job *job, const char *program, const json_t *line,
                                   struct exec_answer *answer)
 {
-    const char *id = later_json_string(line, "id", NULL);
-    bool of_job = job && id && strcmp(id, later_job_id(job)) == 0;
+    const json_t *progress = json_object_get(line, "progress");
 
     if (json_object_get(line, "log")) {
-        take_log(job, program, line, of_job);
+        take_log(job, program, line);
         return EXEC_ANSWER_NOTE;
     }
-    if (of_job && json_object_get(line, "progress")) {
-        take_progress(job, json_object_get(line, "progress"));
+    if (job && progress) {
+        take_progress(job, progress);
         return EXEC_ANSWER_NOTE;
     }
-    answer->why = !id   ? "without id"
-                  : job ? "for another job than the present one"
-                        : "it has no job";
-    if (!of_job)
+    answer->ends = !progress;
+    answer->why = answer->id[0] ? "for another job than the present one" : "without id";
+    if (!job)
         return EXEC_ANSWER_REFUSED;
     answer->result = take_result(job, line);
     answer->last = json_is_true(json_object_get(line, "last"));
     return EXEC_ANSWER_RESULT;
 }
 
-enum exec_answer_kind exec_answer_read(struct later_job *job, const char *program, const char *line,
-                                       struct exec_answer *answer)
+enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *program,
+                                       const char *line, struct exec_answer *answer)
 {
     json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     enum exec_answer_kind kind = EXEC_ANSWER_REFUSED;
+    const char *id;
 
     *answer = (struct exec_answer){ .why = object ? "not a JSON object" : "not JSON" };
-    if (json_is_object(object))
-        kind = take(job, program, object, answer);
+    if (json_is_object(object)) {
+        id = later_json_string(object, "id", "");
+        if (strlen(id) < sizeof answer->id)
+            strcpy(answer->id, id);
+        kind = take(answer->id[0] ? find(arg, id) : NULL, program, object, answer);
+    }
     json_decref(object);
     return kind;
 }

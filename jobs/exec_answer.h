@@ -33,14 +33,19 @@ enum exec_answer_kind {
 };
 
 struct exec_answer {
+    char id[201];    /* the job that it names; "": none */
     uint32_t result; /* enum later_result */
     bool last;       /* the program ends after this one */
+    bool ends;       /* REFUSED: it would have been a result */
     const char *why; /* REFUSED: static */
 };
 
-/* Reads a line. job: the present one, NULL for none. A result sets the job's error and when to try
+/* The job of this id that the program has; NULL: it has none. */
+typedef struct later_job *exec_find(void *arg, const char *id);
+
+/* Reads a line. A result sets the job's error and when to try
  * again; one that says nothing that is known is a retry. program: its name in the log. */
-enum exec_answer_kind exec_answer_read(struct later_job *job, const char *program, const char *line,
-                                       struct exec_answer *answer);
+enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *program,
+                                       const char *line, struct exec_answer *answer);
 
 #endif

@@ -12,6 +12,8 @@
 #define OUTPUT_DEFAULT 65536
 #define OUTPUT_MAX     16777216
 #define RECYCLE_MAX    1000000000
+#define PARALLEL_MAX   10000
+#define PROGRAMS_MAX   64
 
 const char exec_config_help[] =
     "plugins.config.exec.NAME: the program that performs jobs of type exec.NAME\n"
@@ -24,6 +26,9 @@ const char exec_config_help[] =
     "75: given back without an attempt; else: retried.\n"
     "  lines       true: it is long-lived; one JSON line in for each job, one\n"
     "              on descriptor 3 to answer it\n"
+    "  parallel    with lines: so many jobs at once in each program; default 0, one\n"
+    "  programs    with parallel: so many programs in each worker; default 1\n"
+    "  types       jobs of these types, too: names, or beginnings and a star\n"
     "  recycle     with lines: a fresh one after so many jobs; default 0, never\n"
     "Lines, and all else: later-job(3), section exec.";
 
@@ -45,6 +50,35 @@ const struct exec_program *exec_config_find(const char *name)
     return NULL;
 }
 
+/* How much of the type a name, or a beginning and a star, matches; 0: not at all. */
+static size_t match(const char *pattern, const char *type)
+{
+    size_t len = strlen(pattern);
+
+    if (len > 0 && pattern[len - 1] == '*')
+        return strncmp(pattern, type, len - 1) == 0 ? len : 0;
+    return strcmp(pattern, type) == 0 ? SIZE_MAX : 0;
+}
+
+const struct exec_program *exec_config_of_type(const char *type)
+{
+    const struct exec_program *found = NULL;
+    size_t most = 0, len;
+
+    for (size_t i = 0; i < program_count; i++) {
+        if (strcmp(programs[i].type, type) == 0)
+            return &programs[i];
+        for (size_t n = 0; n < programs[i].type_count; n++) {
+            len = match(programs[i].types[n], type);
+            if (len > most) {
+                most = len;
+                found = &programs[i];
+            }
+        }
+    }
+    return found;
+}
+
 const struct exec_program *exec_config_at(size_t index)
 {
     return index < program_count ? &programs[index] : NULL;
@@ -60,9 +94,11 @@ static void free_strings(char **strings)
 void exec_config_free(void)
 {
     for (size_t i = 0; i < program_count; i++) {
-        free(programs[i].name);
+        exec_crew_free(&programs[i]);
+        free(programs[i].type);
         free(programs[i].dir);
         free(programs[i].env_file);
+        free_strings(programs[i].types);
         free_strings(programs[i].argv);
         free_strings(programs[i].env);
         exec_process_free(programs[i].process);
@@ -100,12 +136,14 @@ static struct exec_program *program_of(const char *name)
     programs = grown;
     program = &programs[program_count];
     memset(program, 0, sizeof *program);
-    program->name = strdup(name);
+    if (asprintf(&program->type, "exec.%s", name) < 0)
+        return NULL;
+    program->name = program->type + strlen("exec.");
     program->dir = strdup("/");
     program->output_max = OUTPUT_DEFAULT;
-    if (!program->name || !program->dir) {
-        free(program->name);
-        free(program->dir);
+    program->programs = 1;
+    if (!program->dir) {
+        free(program->type);
         return NULL;
     }
     program_count++;
@@ -188,14 +226,24 @@ static int set_lines(struct exec_program *program, const char *value, char *err,
     return 0;
 }
 
-static int set_recycle(struct exec_program *program, const char *value, char *err, size_t n)
+static int set_number(unsigned long *number, const char *value, unsigned long least,
+                      unsigned long most, char *err, size_t n)
 {
     char *end;
 
     errno = 0;
-    program->recycle = strtoul(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end || errno || program->recycle > RECYCLE_MAX)
-        return refuse(err, n, "must be a number of jobs from 0 to 1000000000");
+    *number = strtoul(value, &end, 10);
+    if (value[0] >= '0' && value[0] <= '9' && !*end && !errno && *number >= least &&
+        *number <= most)
+        return 0;
+    snprintf(err, n, "must be a number from %lu to %lu", least, most);
+    return -1;
+}
+
+static int set_type(struct exec_program *program, const char *value, char *err, size_t n)
+{
+    if (append(&program->types, &program->type_count, value) != 0)
+        return refuse(err, n, "no memory");
     return 0;
 }
 
@@ -224,10 +272,16 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     if (strcmp(dot, ".lines") == 0)
         return set_lines(program, value, err, n);
     if (strcmp(dot, ".recycle") == 0)
-        return set_recycle(program, value, err, n);
+        return set_number(&program->recycle, value, 0, RECYCLE_MAX, err, n);
+    if (strcmp(dot, ".parallel") == 0)
+        return set_number(&program->parallel, value, 0, PARALLEL_MAX, err, n);
+    if (strcmp(dot, ".programs") == 0)
+        return set_number(&program->programs, value, 1, PROGRAMS_MAX, err, n);
+    if (strncmp(dot, ".types.", 7) == 0)
+        return set_type(program, value, err, n);
     return refuse(err, n,
                   "unknown; there are argv (a list), env (a group), env_file, dir, output_max, "
-                  "lines and recycle");
+                  "lines, parallel, programs, types (a list) and recycle");
 }
 
 static int check_program(const struct exec_program *program, char *err, size_t n)
@@ -250,6 +304,12 @@ static int check_program(const struct exec_program *program, char *err, size_t n
     else if (program->recycle && !program->lines)
         snprintf(err, n, "%s: recycle is for long-lived programs only: lines = true",
                  program->name);
+    else if (program->parallel && !program->lines)
+        snprintf(err, n, "%s: parallel is for long-lived programs only: lines = true",
+                 program->name);
+    else if (program->programs > 1 && !program->parallel)
+        snprintf(err, n, "%s: programs: how many with parallel; without it there is one a worker",
+                 program->name);
     else
         return 0;
     return -1;
@@ -265,9 +325,11 @@ int exec_config_done(char *err, size_t n)
             return -1;
         free(programs[i].env_file);
         programs[i].env_file = NULL;
-        if (programs[i].lines && !programs[i].process)
+        if (programs[i].parallel && !programs[i].crew)
+            programs[i].crew = exec_crew_new();
+        else if (programs[i].lines && !programs[i].process)
             programs[i].process = exec_process_new();
-        if (programs[i].lines && !programs[i].process)
+        if (programs[i].lines && !programs[i].process && !programs[i].crew)
             return refuse(err, n, "no memory");
     }
     return 0;

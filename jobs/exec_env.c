@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ENV_OURS = 9 };
+enum { ENV_OURS = 10 };
 
 bool exec_env_has(const struct exec_program *program, const char *key)
 {
@@ -48,19 +48,22 @@ static char **make_env(const struct exec_program *program, const char *const (*o
 
 char **exec_env(const struct exec_program *program, struct later_job *job)
 {
-    char attempt[16] = "", type[160];
+    char attempt[16] = "", parallel[24];
     const char *trace = job ? later_job_trace(job) : NULL;
-    const char *const ours[ENV_OURS][2] = { { "PATH", "/usr/local/bin:/usr/bin:/bin" },
-                                            { "HOME", "/" },
-                                            { "LANG", "C" },
-                                            { "LATER_ID", job ? later_job_id(job) : NULL },
-                                            { "LATER_TYPE", type },
-                                            { "LATER_ANSWERS", program->lines ? "3" : NULL },
-                                            { "LATER_QUEUE", job ? later_job_queue(job) : NULL },
-                                            { "LATER_ATTEMPT", job ? attempt : NULL },
-                                            { "LATER_TRACE", job && !trace ? "" : trace } };
+    const char *const ours[ENV_OURS][2] = {
+        { "PATH", "/usr/local/bin:/usr/bin:/bin" },
+        { "HOME", "/" },
+        { "LANG", "C" },
+        { "LATER_ID", job ? later_job_id(job) : NULL },
+        { "LATER_TYPE", job ? later_job_type(job) : program->type },
+        { "LATER_ANSWERS", program->lines ? "3" : NULL },
+        { "LATER_PARALLEL", program->parallel ? parallel : NULL },
+        { "LATER_QUEUE", job ? later_job_queue(job) : NULL },
+        { "LATER_ATTEMPT", job ? attempt : NULL },
+        { "LATER_TRACE", job && !trace ? "" : trace }
+    };
 
-    snprintf(type, sizeof type, "exec.%.128s", program->name);
+    snprintf(parallel, sizeof parallel, "%lu", program->parallel);
     if (job)
         snprintf(attempt, sizeof attempt, "%u", (unsigned)later_job_attempt(job));
     return make_env(program, ours);

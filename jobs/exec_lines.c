@@ -80,6 +80,12 @@ static void refuse_line(struct talk *talk, const char *why, const char *line)
                       talk->program->name, why, line);
 }
 
+/* It has one job, or none. */
+static struct later_job *present(void *job, const char *id)
+{
+    return job && strcmp(later_job_id(job), id) == 0 ? job : NULL;
+}
+
 static void take_lines(struct talk *talk)
 {
     struct exec_answer answer;
@@ -92,7 +98,7 @@ static void take_lines(struct talk *talk)
             refuse_line(talk, "longer than 131072 bytes", line);
             continue;
         }
-        kind = exec_answer_read(talk->job, talk->program->name, line, &answer);
+        kind = exec_answer_read(present, talk->job, talk->program->name, line, &answer);
         if (kind == EXEC_ANSWER_REFUSED)
             refuse_line(talk, answer.why, line);
         if (kind != EXEC_ANSWER_RESULT)
@@ -308,7 +314,8 @@ static void drop_idle_lines(const struct exec_program *program)
 
     for (int i = 0; i < READS_MAX; i++) {
         while ((line = exec_reader_line(&process->answers, &cut))) {
-            if (!cut && exec_answer_read(NULL, program->name, line, &answer) == EXEC_ANSWER_NOTE)
+            if (!cut &&
+                exec_answer_read(present, NULL, program->name, line, &answer) == EXEC_ANSWER_NOTE)
                 continue;
             if (!said)
                 later_log("exec", LATER_WARN, "%s: refused a line, it has no job: %.100s",
@@ -427,6 +434,8 @@ void exec_lines_stop(void)
     for (size_t i = 0; (program = exec_config_at(i)); i++) {
         if (program->process)
             exec_process_close_input(program->process);
+        if (program->crew)
+            exec_parallel_close_inputs(program);
     }
     for (size_t i = 0; (program = exec_config_at(i)); i++) {
         if (program->process)

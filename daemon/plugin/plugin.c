@@ -41,6 +41,20 @@ static const struct plugin *find_plugin(const struct plugin_set *set, const char
     return NULL;
 }
 
+static int check_types(const struct plugin_set *set, const struct plugin *plugin,
+                       const struct plugin_type *types, size_t count, struct later_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct plugin_type *taken = plugin_table_same(&set->table, &types[i]);
+
+        if (taken)
+            return later_fail(err, LATER_E_CONFIG,
+                              "%s: plugin %s offers type %s, as plugin %s does; load only one",
+                              plugin->path, plugin->name, taken->name, taken->plugin);
+    }
+    return 0;
+}
+
 /* Is the plugin, or a type of it, in the set already? */
 static int check_unique(const struct plugin_set *set, const struct plugin *plugin,
                         struct later_error *err)
@@ -53,15 +67,7 @@ static int check_unique(const struct plugin_set *set, const struct plugin *plugi
     if (other)
         return later_fail(err, LATER_E_CONFIG, "%s: its name %s is that of %s too; load only one",
                           plugin->path, plugin->name, other->path);
-    for (size_t i = 0; i < plugin->type_count; i++) {
-        const struct plugin_type *taken = plugin_table_same(&set->table, &plugin->types[i]);
-
-        if (taken)
-            return later_fail(err, LATER_E_CONFIG,
-                              "%s: plugin %s offers type %s, as plugin %s does; load only one",
-                              plugin->path, plugin->name, taken->name, taken->plugin);
-    }
-    return 0;
+    return check_types(set, plugin, plugin->types, plugin->type_count, err);
 }
 
 static int add_plugin(struct plugin_set *set, struct plugin *plugin, struct later_error *err)
@@ -188,6 +194,11 @@ const struct plugin_type *plugin_set_find(const struct plugin_set *set, const ch
     return plugin_table_find(&set->table, type);
 }
 
+uint32_t plugin_type_room(const struct plugin_type *type, const char *name)
+{
+    return type->type.room ? type->type.room(name) : UINT32_MAX;
+}
+
 /* Puts a plugin's refusal into *err: the place, the plugin, the key if one is to blame, and its own
  * sentence. */
 static int refused(const char *where, const char *plugin, const char *key, const char *text,
@@ -219,6 +230,17 @@ static int configure_leaf(struct plugin *plugin, const struct config_leaf *leaf,
     return 0;
 }
 
+/* The types that only its configuration names. */
+static int add_more(struct plugin_set *set, struct plugin *plugin, struct later_error *err)
+{
+    if (plugin_more(plugin, err) != 0 ||
+        check_types(set, plugin, plugin->more, plugin->more_count, err) != 0)
+        return -1;
+    if (plugin_table_add(&set->table, plugin->more, plugin->more_count) != 0)
+        return later_fail(err, LATER_E_SYSTEM, "%s: no memory", plugin->path);
+    return 0;
+}
+
 static int configure(struct plugin *plugin, const struct config *config, struct later_error *err)
 {
     char answer[ANSWER] = "";
@@ -243,7 +265,8 @@ int plugin_set_configure(struct plugin_set *set, const struct config *config,
                          struct later_error *err)
 {
     for (size_t i = 0; i < set->count; i++) {
-        if (configure(set->plugins[i], config, err) != 0)
+        if (configure(set->plugins[i], config, err) != 0 ||
+            add_more(set, set->plugins[i], err) != 0)
             return -1;
     }
     return 0;

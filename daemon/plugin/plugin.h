@@ -41,8 +41,8 @@ struct plugin {
     char name[65];
     char *path;
     char *where; /* for messages: file:line of its first leaf of configuration, or its path */
-    struct plugin_type *types;
-    size_t type_count;
+    struct plugin_type *types, *more; /* more: that the configuration has named */
+    size_t type_count, more_count;
     void *handle; /* of dlopen() */
     bool started;
 };
@@ -80,6 +80,10 @@ void plugin_set_stop(struct plugin_set *set);
 /* The handler for a type: the exact name, else the longest pattern, else NULL. About 30 ns for a
  * name of 20 bytes, however many types there are. */
 const struct plugin_type *plugin_set_find(const struct plugin_set *set, const char *type);
+
+/* How many more jobs of this type (its very name) may begin now: as the plugin says, else
+ * UINT32_MAX. */
+uint32_t plugin_type_room(const struct plugin_type *type, const char *name);
 
 /* The plugins in the order of loading: how many, and number `index` of them. */
 size_t plugin_set_count(const struct plugin_set *set);

@@ -17,6 +17,7 @@ void plugin_free(struct plugin *plugin)
     if (!plugin)
         return;
     free(plugin->types);
+    free(plugin->more);
     free(plugin->path);
     free(plugin->where);
     free(plugin);
@@ -77,53 +78,76 @@ static int describe_itself(struct plugin *plugin, const struct later_host *host,
     return 0;
 }
 
-/* How many types has it? -1 with *err if one of them is not sound. */
-static ssize_t count_types(const struct plugin *plugin, struct later_error *err)
+/* How many types are in described->types? -1 with *err if one of them is not sound. */
+static ssize_t count_types(const struct later_plugin *described, const char *path,
+                           struct later_error *err)
 {
     struct later_type type;
     ssize_t count = 0;
     int more;
 
-    while ((more = plugin_check_type(&type, &plugin->described, (size_t)count, plugin->path,
-                                     err)) == 1)
+    while ((more = plugin_check_type(&type, described, (size_t)count, path, err)) == 1)
         count++;
     return more == 0 ? count : -1;
 }
 
-static bool offered_before(const struct plugin *plugin, const struct plugin_type *type)
+static bool offered_before(const struct plugin_type *types, const struct plugin_type *type)
 {
-    for (const struct plugin_type *t = plugin->types; t < type; t++) {
+    for (const struct plugin_type *t = types; t < type; t++) {
         if (t->hash == type->hash && strcmp(t->name, type->name) == 0)
             return true;
     }
     return false;
 }
 
-static int copy_types(struct plugin *plugin, struct later_error *err)
+/* Copies the types of a list that described->types begins. Returns how many, or -1 with *err;
+ * *types is to be freed in any case. */
+static ssize_t copy_types(const struct plugin *plugin, const struct later_plugin *described,
+                          struct plugin_type **types, struct later_error *err)
 {
-    ssize_t count = count_types(plugin, err);
+    ssize_t count = count_types(described, plugin->path, err);
 
-    if (count == -1)
-        return -1;
-    if (count == 0)
-        return later_fail(err, LATER_E_CONFIG, "%s: plugin %s has no types", plugin->path,
-                          plugin->name);
-    plugin->types = calloc((size_t)count, sizeof *plugin->types);
-    if (!plugin->types)
+    if (count <= 0)
+        return count;
+    *types = calloc((size_t)count, sizeof **types);
+    if (!*types)
         return later_fail(err, LATER_E_SYSTEM, "%s: no memory", plugin->path);
-    for (; plugin->type_count < (size_t)count; plugin->type_count++) {
-        struct plugin_type *to = &plugin->types[plugin->type_count];
+    for (ssize_t i = 0; i < count; i++) {
+        struct plugin_type *to = &(*types)[i];
 
-        plugin_check_type(&to->type, &plugin->described, plugin->type_count, plugin->path, err);
+        plugin_check_type(&to->type, described, (size_t)i, plugin->path, err);
         snprintf(to->name, sizeof to->name, "%s", to->type.name);
         to->type.name = to->name;
         to->plugin = plugin->name;
         plugin_table_prepare(to);
-        if (offered_before(plugin, to))
+        if (offered_before(*types, to))
             return later_fail(err, LATER_E_CONFIG, "%s: plugin %s offers type %s twice",
                               plugin->path, plugin->name, to->name);
     }
-    return 0;
+    return count;
+}
+
+static int take_types(struct plugin *plugin, struct later_error *err)
+{
+    ssize_t count = copy_types(plugin, &plugin->described, &plugin->types, err);
+
+    if (count == 0)
+        return later_fail(err, LATER_E_CONFIG, "%s: plugin %s has no types", plugin->path,
+                          plugin->name);
+    plugin->type_count = count > 0 ? (size_t)count : 0;
+    return count > 0 ? 0 : -1;
+}
+
+int plugin_more(struct plugin *plugin, struct later_error *err)
+{
+    struct later_plugin described = plugin->described;
+    ssize_t count;
+
+    if (!described.more_types || !(described.types = described.more_types()))
+        return 0;
+    count = copy_types(plugin, &described, &plugin->more, err);
+    plugin->more_count = count > 0 ? (size_t)count : 0;
+    return count < 0 ? -1 : 0;
 }
 
 struct plugin *plugin_open(const char *path, const struct later_host *host, struct later_error *err)
@@ -132,7 +156,7 @@ struct plugin *plugin_open(const char *path, const struct later_host *host, stru
 
     if (!plugin || !(plugin->path = strdup(path)) || !(plugin->where = strdup(path)))
         later_fail(err, LATER_E_SYSTEM, "%s: no memory", path);
-    else if (describe_itself(plugin, host, err) == 0 && copy_types(plugin, err) == 0)
+    else if (describe_itself(plugin, host, err) == 0 && take_types(plugin, err) == 0)
         return plugin;
     plugin_free(plugin);
     return NULL;

@@ -14,4 +14,8 @@ struct plugin *plugin_open(const char *path, const struct later_host *host,
 /* Frees our description of it; its code stays loaded. NULL is fine. */
 void plugin_free(struct plugin *plugin);
 
+/* Behind its config_done: takes what its more_types() names, if it has that. Returns 0, or -1 with
+ * *err. */
+int plugin_more(struct plugin *plugin, struct later_error *err);
+
 #endif

@@ -13,6 +13,7 @@
  * has no answer for a while holds nobody up: its queue is left aside until the answer comes.
  */
 #include "reservation/find.h"
+#include "reservation/job.h"
 #include "worker/worker.h"
 
 #include "base/clock.h"
@@ -337,6 +338,38 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
     return 0;
 }
 
+/* How many more jobs its plugin has room for, if this queue's next are of the type of its last. */
+static uint32_t room_of(const struct worker_queue *queue)
+{
+    return queue->limited ? plugin_type_room(queue->limited, queue->limited_name) : UINT32_MAX;
+}
+
+void intake_limit(struct worker_queue *queue, const struct later_job *job)
+{
+    queue->limited = job->type->type.room ? job->type : NULL;
+    if (queue->limited && strcmp(queue->limited_name, job->doc.type) != 0)
+        memcpy(queue->limited_name, job->doc.type, sizeof queue->limited_name);
+}
+
+bool intake_full(const struct worker *worker)
+{
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        if (room_of(&worker->queues[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What is not begun yet will want that room, too. */
+static size_t at_most_room(const struct worker *worker, const struct worker_queue *queue,
+                           size_t size)
+{
+    size_t waiting = worker->held_count + worker->in_admission, room = room_of(queue);
+
+    room = room > waiting ? room - waiting : 0;
+    return size < room ? size : room;
+}
+
 /* How many jobs of this queue make about 10 ms of work, and fit. */
 static size_t batch_size(const struct worker *worker, const struct worker_queue *queue)
 {
@@ -351,7 +384,7 @@ static size_t batch_size(const struct worker *worker, const struct worker_queue 
         return 0;
     if (worker->weighted && size > intake_share(worker, queue))
         size = intake_share(worker, queue);
-    size = size < room ? size : room;
+    size = at_most_room(worker, queue, size < room ? size : room);
     return worker->in_flight + worker->in_admission && size > places ? places : size;
 }
 
@@ -458,5 +491,6 @@ void fetch(struct worker *worker)
         ask_all(worker);
     if (may && worker->asked)
         worker_flush(worker);
-    wake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events);
+    wake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events &&
+                          !intake_full(worker));
 }

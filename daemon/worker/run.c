@@ -468,6 +468,16 @@ static void give_back(struct worker *worker, struct later_job *job)
     worker->alone = true;
 }
 
+/* Its plugin has no room for it. It and all behind it go back, and this queue is asked again when
+ * there is some (intake_limit). */
+static void turn_away(struct worker *worker, struct later_job *job, struct worker_queue *queue)
+{
+    settle_unrun(job, LATER_VERB_RETURN, 0, "", "");
+    job_free(job);
+    return_held(worker);
+    queue->live = true;
+}
+
 /* --- admission --- */
 
 static void leave_admission(struct worker *worker, const struct later_job *job)
@@ -555,6 +565,7 @@ static void begin(struct worker *worker, struct later_job *job)
 static void approach(struct worker *worker)
 {
     struct held held = take_held(worker);
+    struct worker_queue *queue;
     struct later_job *job;
 
     /* Whoever moves it on owns it: we, or the keeper that gives it back. */
@@ -573,9 +584,15 @@ static void approach(struct worker *worker)
         job_free(job);
         return;
     }
+    queue = &worker->queues[job->slot->queue];
     job->event = job->type->type.mode == LATER_EVENT;
+    intake_limit(queue, job);
     if (must_wait(worker, job)) {
         give_back(worker, job);
+        return;
+    }
+    if (job->event && plugin_type_room(job->type, job->doc.type) <= worker->in_admission) {
+        turn_away(worker, job, queue);
         return;
     }
     worker->in_admission++;

@@ -42,7 +42,7 @@ static void on_wake(void *arg, struct later_answer *answer)
             continue;
         /* With one queue the reserve behind this BLPOP takes the first jobs already. */
         queue->live = !queue->asked;
-        if (worker->draining || worker->paused || worker->alone)
+        if (worker->draining || worker->paused || worker->alone || intake_full(worker))
             put_back(worker, queue);
     }
     if (answer->outcome == LATER_REFUSED)
@@ -125,7 +125,8 @@ void wake_called(struct worker *worker, const char *name)
         if (strcmp(name, queue->keys.queue) != 0)
             continue;
         queue->live = true;
-        if (worker->draining || worker->paused || worker->alone || worker->held_count)
+        if (worker->draining || worker->paused || worker->alone || worker->held_count ||
+            intake_full(worker))
             put_back(worker, queue);
     }
 }

@@ -30,6 +30,7 @@
 #include <stddef.h>
 
 struct later_client;
+struct later_job;
 struct admission;
 
 /* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
@@ -103,6 +104,8 @@ struct worker_queue {
     bool silent;    /* it has had no answer for a while */
     bool resting;   /* refused, or cut off: until the timer `again` comes */
     size_t finding; /* lost reserves being looked for */
+    const struct plugin_type *limited; /* the type of its last job, if its plugin has so much ... */
+    char limited_name[LATER_TYPE_MAX + 1]; /* ... room for it and no more */
     struct fault refused;
 };
 
@@ -173,6 +176,10 @@ void intake_ahead(struct worker *worker);
 void intake_recover(struct worker *worker);
 /* A BLPOP was refused: the next one after a while. */
 void intake_deaf(struct worker *worker);
+/* Notes whether a queue's jobs are of a type with bounded room, by its last one. */
+void intake_limit(struct worker_queue *queue, const struct later_job *job);
+/* Is there no room for the jobs of some queue? Then the worker waits for no wake. */
+bool intake_full(const struct worker *worker);
 /* Reserves that have no answer yet hold up the other queues no longer. */
 void intake_late(struct worker *worker);
 /* A few jobs of the only queue, by a reserve right behind a BLPOP on `wake`, which takes nothing

@@ -93,6 +93,9 @@ struct later_type {
     uint32_t reserved; /* 0 */
     enum later_result (*perform)(struct later_job *job); /* required */
     void (*cancel)(struct later_job *job);               /* event types: stop soon, then finish */
+    /* Event types: how many more jobs of this type (the very name, where `name` ends in a star) may
+     * begin in this worker now: laterd reserves no more. Asked often. NULL: as many as `events`. */
+    uint32_t (*room)(const char *type);
 };
 
 /* What a plugin is. Only name and types are required. Called in this order, once per worker:
@@ -113,6 +116,9 @@ struct later_plugin {
     int (*start)(char *err, size_t n);       /* connections, threads, files belong here */
     void (*stop)(void);                      /* the worker ends by itself; not called on a crash */
     const char *config_help;                 /* shown by laterd --describe */
+    /* Behind config_done: further types, which the configuration has named; a list like `types`,
+     * that lives until `stop` has returned. NULL: none. */
+    const struct later_type *(*more_types)(void);
 };
 
 /* A job to push: zero it, set size and type, then what else is needed. All strings are borrowed

@@ -36,7 +36,7 @@ def job_of(members):
         members["payload"] = laterd.RawJSON(members.pop("payload_json"))
     if "in" in members:
         members["delay"] = members.pop("in")
-    return laterd.Job(**members)
+    return laterd.NewJob(**members)
 
 
 def told(pushed):

@@ -2,21 +2,10 @@
 # Every client does what tests/clients/conformance.json says; the one in C, by `later`, too.
 # CLIENTS='python c' tries only those.
 . "${top_srcdir:=.}/tests/system/lib.sh"
-needs python3
+redis_python
 
 clients=$(cd "$top_srcdir" && pwd)/tests/clients
 
-# One that has redis-py; Debian's own may stand behind another.
-python=
-for candidate in python3 /usr/bin/python3; do
-    if [ -z "$python" ] && "$candidate" -c 'import redis' 2>/dev/null; then
-        python=$candidate
-    fi
-done
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP python3-redis is not installed"
-    exit 0
-fi
 start_redis 'appendonly no'
 
 # conforms NAME DRIVER [ARGUMENT...]: a result for each step of the file.

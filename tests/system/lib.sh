@@ -276,6 +276,17 @@ called()
         awk -v name="cmdstat_$1" '$1 == name { sum += $3 } END { print sum + 0 }'
 }
 
+# redis_python: $python is a python3 that has redis-py; Debian's own may stand behind another. Skips
+# the whole script where there is none.
+redis_python()
+{
+    for python in $(command -v python3) /usr/bin/python3; do
+        ! "$python" -c 'import redis' 2>/dev/null || return 0
+    done
+    echo "1..0 # SKIP python3-redis is not installed"
+    exit 0
+}
+
 later()
 {
     "$later_bin" "$@"

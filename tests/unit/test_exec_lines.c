@@ -282,9 +282,13 @@ static const struct {
 } bad_options[] = {
     { "it.lines", "yes", "must be true or false" },
     { "it.lines", "1", "must be true or false" },
-    { "it.recycle", "-1", "must be a number of jobs" },
-    { "it.recycle", "1000000001", "must be a number of jobs" },
-    { "it.recycle", "", "must be a number of jobs" },
+    { "it.recycle", "-1", "must be a number from 0 to 1000000000" },
+    { "it.recycle", "1000000001", "must be a number from 0 to 1000000000" },
+    { "it.recycle", "", "must be a number from 0 to 1000000000" },
+    { "it.parallel", "10001", "must be a number from 0 to 10000" },
+    { "it.parallel", "5", "it: parallel is for long-lived programs only" },
+    { "it.programs", "0", "must be a number from 1 to 64" },
+    { "it.programs", "2", "it: programs: how many with parallel" },
     { "it.recycle", "5", "it: recycle is for long-lived programs only" },
 };
 

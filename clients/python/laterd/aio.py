@@ -5,7 +5,7 @@ from typing import Any, List, Optional, Sequence
 import redis
 
 from .client import refuse_prefix
-from .document import Job
+from .document import NewJob
 from .script import Call
 from .steps import Found, Pushed, State, Steps
 
@@ -24,9 +24,9 @@ class Client:
 
     async def push(self, type: str, payload: Any = None, *, queue: str = "default",
                    **options: Any) -> Pushed:
-        return await self._run(self._state.push(Job(type, payload, **options), queue))
+        return await self._run(self._state.push(NewJob(type, payload, **options), queue))
 
-    async def push_many(self, jobs: Sequence[Job], queue: str = "default") -> List[Pushed]:
+    async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         return await self._run(self._state.push_many(jobs, queue))
 
     async def show(self, id: str, queue: str = "default") -> Optional[Found]:

@@ -4,7 +4,7 @@ from typing import Any, List, Optional, Sequence
 
 import redis
 
-from .document import Job
+from .document import NewJob
 from .errors import PrefixRefused
 from .script import Call
 from .steps import Found, Pushed, State, Steps
@@ -33,10 +33,10 @@ class Client:
 
     def push(self, type: str, payload: Any = None, *, queue: str = "default",
              **options: Any) -> Pushed:
-        """Pushes one job; options are those of Job. A known id is no error: see Pushed."""
-        return self._run(self._state.push(Job(type, payload, **options), queue))
+        """Pushes one job; options are those of NewJob. A known id is no error: see Pushed."""
+        return self._run(self._state.push(NewJob(type, payload, **options), queue))
 
-    def push_many(self, jobs: Sequence[Job], queue: str = "default") -> List[Pushed]:
+    def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         """Pushes many, up to 500 in a call to Redis. A bad one is refused before any is sent."""
         return self._run(self._state.push_many(jobs, queue))
 

@@ -29,7 +29,7 @@ class RawJSON(str):
 
 
 @dataclass
-class Job:
+class NewJob:
     """A job to push.
 
     payload        anything that json.dumps takes, or RawJSON
@@ -205,7 +205,7 @@ def seconds(number: float) -> str:
     return "%.6f" % number if number != int(number) else "%d" % number
 
 
-def _when(job: Job) -> str:
+def _when(job: NewJob) -> str:
     if job.delay is not None and job.at is not None:
         raise Refused("delay and at: only one of them")
     if job.delay is not None:
@@ -219,7 +219,7 @@ def _when(job: Job) -> str:
     return seconds(at)
 
 
-def _members(job: Job, job_id: str, priority: int) -> Dict[str, Any]:
+def _members(job: NewJob, job_id: str, priority: int) -> Dict[str, Any]:
     members: Dict[str, Any] = {
         "type": _text("type", job.type, _TYPE, "1 to 128 letters, digits and _ . : -"),
         "id": job_id,
@@ -244,7 +244,7 @@ def _members(job: Job, job_id: str, priority: int) -> Dict[str, Any]:
     return members
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: NewJob) -> Prepared:
     """Checks a job and builds its document; raises Refused."""
     if job.id is None:
         job_id = uuid7()

@@ -11,7 +11,7 @@ from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple
 
 import redis
 
-from .document import Job, Prepared, check_queue, prepare
+from .document import NewJob, Prepared, check_queue, prepare
 from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol
 from .plan import Plan
 from .script import PUSH, PUSH_NOW, SHOW
@@ -97,7 +97,7 @@ class State:
 
     # ---- pushing
 
-    def push(self, job: Job, queue: str) -> Steps:
+    def push(self, job: NewJob, queue: str) -> Steps:
         check_queue(queue)
         one = prepare(job)
         yield from self.greet()
@@ -116,7 +116,7 @@ class State:
                                      str(uuid.uuid4()))
         return text_of(answer[0])
 
-    def push_many(self, jobs: Sequence[Job], queue: str) -> Steps:
+    def push_many(self, jobs: Sequence[NewJob], queue: str) -> Steps:
         check_queue(queue)
         items = []
         for number, job in enumerate(jobs, 1):

@@ -32,9 +32,14 @@ static enum later_result all(struct later_job *job)
     return LATER_DONE;
 }
 
-static const struct later_type types[] = {
-    { .name = "cxx", .mode = LATER_SERIAL, .reserved = 0, .perform = all, .cancel = nullptr }, {}
-};
+static const struct later_type types[] = { { .name = "cxx",
+                                             .mode = LATER_SERIAL,
+                                             .reserved = 0,
+                                             .perform = all,
+                                             .cancel = nullptr,
+                                             .room = nullptr },
+                                           {} };
 
 LATER_PLUGIN(.name = "cxx", .version = "1.0", .types = types, .config = nullptr,
-             .config_done = nullptr, .start = nullptr, .stop = nullptr, .config_help = nullptr);
+             .config_done = nullptr, .start = nullptr, .stop = nullptr, .config_help = nullptr,
+             .more_types = nullptr);

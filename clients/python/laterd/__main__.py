@@ -1,0 +1,80 @@
+"""python -m laterd MODULE:NAME: performs jobs by the Handlers of this name.
+
+Under laterd (plugin exec, `lines = true`) it is the program. By hand it tries a handler once:
+
+    python -m laterd mails:app mail.send '{"to": "a@b.c"}'     # the payload may be - for standard input
+    python -m laterd mails:app                                 # which types are there?
+
+Exit status: 0 done, 65 buried, 75 retry or return, 64 wrong usage.
+"""
+import argparse
+import importlib
+import json
+import os
+import sys
+from typing import Any, Dict
+
+from .handlers import Handlers, Job
+
+STATUS = {"done": 0, "bury": 65, "retry": 75, "return": 75}
+
+
+class Shown:
+    """In the place of laterd: what is told goes to standard error."""
+
+    def put(self, line: Dict[str, Any]) -> None:
+        print(json.dumps(line), file=sys.stderr)
+
+
+def load(name: str) -> Handlers:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute or "app")
+    except (ImportError, AttributeError) as error:
+        if isinstance(error, ImportError) and error.name != module:
+            raise
+        sys.exit("%s: %s" % (name, error))
+    if not isinstance(found, Handlers):
+        sys.exit("%s: is no laterd.Handlers" % name)
+    return found
+
+
+def try_once(handlers: Handlers, type: str, payload: str, attempt: int) -> int:
+    text = sys.stdin.read() if payload == "-" else payload
+    try:
+        document = {"type": type, "payload": json.loads(text)}
+    except ValueError as error:
+        print("PAYLOAD is no JSON: %s" % error, file=sys.stderr)
+        return 64
+    line = {"id": "try", "type": type, "queue": "default", "attempt": attempt, "max_attempts": 25,
+            "time_left": 300.0, "document": document}
+    answer = handlers.perform(Job(line, Shown()))  # type: ignore[arg-type]
+    if "error" in answer:
+        print("%s: %s" % (answer["result"], answer["error"]), file=sys.stderr)
+    else:
+        print(json.dumps(answer.get("value"), default=str))
+    return STATUS[answer["result"]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m laterd", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", metavar="MODULE:NAME")
+    parser.add_argument("type", metavar="TYPE", nargs="?")
+    parser.add_argument("payload", metavar="PAYLOAD", nargs="?", default="null")
+    parser.add_argument("--attempt", type=int, default=1)
+    parser.add_argument("--max-jobs", type=int, default=0, help="the program ends after so many")
+    parser.add_argument("--max-memory", type=int, default=0, metavar="MB")
+    args = parser.parse_args()
+    handlers = load(args.name)
+    if args.type:
+        return try_once(handlers, args.type, args.payload, args.attempt)
+    if not os.environ.get("LATER_ANSWERS"):
+        print("\n".join(handlers.types))
+        return 0
+    handlers.run(args.max_jobs, args.max_memory << 20)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,384 @@
+"""Handlers: functions that perform jobs, in a program of laterd's plugin exec with `lines = true`.
+
+    app = laterd.Handlers()
+
+    @app.on("mail.send")
+    def send(job):
+        smtp.send(job.payload["to"])
+
+    @app.on("feed.*")
+    async def poll(job):
+        ...
+
+`python -m laterd mails:app` is the program. What it is told and answers: later-job(3), section exec.
+"""
+import asyncio
+import collections
+import contextvars
+import inspect
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Dict, List, Optional
+
+ERROR_MAX = 1000  # bytes that laterd keeps of an error
+READ = 1 << 18
+PROGRESS_EVERY = 0.1  # seconds between two lines of progress of a job
+
+_current: "contextvars.ContextVar[Optional[Job]]" = contextvars.ContextVar("laterd_job", default=None)
+
+
+class Outcome(Exception):
+    """How an attempt ends, where a handler does not just return; raised by it."""
+
+    result = ""
+
+    def __init__(self, why: str = "", delay: Optional[float] = None):
+        super().__init__(why)
+        self.delay = delay
+
+
+class Retry(Outcome):
+    """Again, after the backoff or in `delay` seconds; the last attempt is buried."""
+
+    result = "retry"
+
+
+class Bury(Outcome):
+    """Dead at once: trying again cannot help."""
+
+    result = "bury"
+
+
+class Return(Outcome):
+    """Given back as if it had not begun, for `delay` seconds: no attempt."""
+
+    result = "return"
+
+
+class TimeIsUp(BaseException):
+    """Raised in a handler that is no coroutine when laterd ends the program."""
+
+
+class Job:
+    """What a handler is given.
+
+    id type queue attempt max_attempts token trace    as laterd tells them; attempts count from 1
+    document, payload                                 as they were pushed, parsed
+    cancelled                                         it is asked to stop: its result will not count
+    """
+
+    def __init__(self, line: Dict[str, Any], answers: "Answers"):
+        self.id: str = line["id"]
+        self.type: str = line["type"]
+        self.queue: str = line.get("queue", "")
+        self.attempt: int = line.get("attempt", 1)
+        self.max_attempts: int = line.get("max_attempts", 1)
+        self.token: str = line.get("token", "")
+        self.trace: Optional[str] = line.get("trace")
+        self.document: Dict[str, Any] = line["document"]
+        self.payload: Any = self.document.get("payload")
+        self.cancelled = False
+        self._end = time.monotonic() + line.get("time_left", 0.0)
+        self._told = 0.0
+        self._answers = answers
+
+    def time_left(self) -> float:
+        """Seconds until it is asked to stop."""
+        return max(self._end - time.monotonic(), 0.0)
+
+    def progress(self, done: float, total: float = 0, text: str = "") -> None:
+        """How far it has come; cheap, since most calls tell nobody."""
+        now = time.monotonic()
+        if now - self._told < PROGRESS_EVERY:
+            return
+        self._told = now
+        self._answers.put({"id": self.id, "progress": {"done": done, "total": total, "text": text}})
+
+
+def current_job() -> Optional[Job]:
+    """The job whose handler calls this, in whatever depth."""
+    return _current.get()
+
+
+def error_of(error: BaseException) -> str:
+    """Its traceback; the end of it, where it is too long."""
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__)).strip()
+    return text.encode(errors="replace")[-ERROR_MAX:].decode(errors="ignore")
+
+
+def answer_of(error: BaseException) -> Dict[str, Any]:
+    """What an attempt that raised this is answered with."""
+    if isinstance(error, Outcome):
+        answer: Dict[str, Any] = {"result": error.result, "error": str(error) or type(error).__name__}
+        if error.delay is not None:
+            answer["in"] = error.delay
+        return answer
+    if isinstance(error, asyncio.CancelledError):
+        return {"result": "retry", "error": "cancelled"}
+    return {"result": "retry", "error": error_of(error)}
+
+
+class Answers:
+    """Descriptor 3: one JSON object a line. Those of one turn of the loop go in one write."""
+
+    def __init__(self, fd: int):
+        self._fd = fd
+        self._waiting: "collections.deque[bytes]" = collections.deque()
+        self._flushing = False
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._thread = threading.get_ident()
+        os.set_inheritable(fd, False)
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def put(self, answer: Dict[str, Any]) -> None:
+        """From any thread."""
+        self._waiting.append(json.dumps(answer, separators=(",", ":"), default=str).encode() + b"\n")
+        if self._flushing or not self._loop:
+            return
+        self._flushing = True
+        if threading.get_ident() == self._thread:
+            self._loop.call_soon(self.flush)
+        else:
+            self._loop.call_soon_threadsafe(self.flush)
+
+    def flush(self) -> None:
+        self._flushing = False  # first: whoever comes from now on calls again
+        lines = []
+        while self._waiting:
+            lines.append(self._waiting.popleft())
+        data = memoryview(b"".join(lines))
+        while data:
+            data = data[os.write(self._fd, data):]
+
+
+class LogHandler(logging.Handler):
+    """Log records as lines of laterd's log, with the fields of the job that they belong to."""
+
+    LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"))
+
+    def __init__(self, answers: Answers):
+        super().__init__()
+        self._answers = answers
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            level = next((name for least, name in self.LEVELS if record.levelno >= least), "debug")
+            line = {"log": level, "text": self.format(record)}
+            job = _current.get()
+            if job:
+                line["id"] = job.id
+            self._answers.put(line)
+        except Exception:
+            self.handleError(record)
+
+
+class Handlers:
+    """The functions of a program, by type."""
+
+    def __init__(self) -> None:
+        self._functions: Dict[str, Callable[[Job], Any]] = {}
+
+    def on(self, *types: str) -> Callable[[Callable[[Job], Any]], Callable[[Job], Any]]:
+        """A decorator: performs jobs of these types; one that ends in * is a beginning."""
+
+        def decorate(function: Callable[[Job], Any]) -> Callable[[Job], Any]:
+            for type in types:
+                self._functions[type] = function
+            return function
+
+        return decorate
+
+    @property
+    def types(self) -> List[str]:
+        return sorted(self._functions)
+
+    def find(self, type: str) -> Optional[Callable[[Job], Any]]:
+        """The exact name, else the longest beginning."""
+        found = self._functions.get(type)
+        for end in range(len(type), -1, -1):
+            if found:
+                break
+            found = self._functions.get(type[:end] + "*")
+        return found
+
+    def run(self, max_jobs: int = 0, max_memory: int = 0) -> None:
+        """Performs jobs until laterd closes standard input; those under way are finished first.
+
+        max_jobs, max_memory   then the program ends and laterd starts it again; 0 is never. Bytes.
+        """
+        fd = os.environ.get("LATER_ANSWERS")
+        if not fd:
+            sys.exit("This is a program for laterd, with `lines = true`; to try a handler: "
+                     "python -m laterd MODULE:NAME TYPE [PAYLOAD]")
+        asyncio.run(Program(self, Answers(int(fd)), max_jobs, max_memory).run())
+
+    def perform(self, job: Job) -> Dict[str, Any]:
+        """One job, here and now: its answer."""
+        function = self.find(job.type)
+        if not function:
+            return {"result": "bury", "error": "the program has no handler for type %s" % job.type}
+        token = _current.set(job)
+        try:
+            value = function(job)
+            if inspect.isawaitable(value):
+                value = asyncio.run(_wait(value))
+        except (Exception, TimeIsUp) as error:
+            return answer_of(error)
+        finally:
+            _current.reset(token)
+        return done(value)
+
+
+async def _wait(value: Any) -> Any:
+    return await value
+
+
+def done(value: Any) -> Dict[str, Any]:
+    return {"result": "done"} if value is None else {"result": "done", "value": value}
+
+
+class Program:
+    """The loop: lines in, tasks and threads, answers out."""
+
+    def __init__(self, handlers: Handlers, answers: Answers, max_jobs: int, max_memory: int):
+        self.handlers, self.answers = handlers, answers
+        self.max_jobs, self.max_memory = max_jobs, max_memory
+        self.parallel = int(os.environ.get("LATER_PARALLEL") or 0)
+        self.tasks: Dict[str, Any] = {}  # id → (job, asyncio.Task, or None for a thread)
+        self.buffer = b""
+        self.begun = 0
+        self.inline = False  # a function is running in this thread
+        self.ending = False  # no more is read
+        self.threads = ThreadPoolExecutor(max(self.parallel, 1), "laterd")
+
+    async def run(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.over = self.loop.create_future()
+        self.answers.attach(self.loop)
+        if not logging.getLogger().handlers:
+            logging.getLogger().addHandler(LogHandler(self.answers))
+            logging.getLogger().setLevel(logging.INFO)
+        signal.signal(signal.SIGTERM, self.on_term)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # laterd's affair
+        os.set_blocking(0, False)
+        self.loop.add_reader(0, self.on_readable)
+        await self.over
+        self.answers.flush()
+        self.threads.shutdown(wait=False)
+
+    # ---- its end
+
+    def stop_reading(self) -> None:
+        if not self.ending:
+            self.loop.remove_reader(0)
+        self.ending = True
+        self.end_if_idle()
+
+    def end_if_idle(self) -> None:
+        if self.ending and not self.tasks and not self.over.done():
+            self.over.set_result(None)
+
+    def on_term(self, *_: Any) -> None:
+        if self.inline:
+            raise TimeIsUp("laterd ends the program")
+        self.loop.call_soon_threadsafe(self.give_up)
+
+    def give_up(self) -> None:
+        for id in list(self.tasks):
+            self.cancel(id)
+        self.stop_reading()
+
+    def is_enough(self) -> bool:
+        if self.max_jobs and self.begun >= self.max_jobs:
+            return True
+        if not self.max_memory:
+            return False
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") > self.max_memory
+
+    # ---- what it is told
+
+    def on_readable(self) -> None:
+        try:
+            data = os.read(0, READ)
+        except BlockingIOError:
+            return
+        if not data:
+            self.stop_reading()
+            return
+        lines = (self.buffer + data).split(b"\n")
+        self.buffer = lines.pop()
+        for line in lines:
+            self.take(json.loads(line))
+        # What was read in part is charged to this program: it takes the rest, too.
+        if not self.buffer and self.is_enough():
+            self.stop_reading()
+
+    def take(self, line: Dict[str, Any]) -> None:
+        if line.get("cancel"):
+            self.cancel(line["id"])
+            return
+        job = Job(line, self.answers)
+        self.begun += 1
+        function = self.handlers.find(job.type)
+        if function and inspect.iscoroutinefunction(function):
+            task = self.loop.create_task(self.perform_async(function, job))
+            self.tasks[job.id] = (job, task)
+        elif function and self.parallel:
+            self.tasks[job.id] = (job, None)
+            self.threads.submit(self.perform_in_thread, job)
+        else:
+            self.tasks[job.id] = (job, None)
+            self.perform_inline(job)
+
+    def cancel(self, id: str) -> None:
+        job, task = self.tasks.get(id, (None, None))
+        if job:
+            job.cancelled = True
+        if task:
+            task.cancel()
+
+    # ---- three ways to perform
+
+    async def perform_async(self, function: Callable[[Job], Any], job: Job) -> None:
+        _current.set(job)
+        try:
+            answer = done(await function(job))
+        except (Exception, asyncio.CancelledError) as error:
+            answer = answer_of(error)
+        self.finish(job, answer)
+
+    def perform_in_thread(self, job: Job) -> None:
+        answer = self.handlers.perform(job)
+        self.loop.call_soon_threadsafe(self.finish, job, answer)
+
+    def perform_inline(self, job: Job) -> None:
+        self.inline = True
+        try:
+            answer = self.handlers.perform(job)
+        except TimeIsUp as error:  # just before or behind the function
+            answer = answer_of(error)
+        self.inline = False
+        self.finish(job, answer)
+
+    def finish(self, job: Job, answer: Dict[str, Any]) -> None:
+        del self.tasks[job.id]
+        answer["id"] = job.id
+        if self.ending and not self.tasks:
+            answer["last"] = True
+        try:
+            self.answers.put(answer)
+        except (TypeError, ValueError, RecursionError) as error:  # a value that is no JSON
+            self.answers.put({"id": job.id, "result": "bury", "error": error_of(error)})
+        if not self.parallel:
+            self.answers.flush()
+        self.end_if_idle()

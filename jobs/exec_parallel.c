@@ -1,0 +1,223 @@
+/*
+ * exec_parallel.c: event jobs for long-lived programs, each of which does many at once.
+ *
+ * Each worker has a crew for such a program: up to `programs` peers (exec_peer.h), with up to
+ * `parallel` jobs in each. Whoever has the fewest jobs gets the next one. laterd is told how many
+ * there is room for, so nobody hoards what others could perform.
+ */
+#include "exec_peer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLITE 1.0 /* seconds for a program to end after its input was closed */
+#define ENDING 8   /* programs that are on their way out, at most */
+#define ID_TAKEN                                                                                   \
+    1.0 /* seconds until a job comes again whose id is under way from another queue                \
+         */
+
+struct exec_crew {
+    struct exec_peer *peers;
+    unsigned failures; /* deaths in a row without a job in between */
+    double start_at;   /* not before, by exec_now() */
+};
+
+struct exec_crew *exec_crew_new(void)
+{
+    return calloc(1, sizeof(struct exec_crew));
+}
+
+/* How many take jobs. *all: how many there are. */
+static size_t count_peers(const struct exec_crew *crew, size_t *all)
+{
+    size_t open = 0;
+
+    *all = 0;
+    for (const struct exec_peer *peer = crew->peers; peer; peer = peer->next) {
+        open += !peer->retired;
+        ++*all;
+    }
+    return open;
+}
+
+static size_t free_places(const struct exec_program *program, const struct exec_peer *peer)
+{
+    if (peer->retired || peer->count >= program->parallel)
+        return 0;
+    return program->parallel - peer->count;
+}
+
+uint32_t exec_parallel_room(const struct exec_program *program)
+{
+    const struct exec_crew *crew = program->crew;
+    size_t all, open = count_peers(crew, &all), room = 0;
+
+    for (const struct exec_peer *peer = crew->peers; peer; peer = peer->next)
+        room += free_places(program, peer);
+    if (open < program->programs && all < program->programs + ENDING)
+        room += (program->programs - open) * program->parallel;
+    return (uint32_t)room;
+}
+
+/* The one with the fewest jobs, which has room for one of this id. */
+static struct exec_peer *idlest(const struct exec_program *program, const char *id)
+{
+    struct exec_peer *best = NULL;
+
+    for (struct exec_peer *peer = program->crew->peers; peer; peer = peer->next) {
+        if (free_places(program, peer) > 0 && (!best || peer->count < best->count) &&
+            !exec_peer_has(peer, id))
+            best = peer;
+    }
+    return best;
+}
+
+static struct exec_peer *start(const struct exec_program *program, struct exec_end *end)
+{
+    struct exec_crew *crew = program->crew;
+    struct exec_peer *peer = exec_peer_start(program, end);
+
+    if (!peer)
+        return NULL;
+    peer->next = crew->peers;
+    crew->peers = peer;
+    return peer;
+}
+
+/* A peer for a job of this id. NULL: none, and the job's error says why. */
+static struct exec_peer *peer_for(const struct exec_program *program, struct later_job *job)
+{
+    struct exec_crew *crew = program->crew;
+    struct exec_peer *peer = idlest(program, later_job_id(job));
+    size_t all, open = count_peers(crew, &all);
+    struct exec_end end;
+    char text[300];
+
+    if ((peer && peer->count == 0) || (peer && open >= program->programs))
+        return peer;
+    if (open >= program->programs || all >= program->programs + ENDING) {
+        later_job_error(job, "no room in %s, or a job of the same id is there", program->name);
+        return peer;
+    }
+    if (exec_now() < crew->start_at) {
+        if (!peer)
+            later_job_error(job, "%s keeps ending: it is started again in %.1f s", program->name,
+                            crew->start_at - exec_now());
+        return peer;
+    }
+    if (!(peer = start(program, &end))) {
+        exec_end_text(&end, program, text, sizeof text);
+        later_job_error(job, "%s", text);
+    }
+    return peer;
+}
+
+/* Finds a place for a task. Returns 0, or -1: the job's error and pause are set. */
+static int place(const struct exec_program *program, struct exec_task *task)
+{
+    struct exec_crew *crew = program->crew;
+    struct exec_peer *peer = peer_for(program, task->job);
+
+    if (peer && exec_peer_hand(peer, task) == 0)
+        return 0;
+    if (peer)
+        later_job_error(task->job, "no memory for the job as a line");
+    later_job_retry_in(task->job, fmax(crew->start_at - exec_now(), peer ? 0.1 : ID_TAKEN));
+    return -1;
+}
+
+enum later_result exec_parallel_perform(struct later_job *job, const struct exec_program *program)
+{
+    const char *id = later_job_id(job);
+    struct exec_task *task = calloc(1, sizeof *task + strlen(id) + 1);
+
+    if (!task) {
+        later_job_error(job, "no memory to run %s", program->argv[0]);
+        return LATER_RETURN;
+    }
+    task->job = job;
+    strcpy(task->id, id);
+    later_job_set_data(job, task);
+    if (place(program, task) == 0)
+        return LATER_DEFERRED;
+    exec_task_free(task);
+    return LATER_RETURN;
+}
+
+void exec_parallel_cancel(struct later_job *job)
+{
+    exec_peer_give_up(later_job_data(job));
+}
+
+/* --- a peer's end --- */
+
+/* Not the job's fault: to another program, or back, until one may start again. */
+static void hand_on(const struct exec_program *program, struct exec_task *task)
+{
+    struct later_job *job = task->job;
+    double wait = fmax(program->crew->start_at - exec_now(), 0.1);
+
+    task->next = NULL;
+    if (task->tries < 2 && program->crew->failures == 0 && place(program, task) == 0)
+        return;
+    later_job_log(job, LATER_WARN, "%s had read nothing of it: given back", program->name);
+    later_job_error(job, "the program ended before it had read the job");
+    later_job_retry_in(job, wait);
+    exec_task_free(task);
+    later_job_finish(job, LATER_RETURN);
+}
+
+void exec_crew_ended(struct exec_peer *peer, struct exec_task *unread, bool performed)
+{
+    const struct exec_program *program = peer->program;
+    struct exec_crew *crew = program->crew;
+    struct exec_peer **at = &crew->peers;
+    struct exec_task *next;
+
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    peer->process->failures = crew->failures;
+    exec_process_close(peer->process, performed);
+    crew->failures = peer->process->failures;
+    crew->start_at = peer->process->start_at;
+    exec_peer_free(peer);
+    for (; unread; unread = next) {
+        next = unread->next;
+        hand_on(program, unread);
+    }
+}
+
+static void say(void *arg, const char *line)
+{
+    const struct exec_program *program = arg;
+    const char *text;
+    enum later_level level = exec_output_level(line, &text);
+
+    later_log("exec", level, "%s: %s", program->name, text);
+}
+
+void exec_parallel_close_inputs(const struct exec_program *program)
+{
+    for (struct exec_peer *peer = program->crew->peers; peer; peer = peer->next)
+        exec_process_close_input(peer->process);
+}
+
+void exec_crew_free(const struct exec_program *program)
+{
+    struct exec_peer *peer, *next;
+    struct exec_task *task;
+
+    for (peer = program->crew ? program->crew->peers : NULL; peer; peer = next) {
+        next = peer->next;
+        exec_process_end(peer->process, POLITE, say, (void *)program);
+        while ((task = peer->first)) {
+            peer->first = task->next;
+            exec_task_free(task);
+        }
+        exec_peer_free(peer);
+    }
+    free(program->crew);
+}

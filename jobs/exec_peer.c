@@ -1,0 +1,434 @@
+/* exec_peer.c: a long-lived program that does many jobs at once. */
+#include "exec_peer.h"
+
+#include "exec_answer.h"
+
+#include <event2/buffer.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define POLITE     1.0 /* seconds for a program to end after its input was closed */
+#define TERM_GRACE 2.0 /* seconds between TERM and KILL */
+#define BROKEN     0.5 /* seconds for a program to end that has closed its input or output */
+#define ASKED      1.0 /* seconds for a program to give up a job */
+
+enum { READS_MAX = 64 }; /* reads at a time: more than a pipe holds */
+
+static struct timeval seconds(double n)
+{
+    return (struct timeval){ (time_t)n, (suseconds_t)((n - (double)(time_t)n) * 1e6) };
+}
+
+static void set_timer(struct event *timer, double n)
+{
+    const struct timeval tv = seconds(n);
+
+    event_add(timer, &tv);
+}
+
+static void say(void *arg, const char *line)
+{
+    const struct exec_peer *peer = arg;
+    const char *text;
+    enum later_level level = exec_output_level(line, &text);
+
+    later_log("exec", level, "%s: %s", peer->program->name, text);
+}
+
+/* --- tasks --- */
+
+void exec_task_free(struct exec_task *task)
+{
+    if (task && task->patience)
+        event_free(task->patience);
+    free(task);
+}
+
+static void append(struct exec_peer *peer, struct exec_task *task)
+{
+    task->peer = peer;
+    task->next = NULL;
+    task->before = peer->last;
+    *(peer->last ? &peer->last->next : &peer->first) = task;
+    peer->last = task;
+    peer->count++;
+    peer->open++;
+}
+
+static void take_out(struct exec_task *task)
+{
+    struct exec_peer *peer = task->peer;
+
+    *(task->before ? &task->before->next : &peer->first) = task->next;
+    *(task->next ? &task->next->before : &peer->last) = task->before;
+    task->next = task->before = NULL;
+    peer->count--;
+    peer->open -= task->job != NULL;
+}
+
+/* Mostly answers come in the order of the jobs. */
+static struct exec_task *task_of(const struct exec_peer *peer, const char *id)
+{
+    struct exec_task *task = peer->first;
+
+    while (task && strcmp(task->id, id) != 0)
+        task = task->next;
+    return task;
+}
+
+bool exec_peer_has(const struct exec_peer *peer, const char *id)
+{
+    return task_of(peer, id) != NULL;
+}
+
+/* --- its end --- */
+
+static void close_if_idle(struct exec_peer *peer)
+{
+    if (!peer->retired || peer->open > 0 || peer->closed)
+        return;
+    exec_process_close_input(peer->process);
+    event_del(peer->input);
+    peer->closed = true;
+    set_timer(peer->timer, peer->count > 0 ? 0 : POLITE); /* one that hangs is not waited for */
+}
+
+void exec_peer_retire(struct exec_peer *peer)
+{
+    peer->retired = true;
+    close_if_idle(peer);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct exec_peer *peer = arg;
+
+    (void)fd, (void)what;
+    exec_process_signal(peer->process, peer->term_sent ? SIGKILL : SIGTERM);
+    peer->term_sent = true;
+    set_timer(peer->timer, TERM_GRACE);
+}
+
+static void broke(struct exec_peer *peer, const char *why)
+{
+    if (peer->broken)
+        return;
+    peer->broken = why;
+    peer->retired = true;
+    if (!peer->closed)
+        set_timer(peer->timer, BROKEN);
+}
+
+/* Ends a task, for good. */
+static void finish(struct exec_task *task, uint32_t result)
+{
+    struct later_job *job = task->job;
+    struct exec_peer *peer = task->peer;
+
+    take_out(task);
+    exec_task_free(task);
+    if (job)
+        later_job_finish(job, (enum later_result)result);
+    close_if_idle(peer);
+}
+
+/* --- what it answers --- */
+
+static struct later_job *job_of(void *arg, const char *id)
+{
+    struct exec_task *task = task_of(arg, id);
+
+    return task ? task->job : NULL;
+}
+
+static void refuse_line(struct exec_peer *peer, const char *why, const char *line)
+{
+    if (peer->refused++ < 10)
+        later_log("exec", LATER_WARN, "%s: refused a line: %s: %.100s", peer->program->name, why,
+                  line);
+}
+
+static void take_line(struct exec_peer *peer, const char *line)
+{
+    struct exec_answer answer;
+    struct exec_task *task;
+
+    switch (exec_answer_read(job_of, peer, peer->program->name, line, &answer)) {
+    case EXEC_ANSWER_NOTE:
+        return;
+    case EXEC_ANSWER_REFUSED:
+        task = answer.id[0] ? task_of(peer, answer.id) : NULL;
+        if (!task)
+            refuse_line(peer, answer.why, line);
+        else if (answer.ends) /* of a job that was settled without it */
+            finish(task, LATER_RETRY);
+        return;
+    case EXEC_ANSWER_RESULT:
+        task = task_of(peer, answer.id);
+        peer->process->jobs++;
+        if (task->timed_out && answer.result == LATER_RETRY)
+            later_job_kind(task->job, LATER_KIND_TIMEOUT);
+        peer->retired = peer->retired || answer.last;
+        finish(task, answer.result);
+        return;
+    }
+}
+
+static enum exec_read read_answers(struct exec_peer *peer)
+{
+    enum exec_read got;
+    char *line;
+    bool cut;
+
+    if (peer->process->child.answers == -1)
+        return EXEC_READ_NONE;
+    got = exec_reader_read(&peer->process->answers, peer->process->child.answers);
+    while ((line = exec_reader_line(&peer->process->answers, &cut))) {
+        if (cut)
+            refuse_line(peer, "longer than 131072 bytes", line);
+        else
+            take_line(peer, line);
+    }
+    return got;
+}
+
+static void on_answers(evutil_socket_t fd, short what, void *arg)
+{
+    struct exec_peer *peer = arg;
+
+    (void)what;
+    if (read_answers(peer) != EXEC_READ_END)
+        return;
+    event_del(peer->answers);
+    close(fd);
+    peer->process->child.answers = -1;
+    broke(peer, "it closed descriptor 3, where its answers go");
+}
+
+static void on_output(evutil_socket_t fd, short what, void *arg)
+{
+    struct exec_peer *peer = arg;
+
+    (void)fd, (void)what;
+    exec_process_output(peer->process, false, say, peer);
+    if (peer->process->child.output == -1)
+        event_del(peer->output);
+}
+
+/* --- what it is handed --- */
+
+static void on_input(evutil_socket_t fd, short what, void *arg)
+{
+    struct exec_peer *peer = arg;
+    size_t len;
+    ssize_t n = 0;
+
+    (void)fd, (void)what;
+    while ((len = evbuffer_get_contiguous_space(peer->out)) > 0) {
+        n = exec_process_write(peer->process,
+                               (const char *)evbuffer_pullup(peer->out, (ssize_t)len), len);
+        if (n <= 0)
+            break;
+        evbuffer_drain(peer->out, (size_t)n);
+    }
+    if (n < 0)
+        broke(peer, "it closed its standard input");
+    else if (evbuffer_get_length(peer->out) > 0)
+        event_add(peer->input, NULL);
+}
+
+static int put(struct exec_peer *peer, char *line, size_t len)
+{
+    int result = line && !peer->closed ? evbuffer_add(peer->out, line, len) : -1;
+
+    free(line);
+    if (result != 0)
+        return -1;
+    peer->queued += len;
+    event_add(peer->input, NULL);
+    return 0;
+}
+
+int exec_peer_hand(struct exec_peer *peer, struct exec_task *task)
+{
+    uint64_t begin = peer->queued;
+    size_t len = 0;
+    char *line = exec_answer_ask(task->job, later_job_time_left(task->job), &len);
+
+    if (put(peer, line, len) != 0)
+        return -1;
+    task->begin = begin;
+    append(peer, task);
+    peer->jobs++;
+    if (peer->program->recycle && peer->jobs >= peer->program->recycle)
+        exec_peer_retire(peer);
+    return 0;
+}
+
+/* --- giving up --- */
+
+/* It did not: the job is settled, its place stays taken, and the program has to go. */
+static void on_patience(evutil_socket_t fd, short what, void *arg)
+{
+    struct exec_task *task = arg;
+    struct exec_peer *peer = task->peer;
+    struct later_job *job = task->job;
+
+    (void)fd, (void)what;
+    if (task->timed_out)
+        later_job_kind(job, LATER_KIND_TIMEOUT);
+    exec_output_fail(job, task->timed_out ? "timed out" : "cancelled", &peer->process->tail);
+    task->job = NULL;
+    peer->open--;
+    later_job_finish(job, LATER_RETRY);
+    if (!peer->retired)
+        later_log("exec", LATER_WARN,
+                  "%s: did not give up job %s within a second: another is started, this one ends "
+                  "with its other jobs",
+                  peer->program->name, task->id);
+    exec_peer_retire(peer);
+}
+
+void exec_peer_give_up(struct exec_task *task)
+{
+    size_t len = 0;
+    char *line = exec_answer_cancel(task->job, &len);
+
+    task->timed_out = later_job_time_left(task->job) <= 0.1; /* the timer may come a little early */
+    put(task->peer, line, len);
+    if (!task->patience)
+        task->patience = evtimer_new(later_event_base(), on_patience, task);
+    if (task->patience)
+        set_timer(task->patience, ASKED);
+}
+
+/* --- the program --- */
+
+static void reason_of(const struct exec_peer *peer, const struct exec_end *end, char *text,
+                      size_t n)
+{
+    char how[300];
+
+    exec_end_text(end, peer->program, how, sizeof how);
+    if (peer->broken && peer->term_sent)
+        snprintf(text, n, "the program was ended, since %s", peer->broken);
+    else
+        snprintf(text, n, "the program died: %s", how);
+}
+
+static void charge(struct exec_task *task, const char *reason, const struct exec_output *tail)
+{
+    if (task->job) {
+        exec_output_fail(task->job, reason, tail);
+        later_job_kind(task->job, task->timed_out ? LATER_KIND_TIMEOUT : LATER_KIND_CRASH);
+    }
+    finish(task, LATER_RETRY);
+}
+
+/* Those that it had begun to read are charged; the list of the others is returned. */
+static struct exec_task *share_out(struct exec_peer *peer, const char *reason, uint64_t read)
+{
+    struct exec_task *unread = NULL, **end = &unread, *task;
+
+    peer->retired = peer->closed = true;
+    while ((task = peer->first)) {
+        if (!task->job || task->begin < read) {
+            charge(task, reason, &peer->process->tail);
+            continue;
+        }
+        take_out(task);
+        task->tries++;
+        *end = task;
+        end = &task->next;
+    }
+    return unread;
+}
+
+static void on_ended(evutil_socket_t fd, short what, void *arg)
+{
+    struct exec_peer *peer = arg;
+    struct exec_task *unread;
+    struct exec_end end;
+    uint64_t read;
+    char reason[400];
+    bool performed;
+
+    (void)fd, (void)what;
+    if (!exec_process_ended(peer->process, &end)) {
+        if (peer->process->child.pidfd == -1) /* only looking tells */
+            set_timer(peer->ended, 0.02);
+        return;
+    }
+    read = peer->queued - evbuffer_get_length(peer->out) - exec_process_unread(peer->process);
+    for (int i = 0; i < READS_MAX && read_answers(peer) == EXEC_READ_SOME; i++)
+        ; /* it may have answered before */
+    exec_process_output(peer->process, true, say, peer);
+    reason_of(peer, &end, reason, sizeof reason);
+    if (!peer->closed && peer->open == 0)
+        later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
+                  "%s: %s", peer->program->name, reason);
+    performed = peer->process->jobs > 0 || peer->closed;
+    if (end.how == EXEC_FAILED)
+        read = 0;
+    unread = share_out(peer, reason, read);
+    exec_crew_ended(peer, unread, performed);
+}
+
+void exec_peer_free(struct exec_peer *peer)
+{
+    struct event *events[] = { peer->input, peer->output, peer->answers, peer->ended, peer->timer };
+
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        if (events[i])
+            event_free(events[i]);
+    }
+    if (peer->out)
+        evbuffer_free(peer->out);
+    if (peer->process)
+        exec_child_close(&peer->process->child);
+    exec_process_free(peer->process);
+    free(peer);
+}
+
+static int listen_to(struct exec_peer *peer)
+{
+    const struct exec_child *child = &peer->process->child;
+    struct event_base *base = later_event_base();
+
+    peer->input = event_new(base, child->input, EV_WRITE, on_input, peer);
+    peer->output = event_new(base, child->output, EV_READ | EV_PERSIST, on_output, peer);
+    peer->answers = event_new(base, child->answers, EV_READ | EV_PERSIST, on_answers, peer);
+    peer->ended = event_new(base, child->pidfd, child->pidfd == -1 ? 0 : EV_READ, on_ended, peer);
+    peer->timer = evtimer_new(base, on_timer, peer);
+    if (!peer->input || !peer->output || !peer->answers || !peer->ended || !peer->timer ||
+        event_add(peer->output, NULL) != 0 || event_add(peer->answers, NULL) != 0)
+        return -1;
+    if (child->pidfd == -1)
+        set_timer(peer->ended, 0.02);
+    else if (event_add(peer->ended, NULL) != 0)
+        return -1;
+    return 0;
+}
+
+struct exec_peer *exec_peer_start(const struct exec_program *program, struct exec_end *end)
+{
+    struct exec_peer *peer = calloc(1, sizeof *peer);
+
+    *end = (struct exec_end){ .how = EXEC_FAILED, .code = ENOMEM, .step = "be started" };
+    if (!peer)
+        return NULL;
+    peer->program = program;
+    peer->process = exec_process_new();
+    peer->out = evbuffer_new();
+    if (peer->process && peer->out && exec_process_start(peer->process, program, end) == 0) {
+        if (listen_to(peer) == 0)
+            return peer;
+        exec_process_end(peer->process, 0, say, peer);
+        *end = (struct exec_end){ .how = EXEC_FAILED, .code = ENOMEM, .step = "be listened to" };
+    }
+    exec_peer_free(peer);
+    return NULL;
+}

@@ -1,0 +1,291 @@
+#!/bin/sh
+# Handlers in Python, many at once in one program of the plugin exec: `parallel`. Each trouble costs
+# the jobs that it hits, and no others. LATER_SOAK=1 takes the figures at their full length.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+redis_python
+start_redis
+: "${LATER_SOAK:=}"
+
+here=$(cd "$top_srcdir" && pwd)
+cat >"$work/app.py" <<'PYTHON'
+import asyncio, logging, os, threading, time
+import laterd
+
+app = laterd.Handlers()
+at_once = most = 0
+logger = logging.getLogger("app")
+
+def note(name, word):
+    with open(os.environ["NOTES"] + "/" + name, "a") as file:
+        file.write("%s\n" % word)
+
+note("pids", os.getpid())
+
+@app.on("nap")
+async def nap(job):
+    await asyncio.sleep(job.payload["for"])
+
+@app.on("few.*")
+async def few(job):
+    global at_once
+    at_once += 1
+    note("at_once", at_once)
+    await asyncio.sleep(0.05)
+    at_once -= 1
+
+@app.on("sync.nap")
+def sync_nap(job):
+    time.sleep(job.payload["for"])
+    return threading.current_thread().name
+
+@app.on("say")
+async def say(job):
+    print("10%", end="", flush=True)
+    print('{"id":"%s","result":"bury"}' % job.id)
+    logger.warning("the disk is nearly full")
+    os.system("echo '{' >&2; printf more")
+    job.progress(3, 9, "page 3")
+
+@app.on("bad")
+async def bad(job):
+    inner(job)
+
+def inner(job):
+    raise ValueError("bad\nthing")
+
+@app.on("retry")
+def retry(job):
+    raise laterd.Retry("busy", 600)
+
+@app.on("bury")
+async def bury(job):
+    raise laterd.Bury("no such customer")
+
+@app.on("return")
+async def give_back(job):
+    raise laterd.Return("maintenance", 600)
+
+@app.on("odd")
+def odd(job):
+    return {("a", "b"): 1}
+
+@app.on("long")
+async def long(job):
+    note("long", job.id)
+    try:
+        await asyncio.sleep(600)
+    except asyncio.CancelledError:
+        note("cancelled", job.id)
+        raise
+
+@app.on("deaf")
+def deaf(job):
+    note("deaf", os.getpid())
+    time.sleep(600)
+
+@app.on("die")
+async def die(job):
+    await asyncio.sleep(0.1)
+    print("about to die", flush=True)
+    os._exit(7)
+PYTHON
+# Reads a line byte by byte, answers it, and ends: nothing else of its input was read.
+cat >"$work/one.py" <<'PYTHON'
+import json, os
+
+line = b""
+while not line.endswith(b"\n"):
+    byte = os.read(0, 1)
+    if not byte:
+        os._exit(0)
+    line += byte
+os.write(3, json.dumps({"id": json.loads(line)["id"], "result": "done"}).encode() + b"\n")
+PYTHON
+echo 'import nothing_of_that_name' >"$work/broken.py"
+mkdir -p "$work/conf.d"
+
+# program NAME ARGV OPTIONS...: with the client of the tree.
+program()
+{
+    name=$1 words=$2
+    shift 2
+    echo "$name = { argv = ( $words ); dir = \"$work\"; lines = true; $*"
+    echo "    env = { NOTES = \"$work\"; PYTHONPATH = \"$here/clients/python\";"
+    echo "            PYTHONDONTWRITEBYTECODE = \"1\"; }; };"
+}
+app="\"$python\", \"-m\", \"laterd\", \"app:app\""
+{
+    echo "plugins = { config = { exec = {"
+    program app "$app" 'parallel = 500; types = ( "nap", "sync.*", "say", "bad", "retry", "bury",' \
+        '"return", "odd", "long", "deaf", "die", "nobody" );'
+    program few "$app" 'parallel = 4; types = ( "few.*" );'
+    program fresh "$app, \"--max-jobs\", \"10\"" 'parallel = 5; types = ( "few.fresh" );'
+    program pair "$app" 'parallel = 2; programs = 2; types = ( "few.pair" );'
+    program serial "$app" 'types = ( "few.serial" );'
+    program one "\"$python\", \"$work/one.py\"" 'parallel = 10;'
+    program broken "\"$python\", \"$work/broken.py\"" 'parallel = 10;'
+    echo "}; }; };"
+} >"$work/conf.d/exec.conf"
+configure 'workers = 1;' 'grace = 2.0;' 'drain = 5.0;' \
+    'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
+start_laterd
+
+# job ID TYPE [PAYLOAD [MEMBERS]]
+job()
+{
+    push_job "$1" "\"type\":\"$2\",\"payload\":{${3:-}}${4:+,$4}"
+}
+
+# ---- many at once
+
+naps=300 wait=0.5 most=2
+[ -z "$LATER_SOAK" ] || naps=1000 wait=1 most=3
+job warm nap '"for":0'
+within 20 "a handler does a job" counts 'done' 1
+begin=$(present)
+push_many "$naps" nap "{\"for\":$wait}" nap- >/dev/null
+within 30 "$naps coroutines of $wait s" counts 'done' $((naps + 1))
+in_time "$(sum "$(present) - $begin")" "$most" "s for them, one worker, one program"
+is "$(lines pids) $(counted returned)" "1 0" "one program, and none was given back"
+begin=$(present)
+push_many 100 sync.nap '{"for":0.5}' sync- >/dev/null
+within 30 "100 functions of 0.5 s, in threads" counts 'done' $((naps + 101))
+in_time "$(sum "$(present) - $begin")" 2 "s for them"
+: >"$work/at_once"
+push_many 40 few.any '{}' few- >/dev/null
+within 30 "40 jobs of a program with parallel = 4" counts 'done' $((naps + 141))
+is "$(sort -n "$work/at_once" | tail -n 1)" 4 "at most four at once"
+: >"$work/at_once"
+push_many 40 few.pair '{}' pair- >/dev/null
+within 30 "40 jobs of two programs, each with parallel = 2" counts 'done' $((naps + 181))
+is "$(sort -n "$work/at_once" | tail -n 1)" 2 "two at once in each"
+push_many 40 few.serial '{}' serial- >/dev/null
+within 30 "40 jobs of one without parallel" counts 'done' $((naps + 221))
+
+# ---- what a handler says
+
+job say say '' '"max_attempts":1'
+within 20 "whatever it prints is no answer" unknown say
+contains "$(grep 'job=say ' "$log")" 'the disk is nearly full' "its logger's lines have the job's fields"
+is "$(dead)" 0 "and it is done"
+job bad bad
+within 20 "an exception is a retry, then burial" is_dead bad
+contains "$(error_of bad)" 'in inner' "its traceback is kept"
+like "$(error_of bad)" 'ValueError: bad.{1,6}thing"' "to its last line"
+job retry retry
+within 20 "Retry: later" is_delayed retry
+contains "$(error_of retry)" '"kind":"retry","text":"busy"' "with its reason"
+is "$(attempts_of retry)" 1 "an attempt"
+job bury bury
+within 20 "Bury: dead at once" is_dead bury
+contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "with its reason"
+job return return
+within 20 "Return: later" is_delayed return
+is "$(attempts_of return)" 0 "no attempt"
+job odd odd '' '"result":60'
+within 20 "a value that is no JSON: buried" is_dead odd
+contains "$(error_of odd)" 'TypeError' "with what Python says"
+job nobody nobody
+within 20 "a type without handler: buried" is_dead nobody
+contains "$(error_of nobody)" 'no handler for type nobody' "and told"
+for id in bad retry bury return odd nobody; do
+    later cancel "$id" >/dev/null
+done
+
+# ---- given up
+
+job long-1 long
+job long-2 long '' '"timeout":1,"max_attempts":1'
+wait_until 10 eval '[ "$(lines long)" = 2 ]'
+runs "a running job is cancelled" later cancel long-1
+within 20 "its coroutine hears of it" grep -q long-1 "$work/cancelled"
+within 20 "one over its time: buried" is_dead long-2
+contains "$(cat "$work/cancelled")" long-2 "its coroutine heard of it"
+contains "$(error_of long-2)" '"kind":"timeout"' "and it counts as a time-out"
+pids=$(lines pids)
+job nap nap '"for":0'
+within 20 "the next is done" unknown nap
+is "$(lines pids)" "$pids" "by the same program"
+
+# A thread cannot be ended: its program is, when all others in it are done.
+job beside nap '"for":3'
+job deaf deaf '' '"timeout":1,"max_attempts":1'
+within 20 "a deaf one over its time: buried" is_dead deaf
+contains "$(error_of deaf)" '"kind":"timeout"' "as a time-out"
+job nap nap '"for":0'
+within 20 "the next is done, by another program" unknown nap
+is "$(lines pids)" $((pids + 1)) "which was started"
+within 20 "the one beside it was let finish" unknown beside
+within 20 "then the first program was ended" gone "$(cat "$work/deaf")"
+is "$(attempts_of beside)$(noting c)" "00" "nobody else was charged"
+
+# ---- programs that end
+
+before=$(counted 'done')
+job beside nap '"for":20' '"max_attempts":1'
+job die die '' '"max_attempts":1'
+within 20 "one that kills its program" is_dead die
+contains "$(error_of die)" 'the program died: exit status 7: ' "its error has the status"
+contains "$(error_of die)" 'about to die' "and what was printed last"
+within 20 "the one beside it had been read, too" is_dead beside
+later cancel die beside deaf long-2 >/dev/null
+ones=60
+[ -z "$LATER_SOAK" ] || ones=1000
+push_many_once()
+{
+    n=0
+    while [ "$n" -lt "$1" ]; do
+        n=$((n + 1))
+        echo "{\"type\":\"$2\",\"id\":\"$2-$n\",\"max_attempts\":1}"
+    done | later push --file - >/dev/null
+}
+push_many_once "$ones" exec.one
+within 200 "$ones jobs of a program that ends after each" counts 'done' $((before + ones))
+is "$(dead)" 0 "none is buried, with max_attempts 1"
+pids=$(lines pids)
+push_many_once 45 few.fresh
+within 30 "45 of one that ends after ten" counts 'done' $((before + ones + 45))
+is "$(dead)" 0 "none is buried"
+at_least $(($(lines pids) - pids)) 4 "programs for them"
+push_many_once 4 exec.broken
+within 20 "one that cannot start is told" logged 'nothing_of_that_name'
+job nap nap '"for":0' '"priority":-1'
+within 20 "others go on" unknown nap
+is "$(dead)" 0 "and it charges no job"
+cp "$work/one.py" "$work/broken.py"
+within 60 "when it is mended they are done" settled
+is "$(dead)" 0 "all of them"
+
+# ---- by hand
+
+try()
+{
+    (cd "$work" && NOTES=$work PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$here/clients/python \
+        "$python" -m laterd app:app "$@")
+}
+run try sync.nap '{"for":0}'
+is "$status $out" '0 "MainThread"' "a handler is tried without laterd"
+run try bad
+is "$status" 75 "retry"
+contains "$err" 'ValueError' "with its traceback"
+run try bury
+is "$status" 65 "bury"
+run try nap '{'
+is "$status" 64 "a payload that is none"
+run try
+contains "$out" 'sync.nap' "which types there are"
+run "$laterd_bin" -c "$work/laterd.conf" --perform "$work/jobs/exec.so" exec.one
+is "$status" 0 "laterd --perform runs one with parallel"
+
+# ---- the end
+
+job last nap '"for":1'
+wait_until 10 eval '[ "$(reserved)" = 1 ]'
+end_well
+is "$(known)" 0 "what ran was let finish"
+left=
+while read -r pid; do
+    gone "$pid" || left="$left $pid"
+done <"$work/pids"
+is "$left" '' "no program is left"
+finish
