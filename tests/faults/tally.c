@@ -175,13 +175,33 @@ static void tell(size_t count, const char *kind, const struct run *run, const ch
         printf("# %s: %s\n", kind, id);
 }
 
+/* Did a job that ran in the same worker end it between these two? Event jobs run beside each other.
+ */
+static bool taken_along(const struct tally *tally, const struct run *first,
+                        const struct run *second)
+{
+    static const char deadly[] = " crash abort exit kill hang ";
+
+    for (size_t i = 0; i < tally->run_count; i++) {
+        const struct run *run = &tally->runs[i];
+        char word[12];
+
+        if (run->pid != first->pid || run->end < first->start || run->end > second->start)
+            continue;
+        snprintf(word, sizeof word, " %s ", run->result);
+        if (strstr(deadly, word))
+            return true;
+    }
+    return false;
+}
+
 static bool explained(const struct tally *tally, const struct run *first, const struct run *second)
 {
     for (size_t i = 0; i < tally->fault_count; i++) {
         if (tally->faults[i].start <= second->start && tally->faults[i].end >= first->start)
             return true;
     }
-    return false;
+    return !first->result[0] && taken_along(tally, first, second);
 }
 
 static void judge_pair(struct tally *tally, const struct run *first, const struct run *second)

@@ -46,7 +46,8 @@ struct tally {
     size_t unexpected;  /* runs of what was never pushed, or refused */
     size_t duplicated;  /* runs after one that ended well, or that has no end though it should */
     size_t twice;       /* of them: after one that ended well */
-    size_t unexplained; /* of them: without a fault between the two beginnings */
+    size_t unexplained; /* of them: without a fault between the two beginnings, and without a job
+                         * that ended the worker in which both ran */
     size_t recovered;   /* ids pushed without an answer that ran */
     size_t early;       /* runs before their time */
     size_t charged;     /* runs whose attempt is more than the runs begun so far */

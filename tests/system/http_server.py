@@ -1,7 +1,7 @@
-"""http_server.py DIR: a web server on 127.0.0.1 for jobs_http.sh, with good and bad manners.
+"""http_server.py DIR: a web server on 127.0.0.1 with good and bad manners.
 
-On a second port it speaks TLS, with DIR/cert.pem. It writes both to DIR/port, a line per request to DIR/requests ("PATH REQUESTS-IN-HAND"), and
-what /echo got to DIR/echo. The last part of a path may be a number: /status/503.
+Where there is a DIR/cert.pem it speaks TLS on a second port. It writes its ports to DIR/port, a line
+per request to DIR/requests ("PATH REQUESTS-IN-HAND"), and what /echo got to DIR/echo. The last part of a path may be a number: /status/503.
 """
 import asyncio
 import email.utils
@@ -109,15 +109,16 @@ async def serve(reader, writer):
 
 
 async def main():
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(folder + "/cert.pem")
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1024)
-    secure = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    servers = [await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1024)]
+    if os.path.exists(folder + "/cert.pem"):
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(folder + "/cert.pem")
+        servers.append(await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context))
     with open(folder + "/port.new", "w") as file:
-        for each in server, secure:
+        for each in servers:
             file.write("%d\n" % each.sockets[0].getsockname()[1])
     os.rename(folder + "/port.new", folder + "/port")
-    await server.serve_forever()
+    await servers[0].serve_forever()
 
 
 requests = open(folder + "/requests", "w", buffering=1)
