@@ -28,6 +28,8 @@ extern const struct command command_lock, command_limit, command_stock;
 extern const struct command command_cron;
 /* status.c, check.c */
 extern const struct command command_status, command_check;
+/* search.c */
+extern const struct command command_search;
 /* serve.c */
 extern const struct command command_serve;
 /* help.c */

@@ -18,6 +18,12 @@ struct route {
 #define QUICK 5.0
 #define LONG  900.0
 
+/* What choose.h takes. */
+#define CONDITIONS                                                                                 \
+    "[--state=?state] [--type=?glob] [--older=?older] [--newer=?newer] [--error=?error] "          \
+    "[--kind=?kind] [--attempts=?attempts] [--where=?where] [--where=?where2] "                    \
+    "[--where=?where3] [--text=?text]"
+
 static const struct route routes[] = {
     { "/api/1/queues", "size --json", .patience = QUICK },
     { "/api/1/hosts", "status --json", .patience = QUICK },
@@ -37,6 +43,25 @@ static const struct route routes[] = {
       "push --json --queue=?queue [--id=?id] [--in=?in] [--priority=?priority] "
       "[--max-attempts=?max_attempts] -- ?type ?payload",
       .post = true, .patience = QUICK },
+    { "/api/1/search", "search --json --progress --all-queues [--limit=?limit] " CONDITIONS,
+      .stream = true, .patience = LONG },
+    { "/api/1/search-queue", "search --json --progress [--limit=?limit] " CONDITIONS " -- ?queue",
+      .stream = true, .patience = LONG },
+    { "/api/1/count", "count --json --all-queues " CONDITIONS, .stream = true, .patience = LONG },
+    { "/api/1/count-queue", "count --json " CONDITIONS " -- ?queue", .stream = true,
+      .patience = LONG },
+    { "/api/1/kick-matching", "kick --json --yes --all-queues " CONDITIONS, .post = true,
+      .patience = LONG },
+    { "/api/1/kick-queue-matching", "kick --json --yes --queue=?queue " CONDITIONS, .post = true,
+      .patience = LONG },
+    { "/api/1/cancel-matching", "cancel --json --yes --all-queues " CONDITIONS, .post = true,
+      .patience = LONG },
+    { "/api/1/cancel-queue-matching", "cancel --json --yes --queue=?queue " CONDITIONS,
+      .post = true, .patience = LONG },
+    { "/api/1/bury-matching", "bury --json --yes --all-queues " CONDITIONS, .post = true,
+      .patience = LONG },
+    { "/api/1/bury-queue-matching", "bury --json --yes --queue=?queue " CONDITIONS, .post = true,
+      .patience = LONG },
 };
 
 const char *route_path(size_t i)
@@ -104,6 +129,31 @@ static bool is_duration(const char *value)
     return is_made_of(value, DIGITS ".smhd", 16);
 }
 
+/* A condition's value: filter.h judges what it means. */
+static bool is_text(const char *value)
+{
+    for (const char *c = value; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return false;
+    }
+    return *value && strlen(value) <= 256;
+}
+
+static bool is_glob(const char *value)
+{
+    return is_made_of(value, LETTERS DIGITS "_.:-*?", 128);
+}
+
+static bool is_comparison(const char *value)
+{
+    return is_made_of(value, DIGITS "<>=", 12);
+}
+
+static bool is_kind(const char *value)
+{
+    return is_made_of(value, LETTERS, 16);
+}
+
 /* `later push` reads standard input where it is "-". */
 static bool is_payload(const char *value)
 {
@@ -121,6 +171,17 @@ static const struct form {
     { "offset", is_number, "offset: a whole number" },
     { "id", is_id, "id: 1 to 200 printable characters without a blank" },
     { "type", is_type, "type: the name of a type" },
+    { "limit", is_page, "limit: 1 to 200" },
+    { "glob", is_glob, "glob: a type, with * and ?" },
+    { "older", is_duration, "older: a duration like 90, 5m, 2h" },
+    { "newer", is_duration, "newer: a duration like 90, 5m, 2h" },
+    { "error", is_text, "error: a regular expression of at most 256 bytes" },
+    { "kind", is_kind, "kind: retry, timeout, crash, lapse, bad, buried or unknown" },
+    { "attempts", is_comparison, "attempts: a number, or one behind > >= < <=" },
+    { "where", is_text, "where: PATH=VALUE" },
+    { "where2", is_text, "where: PATH=VALUE" },
+    { "where3", is_text, "where: PATH=VALUE" },
+    { "text", is_text, "text: at most 256 bytes" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
     { "in", is_duration, "in: a duration like 90, 5m, 2h" },
     { "priority", is_integer, "priority: a whole number" },

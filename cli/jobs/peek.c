@@ -3,6 +3,7 @@
 #include "job/document.h"
 #include "output/jsonl.h"
 #include "jobs/merge.h"
+#include "jobs/peek.h"
 #include "queue_list.h"
 #include "queue/queue.h"
 #include "text.h"
@@ -27,7 +28,7 @@ static void type_of(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1]
         memcpy(type, doc.type, sizeof doc.type);
 }
 
-static void print_json(const char *queue, const struct later_seen *seen)
+void peek_print_json(const char *queue, const struct later_seen *seen)
 {
     char type[LATER_TYPE_MAX + 1];
     struct jsonl json;
@@ -101,7 +102,7 @@ static void add_priority(struct table *table, const struct later_seen *seen)
     table_text(table, PLAIN, priority);
 }
 
-static void add_row(const struct cli *cli, struct table *table, const struct later_seen *seen)
+void peek_add_row(const struct cli *cli, struct table *table, const struct later_seen *seen)
 {
     char type[LATER_TYPE_MAX + 1];
 
@@ -122,7 +123,7 @@ static void add_row(const struct cli *cli, struct table *table, const struct lat
     table_bytes(table, DIM, seen->document, seen->document_len);
 }
 
-static void begin_rows(const struct cli *cli, struct table *table)
+void peek_begin_rows(const struct cli *cli, struct table *table)
 {
     static const char *const headings[] = { "ID",        "STATE", "TYPE",     "WHEN", ">ATTEMPTS",
                                             ">PRIORITY", "ERROR", "DOCUMENT", NULL };
@@ -136,9 +137,9 @@ static void print_seen(struct cli *cli, struct table *table, const char *queue,
                        const struct later_seen *seen)
 {
     if (cli->json)
-        print_json(queue, seen);
+        peek_print_json(queue, seen);
     else
-        add_row(cli, table, seen);
+        peek_add_row(cli, table, seen);
 }
 
 static int is_state(const char *state)
@@ -162,7 +163,7 @@ static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t mo
 
     if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
         return -1;
-    begin_rows(cli, &table);
+    peek_begin_rows(cli, &table);
     merge_begin(&merge, cli, &whole, state, offset, most);
     for (;;) {
         struct later_seen seen;
@@ -269,11 +270,11 @@ static void print_shown(struct cli *cli, struct table *table, const char *queue,
                         const struct later_seen *seen)
 {
     if (cli->json)
-        print_json(queue, seen);
+        peek_print_json(queue, seen);
     else if (cli->out_terminal)
         print_card(cli, queue, seen);
     else
-        add_row(cli, table, seen);
+        peek_add_row(cli, table, seen);
 }
 
 /* Shows it if it is in this queue. Returns whether it was, or -1 with *err. */
@@ -328,7 +329,7 @@ static int run_show(struct cli *cli, struct later_error *err)
         queue_list_free(&list);
         return -1;
     }
-    begin_rows(cli, &table);
+    peek_begin_rows(cli, &table);
     for (int i = 0; i < cli->args.count && status >= 0; i++) { /* one a call: they may be large */
         int found = show_anywhere(cli, &table, &list, cli->args.words[i], err);
 

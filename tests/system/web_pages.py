@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 from web_client import check, same, wait_until
 from webdriver import Browser
@@ -202,6 +203,32 @@ try:
         taken = json.loads(run('reserve', 'dead', '--json'))
         run('bury', 'dead', taken['id'], taken['token'], '--error', hostile[i])
 
+    # search, and all that match
+    run('push', '--file', '-', input='\n'.join(json.dumps(
+        {'type': 'found' if i % 3 else 'other', 'queue': 'many', 'id': f'm{i}', 'payload': {'n': i, 'of': 'needle 7'}})
+        for i in range(600)))
+    go('search?' + urllib.parse.urlencode({'q': 'payload.n=598 "needle 7"'}))
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 1'), 'search', browser.text('main'))
+    check(browser.wait('document.querySelector("main .command")?.innerText.includes('
+                       '"later search --progress --all-queues --where=payload.n=598 \'--text=needle 7\'")'),
+          'its command', browser.text('main'))
+    check('that is all' in browser.text('main'), 'and its end')
+    go('search?q=type%3Afound+queue%3Amany')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 100'), 'a hundred hits')
+    browser.click('Cancel all that match', 'main')
+    check(browser.wait('document.querySelector("dialog")?.innerText.includes("Cancel 400 jobs")'),
+          'how many it would be', browser.text('dialog'))
+    browser.type('dialog input', '400')
+    browser.click('Cancel', 'dialog')
+    check(wait_until(lambda: run('size', 'many').split('\t')[1] == '200'), 'exactly those are gone')
+    same(run('count', 'many', '--type', 'found').strip(), '0', 'none is left')
+    browser.go(f'{base}#/')
+    browser.type('#search-field', 'm0\ue007')
+    check(browser.wait('location.hash.startsWith("#/job?id=m0&")'), 'an id leads to its job')
+    go('search?q=attempts%3Amany')
+    check(browser.wait('document.querySelector("main").innerText.includes("attempts: a number")'),
+          'a condition that cannot be', browser.text('main'))
+
     # keys
     go('')
     browser.press('/')
@@ -234,7 +261,7 @@ try:
                             '"main iframe, main script, main img, main object").length]'), [None, [], 0],
              f'nothing executes: {page or "overview"}')
     same([entry for entry in browser.complaints() if 'job?id=due' not in entry['message']
-          and '404' not in entry['message']], [], 'nothing is complained of')
+          and '404' not in entry['message'] and 'attempts=many' not in entry['message']], [], 'nothing is complained of')
 
     # accessible
     if axe != '-':

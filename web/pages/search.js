@@ -1,8 +1,150 @@
-import { get } from './api.js';
-import { empty, h, path } from './dom.js';
+// search.js: jobs that meet conditions, as they are found; and acting on all of them.
+import { button, confirm, note, perform } from './action.js';
+import { get, streamPath } from './api.js';
+import { command, empty, h, number, path, setText } from './dom.js';
+import { jobTable } from './jobs.js';
+
+const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
+                kind: 'kind', attempts: 'attempts', limit: 'limit', queue: 'queue', text: 'text' };
+
+// `type:mail.* state:dead payload.to=a@b.c "some words"` → what the server takes.
+export function conditions(text) {
+    const found = {}, words = [], where = [];
+    for (const [token] of text.matchAll(/(?:[^\s":]+:)?"[^"]*"|\S+/g)) {
+        const [, name, value] = /^([a-z]+):(.+)$/s.exec(token) || [];
+        const bare = (value ?? token).replace(/^"(.*)"$/s, '$1');
+        if (name && NAMES[name]) found[NAMES[name]] = bare;
+        else if (name === 'where') where.push(bare);
+        else if (/^[\w.[\]-]+=./.test(token)) where.push(token);
+        else words.push(token.replace(/^"(.*)"$/s, '$1'));
+    }
+    if (words.length) found.text = words.join(' ');
+    where.slice(0, 3).forEach((one, i) => { found[i ? `where${i + 1}` : 'where'] = one; });
+    return found;
+}
+
+const EXAMPLES = ['type:mail.* state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
+                  'error:"connection refused"', '"any text" queue:mail'];
+
+function help() {
+    return h('div', {}, h('p', { class: 'facts' }, 'An id; or conditions, of which all must hold:'),
+        h('ul', { class: 'examples' }, EXAMPLES.map((q) =>
+            h('li', {}, h('a', { href: path('search', { q }) }, h('code', {}, q))))));
+}
+
+// Counts first, then asks, then acts: on what still is as it was counted.
+async function actOnAll(where, verb, done, asked) {
+    const { queue } = asked;
+    const source = new EventSource(streamPath(queue ? 'count-queue' : 'count', asked));
+    let count = 0;
+    source.onmessage = ({ data }) => { count += JSON.parse(data).count; };
+    const ended = await new Promise((resolve) => {
+        source.addEventListener('end', ({ data }) => resolve(JSON.parse(data)));
+        source.onerror = () => resolve(null);
+    });
+    source.close();
+    if (!ended || ended.status) {
+        note(ended ? ended.words : 'They could not be counted: two searches run already?', ended?.command, true);
+        return false;
+    }
+    if (!count) {
+        note('No job meets these conditions now.', ended.command);
+        return false;
+    }
+    if (!await confirm(`${verb} ${number(count)} jobs that match?`, count, verb)) return false;
+    return perform(queue ? `${where}-queue-matching` : `${where}-matching`, asked, (answers) =>
+        `${number(answers.reduce((sum, one) => sum + (one[done] || 0), 0))} jobs are ${done}`);
+}
+
 export function search(main, parameters) {
-    main.append(h('h1', {}, 'Search'));
-    get('job', { id: parameters.get('q') }).then((answer) => {
-        location.replace(path('job', { id: answer.answers[0].id, queue: answer.answers[0].queue }));
-    }, (error) => main.append(empty(error.message)));
+    const q = (parameters.get('q') || '').trim(), asked = conditions(q);
+    const stop = new AbortController();
+    const bar = h('progress', { max: 1, 'aria-label': 'Searched' }), words = h('p', { class: 'facts', role: 'status' });
+    const halt = h('button', { type: 'button', class: 'quiet', onclick: () => end('stopped') }, 'Stop');
+    const jobs = jobTable('What was found', () => {}), typed = h('div');
+    const seen = new Set();
+    let source = null, last = null;
+
+    main.append(h('h1', {}, h('small', {}, 'Search'), ' ', q));
+    if (!q) {
+        main.append(help());
+        return null;
+    }
+
+    const act = async (where, verb, done) => {
+        end('stopped');
+        await actOnAll(where, verb, done, Object.fromEntries(Object.entries(asked)
+            .filter(([name]) => name !== 'limit')));
+    };
+    const all = h('p', { class: 'buttons' },
+        button('Kick all that match', () => act('kick', 'Kick', 'kicked')),
+        button('Bury all that match', () => act('bury', 'Bury', 'buried'), { class: 'danger' }),
+        button('Cancel all that match', () => act('cancel', 'Cancel', 'cancelled'), { class: 'danger' }));
+
+    function tell(why) {
+        const part = last?.of ? `${number(last.searched)} of ${number(last.of)} jobs searched, ` : '';
+        setText(words, `${part}${number(seen.size)} found${why ? `; ${why}` : '…'}`);
+        if (last?.of) bar.value = Math.min(1, last.searched / last.of);
+    }
+
+    function end(why) {
+        source?.close();
+        if (!source) return;
+        source = null;
+        halt.hidden = true;
+        bar.hidden = true;
+        tell(why);
+    }
+
+    function take(line) {
+        if (line.searched !== undefined) {
+            last = line;
+            tell();
+            return;
+        }
+        const key = `${line.queue} ${line.id ?? line.document}`;
+        if (seen.has(key)) return; // the queue moved meanwhile
+        seen.add(key);
+        jobs.add(line);
+        tell();
+    }
+
+    function begin() {
+        main.append(words, bar, h('p', { class: 'buttons' }, halt), all, jobs.element, typed);
+        words.textContent = 'one moment';
+        source = new EventSource(streamPath(asked.queue ? 'search-queue' : 'search', asked));
+        source.onmessage = ({ data }) => take(JSON.parse(data));
+        source.addEventListener('end', ({ data }) => {
+            const answer = JSON.parse(data);
+            typed.replaceChildren(command(answer.command));
+            end(answer.status ? answer.words : seen.size >= (asked.limit || 100)
+                ? 'there may be more: limit:200' : 'that is all');
+            if (answer.status) main.append(empty(answer.words));
+        });
+        source.onerror = async () => {
+            if (!source) return;
+            end('it could not be done');
+            if (last) return;
+            // EventSource hides what was answered.
+            try {
+                await get(streamPath(asked.queue ? 'search-queue' : 'search', asked).slice(6), null, stop.signal);
+            } catch (error) {
+                if (error.name !== 'AbortError') main.append(empty(error.message));
+            }
+        };
+    }
+
+    // One word may be an id.
+    const id = !/\s/.test(q) && q.length <= 200 && asked.text === q;
+    (id ? get('job', { id: q }, stop.signal) : Promise.reject(new Error())).then((answer) => {
+        const [job] = answer.answers;
+        location.replace(path('job', { id: job.id, queue: job.queue }));
+    }, (error) => {
+        if (error.name !== 'AbortError') begin();
+    });
+    return () => {
+        stop.abort();
+        source?.close();
+        source = null;
+    };
 }

@@ -1,0 +1,17 @@
+/*
+ * peek.h: a job that was seen, printed.
+ */
+#ifndef LATER_CLI_PEEK_H
+#define LATER_CLI_PEEK_H
+
+#include "cli.h"
+#include "queue/inspect.h"
+
+/* One object a line, as --json. */
+void peek_print_json(const char *queue, const struct later_seen *seen);
+
+/* A table of jobs: its headings; a row. */
+void peek_begin_rows(const struct cli *cli, struct table *table);
+void peek_add_row(const struct cli *cli, struct table *table, const struct later_seen *seen);
+
+#endif

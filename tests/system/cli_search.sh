@@ -1,0 +1,42 @@
+#!/bin/sh
+# later search: jobs that meet conditions, the newest first.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+awk 'BEGIN { for (i = 0; i < 450; i++)
+    printf "{\"type\":\"t%d\",\"id\":\"j%03d\",\"payload\":{\"n\":%d}}\n", i % 2, i, i }' |
+    later push --file - -q a >/dev/null
+later push t1 '{"n":449}' -q b --id other --in 1h >/dev/null
+later push t1 -q b --id dead >/dev/null
+later bury b dead "$(later reserve b | cut -f 2)" --error 'smtp: greylisted'
+later push t1 -q b --id held >/dev/null
+later reserve b --lease 1h >/dev/null
+
+is "$(later search a --limit 3 | cut -f 1 | tr '\n' ' ')" "j449 j448 j447 " "the newest first"
+is "$(later search a | wc -l)" 100 "a hundred, if nothing is said"
+is "$(later search a --limit 1000 | cut -f 1 | sort -u | wc -l)" 450 "all, each once"
+is "$(later search a --limit 1000 | cut -f 1)" "$(later peek a -n 450 | cut -f 1 | tac)" "in the order of peek, from behind"
+is "$(later search --all-queues --where payload.n=449 | cut -f 1 | tr '\n' ' ')" "j449 other " "in all queues"
+is "$(later search b --error grey | cut -f 1,2)" "$(printf 'dead\tdead')" "by its error"
+is "$(later search b --state reserved | cut -f 1)" held "what runs"
+is "$(later search b --state delayed --json | field id)" other "--json"
+is "$(later search a --type t0 --limit 1 --json)" "$(later show j448 -q a --json)" "a line is that of show"
+later search a --text '"j00' --json --progress >"$work/lines"
+is "$(tail -n 1 "$work/lines")" '{"searched":450,"of":450,"found":10,"ended":true}' "--progress: how far it is"
+is "$(grep -c '"id"' "$work/lines")" 10 "between the hits"
+run later search a --progress
+is "$status" 64 "--progress alone"
+run later search
+is "$status" 64 "no queue"
+run later search a --state running
+is "$status" 64 "no such state"
+run later search none --text x
+is "$status $out$err" "0 " "a queue that is not there has no such job"
+
+# Large documents come a few at a time.
+for i in 1 2 3 4 5; do
+    { printf '"' && head -c 400000 /dev/zero | tr '\0' x && printf '"'; } |
+        later push large - -q large --id "l$i" >/dev/null
+done
+is "$(later search large | cut -f 1 | tr '\n' ' ')" "l5 l4 l3 l2 l1 " "large documents, the newest first"
+finish
