@@ -47,6 +47,12 @@ for library in phpredis predis; do
         missing "php-$library" "php-cli or php-redis, or php-predis, is not installed"
     fi
 done
+if node_modules; then
+    conforms node-ioredis node "$clients/driver.mjs" ioredis "$node_modules"
+    conforms node-redis node "$clients/driver.mjs" redis "$node_modules"
+else
+    missing node "node or npm is not installed, or npm cannot install ioredis and redis"
+fi
 if ruby -e 'require "redis"' 2>/dev/null; then
     conforms ruby ruby "$clients/driver.rb"
 else

@@ -276,6 +276,27 @@ called()
         awk -v name="cmdstat_$1" '$1 == name { sum += $3 } END { print sum + 0 }'
 }
 
+# node_modules: what tests/clients/package.json names is in $node_modules/node_modules; installed once
+# into build/. Status 1 without npm, or where that fails.
+node_modules()
+{
+    command -v node >/dev/null && command -v npm >/dev/null || return 1
+    mkdir -p "$top_builddir/build/npm"
+    node_modules=$(cd "$top_builddir/build/npm" && pwd)
+    (
+        flock 9
+        cmp -s "$top_srcdir/tests/clients/package.json" "$node_modules/package.json" && exit 0
+        cp "$top_srcdir/tests/clients/package.json" "$node_modules/new.json"
+        mkdir -p "$node_modules/new"
+        cp "$node_modules/new.json" "$node_modules/new/package.json"
+        cd "$node_modules/new" && npm install --no-audit --no-fund --silent </dev/null >&2 &&
+            rm -rf ../node_modules && mv node_modules .. && mv ../new.json ../package.json
+    ) 9>"$node_modules/lock" 2>"$work/npm.log" || {
+        sed 's/^/# /' "$work/npm.log"
+        return 1
+    }
+}
+
 # redis_python: $python is a python3 that has redis-py; Debian's own may stand behind another. Skips
 # the whole script where there is none.
 redis_python()

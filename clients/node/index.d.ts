@@ -1,0 +1,120 @@
+/** A client of ioredis (Redis, Cluster) or node-redis (client, sentinel, cluster), connected. */
+export type RedisClient = object;
+
+export interface Options {
+    /** The same id is the same job; else a new UUIDv7. */
+    id?: string;
+    /** -100 to 100, higher first. */
+    priority?: number;
+    /** Seconds from now. Not beside `at`. */
+    in?: number;
+    /** UNIX seconds, or a Date. */
+    at?: number | Date;
+    maxAttempts?: number;
+    /** Seconds that one attempt may run. */
+    timeout?: number;
+    backoff?: number | number[] | { base?: number; max?: number };
+    /** Not begun from then on, but dropped. */
+    expiresAt?: number | Date;
+    /** Logged with each line of the job. */
+    trace?: string;
+    /** The job runs only while it holds this lock. */
+    lock?: string;
+    /** Seconds for which its result is kept. */
+    result?: number;
+    /** Seconds that the id stays taken after the job has ended. */
+    uniqueFor?: number;
+    /** A job of this id that waits is replaced. */
+    replace?: boolean;
+}
+
+export interface NewJob extends Options {
+    type: string;
+    payload?: unknown;
+}
+
+export interface Pushed {
+    id: string;
+    /** exists: the id is known, nothing was changed; where it is dead, nothing will run. */
+    result: "pushed" | "replaced" | "exists";
+    state: "" | "ready" | "delayed" | "reserved" | "dead" | "ended";
+}
+
+export interface Found {
+    id: string;
+    /** The shard, where the queue has some. */
+    queue: string;
+    state: "ready" | "delayed" | "reserved" | "dead";
+    score: number | null;
+    attempts: number;
+    priority: number;
+    error: { at: number; attempt: number; kind: string; text: string; host: string } | null;
+    document: string;
+    readonly payload: unknown;
+}
+
+/** Pushes to the queues in one Redis. */
+export class Laterd {
+    constructor(client: RedisClient, options?: { prefix?: string });
+    push(type: string, payload?: unknown, options?: Options & { queue?: string }): Promise<Pushed>;
+    /** A bad one is refused before any is sent. */
+    pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
+    show(id: string, options?: { queue?: string }): Promise<Found | null>;
+}
+
+/** A payload that is JSON text already. */
+export class RawJSON {
+    constructor(text: string);
+    readonly text: string;
+}
+
+export class LaterdError extends Error {}
+export class Refused extends LaterdError {}
+export class QueueFull extends LaterdError {
+    results: (Pushed | null)[];
+}
+export class WrongProtocol extends LaterdError {}
+export class PrefixRefused extends LaterdError {}
+export class Moving extends LaterdError {}
+
+export interface Job {
+    readonly id: string;
+    readonly type: string;
+    readonly queue: string;
+    /** From 1. */
+    readonly attempt: number;
+    readonly maxAttempts: number;
+    readonly token: string;
+    readonly trace?: string;
+    readonly document: Record<string, unknown>;
+    readonly payload: any;
+    /** Aborts when the job is over its time or cancelled. */
+    readonly signal: AbortSignal;
+    readonly cancelled: boolean;
+    /** Seconds. */
+    timeLeft(): number;
+    progress(done: number, total?: number, text?: string): void;
+}
+
+export type Handler = (job: Job) => unknown;
+
+export class Handlers {
+    on(type: string | string[], handler: Handler): this;
+    readonly types: string[];
+    find(type: string): Handler | undefined;
+    perform(job: Job): Promise<{ result: string; error?: string; in?: number; value?: unknown }>;
+    run(options?: { maxJobs?: number; maxMemory?: number; end?: () => Promise<void> }): Promise<never>;
+}
+
+/** Thrown by a handler; delay in seconds. */
+export class Retry extends Error {
+    constructor(why?: string, delay?: number);
+}
+export class Bury extends Error {
+    constructor(why?: string);
+}
+export class Return extends Error {
+    constructor(why?: string, delay?: number);
+}
+
+export function currentJob(): Job | null;

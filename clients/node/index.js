@@ -1,0 +1,7 @@
+/** laterd: push jobs to its queues in Redis, and perform them. README.md shows how. */
+export { Laterd } from "./src/client.js";
+export { RawJSON } from "./src/document.js";
+export {
+    LaterdError, Moving, PrefixRefused, QueueFull, Refused, WrongProtocol,
+} from "./src/errors.js";
+export { Bury, Handlers, Retry, Return, currentJob } from "./src/handlers.js";

@@ -1,0 +1,349 @@
+-- push: put jobs into ready, or into delayed until they are due
+-- KEYS   ready delayed dead jobs records wake paused stats shards call
+-- ARGV   remember mode (id when priority document)...
+-- reply  one answer a job: PUSHED, REPLACED, ABSENT, FULL, or `EXISTS state`
+--
+-- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
+-- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced; seek,
+--           seek-replace: the same for known ids, but unknown ones are ABSENT: nothing is pushed.
+--           `/EPOCH` behind it: of the plan of shards that the caller knows (inc/fence.lua)
+-- when      '' now; '+S' in S seconds; 'S' at that UNIX time, 0 or from 10^9 on
+-- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
+--           was acked or has expired: pushed again, it answers `EXISTS ended`
+--
+-- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0, none: any number),
+-- and nothing was pushed; counted as `refused`.
+--
+-- With push_now the only script whose first write a full Redis refuses: who pushes then is told so.
+
+-- From its head, by scripts/expand.awk:
+if #KEYS ~= 10 or #ARGV < 2 or (#ARGV - 2) % 4 ~= 0 then
+    return redis.error_reply('ERR usage: push: KEYS ready delayed dead jobs records wake paused stats shards call ARGV remember mode (id when priority document)...')
+end
+local ready, delayed, dead, jobs, records, wake, paused, stats, shards, call = unpack(KEYS)
+local remember, mode = unpack(ARGV, 1, 2)
+
+-- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+local clock = redis.call('TIME')
+local now = clock[1] + clock[2] / 1000000
+-- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+local function guard(count, sets, hashes)
+    if count > 500 then
+        error({ err = 'ERR at most 500 jobs a call' })
+    end
+    for i = 1, #sets do
+        redis.call('ZCARD', sets[i])
+    end
+    for i = 1, #hashes do
+        redis.call('HLEN', hashes[i])
+    end
+end
+-- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
+-- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+local function number(text, least, most)
+    local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
+    return n and n >= least and n <= most and n or nil
+end
+
+local function whole(text, least, most)
+    return not string.find(text, '.', 1, true) and number(text, least, most) or nil
+end
+
+-- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
+-- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
+-- are, also those that it does not know. Most queues have no records: one look for all.
+local recorded = redis.call('HLEN', records) > 0
+
+-- The records of ids, '' where there is none.
+local function records_of(ids)
+    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
+    for i = 1, #ids do
+        found[i] = found[i] or ''
+    end
+    return found
+end
+
+local function value_of(record, tag)
+    return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
+end
+
+-- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
+-- half-way: it begins anew.
+local function count_of(record, tag)
+    return whole(value_of(record, tag) or '', 0, 1000000000) or 0
+end
+
+-- The record with another value; nil: without the tag.
+local function with_value(record, tag, value)
+    local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
+    if rest ~= '' and string.byte(rest, -1) ~= 10 then
+        rest = rest .. '\n'
+    end
+    return value and rest .. tag .. '=' .. value .. '\n' or rest
+end
+
+-- Writes the records of ids.
+local function keep_records(ids, texts)
+    local some, none = {}, {}
+    for i = 1, #ids do
+        if texts[i] == '' then
+            none[#none + 1] = ids[i]
+        else
+            some[#some + 1] = ids[i]
+            some[#some + 1] = texts[i]
+        end
+    end
+    if #none > 0 and recorded then
+        redis.call('HDEL', records, unpack(none))
+    end
+    if #some > 0 then
+        redis.call('HSET', records, unpack(some))
+        recorded = true
+    end
+end
+
+-- What the priority in a record takes off a score.
+local function rank(record)
+    return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
+end
+-- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
+-- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
+-- `ready`, so that both are settled but for a token that is there already.
+local function leave_wake(filled)
+    local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
+    if not filled or redis.call('EXISTS', wake) == 1 then
+        redis.call('DEL', wake)
+    end
+    if work then
+        redis.call('LPUSH', wake, 1)
+    end
+end
+
+-- A channel, not a key.
+local due = string.sub(delayed, 1, -8) .. 'due'
+
+-- Puts jobs (score, id, score, id …) into `ready` and `delayed`, and tells the migrators when the
+-- first to become due is another than before.
+local function place(soon, later)
+    if #soon > 0 then
+        redis.call('ZADD', ready, unpack(soon))
+    end
+    if #later > 0 then
+        local before = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+        redis.call('ZADD', delayed, unpack(later))
+        local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+        if first[2] ~= before[2] then
+            redis.call('PUBLISH', due, first[2])
+        end
+    end
+    leave_wake(#soon > 0)
+end
+-- The state of an id that has a document.
+local function where(id)
+    if redis.call('ZSCORE', ready, id) then
+        return 'ready'
+    elseif redis.call('ZSCORE', delayed, id) then
+        return 'delayed'
+    elseif redis.call('ZSCORE', dead, id) then
+        return 'dead'
+    end
+    return 'reserved'
+end
+-- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
+-- must not stop a script half-way: it begins anew.
+local function count(hash, field, by)
+    local sum = redis.pcall('HINCRBY', hash, field, by)
+    if type(sum) == 'table' then
+        if string.find(sum.err, 'OOM', 1, true) then
+            error(sum) -- the first write of this call, on a full Redis: nothing was changed
+        end
+        redis.call('HDEL', hash, field)
+        sum = redis.call('HINCRBY', hash, field, by)
+    end
+    return sum
+end
+-- A queue of several shards has a plan, `EPOCH COUNT FORMER…`, in the key `shards` of the queue
+-- itself. In a shard the same key is a fence: the greatest EPOCH that a call has shown there. Who
+-- comes with an older plan is told so, before anything was done; so nobody pushes an id by an old
+-- plan where somebody has looked for it by a newer one. '' = the caller knows nothing of shards.
+local function fence(epoch)
+    local here = epoch ~= '' and (redis.call('GET', shards) or '0')
+    local at = here and tonumber(string.match(here, '^%d+') or 0)
+    if not at or at == tonumber(epoch) then
+        return nil
+    end
+    -- A plan that is older than its reader's: Redis has lost the newer one.
+    if at > tonumber(epoch) or string.find(here, ' ', 1, true) then
+        return redis.error_reply('RESHARD ' .. here)
+    end
+    redis.call('SET', shards, epoch)
+    return nil
+end
+
+local how, epoch = string.match(mode, '^([a-z-]+)/(%d+)$')
+if not how then
+    how, epoch = mode, ''
+end
+local seeks = how == 'seek' or how == 'seek-replace'
+local replaces = how == 'replace' or how == 'seek-replace'
+if not whole(remember, 0, 86400) or not (how == 'new' or seeks or replaces) then
+    return redis.error_reply('ERR push: remember is 0 to 86400, mode is new, replace, seek or '
+        .. 'seek-replace')
+end
+if remember ~= '0' then
+    local told = redis.call('EXISTS', call) == 1 and redis.call('GET', call)
+    if told then
+        local answers = {}
+        for answer in string.gmatch(told, '[^\n]+') do
+            answers[#answers + 1] = answer
+        end
+        return answers
+    end
+end
+
+local function refuse(job, why)
+    return redis.error_reply('ERR push: job ' .. job .. ': ' .. why)
+end
+
+local total = (#ARGV - 2) / 4
+local times, ranks, stays = {}, {}, {}
+for i = 1, total do
+    local id, when = ARGV[4 * i - 1], ARGV[4 * i]
+    if #id > 200 or not string.find(id, '^[!-~]+$') then
+        return refuse(i, 'an id is 1 to 200 printable characters without space')
+    end
+    ranks[i] = whole(ARGV[4 * i + 1], -100, 100)
+    if not ranks[i] then
+        local rank, seconds = string.match(ARGV[4 * i + 1], '^([^/]*)/(.*)$')
+        ranks[i] = rank and whole(rank, -100, 100)
+        stays[i] = rank and number(seconds, 0, 1e9)
+        if rank and not stays[i] then
+            return refuse(i, 'an id stays taken for 0 to 1000000000 seconds')
+        end
+    end
+    if not ranks[i] then
+        return refuse(i, 'a priority is a whole number from -100 to 100')
+    end
+    if ARGV[4 * i + 2] == '' then
+        return refuse(i, 'the document is empty')
+    end
+    if when ~= '' then
+        local plus, seconds = string.match(when, '^(%+?)(.*)$')
+        seconds = number(seconds, 0, 1e11)
+        if not seconds then
+            return refuse(i, 'a time is seconds from 1970, a delay is +seconds')
+        end
+        if plus == '' and seconds > 0 and seconds < 1e9 then
+            return refuse(i, 'the time ' .. when .. ' is before 2001: +' .. when .. ' was meant?')
+        end
+        times[i] = plus == '+' and now + seconds or seconds
+    end
+end
+guard(total, { ready, delayed, dead }, { jobs, stats })
+local stale = fence(epoch)
+if stale then
+    return stale
+end
+
+local ids, texts = {}, {}
+for i = 1, total do
+    ids[i] = ARGV[4 * i - 1]
+end
+if recorded then
+    texts = records_of(ids)
+end
+
+-- Is this id taken by a job that has ended?
+local function is_taken(i)
+    local last = recorded and value_of(texts[i], 't')
+    return last and (number(last, 0, 1e12) or 0) > now
+end
+
+-- First all is looked up, then all is written, with few commands however many jobs. A document that
+-- is known is read for nothing, but that is rare, and there is no command that asks for many fields
+-- without their values.
+local known = total > 0 and redis.call('HMGET', jobs, unpack(ids)) or {}
+local fresh, soon, later, noted, notes, moved, state_of = {}, {}, {}, {}, {}, {}, {}
+local function take(i, id)
+    local time, note = times[i], ''
+    fresh[#fresh + 1] = id
+    fresh[#fresh + 1] = ARGV[4 * i + 2]
+    if time and time > now then
+        later[#later + 1] = time
+        later[#later + 1] = id
+        state_of[id] = 'delayed'
+    else
+        soon[#soon + 1] = now + i / 1000000 - ranks[i] * 1000000
+        soon[#soon + 1] = id
+        state_of[id] = 'ready'
+    end
+    if ranks[i] ~= 0 then
+        note = 'p=' .. ranks[i] .. '\n'
+    end
+    if stays[i] and stays[i] > 0 then
+        note = note .. 'u=' .. string.format('%.6f', stays[i]) .. '\n'
+    end
+    if note ~= '' or recorded and texts[i] ~= '' then
+        noted[#noted + 1], notes[#notes + 1] = id, note
+    end
+end
+
+-- How many more may come.
+local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
+local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
+local pushed, replaced, absent, full = 0, 0, 0, 0
+
+local answers = {}
+for i = 1, total do
+    local id = ids[i]
+    if is_taken(i) then
+        answers[i] = 'EXISTS ended'
+    elseif state_of[id] then -- it came earlier in this very call
+        answers[i] = 'EXISTS ' .. state_of[id]
+    elseif known[i] then
+        local state = where(id)
+        if replaces and (state == 'ready' or state == 'delayed') then
+            moved[#moved + 1] = { state == 'ready' and ready or delayed, id }
+            take(i, id)
+            replaced = replaced + 1
+            answers[i] = 'REPLACED'
+        else
+            answers[i] = 'EXISTS ' .. state
+        end
+    elseif seeks then
+        answers[i] = 'ABSENT'
+        absent = absent + 1
+    elseif pushed >= room then
+        answers[i] = 'FULL'
+        full = full + 1
+    else
+        take(i, id)
+        pushed = pushed + 1
+        answers[i] = 'PUSHED'
+    end
+end
+
+if #fresh > 0 then
+    redis.call('HSET', jobs, unpack(fresh)) -- the one that a full Redis refuses
+end
+for _, job in ipairs(moved) do
+    redis.call('ZREM', job[1], job[2])
+end
+keep_records(noted, notes)
+if pushed + replaced > 0 then
+    place(soon, later)
+end
+if remember ~= '0' then
+    redis.call('SET', call, table.concat(answers, '\n'), 'EX', remember)
+end
+local duplicate = total - pushed - replaced - absent - full
+for name, n in pairs({ pushed = pushed, replaced = replaced, duplicate = duplicate }) do
+    if n > 0 then
+        count(stats, name, n)
+    end
+end
+if full > 0 then
+    redis.pcall('HINCRBY', stats, 'refused', full)
+end
+return answers

@@ -1,0 +1,225 @@
+/** Pushing jobs, by a client of ioredis or node-redis. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { checkQueue, prepare } from "./document.js";
+import { LaterdError, Moving, QueueFull, WrongProtocol } from "./errors.js";
+import { Plan } from "./plan.js";
+import { adapt, isReply } from "./redis.js";
+import { PUSH, PUSH_NOW, SHOW } from "./script.js";
+
+const PROTOCOL = "2";
+const CALL_KEPT = "60"; // seconds for which Redis remembers what a call was answered
+const JOBS_MAX = 500; // of one call
+const BYTES_MAX = 1 << 20;
+const TRIES = 20; // plans heard one after the other, before it is given up
+const PAUSE = 50; // milliseconds
+
+/** In calls that are bounded. */
+function* partsOf(items) {
+    let part = [];
+    let size = 0;
+    for (const item of items) {
+        if (part.length && (part.length === JOBS_MAX || size + item.bytes > BYTES_MAX)) {
+            yield part;
+            part = [];
+            size = 0;
+        }
+        part.push(item);
+        size += item.bytes;
+    }
+    if (part.length) yield part;
+}
+
+/** null: the queue is full. */
+function pushedOf(id, answer) {
+    const [word, state = ""] = answer.split(" ");
+    return word === "FULL" ? null : { id, result: word.toLowerCase(), state };
+}
+
+function foundOf(id, place, [state, score, record, document]) {
+    const tags = Object.fromEntries(record.split("\n").filter((line) => line.includes("="))
+        .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+    return {
+        id, queue: place, state,
+        score: score === "" ? null : Number(score),
+        attempts: Number(tags.a ?? 0),
+        priority: Number(tags.p ?? 0),
+        error: tags.e ? JSON.parse(tags.e) : null,
+        document,
+        get payload() {
+            return JSON.parse(document).payload ?? null;
+        },
+    };
+}
+
+export class Laterd {
+    #redis;
+    #prefix;
+    #greeted = null;
+    #plans = new Map();
+    #announced = new Set();
+
+    constructor(client, { prefix = "later" } = {}) {
+        this.#redis = adapt(client);
+        this.#prefix = prefix;
+    }
+
+    async push(type, payload, { queue = "default", ...options } = {}) {
+        checkQueue(queue);
+        const one = prepare({ ...options, type, payload });
+        await this.#greet();
+        const plan = this.#plan(queue);
+        const route = plan.route(queue, one.id);
+        if (one.plain && route.length === 1) {
+            await this.#announce(route[0]);
+            const [answer] = await this.#call(
+                PUSH_NOW.call(this.#prefix, route[0], [plan.epoch, one.id, one.document], randomUUID()));
+            if (answer === "PUSHED") return { id: one.id, result: "pushed", state: "" };
+        }
+        return (await this.#pushAll([one], queue))[0];
+    }
+
+    async pushMany(jobs, { queue = "default" } = {}) {
+        checkQueue(queue);
+        const items = jobs.map((job, i) => {
+            try {
+                return prepare(job);
+            } catch (error) {
+                if (error instanceof LaterdError) error.message = `job ${i + 1}: ${error.message}`;
+                throw error;
+            }
+        });
+        await this.#greet();
+        return this.#pushAll(items, queue);
+    }
+
+    async show(id, { queue = "default" } = {}) {
+        checkQueue(queue);
+        await this.#greet();
+        await this.#learn(queue);
+        for (const place of this.#plan(queue).route(queue, id).reverse()) {
+            const reply = await this.#call(SHOW.call(this.#prefix, place, [id]));
+            if (reply[0]) return foundOf(id, place, reply);
+        }
+        return null;
+    }
+
+    // ---- before the first call
+
+    /** Whoever comes while it is asked waits for the same answer. */
+    #greet() {
+        this.#greeted ??= this.#checkProtocol().catch((error) => {
+            this.#greeted = null;
+            throw error;
+        });
+        return this.#greeted;
+    }
+
+    async #checkProtocol() {
+        const key = `${this.#prefix}:protocol`;
+        const number = await this.#do(key, ["GET", key]);
+        if (number !== null && String(number) !== PROTOCOL) {
+            throw new WrongProtocol(`this Redis is kept by protocol ${number}; this client knows ${PROTOCOL}: ` +
+                "take the client that came with the laterd that serves it");
+        }
+    }
+
+    async #announce(place) {
+        if (this.#announced.has(place)) return;
+        const key = `${this.#prefix}:queues`;
+        await this.#do(key, ["SADD", key, place]);
+        this.#announced.add(place);
+    }
+
+    #plan(queue) {
+        return this.#plans.get(queue) ?? new Plan(null);
+    }
+
+    async #learn(queue) {
+        const key = `${this.#prefix}:{${queue}}:shards`;
+        this.#plans.set(queue, new Plan(await this.#do(key, ["GET", key])));
+    }
+
+    // ---- many
+
+    /** By the plan that is known; whoever's is stale is told so, and goes on by the new one. */
+    async #pushAll(items, queue) {
+        const results = new Map();
+        for (let tries = 0; ; tries++) {
+            if (tries === TRIES) {
+                throw new Moving(`queue ${queue}: its shards are being changed, or Redis has lost how many ` +
+                    "they are; a laterd that serves it mends that");
+            }
+            try {
+                await this.#pushByPlan(items.filter((item) => !results.has(item)), queue, results);
+                break;
+            } catch (error) {
+                if (!error.message?.startsWith("RESHARD ")) throw error;
+            }
+            await this.#learn(queue);
+            if (tries > 2) await pause(PAUSE);
+        }
+        const told = items.map((item) => results.get(item));
+        if (told.includes(null)) throw new QueueFull(queue, told);
+        return told;
+    }
+
+    /** Former places are only looked at; in its last one a job is pushed. */
+    async #pushByPlan(items, queue, results) {
+        const plan = this.#plan(queue);
+        let waiting = items.map((item) => ({ item, route: plan.route(queue, item.id) }));
+        while (waiting.length) {
+            const groups = new Map();
+            for (const one of waiting) {
+                const key = `${one.route[0]} ${one.route.length === 1} ${one.item.replace}`;
+                if (!groups.has(key)) groups.set(key, []);
+                groups.get(key).push(one);
+            }
+            waiting = [];
+            for (const group of groups.values()) {
+                const [place, ...rest] = group[0].route;
+                const routes = new Map(group.map(({ item, route }) => [item, route]));
+                if (!rest.length) await this.#announce(place);
+                for (const part of partsOf(group.map(({ item }) => item))) {
+                    const answers = await this.#pushPart(place, rest.length > 0, plan, part);
+                    part.forEach((item, i) => {
+                        if (answers[i] === "ABSENT") waiting.push({ item, route: routes.get(item).slice(1) });
+                        else results.set(item, pushedOf(item.id, answers[i]));
+                    });
+                }
+            }
+        }
+    }
+
+    #pushPart(place, seeks, plan, part) {
+        const replace = part[0].replace;
+        const mode = seeks ? (replace ? "seek-replace" : "seek") : replace ? "replace" : "new";
+        const args = [CALL_KEPT, `${mode}/${plan.epoch}`,
+            ...part.flatMap((item) => [item.id, item.when, item.rank, item.document])];
+        return this.#call(PUSH.call(this.#prefix, place, args, randomUUID()));
+    }
+
+    // ---- Redis
+
+    async #do(key, words) {
+        try {
+            return await this.#redis.do(key, words);
+        } catch (error) {
+            if (isReply(error)) throw error;
+            // Once more, by the same call id: where only the answer was lost, that is the answer.
+            this.#announced.clear();
+            return this.#redis.do(key, words);
+        }
+    }
+
+    async #call({ script, key, words }) {
+        try {
+            return await this.#do(key, words);
+        } catch (error) {
+            if (!error.message?.startsWith("NOSCRIPT")) throw error;
+            await this.#redis.load(script.text);
+            return this.#do(key, words);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+/** A job, and the document that is pushed for it. */
+import { randomBytes } from "node:crypto";
+
+import { Refused } from "./errors.js";
+
+const DOCUMENT_MAX = 1 << 20;
+const DEPTH_MAX = 128;
+const DELAY_MAX = 315360000;
+const AT_MIN = 1e9;
+const AT_END = 1e11;
+const OPTIONS = new Set(["type", "payload", "id", "priority", "in", "at", "maxAttempts", "timeout",
+    "backoff", "expiresAt", "trace", "lock", "result", "uniqueFor", "replace"]);
+
+/** A payload that is JSON text already; its bytes are pushed as they stand. */
+export class RawJSON {
+    constructor(text) {
+        this.text = text;
+    }
+}
+
+/** 48 bits of milliseconds, then 74 bits of chance (RFC 9562). */
+export function uuid7() {
+    const bytes = randomBytes(16);
+    bytes.writeUIntBE(Date.now(), 0, 6);
+    bytes[6] = (bytes[6] & 0x0f) | 0x70;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    return bytes.toString("hex").replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+// ---- what is checked
+
+function text(name, value, pattern, what) {
+    if (typeof value !== "string" || !pattern.test(value)) {
+        throw new Refused(`${name}: must be ${what} (${String(value).slice(0, 70)})`);
+    }
+    return value;
+}
+
+function number(name, value, least, most, above = false) {
+    if (typeof value !== "number" || !(value >= least && value <= most) || !Number.isFinite(value) ||
+        (above && value === least)) {
+        throw new Refused(`${name}: must be a number ${above ? "above" : "from"} ${least}, at most ${most} (${value})`);
+    }
+    return value;
+}
+
+function whole(name, value, least, most) {
+    if (!Number.isInteger(number(name, value, least, most))) {
+        throw new Refused(`${name}: must be a whole number (${value})`);
+    }
+    return value;
+}
+
+/** UNIX seconds, or a Date. */
+function time(name, value, least, most) {
+    return number(name, value instanceof Date ? value.getTime() / 1000 : value, least, most);
+}
+
+function backoff(value) {
+    if (Array.isArray(value)) {
+        if (value.length < 1 || value.length > 32) throw new Refused("backoff: must be a list of 1 to 32 numbers");
+        return value.map((wait) => number("backoff", wait, 0, Infinity));
+    }
+    if (value && typeof value === "object") {
+        const names = Object.keys(value);
+        if (!names.length || names.some((name) => name !== "base" && name !== "max")) {
+            throw new Refused("backoff: must have base, max or both, nothing else");
+        }
+        names.forEach((name) => number(`backoff.${name}`, value[name], 0, Infinity));
+        return value;
+    }
+    return number("backoff", value, 0, Infinity);
+}
+
+function trace(value) {
+    // eslint-disable-next-line no-control-regex
+    if (typeof value !== "string" || Buffer.byteLength(value) > 256 || /[\x00-\x1f\x7f]/.test(value)) {
+        throw new Refused("trace: must be text of at most 256 bytes without control characters");
+    }
+    return value;
+}
+
+export function checkQueue(queue) {
+    return text("queue", queue, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
+}
+
+// ---- the payload
+
+/** How deep lists and objects are nested in this JSON. */
+function depth(json) {
+    let deepest = 0;
+    let open = 0;
+    for (const [bracket] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+        if (bracket === "[" || bracket === "{") deepest = Math.max(deepest, ++open);
+        else if (bracket === "]" || bracket === "}") open--;
+    }
+    return deepest;
+}
+
+function payloadOf(payload) {
+    let json;
+    try {
+        if (payload instanceof RawJSON) {
+            JSON.parse(payload.text);
+            json = payload.text.trim();
+        } else {
+            json = JSON.stringify(payload);
+        }
+    } catch (error) {
+        throw new Refused(`payload: ${error.message}`);
+    }
+    if (json === undefined) throw new Refused(`payload: a ${typeof payload} is no JSON`);
+    if (/(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(json) && !(payload instanceof RawJSON)) {
+        throw new Refused("payload: half a surrogate pair");
+    }
+    if (/[[{]/.test(json) && depth(json) >= DEPTH_MAX) {
+        throw new Refused(`payload: nested deeper than ${DEPTH_MAX - 1} levels`);
+    }
+    return json;
+}
+
+// ---- the document
+
+/** Plain decimals: the scripts take no 1e-7. */
+function seconds(n) {
+    return Number.isInteger(n) ? String(n) : n.toFixed(6);
+}
+
+function whenOf(job) {
+    if (job.in !== undefined && job.at !== undefined) throw new Refused("in and at: only one of them");
+    if (job.in !== undefined) {
+        const delay = number("in", job.in, 0, DELAY_MAX);
+        return delay > 0 ? `+${seconds(delay)}` : "";
+    }
+    if (job.at === undefined) return "";
+    const at = time("at", job.at, 0, Infinity);
+    if (at < AT_MIN || at >= AT_END) {
+        throw new Refused(`at: ${at} are no UNIX seconds of this age; a delay is \`in\``);
+    }
+    return seconds(at);
+}
+
+const MEMBERS = [
+    ["maxAttempts", "max_attempts", (v) => whole("maxAttempts", v, 1, 1000000)],
+    ["timeout", "timeout", (v) => number("timeout", v, 0, 604800, true)],
+    ["backoff", "backoff", backoff],
+    ["expiresAt", "expires_at", (v) => number("expiresAt", time("expiresAt", v, 0, Infinity), 0, 1e15, true)],
+    ["trace", "trace", trace],
+    ["lock", "lock", (v) => text("lock", v, /^[!-z|~]{1,200}$/,
+        "1 to 200 printable ASCII characters without space or brace")],
+    ["result", "result", (v) => number("result", v, 0, 86400, true)],
+];
+
+function membersOf(job, id, priority) {
+    const members = {
+        type: text("type", job.type, /^[A-Za-z0-9_.:-]{1,128}$/, "1 to 128 letters, digits and _ . : -"),
+        id,
+    };
+    if (priority) members.priority = priority;
+    for (const [option, member, check] of MEMBERS) {
+        if (job[option] !== undefined) members[member] = check(job[option]);
+    }
+    return members;
+}
+
+/** Checks a job and builds its document; throws Refused. */
+export function prepare(job) {
+    const unknown = Object.keys(job).find((name) => !OPTIONS.has(name));
+    if (unknown) throw new Refused(`${unknown}: no such option`);
+    const id = job.id === undefined ? uuid7()
+        : text("id", job.id, /^[!-~]{1,200}$/, "1 to 200 printable ASCII characters without space");
+    const priority = whole("priority", job.priority ?? 0, -100, 100);
+    const unique = number("uniqueFor", job.uniqueFor ?? 0, 0, 1e9);
+    const when = whenOf(job);
+    let document = JSON.stringify(membersOf(job, id, priority));
+    if (job.payload !== undefined) document = `${document.slice(0, -1)},"payload":${payloadOf(job.payload)}}`;
+    const bytes = Buffer.byteLength(document);
+    if (bytes > DOCUMENT_MAX) throw new Refused(`too large: a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
+    const rank = unique ? `${priority}/${seconds(unique)}` : String(priority);
+    return { id, when, rank, document, bytes, replace: Boolean(job.replace),
+        plain: when === "" && rank === "0" && !job.replace };
+}

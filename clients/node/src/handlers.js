@@ -1,0 +1,276 @@
+/**
+ * Handlers: functions that perform jobs, in a program of laterd's plugin exec with `lines = true`.
+ * What it is told and answers: later-job(3), section exec.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { readFileSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { format } from "node:util";
+
+const READ = 1 << 18;
+const ERROR_MAX = 1000; // bytes that laterd keeps of an error
+const PROGRESS_EVERY = 100; // milliseconds between two lines of progress of a job
+const LEVELS = { error: "error", warn: "warn", info: "info", log: "info", debug: "debug" };
+const STATUS = { done: 0, bury: 65, retry: 75, return: 75 };
+
+const current = new AsyncLocalStorage();
+
+class Outcome extends Error {
+    constructor(result, why, delay) {
+        super(why);
+        this.result = result;
+        this.in = delay;
+    }
+}
+
+/** Again, after the backoff or in so many seconds; the last attempt is buried. */
+export class Retry extends Outcome {
+    constructor(why = "Retry", delay = undefined) {
+        super("retry", why, delay);
+    }
+}
+
+/** Dead at once: trying again cannot help. */
+export class Bury extends Outcome {
+    constructor(why = "Bury") {
+        super("bury", why);
+    }
+}
+
+/** Given back as if it had not begun, for so many seconds: no attempt. */
+export class Return extends Outcome {
+    constructor(why = "Return", delay = undefined) {
+        super("return", why, delay);
+    }
+}
+
+/** The job whose handler calls this, in whatever depth. */
+export function currentJob() {
+    return current.getStore() ?? null;
+}
+
+/** Its stack; the end of it, where it is too long. */
+function errorOf(error) {
+    const text = error instanceof Error ? error.stack + (error.cause ? `\nCaused by: ${error.cause?.stack ?? error.cause}` : "")
+        : String(error);
+    return Buffer.from(text).subarray(-ERROR_MAX).toString().replace(/^\ufffd+/, "");
+}
+
+function answerOf(error) {
+    if (!(error instanceof Outcome)) return { result: "retry", error: errorOf(error) };
+    return { result: error.result, error: error.message, ...(error.in === undefined ? {} : { in: error.in }) };
+}
+
+class Job {
+    #put;
+    #end;
+    #told = -PROGRESS_EVERY;
+    #abort = new AbortController();
+
+    constructor(line, put) {
+        const { id, type, queue, attempt, max_attempts: maxAttempts, token, trace, document } = line;
+        Object.assign(this, { id, type, queue, attempt, maxAttempts, token, trace, document });
+        this.payload = document.payload ?? null;
+        this.#put = put;
+        this.#end = performance.now() + (line.time_left ?? 0) * 1000;
+    }
+
+    /** Aborts when the job is over its time or cancelled: hand it to fetch(), timers, streams. */
+    get signal() {
+        return this.#abort.signal;
+    }
+
+    get cancelled() {
+        return this.#abort.signal.aborted;
+    }
+
+    /** Seconds until it is asked to stop. */
+    timeLeft() {
+        return Math.max(this.#end - performance.now(), 0) / 1000;
+    }
+
+    /** How far it has come; cheap, since most calls tell nobody. */
+    progress(done, total = 0, text = "") {
+        if (performance.now() - this.#told < PROGRESS_EVERY) return;
+        this.#told = performance.now();
+        this.#put({ id: this.id, progress: { done, total, text } });
+    }
+
+    cancel() {
+        this.#abort.abort(new Error("cancelled"));
+    }
+}
+
+/** The functions of a program, by type. */
+export class Handlers {
+    #functions = new Map();
+
+    /** Performs jobs of this type; one that ends in * is a beginning. */
+    on(type, handler) {
+        for (const one of [type].flat()) this.#functions.set(one, handler);
+        return this;
+    }
+
+    get types() {
+        return [...this.#functions.keys()].sort();
+    }
+
+    /** The exact name, else the longest beginning. */
+    find(type) {
+        let found = this.#functions.get(type);
+        for (let end = type.length; !found && end >= 0; end--) found = this.#functions.get(`${type.slice(0, end)}*`);
+        return found;
+    }
+
+    /** One job, here and now: its answer. */
+    async perform(job) {
+        const handler = this.find(job.type);
+        if (!handler) return { result: "bury", error: `the program has no handler for type ${job.type}` };
+        try {
+            const value = await current.run(job, handler, job);
+            return value === undefined ? { result: "done" } : { result: "done", value };
+        } catch (error) {
+            return answerOf(error);
+        }
+    }
+
+    /**
+     * Under laterd: performs jobs until it closes standard input; those under way are finished first.
+     * By hand, `node app.js TYPE [PAYLOAD]`: performs one, and ends with 0 done, 65 buried, 75 else.
+     *
+     * maxJobs, maxMemory (bytes): then the program ends, and laterd starts it again. end: awaited last.
+     */
+    async run({ maxJobs = 0, maxMemory = 0, end = async () => {} } = {}) {
+        const fd = process.env.LATER_ANSWERS;
+        if (fd) await new Program(this, Number(fd), maxJobs, maxMemory).run();
+        const status = fd ? 0 : await this.#tryOnce(...process.argv.slice(2));
+        await end();
+        process.exit(status);
+    }
+
+    async #tryOnce(type, payload = "null") {
+        if (!type) {
+            console.log(this.types.join("\n"));
+            return 0;
+        }
+        let document;
+        try {
+            document = { type, payload: JSON.parse(payload === "-" ? readFileSync(0, "utf8") : payload) };
+        } catch (error) {
+            console.error(`PAYLOAD is no JSON: ${error.message}`);
+            return 64;
+        }
+        const line = { id: "try", type, queue: "default", attempt: 1, max_attempts: 25, time_left: 300, document };
+        const answer = await this.perform(new Job(line, (told) => console.error(JSON.stringify(told))));
+        if (answer.error) console.error(`${answer.result}: ${answer.error}`);
+        else console.log(JSON.stringify(answer.value ?? null));
+        return STATUS[answer.result];
+    }
+}
+
+/** The loop: lines in, promises, answers out. */
+class Program {
+    #jobs = new Map();
+    #rest = [];
+    #begun = 0;
+    #ending = false;
+    #waiting = [];
+
+    constructor(handlers, fd, maxJobs, maxMemory) {
+        this.handlers = handlers;
+        this.fd = fd;
+        this.isEnough = () => (maxJobs && this.#begun >= maxJobs) ||
+            (maxMemory && process.memoryUsage.rss() > maxMemory);
+        this.over = new Promise((resolve) => { this.finished = resolve; });
+    }
+
+    async run() {
+        for (const [name, level] of Object.entries(LEVELS)) {
+            console[name] = (...words) => {
+                const job = current.getStore();
+                this.put({ log: level, text: format(...words), ...(job ? { id: job.id } : {}) });
+            };
+        }
+        process.on("SIGTERM", () => {
+            this.#jobs.forEach((job) => job.cancel());
+            this.#ending = true;
+            this.#endIfIdle();
+        });
+        process.on("SIGINT", () => {}); // laterd's affair
+        this.#read();
+        await this.over;
+        this.#flush();
+    }
+
+    // ---- descriptor 3: those of one turn of the loop go in one write
+
+    put(answer) {
+        const line = `${JSON.stringify(answer)}\n`;
+        if (this.#waiting.push(line) === 1) setImmediate(() => this.#flush());
+    }
+
+    #flush() {
+        const bytes = Buffer.from(this.#waiting.join(""));
+        this.#waiting = [];
+        for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
+    }
+
+    // ---- standard input: read only as long as more is wanted, since what is read is charged. Not by
+    // fs.read(), which holds a thread that process.exit() would wait for.
+
+    #read() {
+        const buffer = Buffer.allocUnsafe(READ);
+        const callback = (length) => {
+            this.#take(buffer.subarray(0, length));
+            if (!this.#rest.length && this.isEnough()) this.#ending = true;
+            if (this.#ending) this.#endIfIdle();
+            return !this.#ending; // false: it is read no further
+        };
+        const input = new Socket({ fd: 0, readable: true, writable: false, onread: { buffer, callback } });
+        const ended = () => {
+            this.#ending = true;
+            this.#endIfIdle();
+        };
+        input.on("end", ended);
+        input.on("error", ended);
+        input.resume();
+    }
+
+    #take(chunk) {
+        const last = chunk.lastIndexOf(10);
+        if (last < 0) {
+            this.#rest.push(Buffer.from(chunk));
+            return;
+        }
+        const lines = Buffer.concat([...this.#rest, chunk.subarray(0, last)]).toString().split("\n");
+        this.#rest = last + 1 < chunk.length ? [Buffer.from(chunk.subarray(last + 1))] : [];
+        for (const line of lines) this.#begin(JSON.parse(line));
+    }
+
+    async #begin(line) {
+        if (line.cancel) {
+            this.#jobs.get(line.id)?.cancel();
+            return;
+        }
+        const job = new Job(line, (told) => this.put(told));
+        this.#begun++;
+        this.#jobs.set(job.id, job);
+        this.#finish(job, await this.handlers.perform(job));
+    }
+
+    #finish(job, answer) {
+        this.#jobs.delete(job.id);
+        answer.id = job.id;
+        if (this.#ending && !this.#jobs.size) answer.last = true;
+        try {
+            this.put(answer);
+        } catch (error) { // a value that is no JSON
+            this.put({ id: job.id, result: "bury", error: errorOf(error) });
+        }
+        this.#endIfIdle();
+    }
+
+    #endIfIdle() {
+        if (this.#ending && !this.#jobs.size) this.finished();
+    }
+}

@@ -1,0 +1,40 @@
+/** One queue spread over several: doc/protocol.md, "Shards". */
+const SHARDS_MAX = 32;
+
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte << 8;
+    for (let i = 0; i < 8; i++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+    return crc & 0xffff;
+});
+
+/** CRC16/XMODEM, the one of Redis Cluster; ids are ASCII. */
+function crc16(text) {
+    let crc = 0;
+    for (let i = 0; i < text.length; i++) {
+        crc = ((crc << 8) ^ TABLE[(crc >> 8) ^ text.charCodeAt(i)]) & 0xffff;
+    }
+    return crc;
+}
+
+function placeOf(queue, count, id) {
+    return count > 1 ? `${queue}/${crc16(id) % count}` : queue;
+}
+
+/** EPOCH COUNT FORMER…; null is one place, the queue itself. */
+export class Plan {
+    constructor(text) {
+        const [epoch, ...words] = (text || "0 1").split(" ");
+        const counts = words.map(Number).filter((n) => n >= 1 && n <= SHARDS_MAX);
+        this.epoch = epoch;
+        this.count = counts[0] ?? 1;
+        this.former = counts.slice(1);
+    }
+
+    /** The places of an id: where it may lie still, then where it belongs. */
+    route(queue, id) {
+        const last = placeOf(queue, this.count, id);
+        const places = new Set(this.former.map((count) => placeOf(queue, count, id)));
+        places.delete(last);
+        return [...places, last];
+    }
+}

@@ -1,0 +1,79 @@
+/** What Redis clients differ in: ioredis and node-redis, one server, Sentinel or Cluster. */
+import { PrefixRefused } from "./errors.js";
+
+const REPLIES = new Set(["ReplyError", "SimpleError", "BlobError", "ErrorReply", "MultiErrorReply"]);
+
+/** Did Redis itself say so? Else the connection broke, and nobody knows. */
+export function isReply(error) {
+    return REPLIES.has(error?.name) || REPLIES.has(error?.constructor?.name);
+}
+
+function refuse(prefix) {
+    throw new PrefixRefused(
+        `this Redis client puts "${prefix}" before every key, where no worker would look: take one without`);
+}
+
+class Ioredis {
+    constructor(client) {
+        const options = client.options ?? {};
+        const prefix = options.keyPrefix || options.redisOptions?.keyPrefix;
+        if (prefix) refuse(prefix);
+        this.client = client;
+    }
+
+    do(key, words) {
+        return this.client.call(...words);
+    }
+
+    async load(text) {
+        const nodes = this.client.isCluster ? this.client.nodes("master") : [this.client];
+        await Promise.all(nodes.map((node) => node.call("SCRIPT", "LOAD", text)));
+    }
+}
+
+class NodeRedis {
+    constructor(client) {
+        this.client = client;
+    }
+
+    do(key, words) {
+        return this.client.sendCommand(words);
+    }
+
+    load(text) {
+        return this.client.sendCommand(["SCRIPT", "LOAD", text]);
+    }
+}
+
+class NodeRedisSentinel extends NodeRedis {
+    do(key, words) {
+        return this.client.sendCommand(false, words);
+    }
+
+    load(text) {
+        return this.client.sendCommand(false, ["SCRIPT", "LOAD", text]);
+    }
+}
+
+class NodeRedisCluster extends NodeRedis {
+    do(key, words) {
+        return this.client.sendCommand(key, false, words);
+    }
+
+    async load(text) {
+        await Promise.all(this.client.masters.map(async (master) => {
+            const node = await this.client.nodeClient(master);
+            await node.sendCommand(["SCRIPT", "LOAD", text]);
+        }));
+    }
+}
+
+export function adapt(client) {
+    if (typeof client.call === "function") return new Ioredis(client);
+    if (typeof client.nodeClient === "function") return new NodeRedisCluster(client);
+    if (typeof client.getMasterNode === "function" || typeof client.acquire === "function") {
+        return new NodeRedisSentinel(client);
+    }
+    if (typeof client.sendCommand === "function") return new NodeRedis(client);
+    throw new TypeError("a client of ioredis or node-redis is needed");
+}

@@ -1,0 +1,78 @@
+/** driver.mjs ioredis|redis MODULES: the Node client, for judge.py; MODULES has both in node_modules. */
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+
+import * as laterd from "../../clients/node/index.js";
+
+const require = createRequire(`${process.argv[3]}/index.js`);
+const NAMES = { max_attempts: "maxAttempts", expires_at: "expiresAt", unique_for: "uniqueFor" };
+let close = () => {};
+
+async function ioredis({ kind, socket, nodes, master, client_prefix: keyPrefix }) {
+    const { Redis } = require("ioredis");
+    const hosts = nodes?.map(([host, port]) => ({ host, port }));
+    const client = kind === "single" ? new Redis(socket, { keyPrefix })
+        : kind === "cluster" ? new Redis.Cluster(hosts, { redisOptions: { keyPrefix } })
+            : new Redis({ sentinels: hosts, name: master, keyPrefix });
+    close = () => client.disconnect();
+    return client;
+}
+
+async function nodeRedis({ kind, socket, nodes, master }) {
+    const { createClient, createCluster, createSentinel } = require("redis");
+    const client = kind === "single" ? createClient({ socket: { path: socket } })
+        : kind === "cluster" ? createCluster({ rootNodes: nodes.map(([host, port]) => ({ url: `redis://${host}:${port}` })) })
+            : createSentinel({ name: master, sentinelRootNodes: nodes.map(([host, port]) => ({ host, port })) });
+    client.on("error", () => {}); // it connects again; what fails is told by the call
+    await client.connect();
+    close = () => client.destroy();
+    return client;
+}
+
+function jobOf(members) {
+    const job = {};
+    for (const [name, value] of Object.entries(members)) {
+        if (name === "payload_json") job.payload = new laterd.RawJSON(value);
+        else job[NAMES[name] ?? name] = value;
+    }
+    return job;
+}
+
+let queues;
+async function perform(call) {
+    if (call.open) {
+        close();
+        queues = undefined;
+        const client = await (process.argv[2] === "ioredis" ? ioredis : nodeRedis)(call.open);
+        queues = new laterd.Laterd(client, { prefix: call.open.prefix });
+        return {};
+    }
+    const { queue } = call;
+    if (call.push) {
+        const { type, payload, ...options } = jobOf(call.push);
+        return queues.push(type, payload, { ...options, queue });
+    }
+    if (call.push_many) return { results: await queues.pushMany(call.push_many.map(jobOf), { queue }) };
+    const found = await queues.show(call.show, { queue });
+    return found ? { ...found, document: JSON.parse(found.document) } : { state: null };
+}
+
+function kindOf(error) {
+    if (error instanceof laterd.Refused) return "refused";
+    if (error instanceof laterd.QueueFull) return "full";
+    if (error instanceof laterd.WrongProtocol) return "protocol";
+    if (error instanceof laterd.PrefixRefused) return "prefix";
+    return "redis";
+}
+
+let last;
+for await (const line of createInterface({ input: process.stdin })) {
+    const call = JSON.parse(line);
+    try {
+        if (queues || call.open) last = await perform(call); // else it was refused: the same answer
+    } catch (error) {
+        last = { error: kindOf(error), text: String(error) };
+    }
+    process.stdout.write(`${JSON.stringify(last)}\n`);
+}
+close();
