@@ -14,7 +14,7 @@ const struct command *const commands[] = {
     &command_pause,      &command_resume,  &command_forget, &command_work,   &command_reserve,
     &command_ack,        &command_release, &command_return, &command_bury,   &command_touch,
     &command_lock,       &command_limit,   &command_stock,  &command_cron,   &command_status,
-    &command_check,      &command_search,  &command_serve,  &command_help,
+    &command_check,      &command_history, &command_search, &command_serve,  &command_help,
 };
 const size_t command_count = sizeof commands / sizeof *commands;
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_COLUMNS_MAX 16
+#define TABLE_COLUMNS_MAX 20
 
 enum colour { PLAIN, BOLD, DIM, RED, GREEN, YELLOW };
 

@@ -120,6 +120,7 @@ struct config {
         bool json;
         uint32_t rate; /* lines a second of each process; 0 = no limit */
     } log;
+    bool history; /* what becomes of attempts is counted */
 };
 
 /* Reads `path`, then conf.d/ *.conf beside it in name order. path NULL: CONFIG_FILE if it exists,

@@ -107,6 +107,9 @@ const struct config_row config_table[] = {
       .text = "text", .help = "Form of a log line." },
     { "log.rate", CONFIG_UINT, CONFIG_TOP, .offset = TOP(log.rate), .preset = 1000, .max = 1000000,
       .help = "Lines a second that each process may write; 0 = no limit." },
+    { "history", CONFIG_FLAG, CONFIG_TOP, .preset = 1, .offset = TOP(history), .words = "off|on",
+      .text = "on",
+      .help = "Keep in Redis what became of attempts, and how long they waited and ran." },
 
     { "queues.name", CONFIG_NAME, CONFIG_IN_QUEUE, .offset = QUEUE(name), .max = LATER_QUEUE_MAX,
       .check = config_check_queue, .help = "The queue." },

@@ -1,6 +1,7 @@
 /* aftermath.c: settling for the dead. */
 #include "keeper/aftermath.h"
 
+#include "base/clock.h"
 #include "reservation/find.h"
 #include "keeper/lock_leases.h"
 #include "log.h"
@@ -229,6 +230,21 @@ static void tell(const struct slots *slots, const struct slot *slot, const char 
         log_job(LOG_WARN, job, "returned (%s): %s", slot->how, text);
 }
 
+/* Counts it where its worker would have. A suspect is none's fault yet. */
+static void count_attempt(struct slots *slots, const struct slot *slot, enum keeper_cause cause)
+{
+    enum later_verb verb = slot_verb(slot);
+    double seconds = cause == KEEPER_LEFT ? -1 : later_clock() - slot->began;
+    struct slot_words words;
+    struct counts *row;
+
+    (void)slot_log_fields(slots, slot, &words);
+    row = counts_row(&slots->page->counts, slot->queue % SLOTS_QUEUES, words.type, NULL);
+    counts_add(
+        row, verb == LATER_VERB_RETURN ? LATER_OUTCOME_INTERRUPTED : slot_outcome(verb, slot->kind),
+        -1, seconds);
+}
+
 /* What is to be done about one slot; returns whether it is the outbox's now. */
 static bool settle(struct slots *slots, struct slot *slot, bool others, enum keeper_cause cause,
                    const char *text, uint32_t crash_max)
@@ -257,8 +273,10 @@ static bool settle(struct slots *slots, struct slot *slot, bool others, enum kee
     case SLOT_FREE:
         return false;
     }
-    if (ran)
+    if (ran) {
         tell(slots, slot, text);
+        count_attempt(slots, slot, cause);
+    }
     atomic_store(&slot->state, SLOT_FINISHED);
     return true;
 }

@@ -1,6 +1,8 @@
 /* job.c: what is decided about one job; pure. */
 #include "reservation/job.h"
 
+#include <math.h>
+
 void job_log_fields(const struct later_job *job, double ms, struct log_job *fields)
 {
     *fields = (struct log_job){ .id = job->id,
@@ -19,6 +21,19 @@ void job_policy(struct later_job *job, const struct config *config)
     later_policy_apply(&job->policy, &job->doc);
     job->deadline = job->began + job->policy.timeout;
     job->kept = job->doc.result > 0 ? job->doc.result : job->rules ? job->rules->result : 0;
+}
+
+#define PRIORITY_STEP 1e6  /* seconds of score */
+#define CLOCK_SLACK   10.0 /* by which a pusher's clock, or our notion of Redis's, may be ahead */
+
+double job_waited(double score, double now)
+{
+    double shifted = now - score, waited;
+
+    if (now <= 0 || !(fabs(shifted) <= 101 * PRIORITY_STEP))
+        return -1;
+    waited = shifted - floor(shifted / PRIORITY_STEP) * PRIORITY_STEP;
+    return waited < PRIORITY_STEP - CLOCK_SLACK ? waited : 0;
 }
 
 bool job_result_valid(uint32_t result)
@@ -41,8 +56,8 @@ static enum later_ending ending_of(uint32_t result, bool timed_out)
     }
 }
 
-void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, bool timed_out,
-                uint64_t random)
+enum later_attempt_outcome job_settle(const struct later_job *job, struct slot *slot,
+                                      uint32_t result, bool timed_out, uint64_t random)
 {
     struct later_attempt attempt = { .ending = ending_of(
                                          result, timed_out || job->kind == LATER_KIND_TIMEOUT),
@@ -59,4 +74,5 @@ void job_settle(const struct later_job *job, struct slot *slot, uint32_t result,
             "crash"; /* of a program: it cost no worker, so it counts as no crash of ours */
     slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
                 verdict.kind[0] ? text : "");
+    return slot_outcome(verdict.verb, verdict.kind);
 }

@@ -11,6 +11,7 @@
 #include "job/document.h"
 #include "log.h"
 #include "plugin/plugin.h"
+#include "reservation/counts.h"
 #include "reservation/slots.h"
 
 #include <event2/event.h>
@@ -29,6 +30,7 @@ struct later_job {
     const struct plugin_type *type;
     const struct config_type *rules; /* its row of `types`, or NULL */
     const char *queue, *id, *token;
+    double score; /* NAN: not known */
     uint32_t attempt;
     uint32_t in_worker;       /* its number */
     uint32_t asked;           /* how many of its needs it has */
@@ -62,9 +64,14 @@ void job_policy(struct later_job *job, const struct config *config);
 /* Does it end an attempt, enum later_result but LATER_DEFERRED? Pure. */
 bool job_result_valid(uint32_t result);
 
-/* What a result means for a job that has run: fills the slot (verb, wait, how, kind, text).
- * timed_out: it was over its time. `random` is any 64 random bits. */
-void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, bool timed_out,
-                uint64_t random);
+/* How long a job had waited when it was begun at `now` (Redis's clock; 0: not known), by the score
+ * that it had: the time at which it was ready or due, less its priority in millions. Negative: that
+ * is not known, or the score is none that a push gives. Pure. */
+double job_waited(double score, double now);
+
+/* What a result means for a job that has run: fills the slot (verb, wait, how, kind, text), and
+ * says how it is counted. timed_out: it was over its time. `random` is any 64 random bits. */
+enum later_attempt_outcome job_settle(const struct later_job *job, struct slot *slot,
+                                      uint32_t result, bool timed_out, uint64_t random);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "laterd4";
+static const char magic[8] = "laterd5";
 
 /* All pages that this process has mapped: a signal handler has no other way to them. */
 static struct slots *mapped;
@@ -126,8 +126,10 @@ struct slots *slots_open(const char *path, struct later_error *err)
         slots_close(slots, false);
         return NULL;
     }
-    if (slots)
+    if (slots) {
         slots->capacity = (uint32_t)((slots->size - sizeof *slots->page) / sizeof(struct slot));
+        memset(&slots->page->counts, 0, sizeof slots->page->counts);
+    }
     return slots;
 }
 
@@ -220,6 +222,19 @@ void slot_finish(struct slot *slot, enum later_verb verb, double wait, const cha
     copy_text(slot->how, sizeof slot->how, how);
     copy_text(slot->kind, sizeof slot->kind, kind);
     copy_text(slot->text, sizeof slot->text, text);
+}
+
+enum later_attempt_outcome slot_outcome(enum later_verb verb, const char *kind)
+{
+    if (verb == LATER_VERB_ACK)
+        return LATER_OUTCOME_DONE;
+    if (verb == LATER_VERB_RETURN)
+        return LATER_OUTCOME_RETURNED;
+    if (strcmp(kind, "timeout") == 0)
+        return LATER_OUTCOME_TIMEOUT;
+    if (strcmp(kind, "crash") == 0)
+        return LATER_OUTCOME_CRASH;
+    return verb == LATER_VERB_BURY ? LATER_OUTCOME_BURY : LATER_OUTCOME_RETRY;
 }
 
 void slot_logv(struct slot *slot, const char *format, va_list args)

@@ -20,7 +20,8 @@
  *
  * HELD is left by compare-and-swap only, so that worker and keeper never both act on a job.
  *
- * Beside the jobs stands what they hold beyond their reservation, locks and places: lock_leases.h.
+ * Beside the jobs stands what they hold beyond their reservation, locks and places: lock_leases.h;
+ * and what became of those before them: counts.h.
  */
 #ifndef LATERD_SLOTS_H
 #define LATERD_SLOTS_H
@@ -29,6 +30,7 @@
 #include "job/document.h"
 #include "later/error.h"
 #include "log.h"
+#include "reservation/counts.h"
 #include "queue/queue.h"
 
 #include <signal.h>
@@ -38,9 +40,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SLOTS_QUEUES 64   /* queues of a pool */
-#define SLOTS_CALLS  130  /* reserves under way: two a queue at most */
-#define SLOTS_HOLDS  1024 /* locks and places of all jobs that run */
+#define SLOTS_QUEUES COUNTS_QUEUES /* of a pool */
+#define SLOTS_CALLS  130           /* reserves under way: two a queue at most */
+#define SLOTS_HOLDS  1024          /* locks and places of all jobs that run */
 #define SLOT_TEXT    1000
 #define SLOT_NOTE    200 /* of how far a job has come */
 
@@ -145,6 +147,7 @@ struct slots_page {
     uint32_t queue_count;
     char queues[SLOTS_QUEUES][LATER_QUEUE_MAX + 1];
     struct connections connections; /* of the worker, to each node of a Cluster */
+    struct counts_table counts;
     struct slot_call calls[SLOTS_CALLS];
     struct slot_hold held[SLOTS_HOLDS];
     struct slot slots[];
@@ -168,8 +171,8 @@ struct slots {
  * already, since it may be what another worker left. */
 struct slots *slots_create(const char *path, uint32_t capacity, struct later_error *err);
 
-/* Maps a page that another process left. NULL with *err where it is none, or of before the host
- * started. */
+/* Maps a page that another process left, without what was counted there, which that one's laterd
+ * has told. NULL with *err where it is none, or of before the host started. */
 struct slots *slots_open(const char *path, struct later_error *err);
 
 /* Unmaps; with `remove` deletes the file, too. NULL is fine. */
@@ -184,6 +187,9 @@ enum slot_state slot_state(struct slot *slot);
 /* Notes how a job is to be settled. text is cut at SLOT_TEXT bytes; how, kind, text may be "". */
 void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
                  const char *kind, const char *text);
+
+/* How an attempt is counted that is settled so, by a verdict (job/verdict.h). */
+enum later_attempt_outcome slot_outcome(enum later_verb verb, const char *kind);
 
 /* Keeps the last line that a running job wrote to the log: if it kills its worker, its error says
  * what it did last. */

@@ -108,12 +108,19 @@ static void expel(void *arg, struct slots *slots, const char *why)
 
 static void page_settled(void *arg, struct slots *slots)
 {
-    (void)arg;
+    const struct supervisor *supervisor = arg;
+
+    recorder_leave(supervisor->recorder, slots);
     value_sweep(slots);
     slots_close(slots, true);
 }
 
 /* --- every second --- */
+
+static void read_counts(struct process *process, void *arg)
+{
+    recorder_read(arg, process->slots, process->pool);
+}
 
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
@@ -133,6 +140,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
         log_line(LOG_WARN, "the socket of the embedded redis-server was removed: made again");
     if (!supervisor->ready && !link_is_up(supervisor->link))
         notify_waiting("waiting for Redis");
+    workers_each(supervisor->workers, read_counts, supervisor->recorder);
+    recorder_write(supervisor->recorder, state.redis_now);
     announce_tell(supervisor->announce, &state);
     if (supervisor->redis != FIT)
         announce_ask(supervisor->announce);
@@ -321,12 +330,13 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
     supervisor->keeper = keeper_new(supervisor->base, config, supervisor->link, &keeper);
     supervisor->announce =
         announce_new(config, supervisor->link, supervisor->host, on_judged, supervisor);
+    supervisor->recorder = recorder_new(config, supervisor->link, supervisor->host);
     if (supervisor->keeper)
         supervisor->workers = make_workers(supervisor);
     supervisor->reshard =
         reshard_new(supervisor->base, config, supervisor->link, on_grown, supervisor);
     if (!supervisor->keeper || !supervisor->announce || !supervisor->workers ||
-        !supervisor->reshard)
+        !supervisor->recorder || !supervisor->reshard)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     supervisor->upkeep = supervisor_make_upkeep(supervisor, config, err);
     if (!supervisor->upkeep)
@@ -346,6 +356,7 @@ static void tear_down(struct supervisor *supervisor)
     follow_free(supervisor->follow);
     link_free(supervisor->link);
     announce_free(supervisor->announce);
+    recorder_free(supervisor->recorder);
     reshard_free(supervisor->reshard);
     workers_free(supervisor->workers);
     keeper_free(supervisor->keeper);

@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "health.h"
 #include "server_log.h"
+#include "queues/recorder.h"
 #include "queues/reshard.h"
 #include "supervisor/restart.h"
 #include "supervisor/upkeep.h"
@@ -29,6 +30,7 @@ struct supervisor {
     struct keeper *keeper;
     struct upkeep *upkeep; /* NULL: at the start, and at the end */
     struct announce *announce;
+    struct recorder *recorder;
     struct reshard *reshard;
     struct health *health;
     struct workers *workers;
@@ -51,7 +53,7 @@ struct supervisor {
     enum { UNJUDGED, FIT, UNFIT } redis;
     double unfit_since;
     bool staffed; /* all workers have loaded their plugins, once */
-    bool paused, ready, stopping, ending;
+    bool paused, ready, stopping, recorded, ending;
     double end_by;
     int status;
 };

@@ -39,6 +39,7 @@ static int use(struct supervisor *supervisor, struct generation *generation,
     upkeep_pause(upkeep, supervisor->redis == UNFIT);
     keeper_configure(supervisor->keeper, generation->config);
     announce_configure(supervisor->announce, generation->config);
+    recorder_configure(supervisor->recorder, generation->config);
     reshard_configure(supervisor->reshard, generation->config);
     generation_release(supervisor->generation);
     supervisor->generation = generation;

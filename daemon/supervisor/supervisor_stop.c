@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define SETTLE_SECONDS 5.0  /* at the end, for what the keeper still has to settle */
+#define RECORD_SECONDS 1.0  /* then, for what was counted last */
 #define SERVER_SECONDS 20.0 /* for the embedded server to write its file and go */
 
 /* --- reaping --- */
@@ -131,7 +132,14 @@ static bool wind_up(struct supervisor *supervisor)
     if (!supervisor->end_by)
         supervisor->end_by = now + SETTLE_SECONDS;
     if (!supervisor->ending) {
-        if (now < supervisor->end_by && keeper_open(supervisor->keeper))
+        if (!supervisor->recorded && now < supervisor->end_by && keeper_open(supervisor->keeper))
+            return false;
+        if (!supervisor->recorded) { /* all pages are closed, and read */
+            recorder_end(supervisor->recorder);
+            supervisor->recorded = true;
+            supervisor->end_by = now + RECORD_SECONDS;
+        }
+        if (now < supervisor->end_by && recorder_open(supervisor->recorder))
             return false;
         announce_withdraw(supervisor->announce);
         supervisor->ending = true;

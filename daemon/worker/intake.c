@@ -89,7 +89,8 @@ static bool held_room(struct worker *worker)
 }
 
 /* Enters one job into a slot. Its contents first, its state last. */
-static bool hold(struct asking *asking, struct batch *batch, const struct later_reserved *job)
+static bool hold(struct asking *asking, struct batch *batch, const struct later_reserved *job,
+                 double score)
 {
     struct worker *worker = asking->worker;
     struct slot *slot = free_slot(worker);
@@ -118,7 +119,8 @@ static bool hold(struct asking *asking, struct batch *batch, const struct later_
                        .document = job->document,
                        .document_len = job->document_len,
                        .attempts = job->attempts,
-                       .unknown_since = job->unknown_since };
+                       .unknown_since = job->unknown_since,
+                       .score = score };
     batch->users++;
     return true;
 }
@@ -137,7 +139,7 @@ static bool take_jobs(struct asking *asking, struct later_answer *answer, size_t
         struct later_reserved job;
 
         later_queue_reserved(batch->reply, i, &job);
-        all = hold(asking, batch, &job) && all;
+        all = hold(asking, batch, &job, later_queue_reserved_score(batch->reply, i)) && all;
     }
     batch_release(batch);
     return all;

@@ -231,16 +231,34 @@ static void keep_value(struct later_job *job)
     job->value = NULL;
 }
 
+/* Counts it for the history, under the queue that a shard is of. */
+static void count(struct later_job *job, struct worker_type *type,
+                  enum later_attempt_outcome outcome, double seconds)
+{
+    struct worker *worker = job->worker;
+    uint32_t queue = worker->queues[job->slot->queue].first;
+    double now = worker->redis_offset ? job->began + worker->redis_offset : 0;
+
+    if (!worker->config->history)
+        return;
+    type->counts[queue] =
+        counts_row(&worker->slots->page->counts, queue, job->doc.type, type->counts[queue]);
+    counts_add(type->counts[queue], outcome, job_waited(job->score, now), seconds);
+}
+
 /* An attempt has ended with `result`. The job is settled, its struct not freed. */
 static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
 {
     struct worker *worker = job->worker;
     double seconds = later_clock() - job->began;
     struct worker_type *type = type_of(worker, job->type);
+    enum later_attempt_outcome outcome;
 
     if (type && !job->event)
         learn(&type->average, seconds);
-    job_settle(job, job->slot, result, timed_out, run_random());
+    outcome = job_settle(job, job->slot, result, timed_out, run_random());
+    if (type)
+        count(job, type, outcome, seconds);
     keep_value(job);
     log_end(job, job->slot, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
@@ -440,6 +458,7 @@ static struct later_job *job_new(struct worker *worker, const struct held *held)
     job->id = held->slot->id;
     job->token = held->slot->token;
     job->queue = worker->queues[held->slot->queue].whole;
+    job->score = held->score;
     job->attempt = held->attempts + 1;
     job->in_worker = worker->slots->worker;
     job->began = later_clock();

@@ -85,6 +85,7 @@ struct held {
     size_t document_len;
     uint32_t attempts;
     double unknown_since;
+    double score; /* that it had in ready; NAN: not known */
 };
 
 struct worker_queue {
@@ -113,6 +114,7 @@ struct worker_queue {
 struct worker_type {
     const struct plugin_type *type;
     double average;
+    struct counts *counts[SLOTS_QUEUES]; /* where it was counted last, by queue */
 };
 
 #define WORKER_FINISHED 64 /* finished event jobs that a second finish is still told apart from */

@@ -23,7 +23,7 @@
 #define LATER_TALLY_TYPES 200
 
 /* How an attempt ended. The order is that of the packed form: new ones at the end. */
-enum later_outcome {
+enum later_attempt_outcome {
     LATER_OUTCOME_DONE,
     LATER_OUTCOME_RETRY,       /* it failed, and will be tried again */
     LATER_OUTCOME_BURY,        /* it failed, and the job is dead */
@@ -35,7 +35,7 @@ enum later_outcome {
 };
 
 /* "done" … Static. */
-const char *later_outcome_name(enum later_outcome outcome);
+const char *later_outcome_name(enum later_attempt_outcome outcome);
 
 /* Of one type. wait: from when it could have begun until it began; run: until it ended. */
 struct later_tally {

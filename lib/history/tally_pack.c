@@ -4,7 +4,7 @@
  *     packed    = version row...                   version: the byte 1
  *     row       = name outcomes wait_us run_us wait run
  *     name      = length byte...                   no byte: the types beyond the bound
- *     outcomes  = how-many count...                in the order of enum later_outcome
+ *     outcomes  = how-many count...                in the order of enum later_attempt_outcome
  *     wait, run = how-many (gap count)...          buckets that are not empty, in order; gap: empty
  *                                                  ones between this bucket and the one before
  *

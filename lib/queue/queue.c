@@ -5,12 +5,14 @@
 #include "job/record.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#define CALL_KEPT 60 /* seconds */
+#define CALL_KEPT    60 /* seconds */
+#define SCORES_APART 16 /* in the answer of reserve */
 
 void later_token(char token[LATER_TOKEN_LEN + 1])
 {
@@ -178,6 +180,44 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
 double later_queue_reserved_now(const struct later_reply *reply)
 {
     return later_reply_seconds(later_reply_at(reply, 0), 0);
+}
+
+/* A score as a push gives it, `1700000000.250001`; NAN for any other. This is done for each job. */
+static double score_of(const char *text)
+{
+    double number = 0, part = 1;
+
+    if (*text < '0' || *text > '9')
+        return NAN;
+    for (; *text >= '0' && *text <= '9'; text++)
+        number = number * 10 + (*text - '0');
+    if (*text == '.')
+        text++;
+    for (; *text >= '0' && *text <= '9'; text++)
+        number += (*text - '0') * (part /= 10);
+    return *text && *text != ' ' ? NAN : number;
+}
+
+/* The n-th number behind the present, from 1; NAN where there is none. */
+static double score_said(const struct later_reply *reply, size_t n)
+{
+    const char *text = later_reply_text(later_reply_at(reply, 0), NULL);
+
+    for (; n > 0 && text; n--) {
+        text = strchr(text, ' ');
+        text = text ? text + 1 : NULL;
+    }
+    return text ? score_of(text) : NAN;
+}
+
+double later_queue_reserved_score(const struct later_reply *reply, size_t i)
+{
+    size_t count = later_queue_reserved_count(reply), from = i - i % SCORES_APART;
+    size_t to = from + SCORES_APART < count ? from + SCORES_APART : count - 1;
+    double first = score_said(reply, 1 + i / SCORES_APART);
+    double last = score_said(reply, 2 + i / SCORES_APART);
+
+    return i > from ? first + (last - first) * (double)(i - from) / (double)(to - from) : first;
 }
 
 /* --- settle --- */

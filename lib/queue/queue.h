@@ -91,6 +91,10 @@ size_t later_queue_reserved_count(const struct later_reply *reply);
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job);
 double later_queue_reserved_now(const struct later_reply *reply);
 
+/* The score that job i had in ready, between those of a few that Redis says: exact to a sixteenth
+ * of the jobs. NAN: it says none. */
+double later_queue_reserved_score(const struct later_reply *reply, size_t i);
+
 /* --- settle: ack, expire, release, return, bury; and touch --- */
 
 enum later_verb {

@@ -84,7 +84,8 @@ static const char full[] =
     "        l = ( { x = 1; y = ( 2, { }, ( ), { z = [ 3, 4 ]; } ); }, \"t\", ( ) );\n"
     "        long = ( 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 ); g = { h = { i-j_k* = -1.5; }; }; };\n"
     "}; };\n"
-    "log = { level = \"debug\"; format = \"json\"; rate = 7; };\n";
+    "log = { level = \"debug\"; format = \"json\"; rate = 7; };\n"
+    "history = \"off\";\n";
 
 static const struct config *keep_full(void)
 {

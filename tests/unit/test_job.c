@@ -250,6 +250,55 @@ START_TEST(test_kinds)
 }
 END_TEST
 
+/* ---- how it is counted */
+
+START_TEST(test_outcomes)
+{
+    static const struct {
+        uint32_t result, attempt;
+        bool timed_out;
+        enum later_attempt_outcome outcome;
+    } rows[] = {
+        { LATER_DONE, 1, false, LATER_OUTCOME_DONE },
+        { LATER_DONE, 1, true, LATER_OUTCOME_DONE },
+        { LATER_RETRY, 1, false, LATER_OUTCOME_RETRY },
+        { LATER_RETRY, 1000000, false, LATER_OUTCOME_BURY },
+        { LATER_RETRY, 1, true, LATER_OUTCOME_TIMEOUT },
+        { LATER_RETRY, 1000000, true, LATER_OUTCOME_TIMEOUT },
+        { LATER_BURY, 1, false, LATER_OUTCOME_BURY },
+        { LATER_RETURN, 1, false, LATER_OUTCOME_RETURNED },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        decide("{\"type\":\"mail\"}");
+        job.attempt = rows[i].attempt;
+        ck_assert_int_eq(job_settle(&job, &slot, rows[i].result, rows[i].timed_out, 0),
+                         rows[i].outcome);
+    }
+    job.attempt = 1;
+    job.kind = LATER_KIND_CRASH;
+    ck_assert_int_eq(job_settle(&job, &slot, LATER_RETRY, false, 0), LATER_OUTCOME_CRASH);
+}
+END_TEST
+
+START_TEST(test_waited)
+{
+    const double now = 1764000000.5;
+
+    ck_assert_double_eq_tol(job_waited(1764000000.25, now), 0.25, 1e-6);
+    ck_assert_double_eq_tol(job_waited(1763999000, now), 1000.5, 1e-6);
+    ck_assert_double_eq_tol(job_waited(1663999999.500001, now), 1, 1e-5); /* priority 100 */
+    ck_assert_double_eq_tol(job_waited(1864000000, now), 0.5, 1e-6);      /* -100 */
+    ck_assert_double_eq(job_waited(1764000000.75, now), 0); /* by a clock that is ahead */
+    ck_assert_double_lt(job_waited(1764000000.25, 0), 0);   /* Redis's time is not known */
+    ck_assert_double_lt(job_waited(0, now), 0);             /* before everything */
+    ck_assert_double_lt(job_waited(NAN, now), 0);
+    ck_assert_double_lt(job_waited(1e+20, now), 0);
+    ck_assert_double_lt(job_waited(-INFINITY, now), 0);
+    ck_assert_double_lt(job_waited(-5, now), 0);
+}
+END_TEST
+
 /* ---- the log */
 
 START_TEST(test_log_fields)
@@ -296,7 +345,7 @@ static TCase *policy(void)
 static TCase *settle(void)
 {
     return MAKE("settle", test_done, test_retry, test_retry_in, test_bury, test_return, test_kinds,
-                test_log_fields);
+                test_outcomes, test_waited, test_log_fields);
 }
 
 UNIT_MAIN("job", policy, settle)

@@ -219,6 +219,27 @@ START_TEST(test_reserved)
 }
 END_TEST
 
+/* Of 34 jobs: the first, the 17th, the 33rd, the last; in between by rank. */
+START_TEST(test_reserved_scores)
+{
+    static const char now[] = "1700000000.5 1699999000 1699999016.25 1e+20 -inf";
+    char bytes[2048];
+    const struct later_reply *reply;
+    int len = sprintf(bytes, "*%d\r\n$%zu\r\n%s\r\n", 1 + 3 * 34, sizeof now - 1, now);
+
+    for (int i = 0; i < 3 * 34; i++)
+        len += sprintf(bytes + len, "$1\r\nx\r\n");
+    reply = reply_of(bytes);
+    ck_assert_double_eq(later_queue_reserved_now(reply), 1700000000.5);
+    ck_assert_double_eq(later_queue_reserved_score(reply, 0), 1699999000);
+    ck_assert_double_eq_tol(later_queue_reserved_score(reply, 8), 1699999008.125, 1e-5);
+    ck_assert_double_eq_tol(later_queue_reserved_score(reply, 16), 1699999016.25, 1e-5);
+    ck_assert(isnan(later_queue_reserved_score(reply, 33)));
+    reply = reply_of("*4\r\n$12\r\n1700000000.5\r\n$1\r\nx\r\n$1\r\nx\r\n$1\r\nx\r\n");
+    ck_assert(isnan(later_queue_reserved_score(reply, 0))); /* of a script of before */
+}
+END_TEST
+
 /* Answers that cannot be: nothing is read beyond them. */
 START_TEST(test_reserved_hostile)
 {
@@ -539,7 +560,7 @@ static TCase *push(void)
 static TCase *reserve(void)
 {
     return ADD("reserve", test_reserve, test_reserve_in_a_locale, test_reserved,
-               test_reserved_hostile);
+               test_reserved_scores, test_reserved_hostile);
 }
 
 static TCase *settle(void)

@@ -1,7 +1,7 @@
 -- reserve: hand out the first ready jobs under a token
 -- KEYS   ready delayed reserved held dead jobs records wake paused stats
 -- ARGV   token lease limit bytes deadline
--- reply  the present, then for each job: id, record, document
+-- reply  the present with some scores, then for each job: id, record, document
 --
 -- token     16 characters [0-9a-z], new for each call; `held` is its set
 -- lease     seconds the reservation holds, 0.001 to 10^9
@@ -9,6 +9,8 @@
 -- bytes     at most so many bytes of documents, but at least one job
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
 --           For a reserve written behind a BLPOP, whose client may be gone when it runs.
+-- scores    behind the present and a space each: of the first job, of each sixteenth behind it and of
+--           the last, as they were in ready, so that who runs the jobs knows how long they waited
 -- record    what is kept beside the job, '' where there is nothing
 --
 -- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
@@ -235,5 +237,11 @@ if #strays > 0 then
     redis.call('HDEL', jobs, unpack(strays))
 end
 count(stats, 'reserved', taken)
+local sampled = {}
+for i = 1, taken, 16 do
+    sampled[#sampled + 1] = ids[i]
+end
+sampled[#sampled + 1] = ids[taken]
+reply[1] = reply[1] .. ' ' .. table.concat(redis.call('ZMSCORE', held, unpack(sampled)), ' ')
 leave_wake()
 return reply

@@ -1,0 +1,257 @@
+/* history.c: `later history`: what became of attempts, and how long they took. */
+#include "commands.h"
+#include "output/jsonl.h"
+#include "queue_list.h"
+#include "see/past.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double parts[] = { 0.5, 0.95, 0.99 };
+static const char *const part_names[] = { "p50", "p95", "p99" };
+#define PARTS (sizeof parts / sizeof *parts)
+
+/* What a row is about. */
+struct row {
+    const char *queue;
+    const char *type; /* NULL: all together; "": the types beyond the bound */
+    double from, seconds;
+};
+
+struct printing {
+    struct cli *cli;
+    struct table table;
+    const char *queue;
+    const struct past_range *range;
+    bool by_period;
+    struct later_tallies all; /* by type: of all periods */
+};
+
+/* --- one row --- */
+
+static void add_duration(struct printing *printing, double seconds)
+{
+    char text[48];
+
+    if (seconds < 0) {
+        table_none(&printing->table);
+        return;
+    }
+    if (printing->table.aligned && seconds < 0.1)
+        snprintf(text, sizeof text, "%.*f ms", seconds < 0.01 ? 1 : 0, seconds * 1000);
+    else if (printing->table.aligned)
+        text_put_age(text, sizeof text, seconds);
+    else
+        text_put_real(text, sizeof text, seconds);
+    table_text(&printing->table, PLAIN, text);
+}
+
+static void add_row(struct printing *printing, const struct row *row,
+                    const struct later_tally *tally)
+{
+    uint64_t attempts = later_tally_attempts(tally);
+    struct table *table = &printing->table;
+    char text[48];
+
+    table_text(table, PLAIN, row->queue);
+    if (printing->by_period)
+        table_text(table, PLAIN, text_put_time(text, sizeof text, row->from));
+    else
+        table_text(table, PLAIN, !row->type ? "*" : *row->type ? row->type : "(others)");
+    table_number(table, PLAIN, attempts);
+    snprintf(text, sizeof text, "%.2f", (double)attempts / row->seconds);
+    table_text(table, PLAIN, text);
+    for (int i = 0; i < LATER_OUTCOMES; i++)
+        table_number(table, PLAIN, tally->outcomes[i]);
+    for (size_t i = 0; i < PARTS; i++)
+        add_duration(printing, later_histogram_quantile(&tally->wait, parts[i]));
+    for (size_t i = 0; i < PARTS; i++)
+        add_duration(printing, later_histogram_quantile(&tally->run, parts[i]));
+}
+
+/* `"wait":{"count":…,"sum":…,"p50":…,"p95":…,"p99":…}`; without numbers where there are none. */
+static void print_times(struct jsonl *json, const char *name,
+                        const struct later_histogram *histogram, uint64_t sum_us)
+{
+    uint64_t count = later_histogram_count(histogram);
+    char text[400], number[48];
+    int len = snprintf(text, sizeof text, "{\"count\":%llu,\"sum\":%s", (unsigned long long)count,
+                       text_put_real(number, sizeof number, (double)sum_us / 1e6));
+
+    for (size_t i = 0; count > 0 && i < PARTS; i++)
+        len += snprintf(
+            text + len, sizeof text - (size_t)len, ",\"%s\":%s", part_names[i],
+            text_put_real(number, sizeof number, later_histogram_quantile(histogram, parts[i])));
+    snprintf(text + len, sizeof text - (size_t)len, "}");
+    jsonl_raw(json, name, text);
+}
+
+static void print_json(const struct row *row, const struct later_tally *tally)
+{
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", row->queue);
+    if (row->type)
+        jsonl_text(&json, "type", row->type);
+    jsonl_real(&json, "from", row->from);
+    jsonl_real(&json, "seconds", row->seconds);
+    jsonl_int(&json, "attempts", (int64_t)later_tally_attempts(tally));
+    jsonl_int(&json, "failed", (int64_t)later_tally_failed(tally));
+    for (int i = 0; i < LATER_OUTCOMES; i++)
+        jsonl_int(&json, later_outcome_name((enum later_attempt_outcome)i),
+                  (int64_t)tally->outcomes[i]);
+    print_times(&json, "wait", &tally->wait, tally->wait_us);
+    print_times(&json, "run", &tally->run, tally->run_us);
+    jsonl_end(&json);
+}
+
+static void print(struct printing *printing, const struct row *row, const struct later_tally *tally)
+{
+    if (printing->cli->json)
+        print_json(row, tally);
+    else
+        add_row(printing, row, tally);
+}
+
+/* --- a queue --- */
+
+/* The last period has only begun. */
+static double seconds_of(const struct past_range *range, int64_t period)
+{
+    double length = later_scales[range->scale].seconds;
+    double gone = range->to - (double)period * length;
+
+    return gone < length ? gone : length;
+}
+
+static void on_period(void *arg, int64_t period, struct later_tallies *tallies)
+{
+    struct printing *printing = arg;
+    const struct past_range *range = printing->range;
+    struct later_tally sum;
+
+    if (printing->by_period) {
+        const struct row row = { .queue = printing->queue,
+                                 .from = (double)period * later_scales[range->scale].seconds,
+                                 .seconds = seconds_of(range, period) };
+
+        later_tallies_sum(tallies, &sum);
+        print(printing, &row, &sum);
+        return;
+    }
+    for (size_t i = 0; i < tallies->count; i++) {
+        struct later_tally *row = later_tallies_row(&printing->all, tallies->rows[i]->type);
+
+        if (row)
+            later_tally_add(row, tallies->rows[i]);
+    }
+}
+
+static void print_types(struct printing *printing)
+{
+    const struct past_range *range = printing->range;
+    struct row row = { .queue = printing->queue,
+                       .from = range->from,
+                       .seconds = range->to - range->from };
+    struct later_tally sum;
+
+    for (size_t i = 0; i < printing->all.count; i++) {
+        row.type = printing->all.rows[i]->type;
+        print(printing, &row, printing->all.rows[i]);
+    }
+    row.type = NULL;
+    later_tallies_sum(&printing->all, &sum);
+    if (printing->all.count > 1 && !printing->cli->json)
+        print(printing, &row, &sum);
+    later_tallies_free(&printing->all);
+}
+
+/* --- the command --- */
+
+static int read_options(struct cli *cli, double *seconds, enum later_scale *scale,
+                        struct later_error *err)
+{
+    const char *by = args_text(&cli->args, "by");
+    int found = 0;
+
+    *scale = LATER_SCALES;
+    *seconds = 3600;
+    if (cli_duration(cli, "since", seconds, err) < 0)
+        return -1;
+    if (!by)
+        return 0;
+    while (found < LATER_SCALES && strcmp(later_scales[found].name, by) != 0)
+        found++;
+    *scale = (enum later_scale)found;
+    return found < LATER_SCALES
+               ? 0
+               : later_fail(err, LATER_E_USAGE, "--by %s: minute, ten or hour", by);
+}
+
+static int print_queues(struct cli *cli, const struct queue_list *list,
+                        const struct past_range *range, struct later_error *err)
+{
+    static const char *const by_type[] = { "QUEUE",  "TYPE",    ">ATTEMPTS", ">/S",
+                                           ">DONE",  ">RETRY",  ">BURY",     ">TIMEOUT",
+                                           ">CRASH", ">INTERR", ">RETURN",   ">WAIT p50",
+                                           ">p95",   ">p99",    ">RUN p50",  ">p95",
+                                           ">p99",   NULL };
+    const char *headings[sizeof by_type / sizeof *by_type];
+    struct printing printing = { .cli = cli,
+                                 .range = range,
+                                 .by_period = args_text(&cli->args, "by") != NULL };
+    int ok = 0;
+
+    memcpy(headings, by_type, sizeof headings);
+    if (printing.by_period)
+        headings[1] = "FROM";
+    cli_table(cli, &printing.table, headings);
+    for (size_t i = 0; ok == 0 && i < list->count; i++) {
+        printing.queue = list->names[i];
+        ok = past_read(cli, list->names[i], range, on_period, &printing, err);
+        if (!printing.by_period)
+            print_types(&printing);
+    }
+    table_end(&printing.table);
+    return ok;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct queue_list list = { 0 };
+    struct past_range range;
+    enum later_scale scale;
+    double seconds;
+    int ok = read_options(cli, &seconds, &scale, err);
+
+    if (ok == 0)
+        ok = past_range(cli, seconds, scale, &range, err);
+    if (ok == 0)
+        ok = queue_list_find(cli, &list, err);
+    if (ok == 0)
+        ok = print_queues(cli, &list, &range, err);
+    queue_list_free(&list);
+    return ok;
+}
+
+static const struct args_option options[] = {
+    { "since", 0, "DURATION", "the last so long (1h; up to 90d)" },
+    { "by", 0, "SCALE", "a row for each minute, ten (minutes) or hour, of all types together" },
+    { 0 },
+};
+
+const struct command command_history = {
+    .name = "history",
+    .usage = "[QUEUE…] [--since DURATION] [--by minute|ten|hour]",
+    .brief = "Show throughput, outcomes, and how long jobs waited and ran",
+    .more =
+        "By type: attempts, how many a second, how they ended, and the time that half of them,\n"
+        "95 and 99 of 100 did not exceed, within a tenth. Minutes are kept for 8 hours, ten\n"
+        "minutes for 7 days, hours for 90 days. Attempts by laterd only, not by later work.\n",
+    .example = "later history\nlater history mail --since 7d --by hour\n",
+    .options = options,
+    .max = -1,
+    .run = run,
+};

@@ -1,0 +1,264 @@
+/* recorder.c: what workers have counted, into the present periods of their queues. */
+#include "queues/recorder_inner.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FOLD_FIRST 60.0  /* seconds: after the start, */
+#define FOLD_EVERY 600.0 /* and between two looks for totals of the dead */
+#define FOLD_AFTER 3600  /* from a period's end until its fields are put together */
+
+struct recorder *recorder_new(const struct config *config, struct link *link, const char *host)
+{
+    struct recorder *recorder = calloc(1, sizeof *recorder);
+
+    if (!recorder)
+        return NULL;
+    *recorder =
+        (struct recorder){ .config = config, .link = link, .fold_at = later_clock() + FOLD_FIRST };
+    snprintf(recorder->field, sizeof recorder->field, "%s:%ld", host, (long)getpid());
+    return recorder;
+}
+
+static void free_page(struct recorder_page *page)
+{
+    for (size_t i = 0; i < COUNTS_ROWS; i++)
+        free(page->rows[i]);
+    free(page);
+}
+
+static void free_queue(struct recorder_queue *queue)
+{
+    for (int i = 0; i < RECORDER_PARTS; i++) {
+        later_tallies_free(&queue->parts[i].tallies);
+        free(queue->parts[i].told);
+        free(queue->parts[i].telling);
+    }
+    free(queue);
+}
+
+void recorder_free(struct recorder *recorder)
+{
+    struct recorder_page *next_page;
+    struct recorder_queue *next_queue;
+
+    if (!recorder)
+        return;
+    for (struct recorder_page *page = recorder->pages; page; page = next_page) {
+        next_page = page->next;
+        free_page(page);
+    }
+    for (struct recorder_queue *queue = recorder->queues; queue; queue = next_queue) {
+        next_queue = queue->next;
+        free_queue(queue);
+    }
+    recorder_free_past(recorder);
+    later_reply_free(recorder->hosts);
+    free(recorder);
+}
+
+void recorder_configure(struct recorder *recorder, const struct config *config)
+{
+    recorder->config = config;
+}
+
+/* --- queues --- */
+
+/* The queue that a shard is of. NULL: no memory, too many, or no queue's name. */
+static struct recorder_queue *queue_of(struct recorder *recorder, const char *name)
+{
+    struct recorder_queue *queue = recorder->queues;
+    later_queue_name whole;
+
+    if (!later_key_shard_valid(name))
+        return NULL;
+    later_shard_whole(whole, name);
+    while (queue && strcmp(queue->keys.queue, whole) != 0)
+        queue = queue->next;
+    if (queue || recorder->queue_count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
+        return queue;
+    queue->recorder = recorder;
+    later_keys_init(&queue->keys, recorder->config->redis.prefix, whole);
+    for (int i = 0; i < RECORDER_PARTS; i++) {
+        queue->parts[i].queue = queue;
+        queue->parts[i].scale = i;
+        queue->parts[i].period = -1;
+    }
+    queue->next = recorder->queues;
+    recorder->queues = queue;
+    recorder->queue_count++;
+    return queue;
+}
+
+/* --- pages --- */
+
+static struct recorder_page *find_page(const struct recorder *recorder, const struct slots *slots)
+{
+    struct recorder_page *page = recorder->pages;
+
+    while (page && page->slots != slots)
+        page = page->next;
+    return page;
+}
+
+static struct recorder_page *make_page(struct recorder *recorder, const struct slots *slots,
+                                       const struct config_pool *pool)
+{
+    struct recorder_page *page = calloc(1, sizeof *page);
+
+    if (!page)
+        return NULL;
+    page->slots = slots;
+    page->queue_count = pool ? pool->queue_count : slots_queues(slots);
+    for (uint32_t i = 0; i < page->queue_count; i++) {
+        char name[LATER_QUEUE_MAX + 1];
+
+        if (pool)
+            page->queues[i] = queue_of(recorder, pool->queues[i].name);
+        else if (slots_queue_name(slots, i, name))
+            page->queues[i] = queue_of(recorder, name);
+    }
+    page->next = recorder->pages;
+    recorder->pages = page;
+    return page;
+}
+
+/* A row that is looked at for the first time; NULL: no memory, or no queue of ours. */
+static struct counts_seen *row_of(struct recorder_page *page, uint32_t index)
+{
+    struct counts_seen *seen = page->rows[index];
+
+    if (seen)
+        return seen;
+    seen = malloc(sizeof *seen);
+    if (!seen)
+        return NULL;
+    counts_begin(&page->slots->page->counts.rows[index], index, seen);
+    if (seen->queue >= page->queue_count || !page->queues[seen->queue]) {
+        free(seen);
+        return NULL;
+    }
+    page->rows[index] = seen;
+    return seen;
+}
+
+/* Adds it to a type's row of a part; where there are too many, to that without a name. */
+static void add(struct recorder *recorder, struct recorder_part *part, const char *type,
+                const struct later_tally *news)
+{
+    size_t before = part->tallies.count;
+    bool full = recorder->row_count >= RECORDER_ROWS && !later_tallies_find(&part->tallies, type);
+    struct later_tally *row = later_tallies_row(&part->tallies, full ? "" : type);
+
+    recorder->row_count += part->tallies.count - before;
+    if (!row)
+        return;
+    later_tally_add(row, news);
+    part->changed = true;
+}
+
+static void read_row(struct recorder *recorder, struct recorder_page *page, uint32_t index)
+{
+    const struct counts *row = &page->slots->page->counts.rows[index];
+    struct counts_seen *seen;
+    struct later_tally news;
+
+    if (!page->rows[index] && !atomic_load_explicit(&row->changes, memory_order_relaxed))
+        return;
+    seen = row_of(page, index);
+    memset(&news, 0, sizeof news);
+    if (!seen || !counts_new(row, seen, &news))
+        return;
+    for (int i = 0; i < RECORDER_PARTS; i++)
+        add(recorder, &page->queues[seen->queue]->parts[i], seen->type, &news);
+}
+
+void recorder_read(struct recorder *recorder, const struct slots *slots,
+                   const struct config_pool *pool)
+{
+    struct recorder_page *page = find_page(recorder, slots);
+    uint32_t used;
+
+    if (!recorder->config->history)
+        return;
+    if (!page)
+        page = make_page(recorder, slots, pool);
+    used = page ? counts_used(&slots->page->counts) : 0;
+    for (uint32_t i = 0; i < used; i++)
+        read_row(recorder, page, i);
+}
+
+void recorder_leave(struct recorder *recorder, const struct slots *slots)
+{
+    struct recorder_page **link = &recorder->pages, *page;
+
+    recorder_read(recorder, slots, NULL);
+    while (*link && (*link)->slots != slots)
+        link = &(*link)->next;
+    page = *link;
+    if (!page)
+        return;
+    *link = page->next;
+    free_page(page);
+}
+
+/* --- periods --- */
+
+/* What was counted up to now belongs to the period that was the present one. Redis's clock may go
+ * back, in a failover: then that goes on. */
+static void turn(struct recorder_queue *queue, int scale, double now)
+{
+    struct recorder_part *part = &queue->parts[scale];
+    int64_t period = later_period((enum later_scale)scale, now);
+    uint32_t seconds = later_scales[scale].seconds;
+
+    if (period <= part->period)
+        return;
+    if (part->period >= 0) {
+        recorder_put_by(part);
+        recorder_fold(queue, scale, period - FOLD_AFTER / seconds - 1);
+    }
+    part->period = period;
+}
+
+void recorder_write(struct recorder *recorder, double now)
+{
+    if (now <= 0 || !recorder->config->history)
+        return;
+    recorder->now = now;
+    for (struct recorder_queue *queue = recorder->queues; queue; queue = queue->next) {
+        for (int scale = 0; scale < LATER_SCALES; scale++)
+            turn(queue, scale, now);
+    }
+    recorder_send(recorder, false);
+    if (later_clock() >= recorder->fold_at && link_is_up(recorder->link)) {
+        recorder->fold_at = later_clock() + FOLD_EVERY;
+        recorder_fold_totals(recorder);
+    }
+    link_flush(recorder->link);
+}
+
+void recorder_end(struct recorder *recorder)
+{
+    if (recorder->now <= 0)
+        return;
+    recorder_send(recorder, true);
+    link_flush(recorder->link);
+}
+
+bool recorder_open(const struct recorder *recorder)
+{
+    if (!link_is_up(recorder->link))
+        return false;
+    for (const struct recorder_queue *queue = recorder->queues; queue; queue = queue->next) {
+        for (int i = 0; i < RECORDER_PARTS; i++) {
+            if (queue->parts[i].asked)
+                return true;
+        }
+    }
+    return recorder->past != NULL;
+}

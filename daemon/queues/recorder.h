@@ -1,0 +1,48 @@
+/*
+ * recorder.h: the supervisor's hand over the past of its queues (lib's history/history.h).
+ *
+ * Each second it reads what its workers have counted (reservation/counts.h) and writes, for each
+ * queue in which something has happened, one field of the present minute; of the ten minutes, the
+ * hour and the totals less often. A field holds all that this laterd has counted there, so a lost
+ * answer is no matter. What is over is written until Redis has it, for half an hour.
+ *
+ * It also puts fields together: of periods that are long over, and in the totals those of laterds
+ * that are gone.
+ *
+ * Bounded: RECORDER_QUEUES queues, LATER_TALLY_TYPES types in each and RECORDER_ROWS in all; what
+ * is beyond them is counted without its type, or not at all.
+ */
+#ifndef LATERD_RECORDER_H
+#define LATERD_RECORDER_H
+
+#include "config/config.h"
+#include "link/link.h"
+#include "reservation/slots.h"
+
+#define RECORDER_QUEUES 1024
+#define RECORDER_ROWS   4096 /* of queue, type and period */
+
+struct recorder;
+
+/* config, link and host are borrowed. NULL: no memory. */
+struct recorder *recorder_new(const struct config *config, struct link *link, const char *host);
+/* Frees it; its link must be freed before. NULL is fine. */
+void recorder_free(struct recorder *recorder);
+void recorder_configure(struct recorder *recorder, const struct config *config);
+
+/* Reads a page: of a worker of this pool; or of one that is dead, whose pool is not needed if it
+ * was read before, else the page's own words on its queues are taken (pool NULL). */
+void recorder_read(struct recorder *recorder, const struct slots *slots,
+                   const struct config_pool *pool);
+/* The page is about to be closed: reads it for the last time. */
+void recorder_leave(struct recorder *recorder, const struct slots *slots);
+
+/* Each second, after all pages were read: writes what is due. now: Redis's clock; 0: not known,
+ * then it waits. */
+void recorder_write(struct recorder *recorder, double now);
+
+/* The end: writes everything. Then: is any of it without an answer, and may have one? */
+void recorder_end(struct recorder *recorder);
+bool recorder_open(const struct recorder *recorder);
+
+#endif

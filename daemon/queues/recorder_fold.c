@@ -1,0 +1,113 @@
+/* recorder_fold.c: fields of periods that are over, and of laterds that are gone, put together. */
+#include "queues/recorder_inner.h"
+
+#include "queue/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One look at a hash; freed with its answer. */
+struct folding {
+    struct recorder *recorder;
+    struct recorder_queue *queue;
+    int scale;
+    int64_t period; /* -1: the totals */
+};
+
+static bool anybody(void *arg, const char *field)
+{
+    (void)arg;
+    (void)field;
+    return true;
+}
+
+/* Is it neither ours nor of one that is alive? */
+static bool is_gone(void *arg, const char *field)
+{
+    const struct recorder *recorder = arg;
+
+    for (size_t i = 0; i < later_reply_count(recorder->hosts); i += 2) {
+        if (strcmp(later_reply_text(later_reply_at(recorder->hosts, i), NULL), field) == 0)
+            return false;
+    }
+    return strcmp(field, recorder->field) != 0;
+}
+
+static void done(struct folding *folding)
+{
+    struct recorder *recorder = folding->recorder;
+
+    if (folding->period < 0 && --recorder->folding == 0) {
+        later_reply_free(recorder->hosts);
+        recorder->hosts = NULL;
+    }
+    free(folding);
+}
+
+/* Where somebody is quicker, or something has changed, it is left as it is. */
+static void on_fields(void *arg, struct later_answer *answer)
+{
+    struct folding *folding = arg;
+    struct recorder *recorder = folding->recorder;
+    struct later_command cmd = { 0 };
+
+    if (answer->outcome == LATER_ANSWERED &&
+        later_history_fold(&cmd, &folding->queue->keys, (enum later_scale)folding->scale,
+                           folding->period, recorder->now, answer->reply,
+                           folding->period < 0 ? is_gone : anybody, recorder) > 0) {
+        link_send(recorder->link, &cmd, LATER_SCRIPT_NOTE, LINK_TIMEOUT, NULL, NULL);
+        link_flush(recorder->link);
+    }
+    done(folding);
+}
+
+static void look(struct recorder_queue *queue, int scale, int64_t period)
+{
+    struct recorder *recorder = queue->recorder;
+    struct folding *folding = malloc(sizeof *folding);
+    struct later_command cmd = { 0 };
+
+    if (!folding)
+        return;
+    *folding = (struct folding){ recorder, queue, scale, period };
+    recorder->folding += period < 0;
+    if (period < 0)
+        later_history_ask_totals(&cmd, &queue->keys);
+    else
+        later_history_ask(&cmd, &queue->keys, (enum later_scale)scale, period);
+    if (link_send(recorder->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_fields, folding) < 0)
+        done(folding);
+}
+
+void recorder_fold(struct recorder_queue *queue, int scale, int64_t period)
+{
+    look(queue, scale, period);
+}
+
+static void on_hosts(void *arg, struct later_answer *answer)
+{
+    struct recorder *recorder = arg;
+
+    if (answer->outcome != LATER_ANSWERED || recorder->hosts)
+        return;
+    recorder->hosts = answer->reply;
+    answer->reply = NULL;
+    recorder->folding++; /* until all are asked */
+    for (struct recorder_queue *queue = recorder->queues; queue; queue = queue->next)
+        look(queue, 0, -1);
+    if (--recorder->folding == 0) {
+        later_reply_free(recorder->hosts);
+        recorder->hosts = NULL;
+    }
+    link_flush(recorder->link);
+}
+
+void recorder_fold_totals(struct recorder *recorder)
+{
+    struct later_command cmd = { 0 };
+
+    if (recorder->hosts)
+        return; /* the last look is under way */
+    later_inspect_hosts(&cmd, recorder->config->redis.prefix);
+    link_send(recorder->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, recorder);
+}

@@ -1,0 +1,137 @@
+/* counts.c: what a worker has counted. */
+#include "reservation/counts.h"
+
+#include <string.h>
+
+#define PLAUSIBLE 20000000U /* attempts between two looks */
+#define LONGEST   0x1p20    /* seconds of one of them */
+
+uint32_t counts_used(const struct counts_table *table)
+{
+    uint32_t used = atomic_load_explicit(&table->used, memory_order_acquire);
+
+    return COUNTS_QUEUES +
+           (used < COUNTS_ROWS - COUNTS_QUEUES ? used : COUNTS_ROWS - COUNTS_QUEUES);
+}
+
+static bool is_of(const struct counts *row, uint32_t queue, const char *type)
+{
+    return row->queue == queue && strncmp(row->type, type, sizeof row->type) == 0;
+}
+
+struct counts *counts_row(struct counts_table *table, uint32_t queue, const char *type,
+                          const struct counts *hint)
+{
+    uint32_t used = counts_used(table);
+    struct counts *row;
+
+    if (hint && is_of(hint, queue, type))
+        return (struct counts *)hint;
+    for (uint32_t i = COUNTS_QUEUES; i < used; i++) {
+        if (is_of(&table->rows[i], queue, type))
+            return &table->rows[i];
+    }
+    if (used == COUNTS_ROWS)
+        return &table->rows[queue % COUNTS_QUEUES];
+    row = &table->rows[used];
+    row->queue = queue;
+    strncpy(row->type, type, sizeof row->type - 1);
+    atomic_store_explicit(&table->used, used + 1 - COUNTS_QUEUES, memory_order_release);
+    return row;
+}
+
+/* There is one writer, so that nothing need be locked. */
+#define GROW(counter, by)                                                                          \
+    atomic_store_explicit(&(counter),                                                              \
+                          atomic_load_explicit(&(counter), memory_order_relaxed) + (by),           \
+                          memory_order_relaxed)
+
+static uint64_t microseconds(double seconds)
+{
+    return seconds < LONGEST ? (uint64_t)(seconds * 1e6) : (uint64_t)(LONGEST * 1e6);
+}
+
+void counts_add(struct counts *row, enum later_attempt_outcome outcome, double wait, double run)
+{
+    GROW(row->outcomes[outcome], 1U);
+    if (wait >= 0) {
+        GROW(row->wait[later_bucket(wait)], 1U);
+        GROW(row->wait_us, microseconds(wait));
+    }
+    if (run >= 0) {
+        GROW(row->run[later_bucket(run)], 1U);
+        GROW(row->run_us, microseconds(run));
+    }
+    atomic_store_explicit(&row->changes,
+                          atomic_load_explicit(&row->changes, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
+/* --- the reader --- */
+
+/* It goes into a key's value and to terminals. */
+static bool is_type(const char *type)
+{
+    for (; *type; type++) {
+        if (*type <= ' ' || *type > '~')
+            return false;
+    }
+    return true;
+}
+
+void counts_begin(const struct counts *row, uint32_t index, struct counts_seen *seen)
+{
+    memset(seen, 0, sizeof *seen);
+    seen->queue = index < COUNTS_QUEUES ? index : row->queue;
+    if (index >= COUNTS_QUEUES)
+        memcpy(seen->type, row->type, LATER_TYPE_MAX);
+    atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy */
+    if (!is_type(seen->type))
+        seen->type[0] = '\0';
+}
+
+/* What is new in some counters; `most` of them all together. */
+static bool new_of(const _Atomic uint32_t *from, const uint32_t *seen, uint64_t *to, unsigned count,
+                   uint64_t *total)
+{
+    *total = 0;
+    for (unsigned i = 0; i < count; i++) {
+        to[i] = atomic_load_explicit(&from[i], memory_order_relaxed) - seen[i];
+        *total += to[i];
+    }
+    return *total <= PLAUSIBLE;
+}
+
+static void remember(uint32_t *seen, const uint64_t *news, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        seen[i] += (uint32_t)news[i];
+}
+
+bool counts_new(const struct counts *row, struct counts_seen *seen, struct later_tally *sum)
+{
+    uint32_t changes = atomic_load_explicit(&row->changes, memory_order_acquire);
+    struct later_tally news = { .type = "" };
+    uint64_t ended, waited, ran;
+    bool good;
+
+    if (changes == seen->changes)
+        return false;
+    news.wait_us = atomic_load_explicit(&row->wait_us, memory_order_relaxed) - seen->wait_us;
+    news.run_us = atomic_load_explicit(&row->run_us, memory_order_relaxed) - seen->run_us;
+    good = new_of(row->outcomes, seen->outcomes, news.outcomes, LATER_OUTCOMES, &ended) &
+           new_of(row->wait, seen->wait, news.wait.count, LATER_BUCKETS, &waited) &
+           new_of(row->run, seen->run, news.run.count, LATER_BUCKETS, &ran);
+    /* One more than was counted: its worker is in the middle of it. */
+    good = good && (double)news.wait_us <= ((double)waited + 1) * LONGEST * 1e6 &&
+           (double)news.run_us <= ((double)ran + 1) * LONGEST * 1e6;
+    seen->changes = changes;
+    seen->wait_us += news.wait_us;
+    seen->run_us += news.run_us;
+    remember(seen->outcomes, news.outcomes, LATER_OUTCOMES);
+    remember(seen->wait, news.wait.count, LATER_BUCKETS);
+    remember(seen->run, news.run.count, LATER_BUCKETS);
+    if (good)
+        later_tally_add(sum, &news);
+    return good;
+}

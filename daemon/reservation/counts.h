@@ -1,0 +1,67 @@
+/*
+ * counts.h: what a worker has counted, in its slot page: by queue and type how attempts ended, how
+ * long they waited and ran.
+ *
+ * A job costs its worker a few stores into memory of its own, and no command. The counts only grow
+ * (and wrap); the supervisor reads them each second and adds what is new to the queue's history
+ * (queues/recorder.h), also after the worker's death, of which it counts how the attempt ended.
+ *
+ * A handler may write over them. So the reader keeps what it has seen, takes a row's queue and type
+ * once, and passes over what cannot be (counts_new()).
+ */
+#ifndef LATERD_COUNTS_H
+#define LATERD_COUNTS_H
+
+#include "history/tally.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COUNTS_QUEUES 64 /* the first rows: of each queue, types beyond the bound */
+#define COUNTS_ROWS   (COUNTS_QUEUES + 192) /* then those of types */
+
+struct counts {
+    uint32_t queue; /* in the page's queues */
+    char type[LATER_TYPE_MAX + 1];
+    _Atomic uint32_t changes; /* grows with each attempt, and last */
+    _Atomic uint32_t outcomes[LATER_OUTCOMES];
+    _Atomic uint64_t wait_us, run_us;
+    _Atomic uint32_t wait[LATER_BUCKETS], run[LATER_BUCKETS];
+};
+
+/* Zeroed, there are none. */
+struct counts_table {
+    _Atomic uint32_t used; /* rows of types that are there */
+    struct counts rows[COUNTS_ROWS];
+};
+
+/* How many rows to look at, never more than there are. */
+uint32_t counts_used(const struct counts_table *table);
+
+/* The row of a type in a queue (< COUNTS_QUEUES), made where it is not there yet; where there is no
+ * room for it, the one that the queue has for such. hint: of the row that it may be. */
+struct counts *counts_row(struct counts_table *table, uint32_t queue, const char *type,
+                          const struct counts *hint);
+
+/* An attempt has ended. wait, run: seconds; negative: not known. */
+void counts_add(struct counts *row, enum later_attempt_outcome outcome, double wait, double run);
+
+/* What the reader has seen of a row, in memory of its own. */
+struct counts_seen {
+    uint32_t queue;
+    char type[LATER_TYPE_MAX + 1];
+    uint32_t changes;
+    uint32_t outcomes[LATER_OUTCOMES];
+    uint64_t wait_us, run_us;
+    uint32_t wait[LATER_BUCKETS], run[LATER_BUCKETS];
+};
+
+/* Begins to read a row, of which nothing was seen. A type that none can be is "". */
+void counts_begin(const struct counts *row, uint32_t index, struct counts_seen *seen);
+
+/* Adds what is new in the row to *sum, which is not touched where that cannot be: more than a
+ * worker does in any time between two looks. Returns whether there was anything. */
+bool counts_new(const struct counts *row, struct counts_seen *seen, struct later_tally *sum);
+
+#endif

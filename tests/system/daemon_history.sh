@@ -1,0 +1,75 @@
+#!/bin/sh
+# What became of attempts: counted without a command per job, by queue and type, also when workers
+# and laterds die; later history.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs redis-server redis-cli
+
+# past TYPE MEMBER: of `later history --json`, of all queues together.
+past()
+{
+    later history --json --since 2h | "$tools/json_lines" type "$2" |
+        awk -F '\t' -v type="\"$1\"" '$1 == type { sum += $2 } END { print sum + 0 }'
+}
+# has TYPE MEMBER N
+has() { [ "$(past "$1" "$2")" = "$3" ]; }
+
+start_redis
+configure 'workers = 2; grace = 0.2; retry = { base = 0.01; max = 0.01; };' \
+    'queues = ( { name = "default"; }, { name = "spread"; shards = 2; } );'
+start_laterd
+
+# ---- outcomes
+
+push_do retry '"do":"retry","upto":2'
+push_do bury '"do":"bury"'
+push_do late '"do":"hang"' '"timeout":0.1,"max_attempts":1'
+push_do crash '"do":"signal","signal":11,"upto":1'
+push_event ok ''
+push_many 200 note null note-
+within 20 "all attempts that went well" has note 'done' 200
+within 20 "retries" has 'do' retry 2
+is "$(past 'do' bury)" 1 "burials"
+within 10 "time-outs" has 'do' timeout 1
+within 10 "a crash" has 'do' crash 1
+within 10 "and the end of each" has 'do' 'done' 2
+is "$(past 'do' attempts)" 7 "attempts are all of them"
+is "$(past 'do' failed)" 5 "and so many failed"
+within 5 "event jobs" has event 'done' 1
+
+# ---- times
+
+push_do slow '"do":"sleep","for":0.5'
+push_script due '{"type":"bytes"}' +0.3 >/dev/null
+within 10 "a slow one" has 'do' 'done' 3
+within 10 "a delayed one" has bytes 'done' 1
+later history --json --since 1h >"$work/json"
+is "$("$tools/json_lines" type run <"$work/json" | sed -n 's/^"do".*"p99": *\([0-9.]*\).*/\1/p' |
+    awk '{ print ($1 > 0.4 && $1 < 5) }')" 1 "how long the slowest ran"
+is "$("$tools/json_lines" type wait <"$work/json" | sed -n 's/^"bytes".*"sum": *\([0-9.]*\).*/\1/p' |
+    awk '{ print ($1 < 0.29) }')" 1 "a delay is no wait"
+is "$("$tools/json_lines" type wait <"$work/json" |
+    sed -n 's/^"note".*"count": *\([0-9]*\),.*/\1/p')" 200 "each wait is counted"
+
+# ---- shards, and a laterd that comes after
+
+later push note -q spread >/dev/null && later push note -q spread >/dev/null
+within 10 "jobs of shards are the queue's" has note 'done' 202
+is "$(later history spread | cut -f 2,3)" "note	2" "in a table"
+is "$(redis_all keys '*{spread/*}:totals' | grep -c spread)" 0 "shards have no history of their own"
+stop_laterd
+is "$exited" 0 "laterd stops"
+push_many 10 note null more-
+start_laterd
+within 10 "the next one goes on from there" has note 'done' 212
+kill -KILL "$laterd_pid"
+await_laterd
+is "$(past note 'done')" 212 "what a killed one had written stays"
+
+# ---- the command
+
+is "$(later history spread --by minute --since 2m | awk -F '\t' '{ sum += $3 } END { print sum, (NR >= 2) }')" \
+    '2 1' "a row for each minute"
+run later history --by year; is "$status" 64 "a scale that is none"
+run later history spread/1; is "$status" 64 "a shard"
+run later history nobody; is "$status" 0 "a queue without history"
+finish
