@@ -105,6 +105,13 @@ missing=$(while IFS= read -r pattern; do
 done <"$doc")
 is "$missing" '' "and no others"
 
+# ---- doc/coming-from.md: the commands it names are those of later(1)
+
+sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' doc/later.1 | sort -u >"$code"
+grep -o '`later [a-z]*' doc/coming-from.md | sed 's/.* //' | sort -u | comm -23 - "$code" >"$doc"
+runs "coming-from.md names commands that there are" test ! -s "$doc"
+sed 's/^/# /' "$doc"
+
 # ---- README.md and doc/*.md
 
 runs "README.md has at most 250 lines" test "$(wc -l <README.md)" -le 250

@@ -6,11 +6,11 @@ namespace Laterd;
  * Performs jobs: a program for laterd's plugin exec, with `lines = true`.
  *
  *     $handlers = new Laterd\Handlers();
- *     $handlers->on('exec.mail', function (Laterd\Job $job) { mail($job->payload['to'], …); });
+ *     $handlers->on('mail.send', function (Laterd\Job $job) { mail($job->payload['to'], …); });
  *     $handlers->run();
  *
  * What a function returns is the job's value; what it throws ends the attempt. Whatever it prints
- * is logged. By hand `php handlers.php exec.mail '{"to":"a@b.c"}'` tries a function without laterd.
+ * is logged. By hand `php handlers.php mail.send '{"to":"a@b.c"}'` tries a function without laterd.
  */
 final class Handlers
 {
