@@ -16,8 +16,8 @@ from redis.sentinel import Sentinel
 ASYNC = sys.argv[1:] == ["async"]
 
 
-def connect(place):
-    module, sentinel = (redis.asyncio, AsyncSentinel) if ASYNC else (redis, Sentinel)
+def connect(place, is_async=ASYNC):
+    module, sentinel = (redis.asyncio, AsyncSentinel) if is_async else (redis, Sentinel)
     if place["kind"] == "single":
         client = module.Redis(unix_socket_path=place["socket"])
     elif place["kind"] == "sentinel":
@@ -26,7 +26,7 @@ def connect(place):
         client = module.RedisCluster(host=place["nodes"][0][0], port=place["nodes"][0][1])
     if "client_prefix" in place:  # redis-py has none: as kombu's
         client.global_keyprefix = place["client_prefix"]
-    module = laterd.aio if ASYNC else laterd
+    module = laterd.aio if is_async else laterd
     return module.Client(client, prefix=place.get("prefix", "later"))
 
 
@@ -85,4 +85,5 @@ async def main():
         print(json.dumps(answer), flush=True)
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

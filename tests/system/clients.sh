@@ -17,8 +17,13 @@ conforms()
     *" $client "*) ;;
     *) return 0 ;;
     esac
-    "$python" "$clients/judge.py" "$clients/conformance.json" "$LATER_REDIS_URL" -- "$@" \
-        >"$work/verdicts" 2>"$work/judge.err" </dev/null
+    judge "$python" "$clients/judge.py" "$clients/conformance.json" "$LATER_REDIS_URL" -- "$@"
+}
+
+# judge COMMAND...: its lines are results.
+judge()
+{
+    "$@" >"$work/verdicts" 2>"$work/judge.err" </dev/null
     judged=$?
     while IFS= read -r verdict; do
         case $verdict in
@@ -40,6 +45,8 @@ missing()
 conforms c "$python" "$clients/driver_later.py" "$later_bin"
 conforms python "$python" "$clients/driver.py"
 conforms python-asyncio "$python" "$clients/driver.py" async
+client=python
+judge "$python" "$clients/wait.py" "$LATER_REDIS_URL"
 for library in phpredis predis; do
     if php "$clients/driver.php" "$library" </dev/null >/dev/null 2>&1; then
         conforms "php-$library" php "$clients/driver.php" "$library"

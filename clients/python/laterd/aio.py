@@ -4,7 +4,7 @@ from typing import Any, List, Optional, Sequence
 
 import redis
 
-from .client import refuse_prefix
+from .client import block_of, refuse_prefix
 from .document import NewJob
 from .script import Call
 from .steps import Found, Pushed, State, Steps
@@ -31,6 +31,9 @@ class Client:
 
     async def show(self, id: str, queue: str = "default") -> Optional[Found]:
         return await self._run(self._state.show(id, queue))
+
+    async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
+        return await self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
 
     async def _run(self, steps: Steps) -> Any:
         send, value = steps.send, None

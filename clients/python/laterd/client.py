@@ -10,6 +10,16 @@ from .script import Call
 from .steps import Found, Pushed, State, Steps
 
 
+BLOCK = 5.0  # seconds, of one call that waits
+
+
+def block_of(client: Any) -> float:
+    """Shorter than the client's own patience with an answer."""
+    pool = getattr(client, "connection_pool", None)
+    patience = getattr(pool, "connection_kwargs", {}).get("socket_timeout") or 2 * BLOCK
+    return min(BLOCK, patience / 2)
+
+
 def refuse_prefix(client: Any) -> None:
     """redis-py itself has none, but subclasses do, such as kombu's."""
     prefix = getattr(client, "global_keyprefix", None)
@@ -43,6 +53,14 @@ class Client:
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         """Looks at a job; None: there is none of this id."""
         return self._run(self._state.show(id, queue))
+
+    def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
+        """What a job has given back that was pushed with `result`; waits for its end.
+
+        JobFailed: it is dead. JobUnknown, at once: there is no such job, and no result. TimeoutError:
+        the time is up; the job goes on.
+        """
+        return self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
 
     def _run(self, steps: Steps) -> Any:
         send, value = steps.send, None

@@ -33,10 +33,10 @@ class Moving(LaterdError):
 
 
 class JobFailed(LaterdError):
-    """wait(): the job has ended without success; it is dead."""
+    """wait(): the job has ended without success; it is dead. error: as of show(), or None."""
 
     def __init__(self, job_id, error):
-        super().__init__("%s: %s" % (job_id, error))
+        super().__init__("%s: %s" % (job_id, (error or {}).get("text", "dead")))
         self.id = job_id
         self.error = error
 

@@ -196,6 +196,52 @@ class State:
         return None
 
 
+    # ---- results
+
+    def wait(self, job_id: str, queue: str, timeout: Optional[float], block: float) -> Steps:
+        """Its value; the element that tells it stays for others (doc/protocol.md, "Results")."""
+        check_queue(queue)
+        yield from self.greet()
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            key, element = yield from self.look_for_result(job_id, queue)
+            left = block if end is None else min(end - time.monotonic(), block)
+            if element is None and left <= 0:
+                raise TimeoutError("%s has not ended; it goes on" % job_id)
+            if element is None:
+                element = yield ["BLMOVE", key, key, "LEFT", "LEFT", "%.3f" % max(left, 0.001)]
+            if element is not None:
+                return value_of(job_id, element)
+
+    def look_for_result(self, job_id: str, queue: str) -> Steps:
+        """Where it will be told, and what is told already. First the element, then the state: one
+        that was there before a job that is not over is of an earlier life of that id."""
+        yield from self.learn(queue)
+        for place in reversed(self.plans[queue].route(queue, job_id)):
+            key = "%s:{%s}:result:%s" % (self.prefix, place, job_id)
+            element = yield ["LINDEX", key, 0]
+            reply = yield SHOW.call(self.prefix, place, [job_id])
+            state = text_of(reply[0])
+            if state == "dead":
+                raise JobFailed(job_id, found_of(job_id, place, reply).error)
+            if state and element is not None:
+                yield ["LREM", key, 1, element]
+            if state:
+                return key, None
+            if element is None:
+                element = yield ["LINDEX", key, 0]  # it may have ended in between
+            if element is not None:
+                return key, element
+        raise JobUnknown("no job %s in queue %s, and no result of it" % (job_id, queue))
+
+
+def value_of(job_id: str, element: Any) -> Any:
+    head, _, rest = text_of(element).partition("\n")
+    if json.loads(head)["state"] != "done":
+        raise JobFailed(job_id, json.loads(rest))
+    return json.loads(rest)
+
+
 def parts_of(group: List[Tuple[int, List[str]]], items: List[Prepared]) -> Any:
     """In calls that are bounded."""
     part: List[Tuple[int, List[str]]] = []

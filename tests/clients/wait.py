@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""wait.py URL: the Python client waits for results, which this program leaves as laterd does
+(doc/protocol.md, "Results"). Prints `ok NAME` or `no NAME`, as judge.py."""
+import asyncio
+import sys
+import threading
+import time
+
+from driver import connect, laterd
+from judge import Store, place_of
+
+PLACE = place_of(sys.argv[1])
+STORE = Store(PLACE)
+SYNC = connect(PLACE, False)
+DONE = '{"state":"done","attempt":1,"at":%d}\n{"width":640}'
+
+
+def told(ok, name):
+    print("ok" if ok else "no", "wait:", name, flush=True)
+
+
+def ends(job, element, delay=0.0, queue="w"):
+    """The job ends, in so many seconds; another connection than the one that waits."""
+    def end():
+        time.sleep(delay)
+        STORE.do("HDEL", "later:{%s}:jobs" % queue, job)
+        STORE.do("RPUSH", "later:{%s}:result:%s" % (queue, job), element)
+    thread = threading.Thread(target=end)
+    thread.start()
+    return thread
+
+
+def runs(job, queue="w"):
+    """A job that is reserved: it is known, and in no set."""
+    STORE.do("HSET", "later:{%s}:jobs" % queue, job, '{"type":"a","result":60}')
+
+
+def raised(kind, call):
+    try:
+        call()
+    except kind as error:
+        return error
+    return None
+
+
+def at_once(call):
+    begin = time.monotonic()
+    value = call()
+    return value, time.monotonic() - begin < 4
+
+
+def main():
+    STORE.on_all("FLUSHALL")
+    runs("j-1")
+    end = ends("j-1", DONE % 1, 0.5)
+    value, quick = at_once(lambda: SYNC.wait("j-1", "w", 60))
+    end.join()
+    told(value == {"width": 640}, "the value, when the job ends")
+    told(quick, "without waiting for its next look")
+    told(SYNC.wait("j-1", "w", 60) == {"width": 640}, "and again: nobody takes it away")
+    told(STORE.do("LLEN", "later:{w}:result:j-1") == 1, "it is there once")
+
+    runs("j-2")
+    told(raised(TimeoutError, lambda: SYNC.wait("j-2", "w", 0.3)), "the time is up")
+    told(STORE.do("HEXISTS", "later:{w}:jobs", "j-2"), "and the job goes on")
+    unknown, quick = at_once(lambda: raised(laterd.JobUnknown, lambda: SYNC.wait("none", "w", 60)))
+    told(unknown and quick, "an unknown one is told at once")
+
+    STORE.do("RPUSH", "later:{w}:result:j-2", DONE % 2)  # of an earlier life of the id
+    end = ends("j-2", '{"state":"done","attempt":1,"at":3}\n"new"', 0.5)
+    told(SYNC.wait("j-2", "w", 60) == "new", "what an earlier job of that id has left is passed over")
+    end.join()
+
+    error = '{"at":1764000000.5,"attempt":3,"kind":"retry","text":"smtp: busy","host":"web1"}'
+    runs("j-3")
+    STORE.do("ZADD", "later:{w}:dead", "1764000000", "j-3")
+    STORE.do("HSET", "later:{w}:records", "j-3", "a=3\ne=%s\n" % error)
+    failed = raised(laterd.JobFailed, lambda: SYNC.wait("j-3", "w", 60))
+    told(failed and failed.error["text"] == "smtp: busy", "a dead one, with its error")
+    runs("j-4")
+    end = ends("j-4", '{"state":"dead","attempt":3,"at":4}\n' + error, 0.3)
+    failed = raised(laterd.JobFailed, lambda: SYNC.wait("j-4", "w", 60))
+    end.join()
+    told(failed and failed.error["kind"] == "retry", "one that dies meanwhile")
+
+    STORE.do("SET", "later:{s}:shards", "1764000000123 4 1")
+    runs("e-1", "s/3")
+    end = ends("e-1", DONE % 5, 0.3, "s/3")
+    told(SYNC.wait("e-1", "s", 60) == {"width": 640}, "of a queue with shards")
+    end.join()
+    asyncio.run(many())
+
+
+async def many():
+    client = connect(PLACE, True)
+    runs("j-5")
+    end = ends("j-5", DONE % 6, 0.5)
+    values = await asyncio.gather(*(client.wait("j-5", "w", 60) for _ in range(10)))
+    end.join()
+    told(values == [{"width": 640}] * 10, "ten coroutines at once")
+
+
+main()
