@@ -78,8 +78,8 @@ final class Client
         }
         // All are checked before any is pushed.
         $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
-        $answers = [];
-        for ($open = $this->routed($jobs, $queue), $tries = 0; $open; $tries++) {
+        $answers = count($jobs) === 1 ? $this->pushPlainly($jobs[0], $queue) : [];
+        for ($open = $this->routed(array_diff_key($jobs, $answers), $queue), $tries = 0; $open; $tries++) {
             try {
                 $open = $this->round($jobs, $queue, $open, $answers);
             } catch (Refused $e) {
@@ -152,6 +152,21 @@ final class Client
         return $this->plan($queue)->places($queue);
     }
 
+    /** The usual job, into a queue that is not known to be spread; no answer: push has to look closer. */
+    private function pushPlainly(array $one, string $queue): array
+    {
+        [$job, $document] = $one;
+        $epoch = ($this->plans[$queue] ?? null)?->epoch ?? '0';
+        if ($epoch !== '0' || !$job->isPlain()) {
+            return [];
+        }
+        $this->announce($queue);
+        $own = ['call' => 'call:' . NewJob::uuid()];
+        return $this->call('push_now', $queue, ['0', $job->id, $document], $own) === ['PUSHED']
+            ? [new Pushed($job->id, $queue, 'pushed')]
+            : [];
+    }
+
     /** The places that jobs have to go to, one after the other. */
     private function routed(array $jobs, string $queue): array
     {
@@ -204,15 +219,8 @@ final class Client
     {
         $epoch = $this->plans[$queue]->epoch;
         $own = ['call' => 'call:' . NewJob::uuid()];
-        [$first, $document] = $batch[0];
         if (!str_starts_with($mode, 'seek')) {
             $this->announce($place);
-        }
-        if (count($batch) === 1 && $mode === 'new' && $first->isPlain()) {
-            $answers = $this->call('push_now', $place, [$epoch, $first->id, $document], $own);
-            if ($answers !== ['ASK']) {
-                return $answers;
-            }
         }
         $args = [self::REMEMBERED, "$mode/$epoch"];
         foreach ($batch as [$job, $document]) {

@@ -7,7 +7,15 @@ final class Json
 {
     public const DEPTH_MAX = 127; // the document is one more
 
-    public function __construct(public string $bytes)
+    /** @param bool $check false: it was just encoded or decoded */
+    public function __construct(public string $bytes, bool $check = true)
+    {
+        if ($check) {
+            self::check($bytes);
+        }
+    }
+
+    private static function check(string $bytes): void
     {
         json_decode($bytes, false, self::DEPTH_MAX + 1, JSON_BIGINT_AS_STRING);
         if (json_last_error() !== JSON_ERROR_NONE) {

@@ -118,10 +118,13 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     public function newJob(string $payload, $delay = 0): NewJob
     {
         $members = json_decode($payload, true);
+        if (!is_array($members)) {
+            throw new \InvalidArgumentException('no payload of Laravel\'s: ' . json_last_error_msg());
+        }
         $when = $delay instanceof \DateTimeInterface ? ['at' => $delay] : ['in' => max(0, $this->secondsUntil($delay))];
         return new NewJob(
             $this->type,
-            new Json($payload),
+            new Json($payload, check: false),
             $members['uuid'] ?? $members['id'] ?? null,
             ...$when,
             maxAttempts: $this->maxAttempts($members),
