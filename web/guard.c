@@ -13,18 +13,15 @@
 /* The name in a Host header, without its port, and without the brackets of an IPv6 address. */
 static bool name_of(const char *host, char name[256])
 {
-    size_t len = strlen(host);
+    bool brackets = host[0] == '[';
+    size_t len = brackets ? strcspn(host, "]") : strcspn(host, ":");
+    const char *rest = host + len + (brackets && host[len]);
 
-    if (host[0] == '[') {
-        const char *end = strchr(host, ']');
-
-        if (!end || (end[1] != '\0' && end[1] != ':'))
-            return false;
-        host++;
-        len = (size_t)(end - host);
-    } else if (strcspn(host, ":") < len) {
-        len = strcspn(host, ":");
-    }
+    if ((brackets && !host[len]) || (*rest && *rest != ':') ||
+        (*rest && strspn(rest + 1, "0123456789") != strlen(rest + 1)))
+        return false;
+    host += brackets;
+    len -= brackets;
     if (len == 0 || len >= 256)
         return false;
     memcpy(name, host, len);

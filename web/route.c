@@ -43,6 +43,9 @@ static const struct route routes[] = {
       "push --json --queue=?queue [--id=?id] [--in=?in] [--priority=?priority] "
       "[--max-attempts=?max_attempts] -- ?type ?payload",
       .post = true, .patience = QUICK },
+    { "/api/1/history", "history --json [--since=?since] [--by=?by] -- [?queue]",
+      .patience = QUICK },
+    { "/api/1/types", "history --json [--since=?since] -- [?queue]", .patience = QUICK },
     { "/api/1/search", "search --json --progress --all-queues [--limit=?limit] " CONDITIONS,
       .stream = true, .patience = LONG },
     { "/api/1/search-queue", "search --json --progress [--limit=?limit] " CONDITIONS " -- ?queue",
@@ -182,6 +185,8 @@ static const struct form {
     { "where2", is_text, "where: PATH=VALUE" },
     { "where3", is_text, "where: PATH=VALUE" },
     { "text", is_text, "text: at most 256 bytes" },
+    { "since", is_duration, "since: a duration like 90, 5m, 2h" },
+    { "by", is_kind, "by: minute, ten or hour" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
     { "in", is_duration, "in: a duration like 90, 5m, 2h" },
     { "priority", is_integer, "priority: a whole number" },

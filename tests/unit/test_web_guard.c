@@ -30,7 +30,10 @@ START_TEST(names)
                                        "127.1",
                                        "[]",
                                        "later.example.evil.test",
-                                       "xlater.example" };
+                                       "xlater.example",
+                                       "localhost:80x",
+                                       "localhost:80:80",
+                                       "[::1]:x" };
 
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ck_assert_msg(guard_is_ours(&ours, good[i]), "%s", good[i]);

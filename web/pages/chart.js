@@ -1,15 +1,18 @@
 // chart.js: lines over time, drawn as SVG; the pointer and the arrow keys read them.
-import { clock, h, rate, setText, svg } from './dom.js';
+import { clock, h, moment, rate, setText, svg } from './dom.js';
 
 const WIDTH = 640, HEIGHT = 132, TOP = 10, BOTTOM = 18;
 
 function ceiling(value) {
-    const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-    return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value);
+    const power = 10 ** Math.floor(Math.log10(value));
+    return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 0.999);
 }
 
-// lines: [{name, kind, of: point → number}]. update(points) draws; each point has `at` in ms.
-export function chart(label, lines, span) {
+// lines: [{name, kind, of: point → number}]. span: of time, in ms. words: of a number. update(points)
+// draws; each point has `at` in ms.
+export function chart(label, lines, span, words = rate) {
+    const least = words === rate ? 1 : 0.001;
+    const time = span > 7200000 ? moment : clock;
     const grid = svg('g', { class: 'grid' });
     const paths = lines.map((line) => svg('path', { class: `line ${line.kind}` }));
     const area = svg('path', { class: `area ${lines[0].kind}` });
@@ -34,8 +37,8 @@ export function chart(label, lines, span) {
             cursor.setAttribute('x1', x(point));
             cursor.setAttribute('x2', x(point));
         }
-        lines.forEach((line, i) => setText(values[i], point ? rate(line.of(point)) : '–'));
-        setText(read, chosen === null || !point ? '' : clock(point.at / 1000));
+        lines.forEach((line, i) => setText(values[i], point ? words(line.of(point)) : '–'));
+        setText(read, chosen === null || !point ? '' : time(point.at / 1000));
     }
 
     function choose(i) {
@@ -65,8 +68,8 @@ export function chart(label, lines, span) {
     function update(all) {
         points = all;
         end = all.length ? all[all.length - 1].at : 0;
-        most = ceiling(Math.max(...all.flatMap((point) => lines.map((line) => line.of(point))), 1));
-        setText(top, rate(most).replace(/\.0$/, ''));
+        most = ceiling(Math.max(...all.flatMap((point) => lines.map((line) => line.of(point))), least));
+        setText(top, words(most).replace(/\.0(?!\d)/, ''));
         grid.replaceChildren(...[0, 0.5, 1].map((part) =>
             svg('line', { x1: 0, x2: WIDTH, y1: y(most * part), y2: y(most * part) })));
         lines.forEach((line, i) => {
@@ -78,7 +81,7 @@ export function chart(label, lines, span) {
         });
         const last = all[all.length - 1];
         box.setAttribute('aria-label', last ? `${label}: ${lines.map((line) =>
-            `${line.name} ${rate(line.of(last))}`).join(', ')}` : label);
+            `${line.name} ${words(line.of(last))}`).join(', ')}` : label);
         show();
     }
     update([]);

@@ -36,7 +36,7 @@ function row(job, chosen, changed) {
     });
     return h('tr', { 'data-row': path('job', { id: job.id, queue: job.queue }) },
         h('td', { class: 'pick' }, box),
-        h('th', { scope: 'row' }, job.id ? link('job', { id: job.id, queue: job.queue }, job.id)
+        h('th', { scope: 'row', class: 'id' }, job.id ? link('job', { id: job.id, queue: job.queue }, job.id)
                                          : h('em', {}, 'not adopted yet')),
         h('td', {}, badge(job.state)), h('td', {}, job.type ?? h('em', {}, 'none')),
         h('td', { title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
@@ -78,6 +78,7 @@ export function jobTable(label, again) {
         again();
     }
 
+    list.element.classList.add('jobs');
     return {
         element: h('div', {}, bar, list.element),
         body: list.body,

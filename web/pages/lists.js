@@ -37,7 +37,7 @@ export function dead(main) {
     const jobs = jobTable('Dead jobs', () => gathered.load());
     const why = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', '']]);
     const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'facts' });
-    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why they died'), why.element,
+    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why the latest died'), why.element,
                 h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
 
     function reasons(all) {

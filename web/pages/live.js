@@ -12,27 +12,30 @@ export const live = {
 
 const sum = (list, of) => list.reduce((all, one) => all + (of(one) || 0), 0);
 let counted = null; // attempts so far, of the hosts that were there
+let current = { rate: 0, failed: 0 };
 
-function totals(snap, at) {
+// Daemons tell their numbers every few seconds: a rate is that of the time between two of their words.
+function totals(snap) {
     const hosts = snap.hosts.filter((host) => !host.gone);
     return {
-        at, ids: hosts.map((host) => host.id).sort().join(' '),
+        ids: hosts.map((host) => host.id).sort().join(' '),
+        seen: Math.max(0, ...hosts.map((host) => host.seen)),
         performed: sum(hosts, (host) => host.performed), failed: sum(hosts, (host) => host.failed),
     };
 }
 
 function addPoint(snap, at) {
-    const now = totals(snap, at);
-    if (counted && counted.ids === now.ids && at - counted.at > 400) {
-        const seconds = (at - counted.at) / 1000;
-        live.points.push({
-            at, rate: Math.max(0, now.performed - counted.performed) / seconds,
-            failed: Math.max(0, now.failed - counted.failed) / seconds,
-            ready: sum(snap.queues, (queue) => queue.ready),
-        });
-        if (live.points.length > KEPT) live.points.shift();
+    const now = totals(snap);
+    if (!counted || counted.ids !== now.ids) {
+        counted = now;
+    } else if (now.seen - counted.seen > 0.5) {
+        const seconds = now.seen - counted.seen;
+        current = { rate: Math.max(0, now.performed - counted.performed) / seconds,
+                    failed: Math.max(0, now.failed - counted.failed) / seconds };
+        counted = now;
     }
-    counted = now;
+    live.points.push({ at, ...current, ready: sum(snap.queues, (queue) => queue.ready) });
+    if (live.points.length > KEPT) live.points.shift();
 }
 
 function take(message) {

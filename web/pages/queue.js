@@ -1,7 +1,7 @@
 // queue.js: one queue: how much of what, and its jobs, page by page, however many there are.
 import { button, confirm, perform } from './action.js';
 import { get } from './api.js';
-import { age, command, empty, h, link, number, setText, WORDS } from './dom.js';
+import { age, command, empty, h, link, number, path, setText, WORDS } from './dom.js';
 import { jobTable } from './jobs.js';
 import { listen, live } from './live.js';
 
@@ -31,6 +31,7 @@ export function queue(main, parameters) {
     const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', {}, null, 0, '',
         size?.paused ? `${name} goes on` : `${name} is paused: nothing more is begun`));
     const buttons = h('p', { class: 'buttons' }, pause,
+        h('a', { class: 'button', href: path('history', { queue: name }) }, 'History'),
         state === 'dead' || state === 'delayed'
             ? button(`Kick all ${state}`, () => act('kick-all', { state },
                 `Kick ${number(counted(state))} ${state} jobs of ${name}?`, counted(state), 'Kick all',

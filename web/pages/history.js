@@ -1,0 +1,102 @@
+// history.js: throughput, failures, waits and runs over hours, days and months; by queue and type.
+import { get } from './api.js';
+import { chart } from './chart.js';
+import { age, command, empty, h, link, number, path, rate, table } from './dom.js';
+import { live } from './live.js';
+
+const RANGES = [['1h', 'minute', 'hour', 3600], ['8h', 'minute', '8 hours', 28800],
+                ['24h', 'ten', 'day', 86400], ['7d', 'ten', 'week', 604800],
+                ['90d', 'hour', '90 days', 7776000]];
+const LENGTH = { minute: 60, ten: 600, hour: 3600 };
+
+export function duration(seconds) {
+    if (seconds === undefined || seconds === null) return '–';
+    if (seconds >= 10) return age(seconds);
+    if (seconds >= 1) return `${seconds.toFixed(1)} s`;
+    return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+}
+
+// A point for each period, also where nothing was done: a gap is a zero, not a line across it.
+function points(rows, by, seconds) {
+    const length = LENGTH[by], found = new Map();
+    for (const row of rows) {
+        const point = found.get(row.from) || { attempts: 0, failed: 0, seconds: row.seconds };
+        point.attempts += row.attempts;
+        point.failed += row.failed;
+        point.wait = row.wait;
+        point.run = row.run;
+        found.set(row.from, point);
+    }
+    const now = Date.now() / 1000, all = [];
+    for (let from = Math.floor((now - seconds) / length) * length; from <= now; from += length) {
+        const point = found.get(from) || { attempts: 0, failed: 0, seconds: length };
+        all.push({ at: from * 1000, rate: point.attempts / Math.max(1, point.seconds),
+                   failed: point.failed / Math.max(1, point.seconds),
+                   wait: point.wait || {}, run: point.run || {} });
+    }
+    return all;
+}
+
+export function history(main, parameters) {
+    const stop = new AbortController();
+    const [since, by, words, seconds] = RANGES.find(([name]) => name === parameters.get('since')) || RANGES[0];
+    const queue = parameters.get('queue') || '';
+    const names = [...new Set([...(live.snap?.queues || []).map((one) => one.queue), queue])].filter(Boolean);
+    const choose = h('select', {
+        id: 'history-queue', onchange: () => {
+            location.hash = path('history', { since, queue: choose.value });
+        },
+    }, h('option', { value: '' }, 'all queues'), names.map((name) => h('option', { value: name }, name)));
+    choose.value = queue;
+    const tabs = h('nav', { class: 'tabs', 'aria-label': 'Time' }, RANGES.map(([name, , label]) => {
+        const tab = link('history', { since: name, queue }, label);
+        if (name === since) tab.setAttribute('aria-current', 'page');
+        return tab;
+    }));
+    const part = (of, name) => ({ name, kind: { p50: 'ready', p95: 'reserved', p99: 'dead' }[name],
+                                  of: (point) => point[of][name] ?? 0 });
+    const span = seconds * 1000;
+    const pace = chart(`Attempts a second, the last ${words}`, [
+        { name: 'all', kind: 'ready', of: (point) => point.rate },
+        { name: 'failed', kind: 'dead', of: (point) => point.failed }], span);
+    const times = queue ? [['wait', 'Wait until an attempt began'], ['run', 'Run of an attempt']].map(([of, label]) =>
+        chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
+    const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second', 'n'],
+                                  ['Failed', 'n'], ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
+                                  ['p95', 'n'], ['p99', 'n']]);
+    const typed = h('div'), note = h('div', { role: 'status' });
+
+    main.append(h('h1', {}, 'History'), tabs,
+        h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, 'Of'), choose),
+        h('section', { class: 'charts', 'aria-label': 'Curves' }, pace.element, times.map((one) => one.element)),
+        h('h2', {}, 'By type'), types.element, note, typed);
+
+    async function load() {
+        try {
+            const [periods, kinds] = await Promise.all([
+                get('history', { since, by, queue }, stop.signal), get('types', { since, queue }, stop.signal)]);
+            const all = points(periods.answers, by, seconds);
+            pace.update(all);
+            times.forEach((one) => one.update(all));
+            kinds.answers.sort((a, b) => b.attempts - a.attempts);
+            types.body.replaceChildren(...kinds.answers.map((row) => h('tr', {},
+                queue ? null : h('td', {}, link('history', { since, queue: row.queue }, row.queue)),
+                h('th', { scope: 'row' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
+                h('td', { class: 'n' }, rate(row.attempts / Math.max(1, row.seconds))),
+                h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
+                ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
+                    h('td', { class: 'n' }, duration(row[of][name])))))));
+            note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempt in the last ${words}.`)]));
+            types.element.hidden = !kinds.answers.length;
+            typed.replaceChildren(command(periods.command), command(kinds.command));
+        } catch (error) {
+            if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
+        }
+    }
+    load();
+    const timer = setInterval(() => !document.hidden && load(), 30000);
+    return () => {
+        clearInterval(timer);
+        stop.abort();
+    };
+}
