@@ -298,7 +298,7 @@ static struct use use_of(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file))
-        sscanf(line, "VmRSS: %ld", &use.kib);
+        sscanf(line, "RssAnon: %ld", &use.kib);
     if (file)
         fclose(file);
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
