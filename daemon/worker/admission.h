@@ -3,7 +3,7 @@
  * locks (its document's, its type's), places (max_running of its type, of its queue), limits.
  *
  * Comes in: a job that is fit to run. Goes out, by `done`: it has all that it needs; or it is to be
- * returned to `delayed`, for no attempt, and nobody backlog behind it. Redis is asked on the
+ * returned to `delayed`, for no attempt, and nobody waits behind it. Redis is asked on the
  * worker's main link, one need after the other, while the loop goes on; what a job needs nothing
  * for is done at once.
  *
