@@ -20,6 +20,7 @@ PATH=$PATH:/usr/sbin:/sbin
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 umask 022
 mkdir -p "$box/bin" "$box/etc" "$work/blocks" "$work/here"
+cp -r "$(dirname "$readme")/clients" "$work/here" # README speaks of a clone
 chmod 755 "$work"
 service='' member=''
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
@@ -223,8 +224,8 @@ after_zadd()
 
 after_python()
 {
-    is "$(tail -n 1 "$work/python.out")" "[b'PUSHED', b'PUSHED']" "push.py prints what is told"
-    greets python soon zadd
+    is "$(tail -n 1 "$work/python.out" | tr -c '0-9a-f\n-' '?' | wc -c)" 37 "push.py prints an id"
+    greets python soon many more
 }
 
 after_c()
