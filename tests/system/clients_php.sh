@@ -72,6 +72,12 @@ run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" exec.buries
 is "$status" 65 "tried without laterd it says how it went"
 contains "$out" 'no such order' "and why"
 
+for library in phpredis predis; do
+    redis del 'later:{w}:result:a' 'later:{w}:result:b' 'later:{w}:result:c' 'later:{w}:jobs' 'later:{w}:delayed' >/dev/null
+    run timeout 60 php "$here/wait.php" "$redis_socket" "$library"
+    is "$out$err" '[null,{"width":640},"done","busy",1,null,"gone"]' "results are waited for, by $library"
+done
+
 # ---- by hand: what laterd would write, and where it would read
 
 answered=$(

@@ -22,6 +22,7 @@ final class Client
     private const BYTES_MAX = 262144;
     private const PLANS_MAX = 20;    // heard one after the other, before it is given up
     private const PAUSE = 50000;     // microseconds
+    private const TURN = 1.0;        // seconds
 
     private ?Link $link = null;
     private \Closure $dial;
@@ -110,6 +111,27 @@ final class Client
         return null;
     }
 
+    /**
+     * Waits for the end of a job that was pushed with `result`; null: it has not come in that time, and
+     * the job goes on. 0 seconds only look.
+     */
+    public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result
+    {
+        $end = hrtime(true) / 1e9 + $seconds;
+        do {
+            [$place, $result] = $this->ended($id, $queue);
+            $left = $end - hrtime(true) / 1e9;
+            if ($result || $left <= 0) {
+                return $result;
+            }
+            $key = $this->key($place, "result:$id");
+            // In turns, since a job may go without leaving anything, and a connection has its own time-out.
+            $turn = NewJob::decimal(max(0.01, min($left, self::TURN)));
+            $element = $this->ask($place, 'BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn);
+        } while (!$element);
+        return Result::parse($element);
+    }
+
     /** A job that is dead or delayed becomes ready; false: it is neither. */
     public function kick(string $id, string $queue = 'default'): bool
     {
@@ -165,6 +187,33 @@ final class Client
         return $this->call('push_now', $queue, ['0', $job->id, $document], $own) === ['PUSHED']
             ? [new Pushed($job->id, $queue, 'pushed')]
             : [];
+    }
+
+    /**
+     * Where a job is, and its end if it has ended. First the element, then the state: one that was there
+     * before a job that is not over is of an earlier life of that id.
+     */
+    private function ended(string $id, string $queue): array
+    {
+        foreach ($this->plan($queue)->route($queue, $id) as $place) {
+            $key = $this->key($place, "result:$id");
+            $element = $this->ask($place, 'LINDEX', $key, '0');
+            [$state, , $record, $document] = $this->call('show', $place, [$id]);
+            if ($state === 'dead') {
+                return [$place, Result::dead(new KnownJob($id, $state, null, $record, $document))];
+            }
+            if ($state !== '' && $element !== null) {
+                $this->ask($place, 'LREM', $key, '1', $element);
+            }
+            if ($state !== '') {
+                return [$place, null];
+            }
+            $element ??= $this->ask($place, 'LINDEX', $key, '0'); // it may have ended in between
+            if ($element !== null) {
+                return [$place, Result::parse($element)];
+            }
+        }
+        return [$queue, Result::gone()];
     }
 
     /** The places that jobs have to go to, one after the other. */

@@ -1,0 +1,43 @@
+<?php
+
+namespace Laterd;
+
+/** How a job has ended that was pushed with `result`. */
+final class Result
+{
+    /**
+     * @param string $state `done`, `dead`, or `gone`: it has left nothing, or never was
+     * @param mixed $value what its handler gave back, objects as arrays
+     * @param ?array $error of a dead one: at, attempt, kind, text, host
+     */
+    private function __construct(
+        public string $state,
+        public int $attempt = 0,
+        public mixed $value = null,
+        public ?array $error = null,
+    ) {
+    }
+
+    /** @internal the element of laterd's key: a line of how, then the value or the error */
+    public static function parse(string $element): self
+    {
+        [$how, $what] = explode("\n", $element, 2);
+        $how = json_decode($how, true);
+        $what = json_decode($what, true);
+        return $how['state'] === 'done'
+            ? new self('done', $how['attempt'], $what)
+            : new self('dead', $how['attempt'], null, $what);
+    }
+
+    /** @internal a job that is dead, whatever it has left */
+    public static function dead(KnownJob $job): self
+    {
+        return new self('dead', $job->attempts, null, $job->error);
+    }
+
+    /** @internal */
+    public static function gone(): self
+    {
+        return new self('gone');
+    }
+}
