@@ -1,8 +1,9 @@
 -- migrate: due delayed jobs become ready; which leases have run out?
--- KEYS   ready delayed reserved jobs records unique wake paused stats
+-- KEYS   ready delayed reserved jobs records unique wake paused stats cron
 -- ARGV   limit
 -- reply  promoted, seconds until the next is due, seconds until the next lease ends ('' = none),
---        the present, then tokens whose leases have run out, at most 100
+--        the present, seconds until the next tick of a schedule, then tokens whose leases have run
+--        out, at most 100
 --
 -- limit   at most so many jobs, 1 to 500; fewer where what is adopted exceeds 256 KiB
 --
@@ -22,7 +23,7 @@ local most = whole(limit, 1, 500)
 if not most then
     return redis.error_reply('ERR migrate: a limit is 1 to 500')
 end
-guard(most, { ready, delayed, reserved, unique }, { jobs, stats })
+guard(most, { ready, delayed, reserved, unique, cron }, { jobs, stats })
 
 -- Promotes the first that are due; returns how many, and the bytes of the documents it adopted.
 local function promote(step)
@@ -61,13 +62,15 @@ free_passed(most)
 leave_wake()
 
 local function seconds_until(first)
-    return first[2] and string.format('%.6f', math.max(0, first[2] - now)) or ''
+    local known = first[2] and first[2] ~= 'inf'
+    return known and string.format('%.6f', math.max(0, first[2] - now)) or ''
 end
 local reply = {
     promoted,
     seconds_until(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')),
     seconds_until(redis.call('ZRANGE', reserved, 0, 0, 'WITHSCORES')),
     string.format('%.6f', now),
+    seconds_until(redis.call('ZRANGE', cron, 0, 0, 'WITHSCORES')),
 }
 for _, token in ipairs(redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, 100)) do
     reply[#reply + 1] = token

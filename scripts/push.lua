@@ -14,7 +14,7 @@
 -- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0, none: any number),
 -- and nothing was pushed; counted as `refused`.
 --
--- With push_now the only script whose first write a full Redis refuses: who pushes then is told so.
+-- With push_now and those of schedules the only script whose first write a full Redis refuses: who pushes then is told so.
 
 -- @include now
 -- @include guard

@@ -11,7 +11,12 @@ static const struct {
     int min, max; /* words behind it */
     const char *needs;
 } verbs[] = {
-    { "next", cron_next, 1, 1, "next needs an EXPRESSION, in quotes" },
+    { "next", cron_next, 1, 1, "next needs a NAME or an EXPRESSION, in quotes" },
+    { "set", cron_set, 3, 4, "set needs NAME EXPRESSION TYPE, and takes a PAYLOAD" },
+    { "run", cron_run, 1, 1, "run needs a NAME" },
+    { "pause", cron_pause, 1, 1, "pause needs a NAME" },
+    { "resume", cron_resume, 1, 1, "resume needs a NAME" },
+    { "delete", cron_delete, 1, 1, "delete needs a NAME" },
 };
 #define VERBS (sizeof verbs / sizeof *verbs)
 
@@ -20,6 +25,8 @@ static int run_cron(struct cli *cli, struct later_error *err)
     const char *names[VERBS], *word = cli->args.words[0], *nearest;
     int count = cli->args.count - 1;
 
+    if (cli->args.count == 0)
+        return cron_list(cli, NULL, 0, err);
     for (size_t i = 0; i < VERBS; i++) {
         names[i] = verbs[i].name;
         if (strcmp(word, names[i]) != 0)
@@ -34,7 +41,17 @@ static int run_cron(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option cron_options[] = {
+    { "queue", 'q', "Q", "the queue of the schedule (set: default; else the one that has it)" },
     { "zone", 0, "ZONE", "whose clocks count, as Europe/Berlin (UTC)" },
+    { "catch-up", 0, "POLICY", "ticks missed while no host was up: last (default), none, all" },
+    { "overlap", 0, "POLICY",
+      "the last job is still there: allow (default), skip, replace, queue" },
+    { "spread", 0, "DURATION", "jobs are due spread over this time after their tick" },
+    { "late", 0, "DURATION", "a tick that is later than this was missed (60s)" },
+    { "priority", 0, "N", "-100 to 100, higher first (0)" },
+    { "max-attempts", 0, "N", "then a job is buried" },
+    { "timeout", 0, "DURATION", "how long one attempt may run" },
+    { "text", 0, NULL, "PAYLOAD is text, not JSON" },
     { "from", 0, "TIME", "next: the ticks after this time (now)" },
     { "count", 'n', "N", "next: so many (5)" },
     { 0 },
@@ -42,16 +59,19 @@ static const struct args_option cron_options[] = {
 
 const struct command command_cron = {
     .name = "cron",
-    .usage = "next EXPRESSION [OPTIONS]",
-    .brief = "Show when an expression of cron is due",
-    .more = "EXPRESSION, in quotes: minute hour day month weekday; with six fields the second\n"
-            "first; or @hourly, @daily, @weekly, @monthly, @yearly, @every 90s. Besides what\n"
-            "crontab(5) has: L, L-3, 15W, LW as days, mon#2, mon#-1, 5L as weekdays, ranges\n"
-            "that wrap. Where clocks are changed cron's rules hold. Redis is not asked.\n",
+    .usage = "[next NAME|EXPRESSION | set NAME EXPRESSION TYPE [PAYLOAD] |\n"
+             "                  run|pause|resume|delete NAME] [OPTIONS]",
+    .brief = "Periodic jobs: show, make, change them; when an expression is due",
+    .more = "Without a verb: the schedules that there are. EXPRESSION, in quotes: minute hour\n"
+            "day month weekday; with six fields the second first; or @hourly, @daily, @weekly,\n"
+            "@monthly, @yearly, @every 90s. Besides what crontab(5) has: L, L-3, 15W, LW as\n"
+            "days, mon#2, mon#-1, 5L as weekdays, ranges that wrap. Where clocks are changed\n"
+            "cron's rules hold. `next` with an expression does not ask Redis.\n",
     .example = "later cron next '0 3 * * mon-fri' --zone Europe/Berlin\n"
-               "later cron next '30 23 LW * *' -n 12 --json\n",
+               "later cron set report '0 3 * * *' report.daily '{\"full\":true}' -q reports\n"
+               "later cron\n",
     .options = cron_options,
-    .min = 1,
+    .min = 0,
     .max = -1,
     .run = run_cron,
 };

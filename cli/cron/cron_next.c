@@ -1,13 +1,13 @@
 /* cron_next.c: `later cron next`. */
 #include "cron/calendar.h"
 #include "cron/cron.h"
-#include "cron/tick.h"
 #include "output/jsonl.h"
 #include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define COUNT_MAX 10000
@@ -70,18 +70,23 @@ static void tell(const struct cli *cli, const struct later_expression *expr,
         table_end(&table);
 }
 
-/* What was given for both, and the zone that an expression may name itself. */
-static const char *zone_of(const struct cli *cli, const struct later_expression *expr)
+/* Expressions have spaces or begin with @; what has none is a name. */
+static int take_expression(struct cli *cli, const char *word, struct later_schedule *schedule,
+                           struct later_error *err)
 {
-    const char *given = args_text(&cli->args, "zone");
+    struct cron_found found;
 
-    return given ? given : expr->zone[0] ? expr->zone : "UTC";
+    if (strpbrk(word, " \t@"))
+        return later_schedule_set(schedule, word, args_text(&cli->args, "zone"), err);
+    if (cron_find(cli, word, &found, err) < 0)
+        return -1;
+    return later_schedule_set(schedule, found.schedule.at, found.schedule.zone, err);
 }
 
 int cron_next(struct cli *cli, char **words, int count, struct later_error *err)
 {
-    const char *from = args_text(&cli->args, "from"), *name;
-    struct later_expression expr;
+    const char *from = args_text(&cli->args, "from");
+    struct later_schedule schedule = { .late = 0 };
     struct later_zone *zone;
     double after = (double)time(NULL);
     int64_t number = 5;
@@ -89,13 +94,12 @@ int cron_next(struct cli *cli, char **words, int count, struct later_error *err)
     (void)count;
     if (cli_number(cli, "count", 1, COUNT_MAX, &number, err) < 0 ||
         (from && text_time(from, "--from", &after, err) < 0) ||
-        later_expression_read(&expr, words[0], err) < 0)
+        take_expression(cli, words[0], &schedule, err) < 0)
         return -1;
-    name = zone_of(cli, &expr);
-    zone = later_zone_open(name, err);
+    zone = later_zone_open(later_schedule_zone(&schedule), err);
     if (!zone)
         return -1;
-    tell(cli, &expr, zone, name, (int64_t)after, number);
+    tell(cli, &schedule.expr, zone, later_schedule_zone(&schedule), (int64_t)after, number);
     later_zone_free(zone);
     return LATER_OK;
 }

@@ -1,6 +1,7 @@
 /* config.c: reads the files of a configuration, in order, into one checked struct. */
 #include "config/config.h"
 
+#include "config/config_cron.h"
 #include "config/config_file.h"
 #include "config/config_finish.h"
 #include "config/config_lists.h"
@@ -27,6 +28,7 @@ static void free_members(struct config *config)
     free(config->plugins.config);
     free(config->types);
     free(config->limits);
+    config_cron_free(config->crons, config->cron_count);
 }
 
 void config_free(struct config *config)

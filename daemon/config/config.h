@@ -13,6 +13,7 @@
 #define LATERD_CONFIG_H
 
 #include "base/backoff.h"
+#include "cron/schedule.h"
 #include "job/verdict.h"
 #include "redis/key.h"
 #include "later/error.h"
@@ -71,6 +72,21 @@ struct config_limit {
     bool sliding;
 };
 
+/* One entry of `cron`. */
+struct config_cron {
+    char name[LATER_SCHEDULE_NAME_MAX + 1], queue[LATER_QUEUE_MAX + 1], type[129];
+    char *at, *zone, *payload; /* NULL: not given */
+    double every, timeout;     /* not above 0: not given */
+    double spread, late, priority;
+    uint32_t max_attempts; /* 0: not given */
+    enum later_catch_up catch_up;
+    enum later_overlap overlap;
+    char *definition; /* as Redis keeps it (schedule.h) */
+    size_t definition_len;
+    const char *file; /* while it is being read: where it stands, in the how manieth file */
+    unsigned line, round;
+};
+
 /* One leaf of plugins.config.NAME: handed to the plugin's config(), with its place for messages.
  * Sorted by plugin, then key. Keys are dotted; an element of a list has its number, from 0. */
 struct config_leaf {
@@ -108,6 +124,8 @@ struct config {
     } dead;
     struct config_limit *limits;
     uint32_t limit_count;
+    struct config_cron *crons;
+    uint32_t cron_count;
     uint64_t document_max; /* bytes a document may have; 1 MiB */
     struct {
         char *dir;
@@ -124,9 +142,9 @@ struct config {
 };
 
 /* Reads `path`, then conf.d/ *.conf beside it in name order. path NULL: CONFIG_FILE if it exists,
- * else the built-in defaults. A later file's option replaces an earlier one's; `types` and
- * `plugins.config` add up. Returns a new configuration, or NULL with *err (LATER_E_CONFIG,
- * text "FILE:LINE: what is wrong, and what would be right"). */
+ * else the built-in defaults. A later file's option replaces an earlier one's; `types`,
+ * `cron` and `plugins.config` add up. Returns a new configuration, or NULL with *err
+ * (LATER_E_CONFIG, text "FILE:LINE: what is wrong, and what would be right"). */
 struct config *config_load(const char *path, struct later_error *err);
 
 /* The same without conf.d: a client's file, which says where Redis is. path NULL: no file at all,

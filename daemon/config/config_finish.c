@@ -2,6 +2,7 @@
 #include "config/config_finish.h"
 
 #include "config/config_check.h"
+#include "config/config_cron.h"
 
 #include <ctype.h>
 #include <sched.h>
@@ -159,7 +160,7 @@ int config_finish(struct config_draft *draft, struct later_error *err)
         return -1;
     if (make_pool(draft) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
-    if (add_shards(config, err) < 0)
+    if (add_shards(config, err) < 0 || config_cron_finish(config, err) < 0)
         return -1;
     for (uint32_t i = 0; i < config->pool_count; i++) {
         if (config->pools[i].workers == 0)

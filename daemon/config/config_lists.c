@@ -1,6 +1,7 @@
 /* config_lists.c: queues, pools, types, limits. */
 #include "config/config_lists.h"
 
+#include "config/config_cron.h"
 #include "config/config_text.h"
 
 #include <stdlib.h>
@@ -339,6 +340,7 @@ int config_lists_read(struct config_reader *in, config_setting_t *setting,
         { "types", read_types },
         { "types.backoff", read_backoff },
         { "limits", read_limits },
+        { "cron", config_cron_read },
         { "plugins.load", config_plugins_read_load },
         { "plugins.config", config_plugins_read_config },
     };

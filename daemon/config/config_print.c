@@ -40,6 +40,8 @@ static bool print_many(const struct config_row *row, const struct config *config
         config_print_types(config, depth, out);
     else if (strcmp(row->path, "limits") == 0)
         config_print_limits(config, depth, out);
+    else if (strcmp(row->path, "cron") == 0)
+        config_print_crons(config, depth, out);
     else if (strcmp(row->path, "plugins.load") == 0 && config->plugins.load)
         config_print_load(config, depth, out);
     else if (strcmp(row->path, "plugins.config") == 0)

@@ -21,6 +21,7 @@ void config_print_queues(const struct config_queue *queues, uint32_t count, int 
 void config_print_pools(const struct config *config, int depth, FILE *out);
 void config_print_types(const struct config *config, int depth, FILE *out);
 void config_print_limits(const struct config *config, int depth, FILE *out);
+void config_print_crons(const struct config *config, int depth, FILE *out);
 void config_print_load(const struct config *config, int depth, FILE *out);
 void config_print_leaves(const struct config *config, int depth, FILE *out);
 

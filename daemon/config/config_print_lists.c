@@ -154,6 +154,12 @@ void config_print_limits(const struct config *config, int depth, FILE *out)
                config->limit_count, depth, out);
 }
 
+void config_print_crons(const struct config *config, int depth, FILE *out)
+{
+    print_list("cron", CONFIG_IN_CRON, config->crons, sizeof *config->crons, config->cron_count,
+               depth, out);
+}
+
 void config_print_load(const struct config *config, int depth, FILE *out)
 {
     char *const *load = config->plugins.load;

@@ -11,6 +11,7 @@
 #define POOL(member)  offsetof(struct config_pool, member)
 #define TYPE(member)  offsetof(struct config_type, member)
 #define LIMIT(member) offsetof(struct config_limit, member)
+#define CRON(member)  offsetof(struct config_cron, member)
 
 #ifndef LATER_STATE_DIR
 #define LATER_STATE_DIR "/var/lib/laterd"
@@ -92,6 +93,8 @@ const struct config_row config_table[] = {
       .max = 36500, .unit = "days", .help = "How long a dead job is kept; 0 = for ever." },
     { "limits", CONFIG_MANY, CONFIG_TOP, .form = "list of groups", .text = "none",
       .help = "How many jobs of a type or a queue may begin in a time, on all hosts together." },
+    { "cron", CONFIG_MANY, CONFIG_TOP, .form = "list of groups", .text = "none",
+      .help = "Periodic jobs: what is pushed when, again and again, once for all hosts." },
     { "document.max", CONFIG_SIZE, CONFIG_TOP, .offset = TOP(document_max), .preset = 1048576,
       .min = 1024, .max = 67108864, .unit = "bytes", .help = "Largest job document." },
     { "plugins.dir", CONFIG_STRING, CONFIG_TOP, .offset = TOP(plugins.dir),
@@ -189,6 +192,43 @@ const struct config_row config_table[] = {
     { "limits.window", CONFIG_FLAG, CONFIG_IN_LIMIT, .preset = 1, .offset = LIMIT(sliding),
       .words = "fixed|sliding", .text = "sliding",
       .help = "Counted from each job (sliding) or in fixed spans of time." },
+
+    { "cron.name", CONFIG_NAME, CONFIG_IN_CRON, .offset = CRON(name),
+      .max = LATER_SCHEDULE_NAME_MAX, .help = "The schedule's name." },
+    { "cron.at", CONFIG_STRING, CONFIG_IN_CRON, .offset = CRON(at),
+      .help = "When: minute hour day month weekday, as in crontab(5), or @daily and the like." },
+    { "cron.every", CONFIG_REAL, CONFIG_IN_CRON, .offset = CRON(every), .preset = NOT_SET, .min = 1,
+      .max = LATER_EVERY_MAX, .unit = "seconds", .text = "none",
+      .help = "Or: at multiples of this time since 1970; whole seconds." },
+    { "cron.zone", CONFIG_STRING, CONFIG_IN_CRON, .offset = CRON(zone),
+      .help = "Whose clocks `at` means, as Europe/Berlin; without it UTC." },
+    { "cron.queue", CONFIG_NAME, CONFIG_IN_CRON, .offset = CRON(queue), .max = LATER_QUEUE_MAX,
+      .check = config_check_queue, .text = "\"default\"",
+      .help = "Where its jobs are pushed; one of those that are served here." },
+    { "cron.type", CONFIG_NAME, CONFIG_IN_CRON, .offset = CRON(type), .max = 128,
+      .help = "The type of its jobs." },
+    { "cron.payload", CONFIG_STRING, CONFIG_IN_CRON, .offset = CRON(payload),
+      .help = "Their payload, JSON." },
+    { "cron.catch_up", CONFIG_CHOICE, CONFIG_IN_CRON, .offset = CRON(catch_up), .preset = 0,
+      .words = "last|none|all", .text = "last",
+      .help = "Of ticks missed while no host was up: the last one, none, or all of a day, at most "
+              "100." },
+    { "cron.overlap", CONFIG_CHOICE, CONFIG_IN_CRON, .offset = CRON(overlap), .preset = 0,
+      .words = "allow|skip|replace|queue", .text = "allow",
+      .help = "Where the last job has not ended: push another; none; another in the place of one "
+              "that waits; none only if that one waits." },
+    { "cron.spread", CONFIG_REAL, CONFIG_IN_CRON, .offset = CRON(spread), .preset = 0, .min = 0,
+      .max = LATER_SCHEDULE_TIME_MAX, .unit = "seconds",
+      .help = "Each job is due at a time of its own in so many seconds after its tick." },
+    { "cron.late", CONFIG_REAL, CONFIG_IN_CRON, .offset = CRON(late), .preset = LATER_SCHEDULE_LATE,
+      .min = 0, .max = LATER_SCHEDULE_TIME_MAX, .unit = "seconds",
+      .help = "A tick that is later than this was missed." },
+    { "cron.priority", CONFIG_REAL, CONFIG_IN_CRON, .offset = CRON(priority), .preset = 0,
+      .min = -100, .max = 100, .help = "Of its jobs; higher first." },
+    { "cron.max_attempts", CONFIG_UINT, CONFIG_IN_CRON, .offset = CRON(max_attempts), .min = 1,
+      .max = 1000000, .text = "by type", .help = "As retry.max_attempts." },
+    { "cron.timeout", CONFIG_REAL, CONFIG_IN_CRON, .offset = CRON(timeout), .preset = NOT_SET,
+      .min = 0.05, .max = 604800, .unit = "seconds", .text = "by type", .help = "As timeout." },
 };
 
 const size_t config_table_count = sizeof config_table / sizeof *config_table;

@@ -30,7 +30,8 @@ enum config_scope {
     CONFIG_IN_QUEUE, /* struct config_queue: rows of `queues` and of a pool's `queues` */
     CONFIG_IN_POOL,
     CONFIG_IN_TYPE,
-    CONFIG_IN_LIMIT
+    CONFIG_IN_LIMIT,
+    CONFIG_IN_CRON
 };
 
 struct config_row {

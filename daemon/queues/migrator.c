@@ -43,6 +43,8 @@ struct migrator {
     size_t asked;  /* calls without an answer: they come through a link that outlives us */
     bool freed;    /* the last answer frees the rest */
     bool paused;
+    migrator_tick_fn *tick; /* NULL: nobody */
+    void *tick_arg;
 };
 
 static void arm(struct queue *queue, double seconds)
@@ -173,6 +175,8 @@ static void on_answer(void *arg, struct later_answer *answer)
         leave_to_keepers(queue, now);
     later_queue_migrated(answer->reply, &migrated);
     migrator->offset = migrated.now - now;
+    if (migrator->tick)
+        migrator->tick(migrator->tick_arg, queue->keys.queue, migrated.next_tick);
     if (now >= lapse_from(queue)) {
         lapse(queue, answer->reply, &migrated);
         link_flush(migrator->link);
@@ -246,6 +250,12 @@ void migrator_link_up(struct migrator *migrator)
     migrator->met = true;
     for (size_t i = 0; i < migrator->queue_count; i++)
         arm(&migrator->queues[i], 0);
+}
+
+void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg)
+{
+    migrator->tick = tick;
+    migrator->tick_arg = arg;
 }
 
 void migrator_pause(struct migrator *migrator, bool paused)

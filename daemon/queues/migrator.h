@@ -25,6 +25,11 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
                               struct link *link, const char *host, struct later_error *err);
 void migrator_free(struct migrator *migrator);
 
+/* Whom to tell, with each answer, in how many seconds a queue's next schedule is due; < 0: never.
+ */
+typedef void migrator_tick_fn(void *arg, const char *queue, double seconds);
+void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg);
+
 /* The link is up. */
 void migrator_link_up(struct migrator *migrator);
 

@@ -4,6 +4,7 @@
 #include "queues/wake_listener.h"
 #include "queues/subscriber.h"
 #include "queues/migrator.h"
+#include "queues/ticker.h"
 #include "supervisor/wake_dispatch.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct upkeep {
     struct keeper *keeper;
     struct workers *workers;
     struct migrator *migrator;
+    struct ticker *ticker;
     struct subscriber *subscriber;
     struct wake_listener *wake_listener; /* NULL: workers wait for wakes themselves */
 };
@@ -21,6 +23,13 @@ static void on_due(void *arg, const char *queue, double at)
     const struct upkeep *upkeep = arg;
 
     migrator_told(upkeep->migrator, queue, at);
+}
+
+static void on_tick(void *arg, const char *queue, double seconds)
+{
+    const struct upkeep *upkeep = arg;
+
+    ticker_told(upkeep->ticker, queue, seconds);
 }
 
 static void on_cancelled(void *arg, const char *member)
@@ -60,9 +69,13 @@ struct upkeep *upkeep_new(struct event_base *base, const struct config *config, 
         return NULL;
     }
     *upkeep = (struct upkeep){ .keeper = keeper, .workers = workers };
-    upkeep->migrator = migrator_new(base, config, link, host, err);
-    if (upkeep->migrator)
+    upkeep->ticker = ticker_new(base, config, link, host, err);
+    if (upkeep->ticker)
+        upkeep->migrator = migrator_new(base, config, link, host, err);
+    if (upkeep->migrator) {
+        migrator_on_tick(upkeep->migrator, on_tick, upkeep);
         upkeep->subscriber = subscriber_new(base, config, &subscriber, err);
+    }
     ok = upkeep->subscriber != NULL;
     if (ok && wake_listener_wanted(config))
         ok = (upkeep->wake_listener = wake_listener_new(base, config, &options, err)) != NULL;
@@ -80,16 +93,19 @@ void upkeep_free(struct upkeep *upkeep)
     wake_listener_free(upkeep->wake_listener);
     subscriber_free(upkeep->subscriber);
     migrator_free(upkeep->migrator);
+    ticker_free(upkeep->ticker);
     free(upkeep);
 }
 
 void upkeep_link_up(struct upkeep *upkeep)
 {
+    ticker_link_up(upkeep->ticker);
     migrator_link_up(upkeep->migrator);
 }
 
 void upkeep_pause(struct upkeep *upkeep, bool paused)
 {
+    ticker_pause(upkeep->ticker, paused);
     migrator_pause(upkeep->migrator, paused);
 }
 

@@ -138,6 +138,7 @@ char *later_queue_error(const char *kind, const char *text, const char *host);
 struct later_migrated {
     uint32_t promoted;
     double next_due, next_lapse; /* seconds from now; < 0 = none */
+    double next_tick;            /* the same, of a schedule */
     double now;                  /* Redis's clock */
     size_t run_out; /* tokens that have to lapse; LATER_RUN_OUT_MAX: there may be more */
 };

@@ -1,4 +1,4 @@
--- @include number
+-- @include lines
 
 -- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
 -- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
@@ -12,25 +12,6 @@ local function records_of(ids)
         found[i] = found[i] or ''
     end
     return found
-end
-
-local function value_of(record, tag)
-    return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
-end
-
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
-local function count_of(record, tag)
-    return whole(value_of(record, tag) or '', 0, 1000000000) or 0
-end
-
--- The record with another value; nil: without the tag.
-local function with_value(record, tag, value)
-    local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
-    if rest ~= '' and string.byte(rest, -1) ~= 10 then
-        rest = rest .. '\n'
-    end
-    return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
 -- Writes the records of ids.

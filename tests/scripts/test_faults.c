@@ -43,7 +43,8 @@ END_TEST
 START_TEST(a_full_redis_lets_all_else_go_on)
 {
     for (const char *const *script = tour_scripts; *script; script++) {
-        if (strcmp(*script, "push") == 0 || strcmp(*script, "push_now") == 0)
+        if (strncmp(*script, "push", 4) == 0 || strcmp(*script, "cron_fire") == 0 ||
+            strcmp(*script, "cron_put") == 0)
             continue;
         ck_assert_msg(strcmp(picture_after(*script, true), picture_after(*script, false)) == 0,
                       "%s on a full Redis:\n%s\ninstead of:\n%s", *script,

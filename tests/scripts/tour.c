@@ -59,18 +59,27 @@ static const char *const calls[][28] = {
     { "reshard", "", "4 1" },
     { "ids", "jobs", "0" },
     { "ids", "unique", "0" },
+    { "cron_look", "due", "10" },
+    { "cron_look", "0", "10" },
+    { "cron_look", "=soon", "1" },
+    { "cron_fire", "due", "1700000000", "fdd79f11f090d88b579253092f62a4fac45ccedc", "1700000060",
+      "4000000000", "1", "0" },
+    { "cron_put", "made", "at=0 0 * * *\n\n{}", "4000000000", "set" },
+    { "cron_move", "pause", "soon", "", "none", "" },
+    { "cron_move", "resume", "soon", "4000000000" },
+    { "cron_move", "seen", "made", "" },
+    { "cron_move", "drop", "made", "set", "soon", "other" },
 };
 
 const char *const tour_scripts[] = {
-    "push",        "show",          "peek",        "size",        "touch",
-    "ack",         "expire",        "migrate",     "lapse",       "release",
-    "return",      "bury",          "kick",        "cancel",      "pause",
-    "resume",      "reserve",       "trim",        "purge",       "stock_set",
-    "stock_claim", "stock_release", "stock_show",  "limit_fixed", "limit_sliding",
-    "lock_touch",  "lock_show",     "lock_free",   "lock_take",   "lock_wake",
-    "permit_take", "permit_touch",  "permit_free", "permit_line", "lock_line",
-    "hasten",      "locate",        "wake",        "reshard",     "ids",
-    "push_now",    "note",          NULL
+    "push",          "show",         "peek",        "size",          "touch",      "ack",
+    "expire",        "migrate",      "lapse",       "release",       "return",     "bury",
+    "kick",          "cancel",       "pause",       "resume",        "reserve",    "trim",
+    "purge",         "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed",
+    "limit_sliding", "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",
+    "permit_take",   "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",
+    "locate",        "wake",         "reshard",     "ids",           "push_now",   "note",
+    "cron_look",     "cron_fire",    "cron_put",    "cron_move",     NULL
 };
 
 void tour_crowd(void)
@@ -114,6 +123,10 @@ void tour_crowd(void)
     run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
     run("permit_take", "held", "2", "30", NULL);
     ask("HSET later:{q}:minute:1 h:1 1 h:2 2 h:3 2");
+    ask("HSET %s due %s soon %s soon:state origin=set\n", key("crontab"),
+        "at=* * * * *\noverlap=replace\n\n{\"type\":\"t\"}", "at=* * * * *\n\n{}");
+    ask("HSET %s due:state id=l1\npaused=\n", key("crontab"));
+    ask("ZADD %s 1700000000 due inf soon", key("cron"));
     ask("ZADD later:running:{n}:waiting 99999999999 first");
     ask("ZADD later:lock:{n}:waiting 99999999999 first");
 }
@@ -171,6 +184,8 @@ const char *tour_picture(void)
             flat(ask("ZRANGE later:running:{n} 0 -1")),
             flat(ask("ZRANGE later:running:{n}:waiting 0 -1")),
             flat(ask("ZRANGE later:lock:{n}:waiting 0 -1")));
+    fprintf(file, "cron: %s, crontab: %s\n", members("cron"),
+            flat(ask("HGETALL %s", key("crontab"))));
     fprintf(file, "history: %s\n", flat(ask("HGETALL later:{q}:minute:1")));
     fprintf(file, "limits: %s %s", ask("TYPE later:limit:{k}")->str,
             ask("TYPE later:limit:{s}")->str);

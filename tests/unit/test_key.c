@@ -24,6 +24,8 @@ static const struct {
     { LATER_KEY_STATS, "stats", "later:{mail}:stats" },
     { LATER_KEY_SHARDS, "shards", "later:{mail}:shards" },
     { LATER_KEY_TOTALS, "totals", "later:{mail}:totals" },
+    { LATER_KEY_CRON, "cron", "later:{mail}:cron" },
+    { LATER_KEY_CRONTAB, "crontab", "later:{mail}:crontab" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },
     { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };

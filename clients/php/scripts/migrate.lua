@@ -1,8 +1,9 @@
 -- migrate: due delayed jobs become ready; which leases have run out?
--- KEYS   ready delayed reserved jobs records unique wake paused stats
+-- KEYS   ready delayed reserved jobs records unique wake paused stats cron
 -- ARGV   limit
 -- reply  promoted, seconds until the next is due, seconds until the next lease ends ('' = none),
---        the present, then tokens whose leases have run out, at most 100
+--        the present, seconds until the next tick of a schedule, then tokens whose leases have run
+--        out, at most 100
 --
 -- limit   at most so many jobs, 1 to 500; fewer where what is adopted exceeds 256 KiB
 --
@@ -10,10 +11,10 @@
 -- have ended are free when their time has passed (see push): up to `limit` of them go.
 
 -- From its head, by scripts/expand.awk:
-if #KEYS ~= 9 or #ARGV ~= 1 then
-    return redis.error_reply('ERR usage: migrate: KEYS ready delayed reserved jobs records unique wake paused stats ARGV limit')
+if #KEYS ~= 10 or #ARGV ~= 1 then
+    return redis.error_reply('ERR usage: migrate: KEYS ready delayed reserved jobs records unique wake paused stats cron ARGV limit')
 end
-local ready, delayed, reserved, jobs, records, unique, wake, paused, stats = unpack(KEYS)
+local ready, delayed, reserved, jobs, records, unique, wake, paused, stats, cron = unpack(KEYS)
 local limit = unpack(ARGV, 1, 1)
 
 -- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
@@ -82,19 +83,7 @@ local function count(hash, field, by)
     return sum
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
-local recorded = redis.call('HLEN', records) > 0
-
--- The records of ids, '' where there is none.
-local function records_of(ids)
-    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
-    for i = 1, #ids do
-        found[i] = found[i] or ''
-    end
-    return found
-end
+-- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
@@ -113,6 +102,20 @@ local function with_value(record, tag, value)
         rest = rest .. '\n'
     end
     return value and rest .. tag .. '=' .. value .. '\n' or rest
+end
+
+-- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
+-- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
+-- are, also those that it does not know. Most queues have no records: one look for all.
+local recorded = redis.call('HLEN', records) > 0
+
+-- The records of ids, '' where there is none.
+local function records_of(ids)
+    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
+    for i = 1, #ids do
+        found[i] = found[i] or ''
+    end
+    return found
 end
 
 -- Writes the records of ids.
@@ -187,7 +190,7 @@ local most = whole(limit, 1, 500)
 if not most then
     return redis.error_reply('ERR migrate: a limit is 1 to 500')
 end
-guard(most, { ready, delayed, reserved, unique }, { jobs, stats })
+guard(most, { ready, delayed, reserved, unique, cron }, { jobs, stats })
 
 -- Promotes the first that are due; returns how many, and the bytes of the documents it adopted.
 local function promote(step)
@@ -226,13 +229,15 @@ free_passed(most)
 leave_wake()
 
 local function seconds_until(first)
-    return first[2] and string.format('%.6f', math.max(0, first[2] - now)) or ''
+    local known = first[2] and first[2] ~= 'inf'
+    return known and string.format('%.6f', math.max(0, first[2] - now)) or ''
 end
 local reply = {
     promoted,
     seconds_until(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')),
     seconds_until(redis.call('ZRANGE', reserved, 0, 0, 'WITHSCORES')),
     string.format('%.6f', now),
+    seconds_until(redis.call('ZRANGE', cron, 0, 0, 'WITHSCORES')),
 }
 for _, token in ipairs(redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, 100)) do
     reply[#reply + 1] = token

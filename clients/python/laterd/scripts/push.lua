@@ -14,7 +14,7 @@
 -- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0, none: any number),
 -- and nothing was pushed; counted as `refused`.
 --
--- With push_now the only script whose first write a full Redis refuses: who pushes then is told so.
+-- With push_now and those of schedules the only script whose first write a full Redis refuses: who pushes then is told so.
 
 -- From its head, by scripts/expand.awk:
 if #KEYS ~= 10 or #ARGV < 2 or (#ARGV - 2) % 4 ~= 0 then
@@ -50,19 +50,7 @@ local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
-local recorded = redis.call('HLEN', records) > 0
-
--- The records of ids, '' where there is none.
-local function records_of(ids)
-    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
-    for i = 1, #ids do
-        found[i] = found[i] or ''
-    end
-    return found
-end
+-- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
@@ -81,6 +69,20 @@ local function with_value(record, tag, value)
         rest = rest .. '\n'
     end
     return value and rest .. tag .. '=' .. value .. '\n' or rest
+end
+
+-- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
+-- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
+-- are, also those that it does not know. Most queues have no records: one look for all.
+local recorded = redis.call('HLEN', records) > 0
+
+-- The records of ids, '' where there is none.
+local function records_of(ids)
+    local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
+    for i = 1, #ids do
+        found[i] = found[i] or ''
+    end
+    return found
 end
 
 -- Writes the records of ids.

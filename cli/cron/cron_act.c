@@ -1,0 +1,127 @@
+/* cron_act.c: `later cron run`, `pause`, `resume`, `delete`. */
+#include "cron/cron.h"
+#include "job/document.h"
+
+#include <later/client.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int move(struct cli *cli, const struct cron_found *found, const char *name,
+                enum later_move what, const char *with, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    bool there;
+
+    later_crontab_move(&cmd, &found->keys, what, &name, with, 1);
+    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_MOVE, err);
+    if (!reply)
+        return -1;
+    there = later_reply_int(later_reply_at(reply, 0)) > 0;
+    later_reply_free(reply);
+    return there ? LATER_OK : later_fail(err, LATER_E_NONE, "there is no schedule %s", name);
+}
+
+int cron_pause(struct cli *cli, char **words, int count, struct later_error *err)
+{
+    struct cron_found found;
+
+    (void)count;
+    if (cron_find(cli, words[0], &found, err) < 0)
+        return -1;
+    return move(cli, &found, words[0], LATER_CRON_PAUSE, NULL, err);
+}
+
+int cron_delete(struct cli *cli, char **words, int count, struct later_error *err)
+{
+    struct cron_found found;
+
+    (void)count;
+    if (cron_find(cli, words[0], &found, err) < 0)
+        return -1;
+    return move(cli, &found, words[0], LATER_CRON_DROP, NULL, err);
+}
+
+/* It goes on with the first tick from now on: what was due meanwhile does not come. */
+int cron_resume(struct cli *cli, char **words, int count, struct later_error *err)
+{
+    struct cron_found found;
+    struct later_zone *zone;
+    char next[32] = "";
+    int64_t first;
+
+    (void)count;
+    if (cron_find(cli, words[0], &found, err) < 0)
+        return -1;
+    zone = later_zone_open(later_schedule_zone(&found.schedule), err);
+    if (!zone)
+        return -1;
+    first = later_crontab_first(&found.schedule, zone, found.state, found.now);
+    later_zone_free(zone);
+    if (first >= 0)
+        snprintf(next, sizeof next, "%lld", (long long)first);
+    return move(cli, &found, words[0], LATER_CRON_RESUME, next, err);
+}
+
+/* The document in a definition: what stands behind the empty line. */
+static const char *find_document(const struct later_reply *reply, size_t *len)
+{
+    size_t size;
+    const char *text = later_reply_text(reply, &size), *at = strstr(text, "\n\n");
+
+    *len = at ? size - (size_t)(at + 2 - text) : 0;
+    return at ? at + 2 : NULL;
+}
+
+static int push(struct cli *cli, const struct cron_found *found, const char *name,
+                const char *document, size_t len, struct later_error *err)
+{
+    char id[LATER_SCHEDULE_NAME_MAX + 64], uuid[37];
+    struct later_push_item item = {
+        .id = id, .document = document, .document_len = len, .priority = found->schedule.priority
+    };
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    enum later_pushed result;
+
+    later_document_uuid(uuid);
+    snprintf(id, sizeof id, "cron:%s:run:%s", name, uuid);
+    later_queue_push(&cmd, &found->keys, uuid, 0, 0, &item, 1);
+    reply = cli_call(cli, &cmd, LATER_SCRIPT_PUSH, err);
+    if (!reply)
+        return -1;
+    result = later_queue_pushed(reply, 0, NULL);
+    later_reply_free(reply);
+    if (result == LATER_PUSH_FULL)
+        return later_queue_full(found->keys.queue, err);
+    puts(id);
+    return LATER_OK;
+}
+
+/* Now, besides its ticks, of which none is used up. */
+int cron_run(struct cli *cli, char **words, int count, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct cron_found found;
+    struct later_reply *reply;
+    const char *document;
+    size_t len;
+    int status;
+
+    (void)count;
+    if (cron_find(cli, words[0], &found, err) < 0)
+        return -1;
+    later_command_begin(&cmd, 3);
+    later_command_text(&cmd, "HGET");
+    later_command_text(&cmd, found.keys.name[LATER_KEY_CRONTAB]);
+    later_command_text(&cmd, words[0]);
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    if (!reply)
+        return -1;
+    document = find_document(reply, &len);
+    status = document ? push(cli, &found, words[0], document, len, err)
+                      : later_fail(err, LATER_E_NONE, "there is no schedule %s", words[0]);
+    later_reply_free(reply);
+    return status;
+}

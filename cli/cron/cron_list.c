@@ -1,0 +1,166 @@
+/* cron_list.c: `later cron`: the schedules that there are. */
+#include "cron/cron.h"
+#include "output/jsonl.h"
+#include "queue_list.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STALE 600 /* seconds; as scripts/cron_fire.lua */
+
+/* A row taken apart. */
+struct shown {
+    const char *queue;
+    const struct later_crontab_row *row;
+    char at[LATER_EXPRESSION_MAX + 1], zone[LATER_ZONE_MAX + 1];
+    char tick[32], outcome[32], origin[320];
+    const char *state; /* active, paused, stale, over */
+};
+
+static int64_t count_of(const struct shown *shown, const char *tag)
+{
+    char text[32];
+
+    return strtoll(later_schedule_value(shown->row->state, tag, text, sizeof text), NULL, 10);
+}
+
+static const char *state_of(const struct shown *shown, double now)
+{
+    bool of_config = strncmp(shown->origin, "config:", 7) == 0;
+
+    if (count_of(shown, "paused"))
+        return "paused";
+    if (of_config && now - (double)count_of(shown, "seen") > STALE)
+        return "stale";
+    return isinf(shown->row->next) ? "over" : "active";
+}
+
+static void take_apart(struct shown *shown, const char *queue, const struct later_crontab_row *row,
+                       double now)
+{
+    shown->queue = queue;
+    shown->row = row;
+    later_schedule_value(row->lines, "at", shown->at, sizeof shown->at);
+    later_schedule_value(row->lines, "zone", shown->zone, sizeof shown->zone);
+    later_schedule_value(row->state, "tick", shown->tick, sizeof shown->tick);
+    later_schedule_value(row->state, "outcome", shown->outcome, sizeof shown->outcome);
+    later_schedule_value(row->state, "origin", shown->origin, sizeof shown->origin);
+    shown->state = state_of(shown, now);
+}
+
+static void tell_json(const struct shown *shown)
+{
+    static const char *const counts[] = { "fired", "skipped", "missed" };
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", shown->queue);
+    jsonl_text(&json, "name", shown->row->name);
+    jsonl_text(&json, "at", shown->at);
+    jsonl_text(&json, "zone", shown->zone[0] ? shown->zone : "UTC");
+    if (isinf(shown->row->next))
+        jsonl_null(&json, "next");
+    else
+        jsonl_int(&json, "next", (int64_t)shown->row->next);
+    if (shown->tick[0])
+        jsonl_int(&json, "last", strtoll(shown->tick, NULL, 10));
+    else
+        jsonl_null(&json, "last");
+    jsonl_text(&json, "outcome", shown->outcome);
+    jsonl_text(&json, "state", shown->state);
+    jsonl_text(&json, "origin", shown->origin);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        jsonl_int(&json, counts[i], count_of(shown, counts[i]));
+    jsonl_end(&json);
+}
+
+static void add_time(struct table *table, double at)
+{
+    char text[32];
+
+    if (at > 0 && !isinf(at))
+        table_text(table, PLAIN, text_put_time(text, sizeof text, at));
+    else
+        table_none(table);
+}
+
+static void tell_row(struct table *table, const struct shown *shown)
+{
+    bool well = strcmp(shown->state, "active") == 0;
+
+    table_text(table, PLAIN, shown->queue);
+    table_text(table, BOLD, shown->row->name);
+    table_text(table, PLAIN, shown->at);
+    table_text(table, PLAIN, shown->zone[0] ? shown->zone : "UTC");
+    add_time(table, shown->row->next);
+    add_time(table, strtod(shown->tick, NULL));
+    table_text(table, PLAIN, shown->outcome[0] ? shown->outcome : "-");
+    table_text(table, well ? PLAIN : YELLOW, shown->state);
+    table_number(table, count_of(shown, "missed") ? YELLOW : PLAIN,
+                 (uint64_t)count_of(shown, "missed"));
+}
+
+/* Page by page. */
+static int list_queue(struct cli *cli, const char *queue, struct table *table,
+                      struct later_error *err)
+{
+    struct later_crontab crontab = { .count = 1 };
+    struct later_keys keys;
+
+    if (cli_keys(cli, queue, &keys, err) < 0)
+        return -1;
+    for (size_t rank = 0; crontab.count > 0; rank += crontab.count) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply;
+        char from[24];
+
+        snprintf(from, sizeof from, "%zu", rank);
+        later_crontab_look(&cmd, &keys, from, LATER_BATCH_MAX);
+        reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
+        if (!reply)
+            return -1;
+        later_crontab_looked(reply, &crontab);
+        for (size_t i = 0; i < crontab.count; i++) {
+            struct later_crontab_row row;
+            struct shown shown;
+
+            later_crontab_row(reply, i, &row);
+            take_apart(&shown, queue, &row, crontab.now);
+            if (cli->json)
+                tell_json(&shown);
+            else
+                tell_row(table, &shown);
+        }
+        later_reply_free(reply);
+    }
+    return 0;
+}
+
+int cron_list(struct cli *cli, char **words, int count, struct later_error *err)
+{
+    static const char *const headings[] = { "QUEUE", "NAME",    "AT",    "ZONE",    "NEXT",
+                                            "LAST",  "OUTCOME", "STATE", ">MISSED", NULL };
+    const char *queue = args_text(&cli->args, "queue");
+    struct queue_list list = { 0 };
+    struct table table;
+    int status = queue ? 0 : queue_list_known(cli, &list, err);
+
+    (void)words;
+    (void)count;
+    if (status < 0)
+        return -1;
+    if (!cli->json)
+        cli_table(cli, &table, headings);
+    if (queue)
+        status = list_queue(cli, queue, &table, err);
+    for (size_t i = 0; status == 0 && i < list.count; i++) {
+        if (!strchr(list.names[i], '/'))
+            status = list_queue(cli, list.names[i], &table, err);
+    }
+    if (!cli->json)
+        table_end(&table);
+    queue_list_free(&list);
+    return status < 0 ? -1 : LATER_OK;
+}

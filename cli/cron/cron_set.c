@@ -1,0 +1,194 @@
+/* cron_set.c: `later cron set`. */
+#include "cron/cron.h"
+#include "job/document.h"
+#include "output/jsonl.h"
+#include "redis/key.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES 5 /* each fails only if a tick passes meanwhile */
+
+static int take_word(const struct cli *cli, const char *option, const char *const *words,
+                     unsigned *value, struct later_error *err)
+{
+    const char *given = args_text(&cli->args, option);
+    size_t count = 0;
+
+    for (; words[count]; count++) {
+        if (given && strcmp(given, words[count]) == 0)
+            *value = (unsigned)count;
+    }
+    if (!given || strcmp(given, words[*value]) == 0)
+        return 0;
+    return later_fail(err, LATER_E_USAGE, "--%s: %.40s is none of %s, %s, %s%s%s", option, given,
+                      words[0], words[1], words[2], words[3] ? ", " : "", words[3] ? words[3] : "");
+}
+
+static int take_seconds(const struct cli *cli, const char *option, int32_t *seconds,
+                        struct later_error *err)
+{
+    double given = *seconds;
+
+    if (cli_duration(cli, option, &given, err) < 0)
+        return -1;
+    if (given > LATER_SCHEDULE_TIME_MAX || given != (double)(int32_t)given)
+        return later_fail(err, LATER_E_USAGE, "--%s: whole seconds, at most a year", option);
+    *seconds = (int32_t)given;
+    return 0;
+}
+
+static int take_schedule(const struct cli *cli, const char *at, struct later_schedule *schedule,
+                         struct later_error *err)
+{
+    unsigned catch_up = 0, overlap = 0;
+    int64_t priority = 0;
+
+    *schedule = (struct later_schedule){ .late = LATER_SCHEDULE_LATE };
+    if (take_word(cli, "catch-up", later_catch_up_words, &catch_up, err) < 0 ||
+        take_word(cli, "overlap", later_overlap_words, &overlap, err) < 0 ||
+        take_seconds(cli, "spread", &schedule->spread, err) < 0 ||
+        take_seconds(cli, "late", &schedule->late, err) < 0 ||
+        cli_number(cli, "priority", -100, 100, &priority, err) < 0)
+        return -1;
+    schedule->catch_up = (enum later_catch_up)catch_up;
+    schedule->overlap = (enum later_overlap)overlap;
+    schedule->priority = (int32_t)priority;
+    return later_schedule_set(schedule, at, args_text(&cli->args, "zone"), err);
+}
+
+static char *make_document(const struct cli *cli, char **words, int count, size_t *len,
+                           struct later_error *err)
+{
+    struct later_document_parts parts = { .type = words[2], .text = args_flag(&cli->args, "text") };
+    int64_t attempts = 0;
+
+    if (count > 3) {
+        parts.payload = words[3];
+        parts.payload_len = strlen(words[3]);
+    }
+    if (cli_duration(cli, "timeout", &parts.timeout, err) < 0 ||
+        cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0)
+        return NULL;
+    parts.max_attempts = (uint32_t)attempts;
+    return later_document_build(&parts, cli->where.document_max, len, err);
+}
+
+/* What Redis knows of it: its clock, and the last tick. */
+static int look(struct cli *cli, const struct later_keys *keys, const char *name, double *now,
+                char *state, size_t room, struct later_error *err)
+{
+    char from[LATER_SCHEDULE_NAME_MAX + 2];
+    struct later_command cmd = { 0 };
+    struct later_crontab crontab;
+    struct later_crontab_row row;
+    struct later_reply *reply;
+
+    snprintf(from, sizeof from, "=%s", name);
+    later_crontab_look(&cmd, keys, from, 1);
+    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
+    if (!reply)
+        return -1;
+    later_crontab_looked(reply, &crontab);
+    later_crontab_row(reply, 0, &row);
+    *now = crontab.now;
+    snprintf(state, room, "%s", row.state);
+    later_reply_free(reply);
+    return 0;
+}
+
+static int put(struct cli *cli, const struct later_keys *keys, const char *name,
+               const struct later_schedule *schedule, const char *definition, size_t len,
+               int64_t *next, struct later_error *err)
+{
+    struct later_zone *zone = later_zone_open(later_schedule_zone(schedule), err);
+    enum later_put result = LATER_CRON_AGAIN;
+
+    if (!zone)
+        return -1;
+    for (int i = 0; i < TRIES && result == LATER_CRON_AGAIN; i++) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply = NULL;
+        char state[1024];
+        double now;
+
+        if (look(cli, keys, name, &now, state, sizeof state, err) == 0) {
+            *next = later_crontab_first(schedule, zone, state, now);
+            later_crontab_put(&cmd, keys, name, definition, len, *next, "set");
+            reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_PUT, err);
+        }
+        if (!reply)
+            break;
+        result = later_crontab_was_put(reply);
+        later_reply_free(reply);
+        if (result == LATER_CRON_AGAIN)
+            later_fail(err, LATER_E_LATER, "ticks pass too fast; try again");
+    }
+    later_zone_free(zone);
+    return result == LATER_CRON_AGAIN ? -1 : 0;
+}
+
+/* So that commands find a queue whose first job is yet to come. */
+static int name_queue(struct cli *cli, const char *queue, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+    struct later_reply *reply;
+
+    later_key_queues(key, later_call_prefix(cli->client));
+    later_command_begin(&cmd, 3);
+    later_command_text(&cmd, "SADD");
+    later_command_text(&cmd, key);
+    later_command_text(&cmd, queue);
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+static void tell(const struct cli *cli, const char *queue, const char *name, int64_t next)
+{
+    struct jsonl json;
+    char text[32];
+
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "queue", queue);
+        jsonl_text(&json, "name", name);
+        jsonl_int(&json, "next", next);
+        jsonl_end(&json);
+    } else {
+        printf("%s\n", text_put_time(text, sizeof text, (double)next));
+    }
+}
+
+int cron_set(struct cli *cli, char **words, int count, struct later_error *err)
+{
+    struct later_schedule schedule;
+    struct later_keys keys;
+    char *document, *definition;
+    size_t size, len;
+    int64_t next;
+    int status;
+
+    if (!later_schedule_name_valid(words[0]))
+        return later_fail(err, LATER_E_USAGE, "%.80s is no name; 1 to 64 of A-Z a-z 0-9 _ . -",
+                          words[0]);
+    if (take_schedule(cli, words[1], &schedule, err) < 0 ||
+        cli_keys(cli, cli_queue(cli), &keys, err) < 0)
+        return -1;
+    document = make_document(cli, words, count, &size, err);
+    if (!document)
+        return -1;
+    definition = later_schedule_write(&schedule, document, size, &len);
+    free(document);
+    if (!definition)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    status = put(cli, &keys, words[0], &schedule, definition, len, &next, err);
+    free(definition);
+    if (status < 0 || name_queue(cli, keys.queue, err) < 0)
+        return -1;
+    tell(cli, keys.queue, words[0], next);
+    return LATER_OK;
+}

@@ -1,0 +1,194 @@
+/* config_cron.c: the option `cron`: schedules. */
+#include "config/config_cron.h"
+
+#include "config/config_lists.h"
+#include "config/config_text.h"
+#include "job/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CRONS_MAX 5000
+
+static int no_memory(struct config_reader *in)
+{
+    return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+}
+
+static int fault(struct config_reader *in, const config_setting_t *element, const char *member,
+                 const char *what)
+{
+    const config_setting_t *setting = config_setting_get_member(element, strrchr(member, '.') + 1);
+    struct config_place place = config_read_place(in, setting ? setting : element);
+
+    return config_text_fault(&place, member, in->err, "%s", what);
+}
+
+static void free_cron(struct config_cron *cron)
+{
+    config_strings_free(CONFIG_IN_CRON, cron);
+    free(cron->definition);
+}
+
+void config_cron_free(struct config_cron *crons, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free_cron(&crons[i]);
+    free(crons);
+}
+
+/* --- one entry --- */
+
+/* When, into the schedule: `at`, or `every` as an expression. */
+static int set_when(struct config_reader *in, const config_setting_t *element,
+                    const struct config_cron *cron, struct later_schedule *schedule)
+{
+    struct later_error err;
+    char every[32];
+
+    if (!cron->at == !(cron->every > 0))
+        return fault(in, element, "cron.at", "an entry has `at` or `every`; give exactly one");
+    if (!cron->at && cron->every != (double)(int32_t)cron->every)
+        return fault(in, element, "cron.every", "not a whole number of seconds; ticks are whole");
+    snprintf(every, sizeof every, "@every %.0f", cron->every);
+    if (later_schedule_set(schedule, cron->at ? cron->at : every, cron->zone, &err) == 0)
+        return 0;
+    return fault(in, element, cron->zone && strstr(err.text, "zone") ? "cron.zone" : "cron.at",
+                 err.text);
+}
+
+static char *make_document(const struct config_cron *cron, size_t max, size_t *len,
+                           struct later_error *err)
+{
+    const struct later_document_parts parts = {
+        .type = cron->type,
+        .payload = cron->payload,
+        .payload_len = cron->payload ? strlen(cron->payload) : 0,
+        .max_attempts = cron->max_attempts,
+        .timeout = cron->timeout > 0 ? cron->timeout : 0,
+    };
+
+    return later_document_build(&parts, max, len, err);
+}
+
+static int define(struct config_reader *in, const config_setting_t *element,
+                  struct config_cron *cron)
+{
+    struct later_schedule schedule = { .catch_up = cron->catch_up,
+                                       .overlap = cron->overlap,
+                                       .spread = (int32_t)cron->spread,
+                                       .late = (int32_t)cron->late,
+                                       .priority = (int32_t)cron->priority };
+    struct later_error err;
+    char *document;
+    size_t len;
+
+    if (set_when(in, element, cron, &schedule) < 0)
+        return -1;
+    document = make_document(cron, in->draft->config.document_max, &len, &err);
+    if (!document)
+        return fault(in, element, cron->payload ? "cron.payload" : "cron.type", err.text);
+    cron->definition = later_schedule_write(&schedule, document, len, &cron->definition_len);
+    free(document);
+    return cron->definition ? 0 : no_memory(in);
+}
+
+static int check(struct config_reader *in, const config_setting_t *element,
+                 const struct config_cron *cron)
+{
+    if (!later_schedule_name_valid(cron->name))
+        return fault(in, element, "cron.name",
+                     "missing, or not a name; 1 to 64 of A-Z a-z 0-9 _ . -");
+    if (!cron->type[0])
+        return fault(in, element, "cron.type", "missing; each entry needs one");
+    if (cron->priority != (double)(int32_t)cron->priority)
+        return fault(in, element, "cron.priority", "not a whole number");
+    return 0;
+}
+
+/* --- the list --- */
+
+/* Puts an entry where it belongs: over one of the same name from an earlier file, or at the end. */
+static int place_cron(struct config_reader *in, const config_setting_t *element,
+                      struct config_cron *cron)
+{
+    struct config *config = &in->draft->config;
+    struct config_place place = config_read_place(in, element);
+    uint32_t i = 0;
+
+    while (i < config->cron_count && strcmp(config->crons[i].name, cron->name) != 0)
+        i++;
+    if (i < config->cron_count && config->crons[i].round == in->draft->round)
+        return fault(in, element, "cron.name", "another entry has this name; each needs its own");
+    if (i == CRONS_MAX)
+        return fault(in, element, "cron.name", "too many entries; at most 5000 in all files");
+    if (i < config->cron_count)
+        free_cron(&config->crons[i]);
+    cron->round = in->draft->round;
+    cron->file = place.file;
+    cron->line = place.line;
+    config->crons[i] = *cron;
+    config->cron_count += i == config->cron_count;
+    return 0;
+}
+
+static int read_cron(struct config_reader *in, config_setting_t *list, int i)
+{
+    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+    struct config_cron cron = { .name = "" };
+    int result;
+
+    if (!config_setting_is_group(element))
+        return config_read_mismatch(in, element, "cron", "a group { ... }");
+    result = config_preset(CONFIG_IN_CRON, &cron) < 0
+                 ? no_memory(in)
+                 : config_read_group(in, element, "cron", CONFIG_IN_CRON, &cron);
+    if (!cron.queue[0])
+        strcpy(cron.queue, "default");
+    if (result == 0 && (check(in, element, &cron) < 0 || define(in, element, &cron) < 0 ||
+                        place_cron(in, element, &cron) < 0))
+        result = -1;
+    if (result < 0)
+        free_cron(&cron);
+    return result;
+}
+
+int config_cron_read(struct config_reader *in, config_setting_t *list, const struct config_row *row,
+                     void *base)
+{
+    struct config *config = &in->draft->config;
+    struct config_cron *crons;
+    size_t room;
+
+    (void)base;
+    if (config_lists_check(in, list, row->path, 0, CRONS_MAX, false) < 0)
+        return -1;
+    room = config->cron_count + (size_t)config_setting_length(list) + 1;
+    crons = realloc(config->crons, room * sizeof *crons);
+    if (!crons)
+        return no_memory(in);
+    config->crons = crons;
+    for (int i = 0; i < config_setting_length(list); i++) {
+        if (read_cron(in, list, i) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int config_cron_finish(struct config *config, struct later_error *err)
+{
+    for (uint32_t i = 0; i < config->cron_count; i++) {
+        struct config_cron *cron = &config->crons[i];
+        struct config_place place = { cron->file, cron->line };
+        uint32_t shards;
+
+        if (!config_serves(config, cron->queue, &shards))
+            return config_text_fault(&place, "cron.queue", err,
+                                     "queue %s is not served here, so nobody would fire %s; name "
+                                     "it in queues as well",
+                                     cron->queue, cron->name);
+        cron->file = NULL; /* it goes with the text that was read */
+    }
+    return 0;
+}

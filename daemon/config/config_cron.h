@@ -1,0 +1,18 @@
+/* config_cron.h: the option `cron`: schedules. */
+#ifndef LATERD_CONFIG_CRON_H
+#define LATERD_CONFIG_CRON_H
+
+#include "config/config_read.h"
+
+/* Adds to the entries of earlier files; one of the same name takes the earlier one's place. Returns
+ * 0 or -1. */
+int config_cron_read(struct config_reader *in, config_setting_t *list, const struct config_row *row,
+                     void *base);
+
+/* When all is read: is the queue of each served here? Returns 0, or -1 with *err. */
+int config_cron_finish(struct config *config, struct later_error *err);
+
+/* Frees them. NULL is fine. */
+void config_cron_free(struct config_cron *crons, uint32_t count);
+
+#endif

@@ -1,0 +1,307 @@
+/* ticker.c: pushes the jobs of schedules when they are due. */
+#include "queues/ticker_inner.h"
+
+#include "base/clock.h"
+#include "log.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define FIRE_MAX    100  /* schedules in one look */
+#define CHANCE      0.05 /* seconds that hosts wait by chance */
+#define LEAST_WAIT  0.005
+#define AFTER_FAULT 1.0
+#define MINUTE      60.0
+
+/* --- calls --- */
+
+static void destroy(struct ticker *ticker)
+{
+    free(ticker->queues);
+    free(ticker->origin);
+    free(ticker);
+}
+
+bool ticker_send(struct ticker_queue *queue, struct later_command *cmd, int script,
+                 later_answer_fn *answered)
+{
+    struct ticker *ticker = queue->ticker;
+    bool sent = link_send(ticker->link, cmd, script, LINK_TIMEOUT, answered, queue) == 0;
+
+    ticker->asked += sent;
+    return sent;
+}
+
+bool ticker_over(struct ticker *ticker)
+{
+    bool freed = ticker->freed;
+
+    ticker->asked--;
+    if (freed && ticker->asked == 0)
+        destroy(ticker);
+    return freed;
+}
+
+/* --- when --- */
+
+static double by_chance(void)
+{
+    uint16_t random = 0;
+
+    return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random
+               ? CHANCE * random / UINT16_MAX
+               : 0;
+}
+
+static void set_timer(struct event *timer, double wait)
+{
+    struct timeval tv = { (time_t)wait, (suseconds_t)((wait - (double)(time_t)wait) * 1e6) };
+
+    evtimer_add(timer, &tv);
+}
+
+static void arm(struct ticker_queue *queue, double seconds)
+{
+    if (seconds < 0) {
+        evtimer_del(queue->timer);
+        return;
+    }
+    seconds += queue->was_first ? 0 : by_chance();
+    set_timer(queue->timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
+}
+
+void ticker_told(struct ticker *ticker, const char *name, double seconds)
+{
+    for (size_t i = 0; i < ticker->queue_count; i++) {
+        struct ticker_queue *queue = &ticker->queues[i];
+
+        if (strcmp(queue->keys.queue, name) == 0 && !queue->looking && queue->firing == 0)
+            arm(queue, seconds);
+    }
+}
+
+/* --- firing --- */
+
+/* Those that are kept are the ticker's; *own is set for one that the caller has to free. */
+static struct later_zone *zone_of(struct ticker *ticker, const char *name, bool *own,
+                                  struct later_error *err)
+{
+    struct later_zone *zone;
+
+    *own = false;
+    for (size_t i = 0; i < ticker->zone_count; i++) {
+        if (strcmp(ticker->zones[i].name, name) == 0)
+            return ticker->zones[i].zone;
+    }
+    zone = later_zone_open(name, err);
+    if (zone && ticker->zone_count < TICKER_ZONES_MAX) {
+        snprintf(ticker->zones[ticker->zone_count].name, LATER_ZONE_MAX + 1, "%s", name);
+        ticker->zones[ticker->zone_count++].zone = zone;
+    } else {
+        *own = zone != NULL;
+    }
+    return zone;
+}
+
+static void tell(const struct ticker_queue *queue, const struct later_fired *fired)
+{
+    if (strcmp(fired->outcome, "FIRED") == 0)
+        log_line(LOG_DEBUG, "queue %s: pushed %s", queue->keys.queue, fired->id);
+    else if (strcmp(fired->outcome, "MOVED") != 0)
+        log_line(LOG_DEBUG, "queue %s: a tick was not pushed: %s", queue->keys.queue,
+                 fired->outcome);
+}
+
+static void on_fired(void *arg, struct later_answer *answer)
+{
+    struct ticker_queue *queue = arg;
+    struct later_fired fired;
+
+    if (ticker_over(queue->ticker))
+        return;
+    queue->firing--;
+    if (answer->outcome == LATER_REFUSED)
+        fault_note(&queue->fault, LOG_WARN, "redis refuses to fire schedules of queue %s: %s",
+                   queue->keys.queue, answer->text);
+    if (answer->outcome != LATER_ANSWERED) {
+        if (queue->firing == 0)
+            arm(queue, AFTER_FAULT);
+        return;
+    }
+    fault_over(&queue->fault);
+    later_crontab_fired(answer->reply, &fired);
+    tell(queue, &fired);
+    queue->was_first = strcmp(fired.outcome, "MOVED") != 0;
+    queue->now = fired.now - later_clock();
+    if (queue->firing == 0)
+        arm(queue, fired.next);
+}
+
+/* Works out what a schedule is to do, and has it done. False: it cannot be. */
+static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row, double now)
+{
+    struct later_schedule schedule;
+    struct later_firing firing;
+    struct later_error err;
+    struct later_command cmd = { 0 };
+    struct later_zone *zone = NULL;
+    bool own = false, sent;
+
+    if (later_schedule_read(&schedule, row->lines, &err) == 0)
+        zone = zone_of(queue->ticker, later_schedule_zone(&schedule), &own, &err);
+    if (!zone) {
+        fault_note(&queue->fault, LOG_WARN, "queue %s: schedule %.64s is not fired here: %s",
+                   queue->keys.queue, row->name, err.text);
+        return false;
+    }
+    later_schedule_fire(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now, &firing);
+    if (firing.missed > 0)
+        log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
+                 queue->keys.queue, row->name, (unsigned)firing.missed);
+    later_crontab_fire(&cmd, &queue->keys, row, &firing);
+    sent = ticker_send(queue, &cmd, LATER_SCRIPT_CRON_FIRE, on_fired);
+    queue->firing += sent;
+    if (own)
+        later_zone_free(zone);
+    return sent;
+}
+
+static void on_look(void *arg, struct later_answer *answer)
+{
+    struct ticker_queue *queue = arg;
+    struct later_crontab crontab;
+    struct later_crontab_row row;
+    bool stuck = false;
+
+    if (ticker_over(queue->ticker))
+        return;
+    queue->looking = false;
+    if (answer->outcome != LATER_ANSWERED) {
+        arm(queue, AFTER_FAULT);
+        return;
+    }
+    later_crontab_looked(answer->reply, &crontab);
+    queue->now = crontab.now - later_clock();
+    queue->was_first = queue->was_first && crontab.count > 0;
+    for (size_t i = 0; i < crontab.count; i++) {
+        later_crontab_row(answer->reply, i, &row);
+        stuck = !fire(queue, &row, crontab.now) || stuck;
+    }
+    if (queue->firing == 0)
+        arm(queue, stuck ? AFTER_FAULT : crontab.next);
+    link_flush(queue->ticker->link);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct ticker_queue *queue = arg;
+    struct later_command cmd = { 0 };
+
+    (void)fd;
+    (void)what;
+    if (queue->ticker->paused || !link_is_up(queue->ticker->link)) {
+        arm(queue, AFTER_FAULT);
+        return;
+    }
+    later_crontab_look(&cmd, &queue->keys, "due", FIRE_MAX);
+    queue->looking = ticker_send(queue, &cmd, LATER_SCRIPT_CRON_LOOK, on_look);
+    link_flush(queue->ticker->link);
+}
+
+/* --- the whole --- */
+
+void ticker_link_up(struct ticker *ticker)
+{
+    for (size_t i = 0; i < ticker->queue_count; i++)
+        ticker_load(&ticker->queues[i]);
+    set_timer(ticker->minute, MINUTE);
+}
+
+static void on_minute(evutil_socket_t fd, short what, void *arg)
+{
+    struct ticker *ticker = arg;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < ticker->queue_count; i++)
+        ticker_refresh(&ticker->queues[i]);
+    link_flush(ticker->link);
+    set_timer(ticker->minute, MINUTE);
+}
+
+void ticker_pause(struct ticker *ticker, bool paused)
+{
+    ticker->paused = paused;
+}
+
+static bool known(const struct ticker *ticker, const char *name)
+{
+    for (size_t i = 0; i < ticker->queue_count; i++) {
+        if (strcmp(ticker->queues[i].keys.queue, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Every queue of every pool once; a schedule is never of a shard. */
+static int add_queues(struct ticker *ticker, struct event_base *base)
+{
+    const struct config *config = ticker->config;
+    size_t most = 1;
+
+    for (uint32_t p = 0; p < config->pool_count; p++)
+        most += config->pools[p].queue_count;
+    ticker->queues = calloc(most, sizeof *ticker->queues);
+    for (uint32_t p = 0; ticker->queues && p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            struct ticker_queue *queue = &ticker->queues[ticker->queue_count];
+            const char *name = config->pools[p].queues[q].name;
+
+            if (strchr(name, '/') || known(ticker, name))
+                continue;
+            queue->ticker = ticker;
+            later_keys_init(&queue->keys, config->redis.prefix, name);
+            queue->timer = evtimer_new(base, on_timer, queue);
+            if (!queue->timer)
+                return -1;
+            ticker->queue_count++;
+        }
+    }
+    return ticker->queues ? 0 : -1;
+}
+
+struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
+                          const char *host, struct later_error *err)
+{
+    struct ticker *ticker = calloc(1, sizeof *ticker);
+    bool ok = ticker != NULL;
+
+    if (ok) {
+        *ticker = (struct ticker){ .config = config, .link = link };
+        ok = asprintf(&ticker->origin, "config:%s", host) >= 0 && add_queues(ticker, base) == 0 &&
+             (ticker->minute = evtimer_new(base, on_minute, ticker)) != NULL;
+    }
+    if (ok)
+        return ticker;
+    later_fail(err, LATER_E_SYSTEM, "no memory");
+    ticker_free(ticker);
+    return NULL;
+}
+
+void ticker_free(struct ticker *ticker)
+{
+    if (!ticker)
+        return;
+    for (size_t i = 0; i < ticker->queue_count; i++)
+        event_free(ticker->queues[i].timer);
+    if (ticker->minute)
+        event_free(ticker->minute);
+    for (size_t i = 0; i < ticker->zone_count; i++)
+        later_zone_free(ticker->zones[i].zone);
+    ticker->freed = true;
+    if (ticker->asked == 0)
+        destroy(ticker);
+}

@@ -1,0 +1,35 @@
+/*
+ * ticker.h: pushes the jobs of schedules when they are due.
+ *
+ * The migrator's answers say when a queue's next tick is; then the schedules whose tick has come
+ * are read, what each is to do is worked out (cron/schedule.h), and scripts/cron_fire.lua does it,
+ * if it is still so. Any number of hosts may try: one succeeds. Each waits by chance up to 50 ms,
+ * but the one that fired last, so that mostly one asks. Redis's clock alone decides.
+ *
+ * The schedules of the configuration are put when the link is up, and once a minute it is said that
+ * they are still there. Those that this host has put and has no more go.
+ */
+#ifndef LATERD_TICKER_H
+#define LATERD_TICKER_H
+
+#include "link/link.h"
+
+struct event_base;
+struct ticker;
+
+/* host: what its schedules are marked with. All is borrowed. NULL with *err. */
+struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
+                          const char *host, struct later_error *err);
+/* NULL is fine. */
+void ticker_free(struct ticker *ticker);
+
+/* The link is up. */
+void ticker_link_up(struct ticker *ticker);
+
+/* Nothing is fired while it is paused. */
+void ticker_pause(struct ticker *ticker, bool paused);
+
+/* A queue's next tick is in so many seconds; < 0: there is none. */
+void ticker_told(struct ticker *ticker, const char *queue, double seconds);
+
+#endif

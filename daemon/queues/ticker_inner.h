@@ -1,0 +1,54 @@
+/* ticker_inner.h: what the files of ticker share. */
+#ifndef LATERD_TICKER_INNER_H
+#define LATERD_TICKER_INNER_H
+
+#include "queues/ticker.h"
+
+#include "fault.h"
+#include "queue/crontab.h"
+
+#define TICKER_ZONES_MAX 64 /* are kept open; others are read each time */
+
+struct event;
+
+struct ticker_queue {
+    struct ticker *ticker;
+    struct later_keys keys;
+    struct event *timer; /* at the next tick */
+    bool looking;
+    size_t firing;  /* calls without an answer */
+    bool was_first; /* it fired the last tick */
+    double now;     /* Redis's clock minus ours, as of the last answer */
+    size_t rank;    /* of the next page that is looked through */
+    bool loading;
+    bool again; /* something was not put */
+    struct fault fault;
+};
+
+struct ticker {
+    const struct config *config;
+    struct link *link;
+    char *origin; /* config:HOST */
+    struct ticker_queue *queues;
+    size_t queue_count;
+    struct event *minute;
+    struct {
+        char name[LATER_ZONE_MAX + 1];
+        struct later_zone *zone;
+    } zones[TICKER_ZONES_MAX];
+    size_t zone_count;
+    size_t asked; /* calls without an answer: they come through a link that outlives us */
+    bool paused, freed;
+};
+
+/* Sends a call; `answered` gets the queue. The last answer frees a ticker that is to go: then
+ * ticker_over() is true and nothing else may be done. */
+bool ticker_send(struct ticker_queue *queue, struct later_command *cmd, int script,
+                 later_answer_fn *answered);
+bool ticker_over(struct ticker *ticker);
+
+/* ticker_load.c: puts the queue's schedules of the configuration; says that they are there. */
+void ticker_load(struct ticker_queue *queue);
+void ticker_refresh(struct ticker_queue *queue);
+
+#endif

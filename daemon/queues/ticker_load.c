@@ -1,0 +1,196 @@
+/* ticker_load.c: the schedules of the configuration, and those that it has no more. */
+#include "queues/ticker_inner.h"
+
+#include "base/clock.h"
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_of(const struct ticker_queue *queue, const struct config_cron *cron)
+{
+    return strcmp(cron->queue, queue->keys.queue) == 0;
+}
+
+static const struct config_cron *find(const struct ticker_queue *queue, const char *name)
+{
+    const struct config *config = queue->ticker->config;
+
+    for (uint32_t i = 0; i < config->cron_count; i++) {
+        if (is_of(queue, &config->crons[i]) && strcmp(config->crons[i].name, name) == 0)
+            return &config->crons[i];
+    }
+    return NULL;
+}
+
+/* --- put --- */
+
+static void on_put(void *arg, struct later_answer *answer)
+{
+    struct ticker_queue *queue = arg;
+
+    if (ticker_over(queue->ticker))
+        return;
+    if (answer->outcome == LATER_REFUSED)
+        log_line(LOG_WARN, "redis refuses a schedule of queue %s: %s", queue->keys.queue,
+                 answer->text);
+    if (answer->outcome != LATER_ANSWERED ||
+        later_crontab_was_put(answer->reply) == LATER_CRON_AGAIN)
+        queue->again = true;
+}
+
+static void put(struct ticker_queue *queue, const struct config_cron *cron)
+{
+    struct later_schedule schedule;
+    struct later_command cmd = { 0 };
+    struct later_error err;
+    struct later_zone *zone = NULL;
+
+    if (later_schedule_read(&schedule, cron->definition, &err) == 0)
+        zone = later_zone_open(later_schedule_zone(&schedule), &err);
+    if (!zone) {
+        log_line(LOG_WARN, "schedule %s: %s", cron->name, err.text);
+        return;
+    }
+    later_crontab_put(&cmd, &queue->keys, cron->name, cron->definition, cron->definition_len,
+                      later_crontab_first(&schedule, zone, "", later_clock() + queue->now),
+                      queue->ticker->origin);
+    ticker_send(queue, &cmd, LATER_SCRIPT_CRON_PUT, on_put);
+    later_zone_free(zone);
+}
+
+static void put_all(struct ticker_queue *queue)
+{
+    const struct config *config = queue->ticker->config;
+
+    queue->again = false;
+    for (uint32_t i = 0; i < config->cron_count; i++) {
+        if (is_of(queue, &config->crons[i]))
+            put(queue, &config->crons[i]);
+    }
+}
+
+/* --- drop --- */
+
+static void on_dropped(void *arg, struct later_answer *answer)
+{
+    struct ticker_queue *queue = arg;
+
+    (void)answer;
+    (void)ticker_over(queue->ticker);
+}
+
+/* What this host has put, and its configuration has no more. Returns whether it goes. */
+static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row)
+{
+    struct later_command cmd = { 0 };
+    char origin[320];
+
+    later_schedule_value(row->state, "origin", origin, sizeof origin);
+    if (strcmp(origin, queue->ticker->origin) != 0 || find(queue, row->name))
+        return false;
+    log_line(LOG_INFO, "queue %s: schedule %.64s is no more in the configuration, and goes",
+             queue->keys.queue, row->name);
+    later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name, origin, 1);
+    return ticker_send(queue, &cmd, LATER_SCRIPT_CRON_MOVE, on_dropped);
+}
+
+/* --- page by page --- */
+
+static void look(struct ticker_queue *queue);
+
+static void on_page(void *arg, struct later_answer *answer)
+{
+    struct ticker_queue *queue = arg;
+    struct later_crontab crontab;
+    struct later_crontab_row row;
+    size_t gone = 0;
+
+    if (ticker_over(queue->ticker))
+        return;
+    queue->loading = false;
+    if (answer->outcome != LATER_ANSWERED) {
+        queue->again = true;
+        return;
+    }
+    later_crontab_looked(answer->reply, &crontab);
+    queue->now = crontab.now - later_clock();
+    for (size_t i = 0; i < crontab.count; i++) {
+        later_crontab_row(answer->reply, i, &row);
+        gone += drop(queue, &row);
+    }
+    queue->rank += crontab.count - gone;
+    if (crontab.count > 0)
+        look(queue);
+    else
+        put_all(queue);
+    link_flush(queue->ticker->link);
+}
+
+static void look(struct ticker_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    char rank[24];
+
+    snprintf(rank, sizeof rank, "%zu", queue->rank);
+    later_crontab_look(&cmd, &queue->keys, rank, LATER_BATCH_MAX);
+    queue->loading = ticker_send(queue, &cmd, LATER_SCRIPT_CRON_LOOK, on_page);
+    queue->again = !queue->loading;
+}
+
+void ticker_load(struct ticker_queue *queue)
+{
+    if (queue->loading)
+        return;
+    queue->rank = 0;
+    look(queue);
+    link_flush(queue->ticker->link);
+}
+
+/* --- once a minute --- */
+
+/* Which of them have gone, another host may have dropped them, is put again with all others. */
+static void on_seen(void *arg, struct later_answer *answer)
+{
+    struct ticker_queue *queue = arg;
+    size_t count = later_reply_count(answer->reply);
+
+    if (ticker_over(queue->ticker))
+        return;
+    for (size_t i = 0; answer->outcome == LATER_ANSWERED && i < count && !queue->again; i++)
+        queue->again = later_reply_int(later_reply_at(answer->reply, i)) == 0;
+    if (queue->again)
+        ticker_load(queue);
+}
+
+static void say_seen(struct ticker_queue *queue, const char *const *names, size_t count)
+{
+    struct later_command cmd = { 0 };
+
+    if (count == 0)
+        return;
+    later_crontab_move(&cmd, &queue->keys, LATER_CRON_SEEN, names, NULL, count);
+    ticker_send(queue, &cmd, LATER_SCRIPT_CRON_MOVE, on_seen);
+}
+
+void ticker_refresh(struct ticker_queue *queue)
+{
+    const struct config *config = queue->ticker->config;
+    const char *names[LATER_BATCH_MAX];
+    size_t count = 0;
+
+    if (queue->again) {
+        ticker_load(queue);
+        return;
+    }
+    for (uint32_t i = 0; i < config->cron_count; i++) {
+        if (!is_of(queue, &config->crons[i]))
+            continue;
+        names[count++] = config->crons[i].name;
+        if (count == LATER_BATCH_MAX) {
+            say_seen(queue, names, count);
+            count = 0;
+        }
+    }
+    say_seen(queue, names, count);
+}

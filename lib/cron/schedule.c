@@ -1,0 +1,211 @@
+/* schedule.c: a periodic job. */
+#include "cron/schedule.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const later_catch_up_words[] = { "last", "none", "all", NULL };
+const char *const later_overlap_words[] = { "allow", "skip", "replace", "queue", NULL };
+
+bool later_schedule_name_valid(const char *name)
+{
+    size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+
+    return len > 0 && len <= LATER_SCHEDULE_NAME_MAX && !name[len];
+}
+
+const char *later_schedule_zone(const struct later_schedule *schedule)
+{
+    if (schedule->zone[0])
+        return schedule->zone;
+    return schedule->expr.zone[0] ? schedule->expr.zone : "UTC";
+}
+
+static int set_text(char *out, size_t room, const char *text, const char *what,
+                    struct later_error *err)
+{
+    if (strlen(text) >= room)
+        return later_fail(err, LATER_E_DATA, "%s has more than %zu bytes", what, room - 1);
+    strcpy(out, text);
+    return 0;
+}
+
+static int set_texts(struct later_schedule *schedule, const char *at, const char *zone,
+                     struct later_error *err)
+{
+    if (strpbrk(at, "\r\n"))
+        return later_fail(err, LATER_E_DATA, "an expression is one line");
+    if (set_text(schedule->at, sizeof schedule->at, at, "an expression", err) < 0 ||
+        set_text(schedule->zone, sizeof schedule->zone, zone, "a zone", err) < 0 ||
+        later_expression_read(&schedule->expr, at, err) < 0)
+        return -1;
+    if (zone[0] && schedule->expr.zone[0] && strcmp(zone, schedule->expr.zone) != 0)
+        return later_fail(err, LATER_E_DATA, "the zone is said twice: %s, and %s in the expression",
+                          zone, schedule->expr.zone);
+    return 0;
+}
+
+int later_schedule_set(struct later_schedule *schedule, const char *at, const char *zone,
+                       struct later_error *err)
+{
+    struct later_zone *opened;
+
+    if (set_texts(schedule, at, zone ? zone : "", err) < 0)
+        return -1;
+    opened = later_zone_open(later_schedule_zone(schedule), err);
+    later_zone_free(opened);
+    return opened ? 0 : -1;
+}
+
+/* --- the definition --- */
+
+char *later_schedule_write(const struct later_schedule *schedule, const char *document, size_t size,
+                           size_t *len)
+{
+    char *out = NULL;
+    FILE *file = open_memstream(&out, len);
+
+    if (!file)
+        return NULL;
+    fprintf(file, "at=%s\n", schedule->at);
+    if (schedule->zone[0])
+        fprintf(file, "zone=%s\n", schedule->zone);
+    if (schedule->catch_up != LATER_CATCH_UP_LAST)
+        fprintf(file, "catch_up=%s\n", later_catch_up_words[schedule->catch_up]);
+    if (schedule->overlap != LATER_OVERLAP_ALLOW)
+        fprintf(file, "overlap=%s\n", later_overlap_words[schedule->overlap]);
+    if (schedule->spread > 0)
+        fprintf(file, "spread=%" PRId32 "\n", schedule->spread);
+    if (schedule->late != LATER_SCHEDULE_LATE)
+        fprintf(file, "late=%" PRId32 "\n", schedule->late);
+    if (schedule->priority != 0)
+        fprintf(file, "priority=%" PRId32 "\n", schedule->priority);
+    fputc('\n', file);
+    fwrite(document, 1, size, file);
+    if (fclose(file) != 0) {
+        free(out);
+        return NULL;
+    }
+    return out;
+}
+
+char *later_schedule_value(const char *lines, const char *tag, char *out, size_t room)
+{
+    size_t tag_len = strlen(tag);
+
+    out[0] = '\0';
+    while (*lines) {
+        size_t len = strcspn(lines, "\n");
+
+        if (len > tag_len && lines[tag_len] == '=' && memcmp(lines, tag, tag_len) == 0) {
+            snprintf(out, room, "%.*s", (int)(len - tag_len - 1), lines + tag_len + 1);
+            return out;
+        }
+        lines += len + (lines[len] == '\n');
+    }
+    return out;
+}
+
+/* The place of a word; the first one where it is another. */
+static int word_index(const char *const *words, const char *word)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], word) == 0)
+            return i;
+    }
+    return 0;
+}
+
+static int32_t read_number(const char *lines, const char *tag, long least, long most,
+                           int32_t otherwise)
+{
+    char text[32], *end;
+    long number = strtol(later_schedule_value(lines, tag, text, sizeof text), &end, 10);
+
+    return text[0] && !*end && number >= least && number <= most ? (int32_t)number : otherwise;
+}
+
+int later_schedule_read(struct later_schedule *schedule, const char *lines, struct later_error *err)
+{
+    char at[LATER_EXPRESSION_MAX + 2], zone[LATER_ZONE_MAX + 2], word[16];
+
+    *schedule = (struct later_schedule){
+        .spread = read_number(lines, "spread", 0, LATER_SCHEDULE_TIME_MAX, 0),
+        .late = read_number(lines, "late", 0, LATER_SCHEDULE_TIME_MAX, LATER_SCHEDULE_LATE),
+        .priority = read_number(lines, "priority", -100, 100, 0)
+    };
+    schedule->catch_up = (enum later_catch_up)word_index(
+        later_catch_up_words, later_schedule_value(lines, "catch_up", word, sizeof word));
+    schedule->overlap = (enum later_overlap)word_index(
+        later_overlap_words, later_schedule_value(lines, "overlap", word, sizeof word));
+    return set_texts(schedule, later_schedule_value(lines, "at", at, sizeof at),
+                     later_schedule_value(lines, "zone", zone, sizeof zone), err);
+}
+
+/* --- a tick --- */
+
+/* A number for each schedule and tick, the same on every host: FNV-1a of 64 bits (Fowler, Noll,
+ * Vo). */
+static uint64_t hash(const char *name, int64_t tick)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    char text[32];
+
+    for (; *name; name++)
+        sum = (sum ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    snprintf(text, sizeof text, ":%" PRId64, tick);
+    for (const char *c = text; *c; c++)
+        sum = (sum ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    return sum ^ sum >> 32;
+}
+
+/* Cut where the next tick begins. */
+static int32_t delay_of(const struct later_schedule *schedule, const char *name,
+                        const struct later_firing *firing)
+{
+    int64_t most = schedule->spread;
+
+    if (firing->more && firing->next - firing->tick < most)
+        most = firing->next - firing->tick;
+    return most > 0 ? (int32_t)(hash(name, firing->tick) % (uint64_t)most) : 0;
+}
+
+/* The first tick that is not missed, by the policy: `due` if none is. May lie ahead. */
+static bool first_wanted(const struct later_schedule *schedule, const struct later_zone *zone,
+                         int64_t due, int64_t now, int64_t *first)
+{
+    int64_t from = due - 1;
+
+    if (schedule->catch_up == LATER_CATCH_UP_LAST)
+        return later_tick_last(&schedule->expr, zone, due - 1, now, first);
+    if (schedule->catch_up == LATER_CATCH_UP_NONE) {
+        from = now - schedule->late - 1;
+    } else {
+        if (from < now - LATER_SCHEDULE_WINDOW)
+            from = now - LATER_SCHEDULE_WINDOW;
+        from = later_tick_after(&schedule->expr, zone, from, now, LATER_SCHEDULE_ALL_MAX);
+    }
+    return later_tick_next(&schedule->expr, zone, from, first);
+}
+
+void later_schedule_fire(const struct later_schedule *schedule, const struct later_zone *zone,
+                         const char *name, int64_t due, int64_t now, struct later_firing *firing)
+{
+    int64_t first = due;
+
+    *firing = (struct later_firing){ .more = true };
+    if (now - due > schedule->late)
+        firing->more = first_wanted(schedule, zone, due, now, &first);
+    if (first > due)
+        firing->missed =
+            later_tick_count(&schedule->expr, zone, due - 1, first - 1, LATER_SCHEDULE_MISSED);
+    firing->push = firing->more && first <= now;
+    firing->tick = first;
+    firing->next = first;
+    if (!firing->push)
+        return;
+    firing->more = later_tick_next(&schedule->expr, zone, first, &firing->next);
+    firing->delay = delay_of(schedule, name, firing);
+}

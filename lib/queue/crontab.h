@@ -1,0 +1,70 @@
+/*
+ * crontab.h: the schedules of a queue in Redis, as pure encoders and decoders (queue.h says how
+ * they are used). The scripts' heads (scripts/cron_*.lua) say what each does.
+ */
+#ifndef LATER_CRONTAB_H
+#define LATER_CRONTAB_H
+
+#include "cron/schedule.h"
+#include "queue/queue.h"
+
+#include <math.h>
+
+#define LATER_DIGEST_LEN 40
+
+/* --- look --- */
+
+/* from: "due", a rank, or "=NAME". limit: 1 … LATER_BATCH_MAX. */
+void later_crontab_look(struct later_command *cmd, const struct later_keys *keys, const char *from,
+                        size_t limit);
+
+/* Borrowed from the reply. */
+struct later_crontab_row {
+    const char *name;
+    double next; /* UNIX time; INFINITY: none */
+    const char *digest, *lines, *state;
+};
+
+struct later_crontab {
+    double now;  /* Redis's clock */
+    double next; /* seconds until the next tick; < 0 = none */
+    size_t count;
+};
+
+void later_crontab_looked(const struct later_reply *reply, struct later_crontab *crontab);
+void later_crontab_row(const struct later_reply *reply, size_t i, struct later_crontab_row *row);
+
+/* --- put --- */
+
+/* definition: of later_schedule_write(). next: UNIX time; < 0: none. */
+void later_crontab_put(struct later_command *cmd, const struct later_keys *keys, const char *name,
+                       const char *definition, size_t len, int64_t next, const char *origin);
+
+enum later_put { LATER_CRON_PUT, LATER_CRON_SAME, LATER_CRON_AGAIN };
+enum later_put later_crontab_was_put(const struct later_reply *reply);
+
+/* The first tick after the present and after the last tick that `state` knows of; < 0: none. */
+int64_t later_crontab_first(const struct later_schedule *schedule, const struct later_zone *zone,
+                            const char *state, double now);
+
+/* --- move --- */
+
+enum later_move { LATER_CRON_PAUSE, LATER_CRON_RESUME, LATER_CRON_DROP, LATER_CRON_SEEN };
+
+/* One of 1 … LATER_BATCH_MAX names. with: of resume the next tick, of drop an origin; NULL = "". */
+void later_crontab_move(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_move what, const char *const *names, const char *with,
+                        size_t count);
+
+/* --- fire --- */
+
+void later_crontab_fire(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_crontab_row *row, const struct later_firing *firing);
+
+struct later_fired {
+    const char *outcome, *id; /* FIRED … ; borrowed from the reply */
+    double now, next;         /* as in later_crontab */
+};
+void later_crontab_fired(const struct later_reply *reply, struct later_fired *fired);
+
+#endif

@@ -1,0 +1,133 @@
+-- cron_fire: push the job of a tick, and move its schedule to the next, in one step
+-- KEYS   cron crontab ready delayed dead jobs records wake paused stats
+-- ARGV   name expected digest tick following missed delay
+-- reply  what came of it, the job's id or '', the present, seconds until the next tick of all
+--        ('' = none)
+--
+-- Does something only if `expected` is the schedule's next tick and has come, and `digest` is the
+-- SHA-1 of its definition: else MOVED, and somebody else has fired it, or it was changed. So a tick
+-- is pushed once however many callers there are, and nobody's clock can be early.
+--
+-- tick       what to push: `expected`, or a later one that has come; '' none
+-- following  then the next tick; '' there is none any more
+-- missed     how many ticks are left out: counted
+-- delay      seconds after the tick at which the job is due
+--
+-- FIRED; SKIPPED: its last job stands in the way (`overlap`); EXISTS: there is a job of this id;
+-- FULL: as push; MISSED: tick is ''; STALE: no configuration has it any more, though it came from
+-- one: nothing is pushed. The job's id is cron:NAME:TICK.
+
+-- @include now
+-- @include guard
+-- @include record
+-- @include crontab
+-- @include place
+-- @include where
+-- @include count
+
+local at = whole(expected, 0, 1e12)
+local ticks, moves = whole(tick, 0, 1e12), whole(following, 0, 1e12)
+local left_out, wait = whole(missed, 0, 1e12), number(delay, 0, 1e9)
+if not at or not left_out or not wait or tick ~= '' and (not ticks or ticks < at or ticks > now)
+    or following ~= '' and (not moves or moves <= (ticks or at)) then
+    return redis.error_reply('ERR cron_fire: expected <= tick <= the present, tick < following; '
+        .. 'missed and delay are numbers')
+end
+guard(1, { cron, ready, delayed, dead }, { crontab, jobs, stats })
+
+local function until_next()
+    local first = redis.call('ZRANGE', cron, 0, 0, 'WITHSCORES')[2]
+    return first and first ~= 'inf' and string.format('%.6f', math.max(0, first - now)) or ''
+end
+local function answer(outcome, id)
+    return { outcome, id, string.format('%.6f', now), until_next() }
+end
+
+local definition, state = schedule_of(name)
+if at > now or not definition or tonumber(redis.call('ZSCORE', cron, name) or '') ~= at
+    or redis.sha1hex(definition) ~= digest then
+    return answer('MOVED', '')
+end
+
+-- Not seen for ten minutes by who has it in a configuration: it rests. For a week: it goes.
+local seen = number(value_of(state, 'seen') or '', 0, 1e12) or now
+local stale = string.find(value_of(state, 'origin') or '', '^config:') and now - seen > 600
+if stale and now - seen > 604800 then
+    redis.call('HDEL', crontab, name, name .. ':state')
+    redis.call('ZREM', cron, name)
+    return answer('STALE', '')
+end
+
+local head = head_of(definition)
+local last = value_of(state, 'id')
+local last_state = last and redis.call('HEXISTS', jobs, last) == 1 and where(last) or ''
+local waiting = last_state == 'ready' or last_state == 'delayed'
+
+-- Why the tick is not pushed, or nil.
+local function obstacle(id)
+    local overlap = value_of(head, 'overlap')
+    local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
+    if stale then
+        return 'STALE'
+    elseif tick == '' then
+        return 'MISSED'
+    elseif redis.call('HEXISTS', jobs, id) == 1 then
+        return 'EXISTS'
+    elseif overlap == 'skip' and (waiting or last_state == 'reserved')
+        or overlap == 'queue' and waiting then
+        return 'SKIPPED'
+    elseif limit > 0 and redis.call('HLEN', jobs) >= limit then
+        return 'FULL'
+    end
+    return nil
+end
+
+-- The one that waits for nothing any more: its place is taken by the new one.
+local function replace_last()
+    redis.call('ZREM', last_state == 'ready' and ready or delayed, last)
+    redis.call('HDEL', jobs, last)
+    keep_records({ last }, { '' })
+    count(stats, 'cancelled', 1)
+end
+
+local function push(id)
+    local priority = whole(value_of(head, 'priority') or '', -100, 100) or 0
+    local due = ticks + wait
+    redis.call('HSET', jobs, id, string.sub(definition, #head + 2)) -- a full Redis refuses it
+    if value_of(head, 'overlap') == 'replace' and waiting then
+        replace_last()
+    end
+    if priority ~= 0 then
+        keep_records({ id }, { 'p=' .. priority .. '\n' })
+    end
+    if wait > 0 and due > now then
+        place({}, { due, id })
+    else
+        place({ now + 0.000001 - priority * 1000000, id }, {})
+    end
+    count(stats, 'pushed', 1)
+end
+
+local function add(tag, n)
+    if n > 0 then
+        state = with_value(state, tag, string.format('%.0f', count_of(state, tag) + n))
+    end
+end
+
+local id = tick ~= '' and 'cron:' .. name .. ':' .. tick or ''
+local outcome = obstacle(id) or 'FIRED'
+if outcome == 'FIRED' then
+    push(id)
+    state = with_value(state, 'id', id)
+end
+add('fired', outcome == 'FIRED' and 1 or 0)
+add('skipped', (outcome == 'SKIPPED' or outcome == 'FULL') and 1 or 0)
+add('missed', left_out + (outcome == 'STALE' and tick ~= '' and 1 or 0))
+state = with_value(state, 'tick', tick ~= '' and tick or expected)
+state = with_value(state, 'outcome', string.lower(outcome))
+redis.call('ZADD', cron, following ~= '' and following or 'inf', name)
+redis.call('HSET', crontab, name .. ':state', state)
+if outcome == 'FULL' then
+    redis.pcall('HINCRBY', stats, 'refused', 1)
+end
+return answer(outcome, outcome == 'FIRED' and id or '')

@@ -1,0 +1,50 @@
+-- cron_move: pause, resume or drop schedules, or say that a configuration has them
+-- KEYS   cron crontab
+-- ARGV   what (name with)...
+-- reply  one answer a name: 1; 0 where there is no such schedule
+--
+-- what  pause; resume, with the next tick ('' = none); drop, with the origin that it must have
+--       ('' = any), else 0; seen, with ''
+
+-- @include now
+-- @include guard
+-- @include crontab
+
+local total = (#ARGV - 1) / 2
+if not (what == 'pause' or what == 'resume' or what == 'drop' or what == 'seen') then
+    return redis.error_reply('ERR cron_move: pause, resume, drop or seen')
+end
+for i = 1, total do
+    local at = ARGV[2 * i + 1]
+    if what == 'resume' and at ~= '' and not whole(at, 1, 1e12) then
+        return redis.error_reply('ERR cron_move: the next tick is a UNIX time')
+    end
+end
+guard(total, { cron }, { crontab })
+
+local function move(name, with)
+    local definition, state = schedule_of(name)
+    if not definition or what == 'drop' and with ~= '' and value_of(state, 'origin') ~= with then
+        return 0
+    end
+    if what == 'drop' then
+        redis.call('HDEL', crontab, name, name .. ':state')
+        redis.call('ZREM', cron, name)
+        return 1
+    end
+    redis.call('HDEL', crontab, name .. ':state') -- a full Redis accepts what begins so
+    if what == 'seen' then
+        state = with_value(state, 'seen', string.format('%.0f', now))
+    else
+        state = with_value(state, 'paused', what == 'pause' and '1' or nil)
+        redis.call('ZADD', cron, what == 'resume' and with ~= '' and with or 'inf', name)
+    end
+    redis.call('HSET', crontab, name .. ':state', state)
+    return 1
+end
+
+local answers = {}
+for i = 1, total do
+    answers[i] = move(ARGV[2 * i], ARGV[2 * i + 1])
+end
+return answers

@@ -1,0 +1,39 @@
+-- cron_put: make a schedule, or change it
+-- KEYS   cron crontab
+-- ARGV   name definition following origin
+-- reply  PUT; SAME: it was so already; or AGAIN: `following` has passed, or is not after the last tick.
+--        Then the present, the last tick ('' = none)
+--
+-- following  the first tick after the present and the last tick; '' there is none
+-- origin     `set`, or `config:HOST` for one that a configuration has: that host has just seen it there
+--
+-- One that is paused stays so.
+
+-- @include now
+-- @include guard
+-- @include crontab
+
+local at = following ~= '' and whole(following, 1, 1e12) or 'inf'
+if not is_name(name) or following ~= '' and at == 'inf'
+    or not string.find(definition, '\n\n', 1, true) then
+    return redis.error_reply('ERR cron_put: a name is 1 to 64 of A-Z a-z 0-9 _ . -, following is a '
+        .. 'UNIX time, a definition is lines, an empty one and a document')
+end
+guard(1, { cron }, { crontab })
+
+local old, state = schedule_of(name)
+local last = whole(value_of(state, 'tick') or '', 0, 1e12)
+local present = string.format('%.6f', now)
+-- A few seconds for the way here: what has become due meanwhile is to be fired.
+if at ~= 'inf' and (at < now - 5 or last and at <= last) then
+    return { 'AGAIN', present, last and tostring(last) or '' }
+end
+state = with_value(with_value(state, 'origin', origin), 'seen', string.format('%.0f', now))
+local same, score = old == definition, redis.call('ZSCORE', cron, name)
+redis.call('HSET', crontab, name, definition, name .. ':state', state)
+if value_of(state, 'paused') then
+    redis.call('ZADD', cron, 'inf', name)
+elseif not same or not score or at ~= 'inf' and at > now and tonumber(score) > now then
+    redis.call('ZADD', cron, at, name) -- the same text may have another next by other zone data
+end
+return { same and 'SAME' or 'PUT', present, last and tostring(last) or '' }

@@ -1,0 +1,366 @@
+/* test_cron.c: schedules: each tick pushed once, whatever else happens to it. */
+#include "harness.h"
+
+#include "base/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DOCUMENT "{\"type\":\"t\",\"payload\":[]}"
+
+/* --- what the tests are made of --- */
+
+/* The definition with these lines. */
+static const char *definition(const char *lines)
+{
+    return text("at=* * * * *\n%s\n" DOCUMENT, lines);
+}
+
+static const char *sha_of(const char *lines)
+{
+    static char hex[LATER_DIGEST_SIZE];
+    const char *whole = definition(lines);
+
+    later_digest(whole, strlen(whole), hex);
+    return hex;
+}
+
+static long present(void)
+{
+    return (long)now();
+}
+
+/* Makes the schedule `s`, whose next tick was so many seconds ago. */
+static long make(const char *lines, long ago)
+{
+    long tick = present() - ago;
+
+    ck_assert_str_eq(
+        run("cron_put", "s", definition(lines), text("%ld", present() + 100), "set", NULL)
+            ->element[0]
+            ->str,
+        "PUT");
+    ask("ZADD %s %ld s", key("cron"), tick);
+    return tick;
+}
+
+/* What comes of a tick; then the next is 100 s later. */
+static const char *fire_at(const char *lines, long expected, long tick)
+{
+    return run("cron_fire", "s", text("%ld", expected), sha_of(lines), text("%ld", tick),
+               text("%ld", tick + 100), "0", "0", NULL)
+        ->element[0]
+        ->str;
+}
+
+static const char *fire(const char *lines, long tick)
+{
+    return fire_at(lines, tick, tick);
+}
+
+static const char *state(const char *tag)
+{
+    return value_in(field("crontab", "s:state"), tag);
+}
+
+/* --- once --- */
+
+START_TEST(a_tick_is_pushed_once)
+{
+    long tick = make("", 1);
+    const char *id = text("cron:s:%ld", tick);
+
+    ck_assert_str_eq(fire("", tick), "FIRED");
+    ck_assert_str_eq(members("ready"), id);
+    ck_assert_str_eq(field("jobs", id), DOCUMENT);
+    ck_assert_int_eq(stat_of("pushed"), 1);
+    ck_assert_double_eq(score("cron", "s"), (double)tick + 100);
+    ck_assert_str_eq(state("fired"), "1");
+    ck_assert_str_eq(state("tick"), text("%ld", tick));
+    check_wake();
+
+    reserve('t', 1);
+    run("ack", member('t', id), NULL); /* nobody knows the id any more */
+    ck_assert_str_eq(fire("", tick), "MOVED");
+    ck_assert_int_eq(stat_of("pushed"), 1);
+    check_sums();
+}
+END_TEST
+
+START_TEST(never_early)
+{
+    long tick = make("", -5);
+
+    ck_assert_ptr_nonnull(
+        strstr(run_error("cron_fire", "s", text("%ld", tick), sha_of(""), text("%ld", tick),
+                         text("%ld", tick + 100), "0", "0", NULL),
+               "tick <= the present"));
+    ck_assert_str_eq(run("cron_fire", "s", text("%ld", tick), sha_of(""), "",
+                         text("%ld", tick + 100), "0", "0", NULL)
+                         ->element[0]
+                         ->str,
+                     "MOVED");
+    ck_assert_int_eq(size_of("jobs"), 0);
+    ck_assert_double_eq(score("cron", "s"), (double)tick);
+}
+END_TEST
+
+/* Who has read the schedule before an edit fires neither the old nor the new. */
+START_TEST(not_by_an_old_definition)
+{
+    long tick = make("", 1);
+
+    make("priority=5\n", 1);
+    ask("ZADD %s %ld s", key("cron"), tick);
+    ck_assert_str_eq(fire("", tick), "MOVED");
+    ck_assert_int_eq(size_of("jobs"), 0);
+    ck_assert_str_eq(fire("priority=5\n", tick), "FIRED");
+    ck_assert_double_lt(score("ready", text("cron:s:%ld", tick)), now() - 4e6);
+}
+END_TEST
+
+START_TEST(a_later_tick_counts_what_is_missed)
+{
+    long tick = make("", 500);
+
+    ck_assert_str_eq(run("cron_fire", "s", text("%ld", tick), sha_of(""), text("%ld", tick + 400),
+                         text("%ld", tick + 600), "4", "0", NULL)
+                         ->element[0]
+                         ->str,
+                     "FIRED");
+    ck_assert_str_eq(members("ready"), text("cron:s:%ld", tick + 400));
+    ck_assert_str_eq(state("missed"), "4");
+}
+END_TEST
+
+START_TEST(a_delay_is_kept)
+{
+    long tick = make("", 1);
+
+    run("cron_fire", "s", text("%ld", tick), sha_of(""), text("%ld", tick), text("%ld", tick + 100),
+        "0", "60", NULL);
+    ck_assert_double_eq(score("delayed", text("cron:s:%ld", tick)), (double)tick + 60);
+}
+END_TEST
+
+/* --- the last job is still there --- */
+
+static const char *const jobs_of[] = { "ready", "delayed", "reserved", "dead" };
+
+/* The last job of the schedule is in this state; the next tick fires. */
+static const char *overlap(const char *policy, size_t in)
+{
+    const char *lines = text("overlap=%s\n", policy);
+    long tick;
+
+    ask("FLUSHALL");
+    tick = make(lines, 10);
+    ck_assert_str_eq(fire(lines, tick), "FIRED");
+    if (in >= 2)
+        reserve('t', 1);
+    if (in == 3)
+        run("bury", member('t', text("cron:s:%ld", tick)), "ran", "\"kind\":\"retry\"}", NULL);
+    if (in == 1) {
+        ask("ZREM %s cron:s:%ld", key("ready"), tick);
+        ask("ZADD %s 4000000000 cron:s:%ld", key("delayed"), tick);
+    }
+    ck_assert_int_eq(size_of("jobs"), 1);
+    ask("ZADD %s %ld s", key("cron"), tick + 5);
+    return fire(lines, tick + 5);
+}
+
+START_TEST(overlap_allow)
+{
+    for (size_t in = 0; in < 4; in++) {
+        ck_assert_str_eq(overlap("allow", in), "FIRED");
+        ck_assert_int_eq(size_of("jobs"), 2);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(overlap_skip)
+{
+    for (size_t in = 0; in < 4; in++) {
+        ck_assert_msg(strcmp(overlap("skip", in), in < 3 ? "SKIPPED" : "FIRED") == 0, "%s",
+                      jobs_of[in]);
+        ck_assert_int_eq(size_of("jobs"), in < 3 ? 1 : 2);
+        ck_assert_str_eq(state("skipped"), in < 3 ? "1" : "");
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(overlap_queue)
+{
+    for (size_t in = 0; in < 4; in++) {
+        ck_assert_msg(strcmp(overlap("queue", in), in < 2 ? "SKIPPED" : "FIRED") == 0, "%s",
+                      jobs_of[in]);
+        ck_assert_int_eq(size_of("jobs"), in < 2 ? 1 : 2);
+        check_sums();
+    }
+}
+END_TEST
+
+START_TEST(overlap_replace)
+{
+    for (size_t in = 0; in < 4; in++) {
+        ck_assert_str_eq(overlap("replace", in), "FIRED");
+        ck_assert_int_eq(size_of("jobs"), in < 2 ? 1 : 2);
+        ck_assert_int_eq(stat_of("cancelled"), in < 2);
+        check_sums();
+    }
+}
+END_TEST
+
+/* --- put, move, look --- */
+
+static const char *put(const char *lines, long next, const char *origin)
+{
+    return run("cron_put", "s", definition(lines), text("%ld", next), origin, NULL)
+        ->element[0]
+        ->str;
+}
+
+START_TEST(put_keeps_the_past)
+{
+    long tick = make("", 1);
+
+    fire("", tick);
+    ck_assert_str_eq(put("", present() - 100, "set"), "AGAIN");
+    ck_assert_str_eq(put("", tick, "set"), "AGAIN");
+    ck_assert_double_eq(score("cron", "s"), (double)tick + 100);
+    ck_assert_str_eq(put("", present() + 7, "config:h"), "SAME"); /* by other zone data */
+    ck_assert_str_eq(state("origin"), "config:h");
+    ck_assert_str_eq(put("late=5\n", present() + 9, "set"), "PUT");
+    ck_assert_str_eq(state("fired"), "1");
+    ck_assert_double_ge(score("cron", "s"), (double)present() + 8);
+}
+END_TEST
+
+/* One that is due is not moved away by who has only come to say that it is there. */
+START_TEST(put_leaves_what_is_due)
+{
+    long tick = make("", 1);
+
+    ck_assert_str_eq(put("", present() + 100, "config:h"), "SAME");
+    ck_assert_double_eq(score("cron", "s"), (double)tick);
+}
+END_TEST
+
+START_TEST(paused_stays_so)
+{
+    make("", 1);
+    ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", "none", "", NULL)), "1 0");
+    ck_assert_str_eq(score_text("cron", "s"), "inf");
+    ck_assert_str_eq(put("late=5\n", present() + 9, "set"), "PUT");
+    ck_assert_str_eq(score_text("cron", "s"), "inf");
+    ck_assert_str_eq(flat(run("cron_move", "resume", "s", "4000000000", NULL)), "1");
+    ck_assert_str_eq(score_text("cron", "s"), "4000000000");
+}
+END_TEST
+
+START_TEST(dropped_by_its_owner_only)
+{
+    make("", 1);
+    ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h", NULL)), "0");
+    ck_assert_str_eq(flat(run("cron_move", "drop", "s", "set", NULL)), "1");
+    ck_assert_int_eq(size_of("cron") + size_of("crontab"), 0);
+}
+END_TEST
+
+/* A schedule that no configuration has any more does not fire, and goes at last. */
+START_TEST(stale_rests)
+{
+    long tick = make("", 1);
+
+    put("", present() + 100, "config:h");
+    ask("HSET %s s:state origin=config:h\nseen=%ld\n", key("crontab"), present() - 601);
+    ck_assert_str_eq(fire("", tick), "STALE");
+    ck_assert_int_eq(size_of("jobs"), 0);
+    ck_assert_double_eq(score("cron", "s"), (double)tick + 100);
+    run("cron_move", "seen", "s", "", NULL);
+    ask("ZADD %s %ld s", key("cron"), tick);
+    ck_assert_str_eq(fire("", tick), "FIRED");
+    ask("HSET %s s:state origin=config:h\nseen=%ld\n", key("crontab"), present() - 604900);
+    ask("ZADD %s %ld s", key("cron"), tick);
+    ck_assert_str_eq(fire("", tick), "STALE");
+    ck_assert_int_eq(size_of("crontab"), 0);
+}
+END_TEST
+
+START_TEST(looks)
+{
+    const redisReply *reply;
+
+    make("", 1);
+    run("cron_put", "other", definition(""), "4000000000", "set", NULL);
+    reply = run("cron_look", "due", "10", NULL);
+    ck_assert_uint_eq(reply->elements, 2 + 5);
+    ck_assert_str_eq(reply->element[1]->str, "0.000000");
+    ck_assert_str_eq(reply->element[2]->str, "s");
+    ck_assert_str_eq(reply->element[4]->str, sha_of(""));
+    ck_assert_str_eq(reply->element[5]->str, "at=* * * * *\n");
+    ck_assert_uint_eq(run("cron_look", "0", "500", NULL)->elements, 2 + 2 * 5);
+    ck_assert_uint_eq(run("cron_look", "1", "500", NULL)->elements, 2 + 5);
+    ck_assert_str_eq(run("cron_look", "=other", "1", NULL)->element[3]->str, "4000000000");
+    ck_assert_uint_eq(run("cron_look", "=none", "1", NULL)->elements, 2);
+    ck_assert_double_gt(strtod(run("migrate", "500", NULL)->element[4]->str, NULL), -1);
+}
+END_TEST
+
+/* Before the first write a full Redis refuses all of it. */
+START_TEST(a_full_redis_changes_nothing)
+{
+    long tick = make("", 1);
+
+    ask("CONFIG SET maxmemory 1");
+    ck_assert_ptr_nonnull(
+        strstr(run_error("cron_fire", "s", text("%ld", tick), sha_of(""), text("%ld", tick),
+                         text("%ld", tick + 100), "0", "0", NULL),
+               "OOM"));
+    ask("CONFIG SET maxmemory 0");
+    ck_assert_double_eq(score("cron", "s"), (double)tick);
+    ck_assert_int_eq(size_of("jobs"), 0);
+    ck_assert_str_eq(fire("", tick), "FIRED");
+}
+END_TEST
+
+START_TEST(a_full_queue_skips)
+{
+    long tick = make("", 1);
+
+    ask("HSET %s max_jobs 1", key("stats"));
+    push("a");
+    ck_assert_str_eq(fire("", tick), "FULL");
+    ck_assert_str_eq(state("skipped"), "1");
+    ck_assert_int_eq(stat_of("refused"), 1);
+    ck_assert_int_eq(size_of("jobs"), 1);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        a_tick_is_pushed_once,
+        never_early,
+        not_by_an_old_definition,
+        a_later_tick_counts_what_is_missed,
+        a_delay_is_kept,
+        overlap_allow,
+        overlap_skip,
+        overlap_queue,
+        overlap_replace,
+        put_keeps_the_past,
+        put_leaves_what_is_due,
+        paused_stays_so,
+        dropped_by_its_owner_only,
+        stale_rests,
+        looks,
+        a_full_redis_changes_nothing,
+        a_full_queue_skips,
+        NULL,
+    };
+
+    return harness_main("cron", tests);
+}

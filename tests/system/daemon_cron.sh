@@ -1,0 +1,132 @@
+#!/bin/sh
+# Schedules: each tick once, whichever laterd dies; those of the configuration come and go with it;
+# what was missed is made good as the policy says; many that rest cost nothing.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+crontab=$(key crontab) cron=$(key cron)
+
+# state_of_schedule NAME TAG
+state_of_schedule()
+{
+    redis --raw HGET "$crontab" "$1:state" | sed -n "s/^$2=//p"
+}
+
+has()
+{
+    [ -n "$(redis ZSCORE "$cron" "$1")" ]
+}
+
+has_not()
+{
+    ! has "$1"
+}
+
+# ticks NAME: those that were performed, in order.
+ticks()
+{
+    cut -d' ' -f1 "$work/begun" | sed -n "s/^cron:$1:\([0-9]*\)$/\1/p" | sort -n
+}
+
+performed()
+{
+    [ "$(ticks "$1" | wc -l)" -ge "$2" ]
+}
+
+# ---- two laterds, one of them killed: each tick once, none early, none missing
+
+schedules='{ name = "second"; at = "* * * * * *"; type = "note"; }'
+configure 'workers = 1;' "cron = ( $schedules );"
+start_laterd
+sed "s|state_dir = \"\(.*\)\"|state_dir = \"\1.2\"|" "$work/laterd.conf" >"$work/second.conf"
+"$laterd_bin" -c "$work/second.conf" </dev/null 2>>"$work/second.log" &
+second=$!
+own "$second"
+within 20 "four ticks of a schedule of every second" performed second 4
+kill -KILL "$second"
+is "$(redis ZCARD "$cron")" 1 "one schedule, though two have it"
+within 20 "and four more after one laterd was killed" performed second 8
+ticks second | awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { print bad + 0 }' >"$work/gaps"
+is "$(cat "$work/gaps")" 0 "each tick once, and none is missing"
+sed -n 's/^cron:second:\([0-9]*\) /\1 /p' "$work/begun" |
+    awk '$4 < $1 { early++ } END { print early + 0, (NR >= 8) }' >"$work/early"
+is "$(cat "$work/early")" "0 1" "none early"
+is "$(state_of_schedule second missed)" '' "none missed"
+
+# ---- an edit holds at once; what vanishes from the configuration goes; what was set by hand stays
+
+later cron set byhand '@every 86400' note >/dev/null
+configure 'workers = 1;' \
+    'cron = ( { name = "second"; every = 2; type = "note"; }, { name = "daily"; at = "@daily"; type = "note"; } );'
+kill -HUP "$laterd_pid"
+within 20 "a reload brings a new schedule" has daily
+changed()
+{
+    redis --raw HGET "$crontab" second | grep -q '^at=@every 2$'
+}
+within 20 "and changes another" changed
+before=$(ticks second | wc -l)
+within 20 "which goes on" performed second $((before + 2))
+is "$(ticks second | tail -n 1 | awk '{ print $1 % 2 }')" 0 "by its new expression"
+configure 'workers = 1;' 'cron = ( { name = "daily"; at = "@daily"; type = "note"; } );'
+kill -HUP "$laterd_pid"
+within 20 "what the configuration has no more goes" has_not second
+runs "all else stays" has daily
+runs "and what was set by hand" has byhand
+stop_laterd
+
+# ---- 90 minutes without a host: an hourly schedule that was due twice, and once
+
+configure 'workers = 1;' 'log = { level = "debug"; };'
+hour=$(($(redis TIME | head -n 1) / 3600 * 3600))
+for policy in last none all; do
+    later cron set "$policy" '0 * * * *' note --catch-up "$policy" --late 0 >/dev/null
+    redis ZADD "$cron" $((hour - 3600)) "$policy" >/dev/null
+done
+start_laterd
+caught_up()
+{
+    for policy in last none all; do
+        [ "$(redis ZSCORE "$cron" "$policy")" -gt "$hour" ] || return 1
+    done
+}
+within 20 "missed ticks are dealt with" caught_up
+within 20 "their jobs are done" performed all 2
+is "$(ticks last)" "$hour" "last: the last tick"
+is "$(ticks none)" '' "none: none"
+is "$(ticks all | tr '\n' ' ')" "$((hour - 3600)) $hour " "all: both"
+is "$(for policy in last none all; do echo "$(state_of_schedule $policy missed)."; done | tr '\n' ' ')" \
+    "1. 2. . " "what was left out is counted"
+
+# ---- pause, resume, run, list
+
+later cron pause byhand
+is "$(later cron -q default | awk -F '\t' '$2 == "byhand" { print $8 }')" paused "paused"
+later cron resume byhand
+is "$(later cron --json | grep '"byhand"' | grep -o '"state":"[a-z]*"')" '"state":"active"' "resumed"
+id=$(later cron run byhand)
+within 20 "run: now" begun "$id"
+later cron delete byhand
+runs "deleted" has_not byhand
+run later cron run byhand
+is "$status" 66 "there is no such schedule"
+
+# ---- 5,000 that rest
+
+i=0
+while [ "$i" -lt 5000 ]; do
+    i=$((i + 1))
+    printf 'HSET %s idle%d "at=@yearly\\n\\n{}"\r\nZADD %s 4000000000 idle%d\r\n' "$crontab" "$i" "$cron" "$i"
+done | redis >/dev/null
+is "$(redis ZCARD "$cron")" 5003 "5,000 schedules beside three"
+scripts_called()
+{
+    called evalsha
+}
+from=$(scripts_called) since=$(date +%s.%N)
+sleep 4
+rate=$(echo "$(scripts_called) $from $(date +%s.%N) $since" | awk '{ printf "%.2f", ($1 - $2) / ($3 - $4) }')
+echo "# $rate calls of scripts a second, of which 1.25 look for due jobs"
+at_least 2 "$rate" "calls a second, with 5,000 schedules that rest, no more"
+stop_laterd
+is "$exited" 0 "the end"
+finish
