@@ -9,6 +9,10 @@
  * queues a worker asks the live ones; those that are not are looked at every 20 ms while it is
  * busy, since it waits for no wake then. With nothing live and nothing to run it waits (wake.c).
  *
+ * Large documents do not pass through Lua: the script tells ids and lengths, and an HMGET right
+ * behind it brings the documents. All told it is one reserve, under way until they are there: one
+ * round trip more, which the look-ahead hides. So not behind a wake, where it would be felt.
+ *
  * On a Redis Cluster one queue's node may be away while the others' are not. There a reserve that
  * has no answer for a while holds nobody up: its queue is left aside until the answer comes.
  */
@@ -27,6 +31,7 @@
 #define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
 #define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
 #define SILENT_SECONDS  0.05  /* without an answer: the other queues go on */
+#define BESIDE_BYTES    2048  /* of a document: from here on the second round trip costs less */
 
 /* A reserve under way. */
 struct asking {
@@ -36,6 +41,8 @@ struct asking {
     size_t limit;
     double sent;
     bool behind_wake;
+    bool beside;                  /* the script tells no documents */
+    struct later_reply *reserved; /* its answer, while those are on their way; owned */
 };
 
 void batch_release(struct batch *batch)
@@ -43,6 +50,7 @@ void batch_release(struct batch *batch)
     if (!batch || --batch->users > 0)
         return;
     later_reply_free(batch->reply);
+    later_reply_free(batch->documents);
     free(batch);
 }
 
@@ -125,21 +133,39 @@ static bool hold(struct asking *asking, struct batch *batch, const struct later_
     return true;
 }
 
-/* Takes the answer's jobs. What cannot be held (no memory) is left to be found by its token. */
-static bool take_jobs(struct asking *asking, struct later_answer *answer, size_t count)
+/* The i-th job of a batch. False where its document is gone: it was cancelled before that was read,
+ * and is nobody's any more. */
+static bool job_of(const struct batch *batch, size_t i, struct later_reserved *job)
 {
+    const struct later_reply *document = later_reply_at(batch->documents, i);
+
+    later_queue_reserved(batch->reply, i, job);
+    if (!batch->documents)
+        return true;
+    job->document = later_reply_text(document, &job->document_len);
+    return !later_reply_is_nil(document);
+}
+
+/* Takes the jobs of an answer; documents: NULL, or theirs. Both are its own from here on. What
+ * cannot be held (no memory) is left to be found by its token. */
+static bool take_jobs(struct asking *asking, struct later_reply *reserved,
+                      struct later_reply *documents)
+{
+    size_t count = later_queue_reserved_count(reserved);
     struct batch *batch = malloc(sizeof *batch);
     bool all = true;
 
-    if (!batch)
+    if (!batch) {
+        later_reply_free(reserved);
+        later_reply_free(documents);
         return false;
-    *batch = (struct batch){ .reply = answer->reply, .users = 1 };
-    answer->reply = NULL;
+    }
+    *batch = (struct batch){ .reply = reserved, .documents = documents, .users = 1 };
     for (size_t i = 0; i < count; i++) {
         struct later_reserved job;
 
-        later_queue_reserved(batch->reply, i, &job);
-        all = hold(asking, batch, &job, later_queue_reserved_score(batch->reply, i)) && all;
+        if (job_of(batch, i, &job))
+            all = hold(asking, batch, &job, later_queue_reserved_score(batch->reply, i)) && all;
     }
     batch_release(batch);
     return all;
@@ -147,18 +173,30 @@ static bool take_jobs(struct asking *asking, struct later_answer *answer, size_t
 
 static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call);
 
-static void on_answered(struct asking *asking, struct later_answer *answer)
+/* The script's answer, as it is there. */
+static void note_answer(struct asking *asking, const struct later_reply *reply)
 {
     struct worker *worker = asking->worker;
     struct worker_queue *queue = asking->queue;
-    size_t count = later_queue_reserved_count(answer->reply);
+    size_t count = later_queue_reserved_count(reply);
 
-    worker->redis_offset = later_queue_reserved_now(answer->reply) - later_clock();
+    worker->redis_offset = later_queue_reserved_now(reply) - later_clock();
     queue->checked = later_clock();
     intake_count(worker, queue, count);
     /* Short of what was asked: empty, unless the byte budget cut it; then its wake is there. */
     queue->live = count >= asking->limit;
-    if (count && !take_jobs(asking, answer, count)) {
+    if (count)
+        queue->bytes = (double)later_queue_reserved_bytes(reply) / (double)count;
+}
+
+static void take_answer(struct asking *asking, struct later_reply *reserved,
+                        struct later_reply *documents)
+{
+    struct worker *worker = asking->worker;
+    struct worker_queue *queue = asking->queue;
+    size_t count = later_queue_reserved_count(reserved);
+
+    if (!take_jobs(asking, reserved, documents)) {
         log_line(LOG_ERROR, "no memory or slot for %zu jobs of queue %s: given back", count,
                  queue->keys.queue);
         atomic_store_explicit(&asking->call->asked, SLOT_CALL_LOST, memory_order_release);
@@ -208,19 +246,70 @@ static void on_cut_off(struct asking *asking, uint32_t state)
         rest(asking->worker, asking->queue);
 }
 
-static void on_reserved(void *arg, struct later_answer *answer)
+/* The reserve is not under way any more. */
+static void end_asking(struct asking *asking)
 {
-    struct asking *asking = arg;
     struct worker *worker = asking->worker;
 
     asking->queue->asked = false;
     if (!asking->behind_wake && !asking->queue->silent)
         worker->asked--;
     asking->queue->silent = false;
+    later_reply_free(asking->reserved);
+    free(asking);
+    worker_kick(worker);
+}
+
+/* The jobs are ours in any case: without their documents they are looked for by their token, and
+ * given back. */
+static void on_documents(void *arg, struct later_answer *answer)
+{
+    struct asking *asking = arg;
+
+    if (answer->outcome == LATER_ANSWERED) {
+        take_answer(asking, asking->reserved, answer->reply);
+        asking->reserved = answer->reply = NULL;
+    } else {
+        if (answer->outcome == LATER_REFUSED)
+            fault_note(&asking->queue->refused, LOG_WARN,
+                       "redis refuses to read documents of queue %s: %s; trying again",
+                       asking->queue->keys.queue, answer->text);
+        on_cut_off(asking, SLOT_CALL_LOST);
+    }
+    end_asking(asking);
+}
+
+/* Returns whether they are on their way. */
+static bool ask_documents(struct asking *asking, struct later_answer *answer)
+{
+    struct link *link = asking->worker->main;
+    struct later_command cmd = { 0 };
+
+    if (!asking->beside || later_queue_reserved_count(answer->reply) == 0)
+        return false;
+    later_queue_documents(&cmd, &asking->queue->keys, answer->reply);
+    asking->reserved = answer->reply;
+    answer->reply = NULL;
+    if (link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_documents, asking) < 0) {
+        on_cut_off(asking, SLOT_CALL_LOST);
+        end_asking(asking);
+    }
+    link_flush(link);
+    return true;
+}
+
+static void on_reserved(void *arg, struct later_answer *answer)
+{
+    struct asking *asking = arg;
+
     switch (answer->outcome) {
     case LATER_ANSWERED:
         fault_over(&asking->queue->refused);
-        on_answered(asking, answer);
+        note_answer(asking, answer->reply);
+        if (ask_documents(asking, answer))
+            return;
+        take_answer(asking, answer->reply, NULL);
+        answer->reply = NULL;
         break;
     case LATER_REFUSED:
         on_refused(asking, answer->text);
@@ -232,8 +321,7 @@ static void on_reserved(void *arg, struct later_answer *answer)
         on_cut_off(asking, SLOT_CALL_LOST);
         break;
     }
-    free(asking);
-    worker_kick(worker);
+    end_asking(asking);
 }
 
 /* --- lost answers --- */
@@ -328,9 +416,14 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
                                .call = call,
                                .limit = limit,
                                .sent = later_clock(),
-                               .behind_wake = link == worker->wake };
-    later_queue_reserve(&cmd, &queue->keys, call->token, worker->config->lease, limit,
-                        LATER_RESERVE_BYTES, deadline);
+                               .behind_wake = link == worker->wake,
+                               .beside = link == worker->main && queue->bytes >= BESIDE_BYTES };
+    if (asking->beside)
+        later_queue_reserve_beside(&cmd, &queue->keys, call->token, worker->config->lease, limit,
+                                   LATER_BESIDE_BYTES);
+    else
+        later_queue_reserve(&cmd, &queue->keys, call->token, worker->config->lease, limit,
+                            LATER_RESERVE_BYTES, deadline);
     if (link_send(link, &cmd, LATER_SCRIPT_RESERVE, timeout, on_reserved, asking) < 0) {
         atomic_store(&call->asked, 0);
         free(asking);

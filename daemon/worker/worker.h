@@ -74,6 +74,7 @@ int worker_main(const struct worker_start *start);
 /* The answer of a reserve, kept while any of its jobs needs its documents. */
 struct batch {
     struct later_reply *reply;
+    struct later_reply *documents; /* NULL: they are in `reply` */
     size_t users;
 };
 
@@ -100,6 +101,7 @@ struct worker_queue {
     bool live;      /* there was work when we looked last */
     double checked; /* when that was */
     double average; /* seconds a job takes: moving average */
+    double bytes;   /* of a document: the average of the last answer */
     bool asked;     /* a reserve is under way */
     double sent;    /* when, on main */
     bool silent;    /* it has had no answer for a while */

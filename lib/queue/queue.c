@@ -138,9 +138,8 @@ int later_queue_full(const char *queue, struct later_error *err)
 
 /* --- reserve --- */
 
-void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
-                         const char *token, double lease, size_t limit, size_t bytes,
-                         double deadline)
+static void begin_reserve(struct later_command *cmd, const struct later_keys *keys,
+                          const char *token, double lease, size_t limit)
 {
     char held[LATER_KEY_MAX];
 
@@ -149,11 +148,44 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
     later_command_bytes(cmd, token, LATER_TOKEN_LEN);
     later_command_seconds(cmd, lease);
     later_command_int(cmd, (int64_t)limit);
+}
+
+void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, double lease, size_t limit, size_t bytes,
+                         double deadline)
+{
+    begin_reserve(cmd, keys, token, lease, limit);
     later_command_int(cmd, (int64_t)bytes);
     if (deadline > 0)
         later_command_seconds(cmd, deadline);
     else
         later_command_bytes(cmd, "0", 1);
+}
+
+void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
+                                const char *token, double lease, size_t limit, size_t bytes)
+{
+    char budget[40];
+    int len = snprintf(budget, sizeof budget, "%zu/beside", bytes);
+
+    begin_reserve(cmd, keys, token, lease, limit);
+    later_command_bytes(cmd, budget, (size_t)len);
+    later_command_bytes(cmd, "0", 1);
+}
+
+void later_queue_documents(struct later_command *cmd, const struct later_keys *keys,
+                           const struct later_reply *reserved)
+{
+    size_t count = later_queue_reserved_count(reserved), len;
+
+    later_command_begin(cmd, 2 + count);
+    later_command_text(cmd, "HMGET");
+    later_command_text(cmd, keys->name[LATER_KEY_JOBS]);
+    for (size_t i = 0; i < count; i++) {
+        const char *id = later_reply_text(later_reply_at(reserved, 1 + 3 * i), &len);
+
+        later_command_bytes(cmd, id, len);
+    }
 }
 
 size_t later_queue_reserved_count(const struct later_reply *reply)
@@ -175,6 +207,21 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
     job->crashes = record.crashes;
     job->unknown_since = record.unknown_since;
     job->document = later_reply_text(later_reply_at(reply, at + 2), &job->document_len);
+}
+
+size_t later_queue_reserved_bytes(const struct later_reply *reply)
+{
+    size_t count = later_queue_reserved_count(reply), sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct later_reply *document = later_reply_at(reply, 3 + 3 * i);
+        int64_t beside = later_reply_int(document);
+        size_t len;
+
+        later_reply_text(document, &len);
+        sum += len ? len : beside > 0 ? (size_t)beside : 0;
+    }
+    return sum;
 }
 
 double later_queue_reserved_now(const struct later_reply *reply)

@@ -18,6 +18,7 @@
 
 #define LATER_TOKEN_LEN     16
 #define LATER_RESERVE_BYTES 262144 /* documents in one reserve, unless the first alone is more */
+#define LATER_BESIDE_BYTES  524288 /* the same where they do not pass through Lua */
 
 /* Makes a token: 16 of [0-9a-z], unpredictable (getrandom), with its NUL. */
 void later_token(char token[LATER_TOKEN_LEN + 1]);
@@ -78,9 +79,18 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
                          const char *token, double lease, size_t limit, size_t bytes,
                          double deadline);
 
+/* The same without documents in the answer, for large ones: they cost less by the command below.
+ * `bytes` bounds them all the same. */
+void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
+                                const char *token, double lease, size_t limit, size_t bytes);
+/* Asks for the documents of all jobs of its answer: an array in their order; nil for one that was
+ * cancelled meanwhile. */
+void later_queue_documents(struct later_command *cmd, const struct later_keys *keys,
+                           const struct later_reply *reserved);
+
 struct later_reserved {
-    const char *id; /* borrowed from the reply, NUL-terminated */
-    const char *document;
+    const char *id;       /* borrowed from the reply, NUL-terminated */
+    const char *document; /* "" where it is beside the answer */
     size_t id_len, document_len;
     uint32_t attempts;
     int32_t crashes;      /* -1: none; 0: a suspect */
@@ -90,6 +100,8 @@ struct later_reserved {
 size_t later_queue_reserved_count(const struct later_reply *reply);
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job);
 double later_queue_reserved_now(const struct later_reply *reply);
+/* Of all its documents, in the answer or beside it. */
+size_t later_queue_reserved_bytes(const struct later_reply *reply);
 
 /* The score that job i had in ready, between those of a few that Redis says: exact to a sixteenth
  * of the jobs. NAN: it says none. */

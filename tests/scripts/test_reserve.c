@@ -4,6 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The same with lengths in place of documents; and the i-th of them. */
+static redisReply *reserve_beside(char token, int limit, long bytes)
+{
+    char whole[17] = "";
+
+    memset(whole, token, 16);
+    return run("reserve", whole, "30", text("%d", limit), text("%ld/beside", bytes), "0", NULL);
+}
+static long long length_of(const redisReply *reply, size_t i)
+{
+    return reply->element[3 + 3 * i]->integer;
+}
+
 /* Push `count` jobs whose documents have `size` bytes. */
 static void push_sized(int from, int count, size_t size)
 {
@@ -191,6 +204,57 @@ static void watch_reserve(int limit, size_t *taken, int *widest, int *all)
     redisFree(monitor);
 }
 
+/* What is adopted, or gets another id, is in `jobs` under the id that is told, with its length. */
+START_TEST(beside_the_answer_lengths_are_told)
+{
+    const char *plain = "{\"type\":\"p\"}", *bare = "no-document";
+    const redisReply *reply;
+    double place;
+
+    ask("ZADD %s 0 %s 1 %s", key("ready"), plain, bare);
+    push("a");
+    note("a", "a", "3");
+    ask("HSET %s %s 123", key("jobs"), "a b");
+    ask("ZADD %s 2 %s", key("ready"), "a b");
+    place = score("ready", "a");
+    reply = reserve_beside('t', 10, 262144);
+    ck_assert_uint_eq(jobs_in(reply), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const char *document = field("jobs", told(reply, i, ID));
+        const char *const wanted[] = { plain, bare, "123", "{\"type\":\"t\"}" };
+
+        ck_assert_str_eq(document, wanted[i]);
+        ck_assert_int_eq(reply->element[3 + 3 * i]->type, REDIS_REPLY_INTEGER);
+        ck_assert_int_eq(length_of(reply, i), (long long)strlen(document));
+    }
+    ck_assert_str_eq(told(reply, 3, ID), "a");
+    ck_assert_str_eq(told(reply, 3, RECORD), "a=3\n");
+    ck_assert_double_eq(strtod(ask("ZSCORE %s a", held_by("tttttttttttttttt"))->str, NULL), place);
+    ck_assert_str_eq(field("jobs", "a b"), "");
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(beside_the_answer_bytes_bound_a_call_too)
+{
+    const redisReply *reply;
+
+    push_sized(0, 1, 3000);
+    push_sized(1, 9, 1000);
+    reply = reserve_beside('a', 10, 2999);
+    ck_assert_uint_eq(jobs_in(reply), 1);
+    ck_assert_int_eq(length_of(reply, 0), 3000);
+    reply = reserve_beside('b', 10, 4999);
+    ck_assert_uint_eq(jobs_in(reply), 4);
+    ck_assert_str_eq(told(reply, 3, ID), "0004");
+    run_error("reserve", "tttttttttttttttt", "30", "1", "beside", "0", NULL);
+    run_error("reserve", "tttttttttttttttt", "30", "1", "1/besides", "0", NULL);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
 START_TEST(little_is_read_beyond_the_budget)
 {
     size_t taken;
@@ -266,6 +330,8 @@ int main(void)
         after_the_deadline_nothing_is_taken,
         bytes_bound_a_call,
         a_big_one_behind_small_ones_waits,
+        beside_the_answer_lengths_are_told,
+        beside_the_answer_bytes_bound_a_call_too,
         little_is_read_beyond_the_budget,
         what_is_refused_changes_nothing,
         NULL,

@@ -186,6 +186,45 @@ START_TEST(test_reserve)
 }
 END_TEST
 
+static const char *text_of(const struct later_command *command)
+{
+    static char text[500];
+
+    ck_assert_uint_lt(command->len, sizeof text);
+    memcpy(text, command->data, command->len);
+    text[command->len] = '\0';
+    return text;
+}
+
+START_TEST(test_reserve_beside)
+{
+    const struct later_reply *reply = reply_of("*7\r\n$17\r\n1700000000.500000\r\n"
+                                               "$1\r\na\r\n$0\r\n\r\n:5000\r\n"
+                                               "$2\r\nbb\r\n$4\r\na=3\n\r\n:0\r\n");
+    struct later_reserved job;
+
+    later_queue_reserve_beside(&cmd, &keys, TOKEN, 30, 500, LATER_BESIDE_BYTES);
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "524288/beside", "0");
+    later_queue_documents(&cmd, &keys, reply);
+    ck_assert(later_command_ready(&cmd));
+    ck_assert_str_eq(text_of(&cmd), "*4\r\n$5\r\nHMGET\r\n$14\r\nlater:{q}:jobs\r\n"
+                                    "$1\r\na\r\n$2\r\nbb\r\n");
+    later_command_free(&cmd);
+    ck_assert_uint_eq(later_queue_reserved_count(reply), 2);
+    ck_assert_uint_eq(later_queue_reserved_bytes(reply), 5000);
+    later_queue_reserved(reply, 1, &job);
+    ck_assert_uint_eq(job.attempts, 3);
+    ck_assert_str_eq(job.document, "");
+    ck_assert_uint_eq(job.document_len, 0);
+    ck_assert_uint_eq(later_queue_reserved_bytes(reply_of("*4\r\n$1\r\n0\r\n$1\r\na\r\n"
+                                                          "$0\r\n\r\n$2\r\n{}\r\n")),
+                      2);
+    ck_assert_uint_eq(later_queue_reserved_bytes(reply_of("*4\r\n$1\r\n0\r\n$1\r\na\r\n"
+                                                          "$0\r\n\r\n:-7\r\n")),
+                      0);
+}
+END_TEST
+
 START_TEST(test_reserve_in_a_locale)
 {
     ck_assert(comma_begin());
@@ -561,8 +600,8 @@ static TCase *push(void)
 
 static TCase *reserve(void)
 {
-    return ADD("reserve", test_reserve, test_reserve_in_a_locale, test_reserved,
-               test_reserved_scores, test_reserved_hostile);
+    return ADD("reserve", test_reserve, test_reserve_beside, test_reserve_in_a_locale,
+               test_reserved, test_reserved_scores, test_reserved_hostile);
 }
 
 static TCase *settle(void)

@@ -6,7 +6,8 @@
 -- token     16 characters [0-9a-z], new for each call; `held` is its set
 -- lease     seconds the reservation holds, 0.001 to 10^9
 -- limit     at most so many jobs, 1 to 500
--- bytes     at most so many bytes of documents, but at least one job
+-- bytes     at most so many bytes of documents, but at least one job. `N/beside`: the answer has each
+--           document's length in its place, for who reads them by HMGET: large ones cost less so
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
 --           For a reserve written behind a BLPOP, whose client may be gone when it runs.
 -- scores    behind the present and a space each: of the first job, of each sixteenth behind it and of
@@ -149,7 +150,8 @@ local function count(hash, field, by)
     return sum
 end
 
-local most, budget = whole(limit, 1, 500), whole(bytes, 0, 1e9)
+local beside = string.match(bytes, '^(%d+)/beside$')
+local most, budget = whole(limit, 1, 500), whole(beside or bytes, 0, 1e9)
 local seconds, last = number(lease, 0.001, 1e9), number(deadline, 0, 1e11)
 if #token ~= 16 or not string.find(token, '^[0-9a-z]+$') or not seconds then
     return redis.error_reply('ERR reserve: a token is 16 of [0-9a-z], a lease is seconds')
@@ -168,6 +170,23 @@ if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
     return reply
 end
 
+local function is_id(member)
+    return #member <= 200 and string.find(member, '^[!-~]+$')
+end
+
+-- The documents of members, or their lengths; false where there is none.
+local function look_up(members)
+    if not beside then
+        return redis.call('HMGET', jobs, unpack(members))
+    end
+    local known = {}
+    for i, member in ipairs(members) do
+        local length = redis.call('HSTRLEN', jobs, member)
+        known[i] = length > 0 and is_id(member) and length or redis.call('HGET', jobs, member)
+    end
+    return known
+end
+
 -- In small steps: no more than the budget holds at the average size so far, and few in any case,
 -- so that little is read in vain. Records are filled in behind, where there are any.
 local ids, orphans, strays, n = {}, {}, {}, 1
@@ -176,17 +195,18 @@ repeat
     step = math.min(step, most - taken)
     local members = redis.call('ZRANGE', ready, taken, taken + step - 1)
     local got = #members
-    local known = got > 0 and redis.call('HMGET', jobs, unpack(members))
+    local known = got > 0 and look_up(members)
     for i = 1, got do
         local member, document = members[i], known[i] or members[i]
-        if taken > 0 and size + #document > budget then
+        local length = type(document) == 'number' and document or #document
+        if taken > 0 and size + length > budget then
             full = true
             break
         end
-        taken, size = taken + 1, size + #document
+        taken, size = taken + 1, size + length
         if not known[i] then
             orphans[#orphans + 1] = taken
-        elseif #member > 200 or not string.find(member, '^[!-~]+$') then
+        elseif not is_id(member) then
             orphans[#orphans + 1] = taken
             strays[#strays + 1] = member
         end
@@ -210,7 +230,7 @@ for _, i in ipairs(orphans) do
     adopted[#adopted + 1] = ids[i]
     adopted[#adopted + 1] = reply[3 * i + 1]
     places[#places + 1] = ids[i]
-    reply[3 * i - 1] = ids[i]
+    reply[3 * i - 1], reply[3 * i + 1] = ids[i], beside and #adopted[#adopted] or adopted[#adopted]
 end
 
 if recorded then

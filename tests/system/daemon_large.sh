@@ -1,0 +1,33 @@
+#!/bin/sh
+# Large documents come beside the script's answer; where they cannot be read, their jobs are given back.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 1;'
+start_laterd
+
+pad=$(printf '%08000d' 7)
+
+# calls COMMAND: how often it was called.
+calls()
+{
+    redis_all INFO commandstats | tr -d '\r' | sed -n "s/^cmdstat_$1:calls=\([0-9]*\),.*/\1/p" |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+push_many 1000 'do' "{\"do\":\"sleep\",\"for\":0.001,\"pad\":\"$pad\"}"
+within 20 "large jobs are done" counts 'done' 100
+is "$(($(calls hstrlen) > 0))" 1 "their lengths were asked for"
+
+# ---- documents that cannot be read
+
+redis_all ACL SETUSER default -hmget >/dev/null
+within 10 "it is said that they cannot be read" logged 'redis refuses to read documents of queue default'
+nothing_held() { [ "$(reserved)" = 0 ]; }
+within 10 "their jobs are given back" nothing_held
+redis_all ACL SETUSER default +hmget >/dev/null
+within 20 "they are done when they can be read again" counts 'done' 1000
+is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(lines ended)" "1000 1000" "each once"
+is "$(redis HLEN "$(key records)") $(dead)" "0 0" "no attempt was counted"
+stop_laterd
+is "$(conserved)" "" "nothing is lost"
+finish
