@@ -1,5 +1,5 @@
 -- ack: jobs are done
--- KEYS   reserved held jobs records unique stats
+-- KEYS   delayed reserved held jobs records unique stats
 -- ARGV   (id)...
 -- reply  the positions (from 1) of ids that are LOST
 --

@@ -1,5 +1,5 @@
 -- bury: reserved jobs become dead, with the reason
--- KEYS   reserved held dead jobs records stats
+-- KEYS   delayed reserved held dead jobs records stats
 -- ARGV   (id how error)...
 -- reply  the positions (from 1) of ids that are LOST
 --
@@ -10,6 +10,7 @@
 -- @include guard
 -- @include give_up
 -- @include fail
+-- @include again
 -- @include count
 
 local list = {}
@@ -20,16 +21,15 @@ for i = 1, #ARGV / 3 do
         return redis.error_reply('ERR bury: how is ran, crashed or unrun')
     end
 end
-guard(#list, { dead }, { jobs, stats })
+guard(#list, { delayed, dead }, { jobs, stats })
 
 local ids, at, lost = give_up(list)
 if #ids == 0 then
     return lost
 end
-local buried, texts = {}, records_of(ids)
+local texts = records_of(ids)
 for n = 1, #ids do
     local how, why = ARGV[3 * at[n] - 1], ARGV[3 * at[n]]
-    buried[2 * n - 1], buried[2 * n] = now + n / 1000000, ids[n]
     if how == 'unrun' then
         texts[n] = with_error(texts[n], count_of(texts[n], 'a'), why)
     else
@@ -39,7 +39,21 @@ for n = 1, #ids do
         texts[n] = crashed(texts[n])
     end
 end
-keep_records(ids, texts)
-redis.call('ZADD', dead, unpack(buried))
-count(stats, 'buried', #ids)
+
+-- Where the id was pushed again meanwhile, that is tried, and this one is replaced by it.
+local left, replaced = again(ids, texts)
+local buried, names, notes = {}, {}, {}
+for k, n in ipairs(left) do
+    buried[2 * k - 1], buried[2 * k] = now + k / 1000000, ids[n]
+    names[k], notes[k] = ids[n], texts[n]
+end
+if #left > 0 then
+    keep_records(names, notes)
+    redis.call('ZADD', dead, unpack(buried))
+    count(stats, 'buried', #left)
+end
+if replaced > 0 then
+    count(stats, 'released', replaced)
+    count(stats, 'replaced', replaced)
+end
 return lost

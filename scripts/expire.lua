@@ -1,5 +1,5 @@
 -- expire: drop reserved held jobs whose expires_at has passed
--- KEYS   reserved held jobs records unique stats
+-- KEYS   delayed reserved held jobs records unique stats
 -- ARGV   (id)...
 -- reply  the positions (from 1) of ids that are LOST
 

@@ -1,15 +1,19 @@
 -- push: put jobs into ready, or into delayed until they are due
 -- KEYS   ready delayed dead jobs records wake paused stats shards call
 -- ARGV   remember mode (id when priority document)...
--- reply  one answer a job: PUSHED, REPLACED, ABSENT, FULL, or `EXISTS state`
+-- reply  one answer a job: PUSHED, REPLACED, AGAIN, ABSENT, FULL, or `EXISTS state`
 --
 -- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
 -- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced; seek,
 --           seek-replace: the same for known ids, but unknown ones are ABSENT: nothing is pushed.
+--           again, seek-again: as replace, but for one that is reserved this job is kept, the last
+--           one if there are several, and pushed when that one ends: AGAIN.
 --           `/EPOCH` behind it: of the plan of shards that the caller knows (inc/fence.lua)
--- when      '' now; '+S' in S seconds; 'S' at that UNIX time, 0 or from 10^9 on
+-- when      '' now; '+S' in S seconds; 'S' at that UNIX time, 0 or from 10^9 on; '+S/M' in S seconds,
+--           but at most M after the first of those that were replaced one by another (tag b)
 -- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
---           was acked or has expired: pushed again, it answers `EXISTS ended`
+--           was acked or has expired: pushed again, it answers `EXISTS ended`; `N/+S`: for S seconds
+--           from now, if it has ended by then
 --
 -- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0, none: any number),
 -- and nothing was pushed; counted as `refused`.
@@ -23,16 +27,18 @@
 -- @include where
 -- @include count
 -- @include fence
+-- @include escape
 
 local how, epoch = string.match(mode, '^([a-z-]+)/(%d+)$')
 if not how then
     how, epoch = mode, ''
 end
-local seeks = how == 'seek' or how == 'seek-replace'
-local replaces = how == 'replace' or how == 'seek-replace'
-if not whole(remember, 0, 86400) or not (how == 'new' or seeks or replaces) then
-    return redis.error_reply('ERR push: remember is 0 to 86400, mode is new, replace, seek or '
-        .. 'seek-replace')
+local seeks = string.sub(how, 1, 4) == 'seek'
+local agains = how == 'again' or how == 'seek-again'
+local replaces = agains or how == 'replace' or how == 'seek-replace'
+if not whole(remember, 0, 86400) or not (how == 'new' or how == 'seek' or replaces) then
+    return redis.error_reply('ERR push: remember is 0 to 86400, mode is new, replace, again, seek, '
+        .. 'seek-replace or seek-again')
 end
 if remember ~= '0' then
     local told = redis.call('EXISTS', call) == 1 and redis.call('GET', call)
@@ -50,7 +56,7 @@ local function refuse(job, why)
 end
 
 local total = (#ARGV - 2) / 4
-local times, ranks, stays = {}, {}, {}
+local times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}
 for i = 1, total do
     local id, when = ARGV[4 * i - 1], ARGV[4 * i]
     if #id > 200 or not string.find(id, '^[!-~]+$') then
@@ -58,7 +64,8 @@ for i = 1, total do
     end
     ranks[i] = whole(ARGV[4 * i + 1], -100, 100)
     if not ranks[i] then
-        local rank, seconds = string.match(ARGV[4 * i + 1], '^([^/]*)/(.*)$')
+        local rank, plus, seconds = string.match(ARGV[4 * i + 1], '^([^/]*)/(%+?)(.*)$')
+        from_now[i] = plus == '+'
         ranks[i] = rank and whole(rank, -100, 100)
         stays[i] = rank and number(seconds, 0, 1e9)
         if rank and not stays[i] then
@@ -72,10 +79,14 @@ for i = 1, total do
         return refuse(i, 'the document is empty')
     end
     if when ~= '' then
-        local plus, seconds = string.match(when, '^(%+?)(.*)$')
+        local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
         seconds = number(seconds, 0, 1e11)
-        if not seconds then
-            return refuse(i, 'a time is seconds from 1970, a delay is +seconds')
+        if wait ~= '' then
+            waits[i] = plus == '+' and number(string.sub(wait, 2), 0, 1e11)
+        end
+        if not seconds or waits[i] == false or wait ~= '' and not waits[i] then
+            return refuse(i, 'a time is seconds from 1970, a delay is +seconds or '
+                .. '+seconds/seconds')
         end
         if plus == '' and seconds > 0 and seconds < 1e9 then
             return refuse(i, 'the time ' .. when .. ' is before 2001: +' .. when .. ' was meant?')
@@ -108,8 +119,33 @@ end
 -- without their values.
 local known = total > 0 and redis.call('HMGET', jobs, unpack(ids)) or {}
 local fresh, soon, later, noted, notes, moved, state_of = {}, {}, {}, {}, {}, {}, {}
+
+-- When it is due, where it must not be put off for ever. `first`: when the first was pushed.
+local function bound(i, first)
+    first = number(first or '', 0, now) or now
+    times[i] = math.min(times[i], first + waits[i])
+    return 'b=' .. string.format('%.6f', first) .. '\n'
+end
+
+-- Its record: what the push asks for.
+local function note_of(i, first)
+    local note = ranks[i] ~= 0 and 'p=' .. ranks[i] .. '\n' or ''
+    if stays[i] and from_now[i] then
+        note = note .. 'd=' .. string.format('%.6f', now + stays[i]) .. '\n'
+    elseif stays[i] and stays[i] > 0 then
+        note = note .. 'u=' .. string.format('%.6f', stays[i]) .. '\n'
+    end
+    return waits[i] and note .. bound(i, first) or note
+end
+
+-- One that has begun is another than those that wait: its time does not count.
+local function first_of(text)
+    return text and text ~= '' and not value_of(text, 'a') and value_of(text, 'b') or nil
+end
+
 local function take(i, id)
-    local time, note = times[i], ''
+    local note = note_of(i, recorded and first_of(texts[i]))
+    local time = times[i]
     fresh[#fresh + 1] = id
     fresh[#fresh + 1] = ARGV[4 * i + 2]
     if time and time > now then
@@ -121,21 +157,26 @@ local function take(i, id)
         soon[#soon + 1] = id
         state_of[id] = 'ready'
     end
-    if ranks[i] ~= 0 then
-        note = 'p=' .. ranks[i] .. '\n'
-    end
-    if stays[i] and stays[i] > 0 then
-        note = note .. 'u=' .. string.format('%.6f', stays[i]) .. '\n'
-    end
     if note ~= '' or recorded and texts[i] ~= '' then
         noted[#noted + 1], notes[#notes + 1] = id, note
     end
 end
 
+-- Beside the one that is reserved; inc/again.lua pushes it.
+local function keep(i, id)
+    local text = recorded and texts[i] or ''
+    local before = value_of(text, 'n') or ''
+    local note = string.match(before, '^%S+ (%S*) ') or ''
+    note = note_of(i, string.match(note, 'b=([%d.]+)'))
+    noted[#noted + 1] = id
+    notes[#notes + 1] = with_value(text, 'n', string.format('%.6f %s %s',
+        math.max(times[i] or now, now), escape(note), escape(ARGV[4 * i + 2])))
+end
+
 -- How many more may come.
 local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
-local pushed, replaced, absent, full = 0, 0, 0, 0
+local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
 
 local answers = {}
 for i = 1, total do
@@ -151,6 +192,10 @@ for i = 1, total do
             take(i, id)
             replaced = replaced + 1
             answers[i] = 'REPLACED'
+        elseif agains and state == 'reserved' then
+            keep(i, id)
+            kept = kept + 1
+            answers[i] = 'AGAIN'
         else
             answers[i] = 'EXISTS ' .. state
         end
@@ -180,7 +225,7 @@ end
 if remember ~= '0' then
     redis.call('SET', call, table.concat(answers, '\n'), 'EX', remember)
 end
-local duplicate = total - pushed - replaced - absent - full
+local duplicate = total - pushed - replaced - kept - absent - full
 for name, n in pairs({ pushed = pushed, replaced = replaced, duplicate = duplicate }) do
     if n > 0 then
         count(stats, name, n)

@@ -116,6 +116,44 @@ static int take_times(struct cli *cli, struct making *making, struct later_error
     return 0;
 }
 
+/* Two ways to say the same, or what is said of nothing. */
+static int refuse_pairs(const struct cli *cli, struct later_error *err)
+{
+    static const char *const pairs[][2] = { { "debounce", "in" },
+                                            { "debounce", "at" },
+                                            { "throttle", "unique-for" } };
+    static const char *const of_ids[] = { "debounce", "throttle", "again" };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (args_text(&cli->args, pairs[i][0]) && args_text(&cli->args, pairs[i][1]))
+            return later_fail(err, LATER_E_USAGE, "--%s and --%s: only one of them", pairs[i][0],
+                              pairs[i][1]);
+    }
+    for (size_t i = 0; i < sizeof of_ids / sizeof *of_ids; i++) {
+        if (args_text(&cli->args, of_ids[i]) && !args_text(&cli->args, "id"))
+            return later_fail(err, LATER_E_USAGE,
+                              "--%s goes with --id: the same id is the same job", of_ids[i]);
+    }
+    if (args_text(&cli->args, "max-wait") && !args_text(&cli->args, "debounce"))
+        return later_fail(err, LATER_E_USAGE, "--max-wait goes with --debounce");
+    return 0;
+}
+
+/* --debounce, --max-wait, --throttle, which the other times do not know of. */
+static int take_turns(struct cli *cli, struct later_push_item *item, struct later_error *err)
+{
+    if (refuse_pairs(cli, err) < 0 || cli_duration(cli, "debounce", &item->seconds, err) < 0 ||
+        cli_duration(cli, "max-wait", &item->max_wait, err) < 0 ||
+        cli_duration(cli, "throttle", &item->unique_for, err) < 0)
+        return -1;
+    if (args_text(&cli->args, "debounce"))
+        item->when = LATER_IN;
+    if (args_text(&cli->args, "max-wait") && item->max_wait <= 0)
+        return later_fail(err, LATER_E_USAGE, "--max-wait: must be above 0");
+    item->from_now = args_text(&cli->args, "throttle") != NULL;
+    return 0;
+}
+
 static int take_options(struct cli *cli, struct making *making, struct later_error *err)
 {
     const char *id = args_text(&cli->args, "id"), *backoff = args_text(&cli->args, "backoff");
@@ -123,7 +161,7 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
 
     if (cli_number(cli, "priority", -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &priority, err) < 0 ||
         cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0 ||
-        take_times(cli, making, err) < 0)
+        take_times(cli, making, err) < 0 || take_turns(cli, &making->item, err) < 0)
         return -1;
     if (backoff && !(making->backoff = text_backoff(backoff, err)))
         return -1;
@@ -182,21 +220,31 @@ static void warn_unserved(struct cli *cli)
     served_free(served);
 }
 
+static unsigned flags_of(const struct cli *cli)
+{
+    if (args_flag(&cli->args, "again") || args_text(&cli->args, "debounce"))
+        return LATER_PUSH_AGAIN;
+    return args_flag(&cli->args, "replace") ? LATER_PUSH_REPLACE : 0;
+}
+
 static int push(struct cli *cli, const struct making *making, struct later_error *err)
 {
     static const char *const results[] = { [LATER_PUSHED] = "pushed",
                                            [LATER_PUSH_EXISTS] = "exists",
-                                           [LATER_PUSH_REPLACED] = "replaced" };
+                                           [LATER_PUSH_REPLACED] = "replaced",
+                                           [LATER_PUSHED_AGAIN] = "again" };
     struct later_error ignored;
     struct later_routed routed;
 
-    if (later_route_push(cli->client, cli_queue(cli), args_flag(&cli->args, "replace"),
-                         &making->item, &routed, err) < 0)
+    if (later_route_push(cli->client, cli_queue(cli), flags_of(cli), &making->item, &routed, err) <
+        0)
         return -1;
     if (cli->json)
         push_print_json(cli_queue(cli), making->id, results[routed.how], routed.state, 0);
     else
         puts(making->id);
+    if (routed.how == LATER_PUSHED_AGAIN)
+        cli_say(cli, "runs now; this one is pushed when it ends");
     if (routed.how == LATER_PUSH_EXISTS)
         cli_say(cli, "exists (%s)", routed.state);
     if (cli->err_terminal) /* a person, who may have mistyped it; a program knows its queues */
@@ -207,9 +255,10 @@ static int push(struct cli *cli, const struct making *making, struct later_error
 
 static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 {
-    static const char *const others[] = { "in",           "at",        "id",      "priority",
-                                          "max-attempts", "timeout",   "backoff", "expires-at",
-                                          "text",         "unique-for" };
+    static const char *const others[] = { "in",           "at",         "id",       "priority",
+                                          "max-attempts", "timeout",    "backoff",  "expires-at",
+                                          "text",         "unique-for", "throttle", "debounce",
+                                          "again" };
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (args_text(&cli->args, others[i]))
@@ -253,7 +302,11 @@ static const struct args_option options[] = {
     { "backoff", 0, "WAITS", "before the next attempts: 5, or 1,10,5m, or JSON" },
     { "expires-at", 0, "TIME", "not begun before then, it is dropped" },
     { "replace", 0, NULL, "a job of this id that waits is replaced" },
+    { "again", 0, NULL, "as --replace; beside one that runs it waits for its end" },
+    { "debounce", 0, "DURATION", "as --in, and put off again by each --again of the id" },
+    { "max-wait", 0, "DURATION", "but at most so long after the first of them" },
     { "unique-for", 0, "DURATION", "the id stays taken so long after the job has ended" },
+    { "throttle", 0, "DURATION", "the id stays taken so long from now, at least until it ended" },
     { "text", 0, NULL, "PAYLOAD is plain text and becomes a JSON string" },
     { "file", 'f', "FILE", "push one document a line; - is standard input" },
     { 0 },

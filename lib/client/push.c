@@ -95,7 +95,8 @@ int later_push(struct later_client *client, const char *queue, const struct late
 
     if (later_call_whole(queue, err) < 0 || prepare(&one, job, err) < 0)
         return -1;
-    ok = later_route_push(client, queue, job->replace, &one.item, &routed, err);
+    ok = later_route_push(client, queue, job->replace ? LATER_PUSH_REPLACE : 0, &one.item, &routed,
+                          err);
     if (ok == 0 && result)
         *result = (enum later_push_result)routed.how;
     if (ok == 0 && id)

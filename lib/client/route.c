@@ -70,12 +70,10 @@ static int push_at(struct later_client *client, const char *place, unsigned flag
     return 0;
 }
 
-int later_route_push(struct later_client *client, const char *queue, bool replace,
+int later_route_push(struct later_client *client, const char *queue, unsigned flags,
                      const struct later_push_item *item, struct later_routed *routed,
                      struct later_error *err)
 {
-    const unsigned flags = replace ? LATER_PUSH_REPLACE : 0;
-
     if (later_call_whole(queue, err) < 0)
         return -1;
     for (unsigned tries = 0; later_route_again(queue, tries, err) == 0; tries++) {

@@ -19,9 +19,9 @@ struct later_routed {
     char state[16];        /* of one that exists, else "" */
 };
 
-/* Pushes it, in script calls each of which may be repeated. Returns 0, or -1 with *err as
- * later_push(). */
-int later_route_push(struct later_client *client, const char *queue, bool replace,
+/* Pushes it, in script calls each of which may be repeated. flags: 0, LATER_PUSH_REPLACE or
+ * LATER_PUSH_AGAIN. Returns 0, or -1 with *err as later_push(). */
+int later_route_push(struct later_client *client, const char *queue, unsigned flags,
                      const struct later_push_item *item, struct later_routed *routed,
                      struct later_error *err);
 

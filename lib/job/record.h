@@ -1,5 +1,6 @@
 /*
- * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records").
+ * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). Taken:
+ * a c e i p, which are read here; b d n t u, which only scripts read.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H

@@ -39,7 +39,7 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
 static void add_when(struct later_command *cmd, const struct later_push_item *item)
 {
     char text[LATER_SECONDS_SIZE];
-    size_t len;
+    size_t len, all;
 
     switch (item->when) {
     case LATER_NOW:
@@ -47,6 +47,15 @@ static void add_when(struct later_command *cmd, const struct later_push_item *it
         break;
     case LATER_IN:
         len = later_seconds_spell(text, item->seconds);
+        if (item->max_wait > 0) {
+            char bounded[2 * LATER_SECONDS_SIZE + 2] = "+";
+
+            memcpy(bounded + 1, text, len);
+            bounded[len + 1] = '/';
+            all = len + 2 + later_seconds_spell(bounded + len + 2, item->max_wait);
+            later_command_bytes(cmd, bounded, all);
+            break;
+        }
         later_command_pair(cmd, "+", 1, text, len);
         break;
     case LATER_AT:
@@ -67,7 +76,8 @@ static void add_priority(struct later_command *cmd, const struct later_push_item
     }
     len = later_seconds_spell(text, item->unique_for);
     later_command_pair(cmd, priority,
-                       (size_t)snprintf(priority, sizeof priority, "%d/", (int)item->priority),
+                       (size_t)snprintf(priority, sizeof priority, "%d/%s", (int)item->priority,
+                                        item->from_now ? "+" : ""),
                        text, len);
 }
 
@@ -75,13 +85,14 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
                       unsigned flags, uint64_t epoch, const struct later_push_item *items,
                       size_t count)
 {
-    static const char *const modes[] = { "new", "replace", "seek", "seek-replace" };
+    static const char *const modes[] = { "new",   "replace", "seek",       "seek-replace",
+                                         "again", "again",   "seek-again", "seek-again" };
     char key[LATER_KEY_MAX], mode[40];
 
     later_key_call(key, keys, call ? call : "");
     later_script_begin(cmd, LATER_SCRIPT_PUSH, keys, (const char *const[]){ key }, count);
     later_command_int(cmd, call ? CALL_KEPT : 0);
-    snprintf(mode, sizeof mode, "%s/%" PRIu64, modes[flags & 3], epoch);
+    snprintf(mode, sizeof mode, "%s/%" PRIu64, modes[flags & 7], epoch);
     later_command_text(cmd, mode);
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, items[i].id);
@@ -126,6 +137,8 @@ enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, 
         return LATER_PUSH_ABSENT;
     if (strcmp(text, "FULL") == 0)
         return LATER_PUSH_FULL;
+    if (strcmp(text, "AGAIN") == 0)
+        return LATER_PUSHED_AGAIN;
     return strcmp(text, "REPLACED") == 0 ? LATER_PUSH_REPLACED : LATER_PUSHED;
 }
 

@@ -36,11 +36,15 @@ struct later_push_item {
     enum later_when when;
     double seconds;    /* LATER_IN: from now; LATER_AT: UNIX time */
     double unique_for; /* seconds that the id stays taken after the job has ended; 0: not at all */
+    bool from_now;     /* of them: counted from the push */
+    double max_wait; /* LATER_IN: at most so long after the first of those that replace each other,
+                      * in seconds; 0: that is no matter */
 };
 
 /* REPLACE: a known id that is ready or delayed is replaced. SEEK: an unknown one is
- * LATER_PUSH_ABSENT and not pushed. */
-enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2 };
+ * LATER_PUSH_ABSENT and not pushed. AGAIN: as REPLACE, and for one that is reserved this one, the
+ * last one, is pushed when that one ends: LATER_PUSHED_AGAIN. */
+enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2, LATER_PUSH_AGAIN = 4 };
 
 /* call: an id of this very call, new for each, so that repeating it after a lost reply changes
  * nothing; NULL = none. epoch: of the queue's plan of shards (shards.h), 0 where none is known. */
@@ -62,7 +66,8 @@ enum later_pushed {
     LATER_PUSH_EXISTS,
     LATER_PUSH_REPLACED,
     LATER_PUSH_ABSENT,
-    LATER_PUSH_FULL
+    LATER_PUSH_FULL,
+    LATER_PUSHED_AGAIN
 };
 
 /* How job i went; *state (may be NULL) gets the state of one that exists, else "". */

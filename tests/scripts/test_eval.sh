@@ -128,6 +128,9 @@ run bury $t1:e unrun "$failed" >/dev/null
 redis zadd 'later:{demo}:dead' 1 e >/dev/null
 is "$(run trim 0 3600 500)" 1 'trim'
 is "$(run push_now 0 n '{}')" PUSHED 'push_now'
+is "$(run forget)" 1 'forget: not while it has a job'
+is "$(run act cancel ready '' n '')" 1 'act'
+is "$(run push_now 0 n '{}')" PUSHED 'push_now again'
 run purge ready 1 >/dev/null
 is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 

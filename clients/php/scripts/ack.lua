@@ -1,15 +1,15 @@
 -- ack: jobs are done
--- KEYS   reserved held jobs records unique stats
+-- KEYS   delayed reserved held jobs records unique stats
 -- ARGV   (id)...
 -- reply  the positions (from 1) of ids that are LOST
 --
 -- A repeat answers LOST and changes nothing. An id that was pushed so stays taken for its time.
 
 -- From its head, by scripts/expand.awk:
-if #KEYS ~= 6 then
-    return redis.error_reply('ERR usage: ack: KEYS reserved held jobs records unique stats ARGV (id)...')
+if #KEYS ~= 7 then
+    return redis.error_reply('ERR usage: ack: KEYS delayed reserved held jobs records unique stats ARGV (id)...')
 end
-local reserved, held, jobs, records, unique, stats = unpack(KEYS)
+local delayed, reserved, held, jobs, records, unique, stats = unpack(KEYS)
 
 -- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
 -- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
@@ -151,9 +151,9 @@ end
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
 
--- An id may ask to stay taken after its job: tag `u`, seconds. When the job has ended, all that is
--- left of its record is tag `t`, the time until which it is taken; `unique` has these ids by that
--- time, so that they can be freed.
+-- An id may ask to stay taken after its job: tag `u`, seconds; or tag `d`, until when. When the job
+-- has ended, all that is left of its record is tag `t`, the time until which it is taken; `unique`
+-- has these ids by that time, so that they can be freed.
 
 -- Frees the first ids whose time has passed, at most so many. One that was pushed again since then
 -- has another record.
@@ -180,8 +180,9 @@ local function stay_taken(ids, texts)
     local kept, ends, rest = {}, {}, {}
     for i = 1, #ids do
         local seconds = number(value_of(texts[i], 'u') or '', 0, 1e9)
-        if seconds then
-            local last = string.format('%.6f', now + seconds)
+        local till = seconds and now + seconds or number(value_of(texts[i], 'd') or '', now, 1e12)
+        if till then
+            local last = string.format('%.6f', till)
             kept[#kept + 1], rest[#rest + 1] = ids[i], 't=' .. last .. '\n'
             ends[#ends + 1] = last
             ends[#ends + 1] = ids[i]
@@ -192,6 +193,46 @@ local function stay_taken(ids, texts)
         keep_records(kept, rest)
         redis.call('ZADD', unique, unpack(ends))
     end
+end
+-- A text without line ends and %, as a value of a record may be; and that text again.
+local function escape(text)
+    return (string.gsub(text, '[%%\n]', { ['%'] = '%25', ['\n'] = '%0A' }))
+end
+
+local function unescape(text)
+    return (string.gsub(text, '%%(%x%x)', { ['25'] = '%', ['0A'] = '\n' }))
+end
+
+-- A push in the mode `again` has found the id reserved: tag `n` of its record is what is to run
+-- after it, `DUE RECORD DOCUMENT`, the last two escaped. Now that the job has ended, those are put
+-- into `delayed`; a migrator hears of it. Returns the positions of the others, and how many these
+-- were.
+local function again(ids, texts)
+    local left, names, notes, fresh, later = {}, {}, {}, {}, {}
+    for i = 1, #ids do
+        local due, note, document = string.match(value_of(texts[i], 'n') or '',
+            '^(%d+%.%d+) (%S*) (.+)$')
+        if due then
+            names[#names + 1], notes[#notes + 1] = ids[i], unescape(note)
+            fresh[#fresh + 1] = ids[i]
+            fresh[#fresh + 1] = unescape(document)
+            later[#later + 1] = due
+            later[#later + 1] = ids[i]
+        else
+            left[#left + 1] = i
+        end
+    end
+    if #names > 0 then
+        local before = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+        redis.call('HSET', jobs, unpack(fresh))
+        keep_records(names, notes)
+        redis.call('ZADD', delayed, unpack(later))
+        local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+        if first[2] ~= before[2] then
+            redis.call('PUBLISH', string.sub(delayed, 1, -8) .. 'due', first[2])
+        end
+    end
+    return left, #names
 end
 -- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
 -- must not stop a script half-way: it begins anew.
@@ -215,10 +256,17 @@ local function settle(list, counter)
     local ids, _, lost = owned(list)
     if #ids > 0 then
         local texts = recorded and records_of(ids)
+        if texts then
+            redis.call('ZCARD', delayed) -- else of a wrong type found too late
+        end
         take_out(ids)
         local known = forget(ids)
         if texts then
             stay_taken(ids, texts)
+            local _, pushed = again(ids, texts)
+            if pushed > 0 then
+                count(stats, 'pushed', pushed)
+            end
         end
         if known > 0 then
             count(stats, counter, known)

@@ -1,5 +1,5 @@
 -- bury: reserved jobs become dead, with the reason
--- KEYS   reserved held dead jobs records stats
+-- KEYS   delayed reserved held dead jobs records stats
 -- ARGV   (id how error)...
 -- reply  the positions (from 1) of ids that are LOST
 --
@@ -7,10 +7,10 @@
 -- error  `"kind":…,"text":…,"host":…}`, or '' to keep the one before
 
 -- From its head, by scripts/expand.awk:
-if #KEYS ~= 6 or #ARGV % 3 ~= 0 then
-    return redis.error_reply('ERR usage: bury: KEYS reserved held dead jobs records stats ARGV (id how error)...')
+if #KEYS ~= 7 or #ARGV % 3 ~= 0 then
+    return redis.error_reply('ERR usage: bury: KEYS delayed reserved held dead jobs records stats ARGV (id how error)...')
 end
-local reserved, held, dead, jobs, records, stats = unpack(KEYS)
+local delayed, reserved, held, dead, jobs, records, stats = unpack(KEYS)
 
 -- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
 local clock = redis.call('TIME')
@@ -201,6 +201,46 @@ end
 local function crashed(record)
     return with_value(record, 'c', count_of(record, 'c') + 1)
 end
+-- A text without line ends and %, as a value of a record may be; and that text again.
+local function escape(text)
+    return (string.gsub(text, '[%%\n]', { ['%'] = '%25', ['\n'] = '%0A' }))
+end
+
+local function unescape(text)
+    return (string.gsub(text, '%%(%x%x)', { ['25'] = '%', ['0A'] = '\n' }))
+end
+
+-- A push in the mode `again` has found the id reserved: tag `n` of its record is what is to run
+-- after it, `DUE RECORD DOCUMENT`, the last two escaped. Now that the job has ended, those are put
+-- into `delayed`; a migrator hears of it. Returns the positions of the others, and how many these
+-- were.
+local function again(ids, texts)
+    local left, names, notes, fresh, later = {}, {}, {}, {}, {}
+    for i = 1, #ids do
+        local due, note, document = string.match(value_of(texts[i], 'n') or '',
+            '^(%d+%.%d+) (%S*) (.+)$')
+        if due then
+            names[#names + 1], notes[#notes + 1] = ids[i], unescape(note)
+            fresh[#fresh + 1] = ids[i]
+            fresh[#fresh + 1] = unescape(document)
+            later[#later + 1] = due
+            later[#later + 1] = ids[i]
+        else
+            left[#left + 1] = i
+        end
+    end
+    if #names > 0 then
+        local before = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+        redis.call('HSET', jobs, unpack(fresh))
+        keep_records(names, notes)
+        redis.call('ZADD', delayed, unpack(later))
+        local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+        if first[2] ~= before[2] then
+            redis.call('PUBLISH', string.sub(delayed, 1, -8) .. 'due', first[2])
+        end
+    end
+    return left, #names
+end
 
 local list = {}
 for i = 1, #ARGV / 3 do
@@ -210,16 +250,15 @@ for i = 1, #ARGV / 3 do
         return redis.error_reply('ERR bury: how is ran, crashed or unrun')
     end
 end
-guard(#list, { dead }, { jobs, stats })
+guard(#list, { delayed, dead }, { jobs, stats })
 
 local ids, at, lost = give_up(list)
 if #ids == 0 then
     return lost
 end
-local buried, texts = {}, records_of(ids)
+local texts = records_of(ids)
 for n = 1, #ids do
     local how, why = ARGV[3 * at[n] - 1], ARGV[3 * at[n]]
-    buried[2 * n - 1], buried[2 * n] = now + n / 1000000, ids[n]
     if how == 'unrun' then
         texts[n] = with_error(texts[n], count_of(texts[n], 'a'), why)
     else
@@ -229,7 +268,21 @@ for n = 1, #ids do
         texts[n] = crashed(texts[n])
     end
 end
-keep_records(ids, texts)
-redis.call('ZADD', dead, unpack(buried))
-count(stats, 'buried', #ids)
+
+-- Where the id was pushed again meanwhile, that is tried, and this one is replaced by it.
+local left, replaced = again(ids, texts)
+local buried, names, notes = {}, {}, {}
+for k, n in ipairs(left) do
+    buried[2 * k - 1], buried[2 * k] = now + k / 1000000, ids[n]
+    names[k], notes[k] = ids[n], texts[n]
+end
+if #left > 0 then
+    keep_records(names, notes)
+    redis.call('ZADD', dead, unpack(buried))
+    count(stats, 'buried', #left)
+end
+if replaced > 0 then
+    count(stats, 'released', replaced)
+    count(stats, 'replaced', replaced)
+end
 return lost

@@ -143,9 +143,9 @@ local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
 
--- An id may ask to stay taken after its job: tag `u`, seconds. When the job has ended, all that is
--- left of its record is tag `t`, the time until which it is taken; `unique` has these ids by that
--- time, so that they can be freed.
+-- An id may ask to stay taken after its job: tag `u`, seconds; or tag `d`, until when. When the job
+-- has ended, all that is left of its record is tag `t`, the time until which it is taken; `unique`
+-- has these ids by that time, so that they can be freed.
 
 -- Frees the first ids whose time has passed, at most so many. One that was pushed again since then
 -- has another record.
@@ -172,8 +172,9 @@ local function stay_taken(ids, texts)
     local kept, ends, rest = {}, {}, {}
     for i = 1, #ids do
         local seconds = number(value_of(texts[i], 'u') or '', 0, 1e9)
-        if seconds then
-            local last = string.format('%.6f', now + seconds)
+        local till = seconds and now + seconds or number(value_of(texts[i], 'd') or '', now, 1e12)
+        if till then
+            local last = string.format('%.6f', till)
             kept[#kept + 1], rest[#rest + 1] = ids[i], 't=' .. last .. '\n'
             ends[#ends + 1] = last
             ends[#ends + 1] = ids[i]

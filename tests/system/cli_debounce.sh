@@ -1,0 +1,88 @@
+#!/bin/sh
+# later push --debounce, --max-wait, --again, --throttle; a steady stream of pushes under one id.
+# LATER_SOAK: a minute of it, with 5 seconds at most between two runs.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+scripts=$(cd "$top_builddir" && pwd)/scripts/expanded
+
+# ---- the options
+
+is "$(later push t 1 -q d --id a --debounce 1h)" a "--debounce: the id is printed"
+like "$(later size d | cut -f 2-5)" '^0.1.0.0$' "it waits"
+run later push t 2 -q d --id a --debounce 2h --json
+is "$status $out" '0 {"queue":"d","id":"a","result":"replaced"}' "the next one replaces it"
+is "$(redis HGET 'later:{d}:jobs' a | field payload)" 2 "with its document"
+later push t 3 -q d --id a --debounce 0 >/dev/null
+is "$(later reserve d | cut -f 1,4 | tee "$work/reserved" | cut -f 1)" a "now it runs"
+run later push t 4 -q d --id a --debounce 0.1 --json
+is "$status $out" '0 {"queue":"d","id":"a","result":"again"}' "one that runs is not disturbed"
+like "$err" 'runs now; this one is pushed when it ends' "which is said"
+later push t 5 -q d --id a --again >/dev/null 2>&1
+later cancel a -q d >/dev/null
+is "$(later size d | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "a cancel ends both"
+later push t 1 -q d --id w --debounce 5 --max-wait 0.2 >/dev/null
+like "$(redis HGET 'later:{d}:records' w)" '^b=' "--max-wait is counted from the first"
+run wait_until 20 sh -c '[ "$("$1" work d --until-empty -- cat)" ]' sh "$later_bin"
+is "$status" 0 "and holds"
+later push t 1 -q d --id th --throttle 1h >/dev/null
+later work d --until-empty -- true
+run later push t 1 -q d --id th --throttle 1h --json
+is "$out" '{"queue":"d","id":"th","result":"exists","state":"ended"}' "--throttle: once in that time"
+later push t 1 -q d --id tl --throttle 0.01 >/dev/null
+later work d --until-empty -- true
+run wait_until 20 sh -c '"$1" push t -q d --id tl --json | grep -q pushed' sh "$later_bin"
+is "$status" 0 "and then again"
+redis SET 'later:{sh}:shards' '5 3 1' >/dev/null
+later push t 1 -q sh --id s1 >/dev/null
+later reserve sh >/dev/null
+is "$(later push t 2 -q sh --id s1 --again --json 2>/dev/null | field result)" again "with shards, too"
+for words in '--debounce 5' '--again' '--throttle 5' '--id x --max-wait 5' \
+    '--id x --debounce 5 --in 5' '--id x --throttle 5 --unique-for 5' \
+    '--id x --debounce 5 --max-wait 0'; do
+    # shellcheck disable=SC2086 # words
+    run later push t $words
+    is "$status" 64 "$words: status 64"
+done
+
+# ---- 100 pushes a second
+
+seconds=6 most=1
+[ -z "${LATER_SOAK:-}" ] || seconds=60 most=5
+sha=$(redis SCRIPT LOAD "$(cat "$scripts/push.lua")")
+keys=
+for key in ready delayed dead jobs records wake paused stats shards call:none; do
+    keys="$keys later:{s}:$key"
+done
+spawn "$later_bin" work s -- sh -c 'n=$(sed "s/.*payload.:\([0-9]*\).*/\1/")
+    echo "$(date +%s.%N) $n" >>"$1"; sleep 0.2' - "$work/ran"
+end=$(($(date +%s) + seconds)) n=0
+while [ "$(date +%s)" -lt "$end" ]; do
+    n=$((n + 1))
+    echo "EVALSHA $sha 10$keys 0 again one +0.5/$most 0 '{\"type\":\"t\",\"payload\":$n}'"
+    echo "$(date +%s.%N) $n" >>"$work/pushed"
+    sleep 0.01
+done | redis-cli -s "$redis_socket" >"$work/answers"
+last=$(tail -n 1 "$work/pushed" | cut -d ' ' -f 2)
+wait_until 20 sh -c '[ "$(tail -n 1 "$1" | cut -d " " -f 2)" = "$2" ]' sh "$work/ran" "$last"
+is "$(tail -n 1 "$work/ran" | cut -d ' ' -f 2)" "$last" "the last of $last documents ran last"
+is "$(sort -u "$work/answers" | tr '\n' ' ')" 'AGAIN PUSHED REPLACED ' \
+    "pushed, replaced, kept while one ran ($(grep -c AGAIN "$work/answers") times)"
+runs=$(wc -l <"$work/ran")
+set_busy
+run test "$runs" -ge $((seconds * 2 / (most * 3 + busy))) -a "$runs" -le $((seconds / most + 2))
+is "$status" 0 "it ran each $most s, $runs times in $seconds s"
+# Two runs lie at most so far apart that the second one had waited its longest, and was picked up;
+# and each has what was pushed last before it was due.
+is "$(awk -v most="$most" -v slack=$((1 + busy)) '
+    FNR == NR { time[$2] = $1; last = $2; next }
+    $2 <= n { print "run " FNR " has document " $2 " after " n }
+    FNR > 1 && $1 - before > most + slack { print "run " FNR " came after " $1 - before " s" }
+    { before = $1; n = $2; at = $1
+      while (n < last && time[n + 1] < at - slack) n++
+      if (n > $2) print "run " FNR " has document " $2 ", " n " had been pushed for long"
+      n = $2 }' "$work/pushed" "$work/ran")" "" "and each time with the last document"
+wait_until 20 sh -c '[ "$("$1" size s | cut -f 2-5 | tr -d "\t")" = 0000 ]' sh "$later_bin"
+is "$(later size s | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "nothing is left"
+kill "$spawned"
+is "$(later check s d sh | cut -f 3 | sort -u)" ok "later check"
+finish
