@@ -32,8 +32,8 @@ extern const struct command command_status, command_check;
 extern const struct command command_search;
 /* serve.c */
 extern const struct command command_serve;
-/* history.c */
-extern const struct command command_history;
+/* history.c, metrics.c */
+extern const struct command command_history, command_metrics;
 /* help.c */
 extern const struct command command_help;
 

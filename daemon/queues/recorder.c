@@ -68,21 +68,20 @@ void recorder_configure(struct recorder *recorder, const struct config *config)
 
 /* --- queues --- */
 
-/* The queue that a shard is of. NULL: no memory, too many, or no queue's name. */
-static struct recorder_queue *queue_of(struct recorder *recorder, const char *name)
+/* whole: "", of what is counted beside the queues. NULL: no memory, or too many. */
+static struct recorder_queue *find_queue(struct recorder *recorder, const char *whole)
 {
     struct recorder_queue *queue = recorder->queues;
-    later_queue_name whole;
 
-    if (!later_key_shard_valid(name))
-        return NULL;
-    later_shard_whole(whole, name);
     while (queue && strcmp(queue->keys.queue, whole) != 0)
         queue = queue->next;
     if (queue || recorder->queue_count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
         return queue;
     queue->recorder = recorder;
-    later_keys_init(&queue->keys, recorder->config->redis.prefix, whole);
+    if (*whole)
+        later_keys_init(&queue->keys, recorder->config->redis.prefix, whole);
+    else
+        later_history_besides(&queue->keys, recorder->config->redis.prefix);
     for (int i = 0; i < RECORDER_PARTS; i++) {
         queue->parts[i].queue = queue;
         queue->parts[i].scale = i;
@@ -92,6 +91,17 @@ static struct recorder_queue *queue_of(struct recorder *recorder, const char *na
     recorder->queues = queue;
     recorder->queue_count++;
     return queue;
+}
+
+/* The queue that a shard is of. NULL: none. */
+static struct recorder_queue *queue_of(struct recorder *recorder, const char *name)
+{
+    later_queue_name whole;
+
+    if (!later_key_shard_valid(name))
+        return NULL;
+    later_shard_whole(whole, name);
+    return find_queue(recorder, whole);
 }
 
 /* --- pages --- */
@@ -206,6 +216,15 @@ void recorder_leave(struct recorder *recorder, const struct slots *slots)
     free_page(page);
 }
 
+void recorder_crashed(struct recorder *recorder)
+{
+    static const struct later_tally one = { .outcomes = { [LATER_OUTCOME_CRASH] = 1 } };
+    struct recorder_queue *besides = find_queue(recorder, "");
+
+    if (besides && recorder->config->history)
+        add(recorder, &besides->parts[RECORDER_TOTALS], "", &one);
+}
+
 /* --- periods --- */
 
 /* What was counted up to now belongs to the period that was the present one. Redis's clock may go
@@ -231,7 +250,7 @@ void recorder_write(struct recorder *recorder, double now)
         return;
     recorder->now = now;
     for (struct recorder_queue *queue = recorder->queues; queue; queue = queue->next) {
-        for (int scale = 0; scale < LATER_SCALES; scale++)
+        for (int scale = 0; scale < LATER_SCALES && queue->keys.queue[0]; scale++)
             turn(queue, scale, now);
     }
     recorder_send(recorder, false);

@@ -37,6 +37,9 @@ void recorder_read(struct recorder *recorder, const struct slots *slots,
 /* The page is about to be closed: reads it for the last time. */
 void recorder_leave(struct recorder *recorder, const struct slots *slots);
 
+/* A worker process has died by itself. */
+void recorder_crashed(struct recorder *recorder);
+
 /* Each second, after all pages were read: writes what is due. now: Redis's clock; 0: not known,
  * then it waits. */
 void recorder_write(struct recorder *recorder, double now);

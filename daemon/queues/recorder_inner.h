@@ -31,7 +31,7 @@ struct recorder_part {
 
 struct recorder_queue {
     struct recorder *recorder;
-    struct later_keys keys; /* of the whole */
+    struct later_keys keys; /* of the whole; without a name: what is counted beside the queues */
     struct recorder_part parts[RECORDER_PARTS];
     struct recorder_queue *next;
 };

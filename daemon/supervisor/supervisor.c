@@ -99,6 +99,13 @@ static void on_gone(void *arg)
     supervisor_after(supervisor->tick, 0);
 }
 
+static void on_crashed(void *arg)
+{
+    const struct supervisor *supervisor = arg;
+
+    recorder_crashed(supervisor->recorder);
+}
+
 static void expel(void *arg, struct slots *slots, const char *why)
 {
     struct supervisor *supervisor = arg;
@@ -303,6 +310,7 @@ static struct workers *make_workers(struct supervisor *supervisor)
                                              .ready = on_ready,
                                              .gone = on_gone,
                                              .tried = supervisor_on_tried,
+                                             .crashed = on_crashed,
                                              .listens = wake_listener_wanted(
                                                  supervisor->generation->config),
                                              .idle = on_idle,

@@ -461,6 +461,8 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
         log_line(LOG_WARN, "worker %d (pid %d): %s", process->number, (int)pid, text);
     workers->performed += atomic_load(&process->slots->page->performed);
     workers->failed += atomic_load(&process->slots->page->failed);
+    if (crash && !process->refused[0])
+        workers->options.crashed(workers->options.arg);
     if (atomic_load(&process->slots->page->idle) == SLOTS_IDLE_CALLED)
         workers->options.uncalled(workers->options.arg, process->called);
     keeper_died(workers->options.keeper, process->slots, cause, text);

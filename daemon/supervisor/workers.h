@@ -22,7 +22,8 @@ struct workers_options {
     /* The trial that workers_try() has begun is over. why is NULL: its workers take the seats if
      * this returns true. Else it was given up. */
     bool (*tried)(void *arg, const char *why);
-    void (*gone)(void *arg); /* one has ended while they were leaving */
+    void (*gone)(void *arg);    /* one has ended while they were leaving */
+    void (*crashed)(void *arg); /* one has died by itself */
     /* With wake listeners: one is idle that was not; one has ended that had not looked at this
      * queue. */
     void (*idle)(void *arg);

@@ -29,6 +29,15 @@ int64_t later_period(enum later_scale scale, double at)
     return (int64_t)floor(at / later_scales[scale].seconds);
 }
 
+void later_history_besides(struct later_keys *keys, const char *prefix)
+{
+    char key[LATER_KEY_MAX];
+
+    memset(keys, 0, sizeof *keys);
+    keys->len[LATER_KEY_TOTALS] = later_key_totals(key, prefix);
+    memcpy(keys->name[LATER_KEY_TOTALS], key, keys->len[LATER_KEY_TOTALS] + 1);
+}
+
 /* --- reading --- */
 
 static void ask(struct later_command *cmd, const char *key)

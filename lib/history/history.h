@@ -45,6 +45,9 @@ int64_t later_period(enum later_scale scale, double at);
 
 /* --- reading --- */
 
+/* The keys of what is counted beside the queues: the totals only, at `later:totals`. */
+void later_history_besides(struct later_keys *keys, const char *prefix);
+
 /* HGETALL of a period; of the totals. */
 void later_history_ask(struct later_command *cmd, const struct later_keys *keys,
                        enum later_scale scale, int64_t period);

@@ -57,6 +57,15 @@ void later_inspect_sized(const struct later_reply *reply, struct later_sizes *si
     }
 }
 
+uint64_t later_inspect_counted(const struct later_reply *reply, const char *name)
+{
+    for (size_t i = 7; i + 1 < later_reply_count(reply); i += 2) {
+        if (strcmp(later_reply_text(later_reply_at(reply, i), NULL), name) == 0)
+            return number_at(reply, i + 1);
+    }
+    return 0;
+}
+
 const char *later_counter_name(enum later_counter counter)
 {
     return counters[counter];

@@ -39,6 +39,9 @@ struct later_sizes {
 void later_inspect_size(struct later_command *cmd, const struct later_keys *keys);
 void later_inspect_sized(const struct later_reply *reply, struct later_sizes *sizes);
 
+/* Any counter of such a reply, by its name; 0 where there is none. */
+uint64_t later_inspect_counted(const struct later_reply *reply, const char *name);
+
 /* "pushed" … Static. */
 const char *later_counter_name(enum later_counter counter);
 

@@ -148,6 +148,11 @@ size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix)
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:hosts", prefix);
 }
 
+size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:totals", prefix);
+}
+
 size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:protocol", prefix);

@@ -92,6 +92,9 @@ size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *n
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
 
+/* `later:totals`: what is counted beside the queues (history.h). */
+size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix);
+
 /* `later:protocol`: the number of what is kept in Redis, and how. */
 size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix);
 

@@ -72,6 +72,8 @@ START_TEST(test_other_names)
     ck_assert_str_eq(out, "later:queues");
     ck_assert_uint_eq(later_key_hosts(out, "later"), 11);
     ck_assert_str_eq(out, "later:hosts");
+    ck_assert_uint_eq(later_key_totals(out, "later"), 12);
+    ck_assert_str_eq(out, "later:totals");
     ck_assert_uint_eq(later_key_protocol(out, "later"), 14);
     ck_assert_str_eq(out, "later:protocol");
 }

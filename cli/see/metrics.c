@@ -1,0 +1,180 @@
+/* metrics.c: `later metrics`: for Prometheus. */
+#include "commands.h"
+#include "see/exposition.h"
+#include "see/gather.h"
+
+#include <stdio.h>
+
+#define LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* A family with one sample for each queue. */
+static void each_queue(struct exposition *text, const struct gathered *gathered,
+                       void (*fn)(struct exposition *text, const struct gathered_queue *queue))
+{
+    for (size_t i = 0; i < gathered->list.count; i++) {
+        if (gathered->queues && !gathered->queues[i].failed)
+            fn(text, &gathered->queues[i]);
+    }
+}
+
+static void put_states(struct exposition *text, const struct gathered_queue *queue)
+{
+    const struct later_sizes *sizes = &queue->sizes;
+
+    exposition_int(text, sizes->ready, LABELS("queue", queue->name, "state", "ready"));
+    exposition_int(text, sizes->delayed, LABELS("queue", queue->name, "state", "delayed"));
+    exposition_int(text, sizes->reserved, LABELS("queue", queue->name, "state", "reserved"));
+    exposition_int(text, sizes->dead, LABELS("queue", queue->name, "state", "dead"));
+}
+
+static void put_oldest(struct exposition *text, const struct gathered_queue *queue)
+{
+    double age = queue->sizes.oldest_ready;
+
+    exposition_real(text, age > 0 ? age : 0, LABELS("queue", queue->name));
+}
+
+static void put_paused(struct exposition *text, const struct gathered_queue *queue)
+{
+    exposition_int(text, queue->paused == queue->parts, LABELS("queue", queue->name));
+}
+
+static void put_running(struct exposition *text, const struct gathered_queue *queue)
+{
+    exposition_int(text, queue->running, LABELS("queue", queue->name));
+}
+
+static const char *type_of(const struct later_tally *row)
+{
+    return *row->type ? row->type : "(other)"; /* no type has a parenthesis */
+}
+
+static void put_attempts(struct exposition *text, const struct gathered_queue *queue)
+{
+    for (size_t i = 0; i < queue->totals.count; i++) {
+        const struct later_tally *row = queue->totals.rows[i];
+
+        for (int n = 0; n < LATER_OUTCOMES; n++)
+            exposition_int(text, row->outcomes[n],
+                           LABELS("queue", queue->name, "type", type_of(row), "result",
+                                  later_outcome_name((enum later_attempt_outcome)n)));
+    }
+}
+
+static void put_waits(struct exposition *text, const struct gathered_queue *queue)
+{
+    for (size_t i = 0; i < queue->totals.count; i++) {
+        const struct later_tally *row = queue->totals.rows[i];
+
+        exposition_histogram(text, &row->wait, row->wait_us,
+                             LABELS("queue", queue->name, "type", type_of(row)));
+    }
+}
+
+static void put_runs(struct exposition *text, const struct gathered_queue *queue)
+{
+    for (size_t i = 0; i < queue->totals.count; i++) {
+        const struct later_tally *row = queue->totals.rows[i];
+
+        exposition_histogram(text, &row->run, row->run_us,
+                             LABELS("queue", queue->name, "type", type_of(row)));
+    }
+}
+
+static void put_counters(struct exposition *text, const struct gathered *gathered)
+{
+    for (size_t n = 0; n < GATHER_COUNTERS; n++) {
+        char name[48], help[96];
+
+        snprintf(name, sizeof name, "laterd_jobs_%s", gather_counters[n]);
+        snprintf(help, sizeof help, "Jobs that the counter %s of a queue has counted.",
+                 gather_counters[n]);
+        exposition_family(text, name, COUNTER, NULL, help);
+        for (size_t i = 0; i < gathered->list.count; i++) {
+            const struct gathered_queue *queue = &gathered->queues[i];
+
+            if (!queue->failed)
+                exposition_int(text, queue->counters[n], LABELS("queue", queue->name));
+        }
+    }
+}
+
+static void put_queues(struct exposition *text, const struct gathered *gathered)
+{
+    exposition_family(text, "laterd_jobs", GAUGE, NULL, "Jobs of a queue, by state.");
+    each_queue(text, gathered, put_states);
+    exposition_family(text, "laterd_queue_oldest_ready_seconds", GAUGE, "seconds",
+                      "Age of the oldest job that could run; 0 where there is none.");
+    each_queue(text, gathered, put_oldest);
+    exposition_family(text, "laterd_queue_paused", GAUGE, NULL, "1 while the queue is paused.");
+    each_queue(text, gathered, put_paused);
+    exposition_family(text, "laterd_running_jobs", GAUGE, NULL,
+                      "Jobs of a queue that run in laterds, as of a few seconds ago.");
+    each_queue(text, gathered, put_running);
+    put_counters(text, gathered);
+    exposition_family(text, "laterd_attempts", COUNTER, NULL,
+                      "Attempts by laterds that ended, by how; return is none.");
+    each_queue(text, gathered, put_attempts);
+    exposition_family(text, "laterd_job_wait_seconds", HISTOGRAM, "seconds",
+                      "Time from when a job could have begun until it began.");
+    each_queue(text, gathered, put_waits);
+    exposition_family(text, "laterd_job_run_seconds", HISTOGRAM, "seconds",
+                      "Time that an attempt ran.");
+    each_queue(text, gathered, put_runs);
+}
+
+static void put_hosts(struct exposition *text, const struct gathered *gathered)
+{
+    struct later_tally besides;
+
+    exposition_family(text, "laterd_hosts", GAUGE, NULL, "Daemons that are alive.");
+    exposition_int(text, gathered->hosts, NULL);
+    exposition_family(text, "laterd_workers", GAUGE, NULL, "Their worker processes.");
+    exposition_int(text, gathered->workers, NULL);
+    later_tallies_sum(&gathered->besides, &besides);
+    exposition_family(text, "laterd_worker_crashes", COUNTER, NULL,
+                      "Worker processes that died by themselves.");
+    exposition_int(text, besides.outcomes[LATER_OUTCOME_CRASH], NULL);
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct exposition text = { .out = stdout, .openmetrics = args_flag(&cli->args, "openmetrics") };
+    struct gathered gathered = { .hosts = 0 };
+    bool up = gather(cli, &gathered, err) == 0;
+
+    if (!up && (err->code == LATER_E_USAGE || err->code == LATER_E_CONFIG)) {
+        gather_free(&gathered);
+        return -1;
+    }
+    if (!up)
+        cli_say(cli, "%s", err->text);
+    exposition_family(&text, "laterd_build", INFO, NULL, "The version of this later.");
+    exposition_int(&text, 1, LABELS("version", VERSION));
+    exposition_family(&text, "laterd_redis_up", GAUGE, NULL,
+                      "1 if Redis has answered all that was asked for this.");
+    exposition_int(&text, up, NULL);
+    if (gathered.queues)
+        put_queues(&text, &gathered);
+    if (up)
+        put_hosts(&text, &gathered);
+    exposition_end(&text);
+    gather_free(&gathered);
+    return LATER_OK;
+}
+
+static const struct args_option options[] = {
+    { "openmetrics", 0, NULL, "OpenMetrics 1.0 instead of Prometheus's text format 0.0.4" },
+    { 0 },
+};
+
+const struct command command_metrics = {
+    .name = "metrics",
+    .usage = "[--openmetrics]",
+    .brief = "Print metrics for Prometheus",
+    .more = "All queues as Redis knows them, whoever serves them: have one host of a Redis do it.\n"
+            "No job is looked at. Where Redis is away laterd_redis_up is 0 and the status is 0.\n",
+    .example = "later metrics | sponge /var/lib/prometheus/node-exporter/later.prom\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,90 @@
+#!/bin/sh
+# later metrics: what Prometheus's own tool takes; counters that never go back; alerts and a board
+# that speak of metrics that there are.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs redis-server redis-cli promtool
+
+# metric SAMPLE: its value.
+metric() { later metrics | awk -v name="$1" '$1 == name { print $2 }'; }
+shows() { [ "$(metric "$1")" = "$2" ]; }
+attempts() { shows "laterd_attempts_total{queue=\"default\",type=\"$1\",result=\"$2\"}" "$3"; }
+
+start_redis
+configure 'workers = 2;' 'queues = ( { name = "default"; }, { name = "spread"; shards = 2; } );'
+start_laterd
+push_many 20 note null note-
+push_do crash '"do":"signal","signal":11,"upto":1'
+push_do bury '"do":"bury"'
+seq 5 | sed 's/.*/{"type":"note","queue":"spread"}/' | later push --file - >/dev/null
+within 20 "attempts by type and result" attempts note 'done' 20
+within 20 "a crash" attempts 'do' crash 1
+within 10 "burials" attempts 'do' bury 1
+within 10 "worker crashes" shows laterd_worker_crashes_total 1
+within 10 "shards are added up" shows 'laterd_jobs_done_total{queue="spread"}' 5
+within 10 "daemons" shows laterd_hosts 1
+later metrics >"$work/metrics"
+runs "promtool finds nothing to say" promtool check metrics <"$work/metrics"
+is "$(metric 'laterd_jobs{queue="default",state="dead"}')" 1 "jobs by state"
+is "$(metric 'laterd_job_run_seconds_count{queue="default",type="note"}')" 20 "histograms"
+is "$(metric 'laterd_job_run_seconds_bucket{queue="default",type="note",le="+Inf"}')" 20 \
+    "whose last bucket has all"
+
+# ---- counters never go back
+
+# counters: all samples of counters and histograms, in order.
+counters()
+{
+    later metrics | grep -E '_(total|count|bucket|sum)[{ ]' | sort
+}
+# backwards OLD NEW: the samples that are less than they were, or gone.
+backwards()
+{
+    awk 'NR == FNR { now[$1] = $2; next } !($1 in now) || now[$1] < $2' "$2" "$1"
+}
+counters >"$work/before"
+stop_laterd
+counters >"$work/after"
+is "$(backwards "$work/before" "$work/after")" '' "nothing goes back when laterd ends"
+start_laterd
+push_many 10 note null more-
+within 20 "the next one counts on" attempts note 'done' 30
+counters >"$work/later"
+is "$(backwards "$work/after" "$work/later")" '' "nothing goes back when the next one begins"
+
+# ---- the other format, and no Redis
+
+later metrics --openmetrics >"$work/open"
+is "$(tail -n 1 "$work/open")" '# EOF' "OpenMetrics has its last line"
+is "$(grep -c '^# TYPE .*_total ' "$work/open")" 0 "and no suffix in a counter's name"
+is "$(grep -vc '^#' "$work/open")" "$(later metrics | grep -vc '^#')" "and the same samples"
+runs "there is an answer without Redis" "$later_bin" --redis "unix:$work/none" metrics
+is "$(later --redis "unix:$work/none" metrics 2>/dev/null | grep '^laterd_redis_up')" \
+    'laterd_redis_up 0' "laterd_redis_up is 0"
+
+# ---- alerts and board
+
+cp "$top_srcdir/etc/prometheus/laterd.rules.yml" "$top_srcdir/tests/system/metrics_rules.yml" "$work"
+runs "promtool takes the rules" promtool check rules "$work/laterd.rules.yml"
+runs "and they say what they shall" promtool test rules "$work/metrics_rules.yml"
+runs "the board is JSON" sh -c 'tr -d "\n" <"$1" | "$2"' sh \
+    "$top_srcdir/etc/prometheus/laterd-grafana.json" "$tools/json_lines"
+grep -ohE 'laterd_[a-z_]+' "$top_srcdir"/etc/prometheus/* | sed 's/_bucket$//' | sort -u >"$work/named"
+grep '^# TYPE' "$work/metrics" | cut -d ' ' -f 3 | sort -u >"$work/there"
+is "$(comm -23 "$work/named" "$work/there")" '' "both name metrics that there are"
+
+# ---- many queues
+
+many=100
+[ -z "${LATER_SOAK:-}" ] || many=1000
+stop_laterd # it calls scripts, too
+seq "$many" | sed 's/.*/{"type":"t","queue":"many&"}/' | later push --file - >/dev/null
+before=$(called evalsha)
+later metrics >"$work/metrics"
+is "$(grep -c '^laterd_jobs{queue="many.*ready"} 1$' "$work/metrics")" "$many" "each queue is there"
+at_most "$(($(called evalsha) - before))" $((many + 10)) "a script call for each queue, none for a job"
+if [ -n "${LATER_SOAK:-}" ]; then
+    start=$(date +%s%3N)
+    later metrics >/dev/null
+    echo "# $many queues: $(($(date +%s%3N) - start)) ms, load $(cat /proc/loadavg)"
+fi
+finish
