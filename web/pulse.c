@@ -133,6 +133,7 @@ static void take_end(void *arg, int status, const char *rest)
         free_lines(&pulse->hosts);
         pulse->queues = pulse->new_queues;
         pulse->hosts = pulse->new_hosts;
+        pulse->new_queues = pulse->new_hosts = (struct lines){ 0 };
         pulse->known = pulse->asked;
         pulse->away[0] = '\0';
     } else {

@@ -55,7 +55,10 @@ static void take_line(void *arg, const char *line, size_t len)
 
     if (task->lines++)
         putc(',', task->out);
-    fwrite(line, 1, len, task->out);
+    if (line[0] == '{')
+        fwrite(line, 1, len, task->out);
+    else
+        jsonl_list(task->out, &line, 1); /* of a command that prints words, even with --json */
 }
 
 static void send_event(struct task *task, const char *name, const char *data, size_t len)

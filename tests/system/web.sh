@@ -6,7 +6,7 @@ needs python3
 start_redis 'appendonly no'
 
 start_web --listen "unix:$work/web.sock" --host ours.example
-web=$web_where
+web=$web_where first_pid=$web_pid
 token=0123456789abcdef-test
 echo "$token" >"$work/token"
 chmod 600 "$work/token"
@@ -17,6 +17,9 @@ python_tests web_door.py "$web" "$web_where" "$token" "$redis_pids"
 run "$web_bin" --listen "$web"
 like "$status $err" '^71 .*web\.sock: Address already in use' "a socket that is served is not taken"
 is "$(stat -c %a "$work/web.sock")" 660 "its file is for user and group"
+kill "$first_pid"
+wait "$first_pid"
+is "$? $(test -e "$work/web.sock" && echo there)" "0 " "TERM ends it, and takes the socket away"
 stop_web
 run "$web_bin" --listen nowhere
 is "$status" 64 "--listen nowhere"

@@ -108,7 +108,7 @@ browser.command('Page.addScriptToEvaluateOnNewDocument', source='''
     window.violations = [];
     addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective + ' ' +
         e.blockedURI + ' ' + e.sourceFile));''')
-PAGES = ['', 'running', 'dead', 'hosts', 'history', 'history?since=7d&queue=mail',
+PAGES = ['', 'running', 'dead', 'hosts', 'cron', 'history', 'history?since=7d&queue=mail',
          'queue?name=mail', 'queue?name=hostile', 'queue?name=dead&state=dead',
          'job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'search?q=type%3Ahostile', 'nothing']
 

@@ -3,6 +3,7 @@ import { me, note } from './action.js';
 import { get, login } from './api.js';
 import { age, clock, empty, h, setAttribute, setText } from './dom.js';
 import { live, listen, numbersAge, start } from './live.js';
+import { cron } from './cron.js';
 import { history } from './history.js';
 import { job } from './job.js';
 import { dead, hosts, running } from './lists.js';
@@ -12,7 +13,8 @@ import { search } from './search.js';
 
 const pages = {
     '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
-    running: ['Running', running], history: ['History', history], hosts: ['Hosts', hosts], search: ['Search', search],
+    running: ['Running', running], history: ['History', history], cron: ['Periodic jobs', cron],
+    hosts: ['Hosts', hosts], search: ['Search', search],
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
 let leave = null, shown = '';
@@ -56,10 +58,10 @@ function showPulse() {
 
 // ---- keys
 
-const KEYS = [['/', 'search'], ['g then o, r, d, p, h', 'overview, running, dead, the past, hosts'],
+const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, running, dead, the past, periodic jobs, hosts'],
               ['j k', 'next row, row before'], ['Enter', 'open the row'], ['x', 'choose the row'],
               ['?', 'this list'], ['Esc', 'back out']];
-const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', h: '#/hosts' };
+const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', h: '#/hosts' };
 let waiting = false;
 
 function help() {
