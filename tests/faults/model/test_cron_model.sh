@@ -1,0 +1,17 @@
+#!/bin/sh
+# Schedules, model-checked (cron.pml): each tick once, whoever dies, and that broken ones are found
+# out.
+. "${top_srcdir:=.}/tests/faults/model/model.sh"
+
+build()
+{
+    translate cron "$@" && cc -w -O2 -DSAFETY -DMEMLIM=1000 -o pan pan.c
+}
+
+runs "a schedule, two hosts, a death, an edit" build
+holds "each tick is pushed once" -E
+for rule in BYID NODIGEST TWOSTEPS; do
+    runs "the same by another rule, $rule" build "-D$rule"
+    fails "a tick that is lost, pushed twice, or by an old definition" -E
+done
+finish
