@@ -181,6 +181,19 @@ is "$(run lock_take $t2 bob 30 '')" '1 2' 'lock_take: the number grows'
 
 is "$(run note h:1 five 60000 0)" 1 'note'
 
+schedule='at=0 0 * * *
+
+{"type":"report"}'
+contains "$(run cron_put night "$schedule" 4000000000 set)" 'PUT ' 'cron_put'
+contains "$(run cron_look 0 10)" ' night 4000000000 ' 'cron_look'
+digest=$(printf %s "$schedule" | sha1sum | cut -d' ' -f1)
+contains "$(run cron_fire night 1600000000 "$digest" 1600000000 1700000000 0 0)" 'MOVED' 'cron_fire: not its tick'
+redis zadd 'later:{demo}:cron' 1700000000 night >/dev/null
+contains "$(run cron_fire night 1700000000 "$digest" 1700000000 4000000000 0 0)" \
+    'FIRED cron:night:1700000000 ' 'cron_fire'
+is "$(run cron_move pause night '')" 1 'cron_move'
+run purge ready 1 >/dev/null
+
 is "$(run probe)" '' 'probe'
 
 for script in "$scripts"/*.lua; do

@@ -36,6 +36,7 @@ static const char *const calls[][28] = {
     { "reserve", "yyyyyyyyyyyyyyyy", "30", "4", "262144", "0" },
     { "reserve", "zzzzzzzzzzzzzzzz", "30", "50", "262144/beside", "0" },
     { "trim", "3", "1000", "1" },
+    { "act", "purge", "dead", "", "d3", "" },
     { "purge", "dead", "2" },
     { "stock_set", "9" },
     { "stock_claim", "bob" },
@@ -70,17 +71,20 @@ static const char *const calls[][28] = {
     { "cron_move", "resume", "soon", "4000000000" },
     { "cron_move", "seen", "made", "" },
     { "cron_move", "drop", "made", "set", "soon", "other" },
+    { "forget" },
 };
 
 const char *const tour_scripts[] = {
-    "push",          "show",         "peek",        "size",          "touch",      "ack",
-    "expire",        "migrate",      "lapse",       "release",       "return",     "bury",
-    "kick",          "cancel",       "pause",       "resume",        "reserve",    "trim",
-    "purge",         "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed",
-    "limit_sliding", "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",
-    "permit_take",   "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",
-    "locate",        "wake",         "reshard",     "ids",           "push_now",   "note",
-    "cron_look",     "cron_fire",    "cron_put",    "cron_move",     NULL
+    "push",        "show",          "peek",        "size",        "touch",
+    "ack",         "expire",        "migrate",     "lapse",       "release",
+    "return",      "bury",          "kick",        "cancel",      "pause",
+    "resume",      "reserve",       "trim",        "purge",       "stock_set",
+    "stock_claim", "stock_release", "stock_show",  "limit_fixed", "limit_sliding",
+    "lock_touch",  "lock_show",     "lock_free",   "lock_take",   "lock_wake",
+    "permit_take", "permit_touch",  "permit_free", "permit_line", "lock_line",
+    "hasten",      "locate",        "wake",        "reshard",     "ids",
+    "push_now",    "note",          "cron_look",   "cron_fire",   "cron_put",
+    "cron_move",   "forget",        "act",         NULL
 };
 
 void tour_crowd(void)
