@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import signal
 import subprocess
 import time
 import urllib.error
@@ -16,6 +17,7 @@ class Browser:
         self.log = open(os.path.join(work, 'chromedriver.log'), 'w')
         self.driver = subprocess.Popen(['chromedriver', '--port=0', '--log-level=WARNING'],
                                        stdout=subprocess.PIPE, stderr=self.log, text=True,
+                                       start_new_session=True,  # Chromium's processes are in it, too
                                        env={**os.environ, 'HOME': work, 'TMPDIR': work})
         for line in self.driver.stdout:
             if 'started successfully on port' in line:
@@ -36,7 +38,7 @@ class Browser:
 
     def call(self, method, path, body=None):
         if self.session:
-            path = f'/session/{self.session}/{path}'
+            path = f'/session/{self.session}/{path}'.rstrip('/')
         request = urllib.request.Request(self.url + path, method=method,
                                          data=json.dumps(body).encode() if body is not None else None,
                                          headers={'Content-Type': 'application/json'})
@@ -105,6 +107,9 @@ class Browser:
             self.call('DELETE', '')
         except (RuntimeError, OSError):
             pass
-        self.driver.terminate()
+        try:
+            os.killpg(self.driver.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         self.driver.wait()
         self.log.close()
