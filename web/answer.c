@@ -31,6 +31,13 @@ void answer_json(struct http *http, struct evhttp_request *request, int status, 
     http_answer(http, request, status, json, len);
 }
 
+void answer_metrics(struct http *http, struct evhttp_request *request, const char *text, size_t len)
+{
+    add_headers(request, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    http_add_header(request, "Cache-Control", "no-store");
+    http_answer(http, request, 200, text, len);
+}
+
 void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why)
 {
     char *text = NULL;

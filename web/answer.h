@@ -12,6 +12,10 @@
 void answer_json(struct http *http, struct evhttp_request *request, int status, const char *json,
                  size_t len);
 
+/* What `later metrics` prints. */
+void answer_metrics(struct http *http, struct evhttp_request *request, const char *text,
+                    size_t len);
+
 /* {"error":"why"} */
 void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why);
 

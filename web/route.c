@@ -11,7 +11,7 @@
 struct route {
     const char *path;
     const char *command;
-    bool post, stream;
+    bool post, stream, raw;
     double patience;
 };
 
@@ -25,6 +25,7 @@ struct route {
     "[--where=?where3] [--text=?text]"
 
 static const struct route routes[] = {
+    { "/metrics", "metrics --openmetrics", .raw = true, .patience = 15 },
     { "/api/1/queues", "size --json", .patience = QUICK },
     { "/api/1/hosts", "status --json", .patience = QUICK },
     { "/api/1/queue", "size --json -- ?queue", .patience = QUICK },
@@ -281,6 +282,7 @@ int route_order(struct order *order, const char *path, bool post, const struct p
     order->count = order->used = 0;
     order->act = route->post;
     order->stream = route->stream;
+    order->raw = route->raw;
     order->patience = route->patience;
     for (const char *word = route->command; *word && status == 0;) {
         size_t len = strcspn(word, " ");

@@ -19,6 +19,7 @@ struct order {
     const char *words[ORDER_WORDS + 1]; /* NULL-terminated; without "later" */
     size_t count;
     bool act;        /* it changes something */
+    bool raw;        /* its lines are the answer, as they are */
     bool stream;     /* its lines are wanted one by one, as they come */
     double patience; /* seconds that it may take */
     char room[2048];

@@ -73,6 +73,14 @@ static void send_event(struct task *task, const char *name, const char *data, si
         free(event);
 }
 
+static void raw_line(void *arg, const char *line, size_t len)
+{
+    struct task *task = arg;
+
+    fwrite(line, 1, len, task->out);
+    putc('\n', task->out);
+}
+
 static void stream_line(void *arg, const char *line, size_t len)
 {
     send_event(arg, "", line, len);
@@ -87,10 +95,15 @@ static void take_end(void *arg, int status, const char *rest)
 
     if (task->order.act)
         tasks->done(tasks->arg, task->who, task->command, status);
-    fprintf(task->out, "],%s", rest);
+    if (!task->order.raw)
+        fprintf(task->out, "],%s", rest);
     fclose(task->out);
     task->out = NULL;
-    if (task->request && task->order.stream) {
+    if (task->request && task->order.raw && status == LATER_OK) {
+        answer_metrics(tasks->http, task->request, task->text, task->len);
+    } else if (task->request && task->order.raw) {
+        answer_error(tasks->http, task->request, answer_status(status), "there are no metrics");
+    } else if (task->request && task->order.stream) {
         send_event(task, "end", task->text, task->len);
         http_stream_end(tasks->http, task->request);
     } else if (task->request) {
@@ -107,6 +120,8 @@ static int begin_answer(struct task *task)
     task->out = open_memstream(&task->text, &task->len);
     if (!task->out)
         return -1;
+    if (task->order.raw)
+        return 0;
     jsonl_begin(&json, task->out);
     jsonl_text(&json, "command", task->command);
     jsonl_raw(&json, "answers", "[");
@@ -117,7 +132,9 @@ static int begin_answer(struct task *task)
 
 static void run(struct task *task, struct desk *desk)
 {
-    struct desk_answer answer = { .line = task->order.stream ? stream_line : take_line,
+    struct desk_answer answer = { .line = task->order.stream ? stream_line
+                                          : task->order.raw  ? raw_line
+                                                             : take_line,
                                   .end = take_end,
                                   .arg = task };
 

@@ -92,6 +92,11 @@ status, _, answer = ask(where, '/api/1/jobs?queue=mail&state=ready&number=5&offs
 same([job['id'] for job in answer['answers']], ['-x'], 'jobs')
 same(answer['command'], 'later peek --state=ready --number=5 --offset=0 mail', 'their command')
 
+status, headers, text = ask(where, '/metrics')
+same(status, 200, '/metrics')
+check(headers['Content-Type'].startswith('application/openmetrics-text; version=1.0.0'), 'OpenMetrics')
+check(text.endswith(b'# EOF\n') and b'\nlaterd_redis_up 1\n' in text, 'whole', text[-200:])
+
 # ---- actions
 
 def state(job):
