@@ -69,6 +69,14 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
 }
 
+/* Is the next word its value, if none is part of the word itself? */
+static bool takes(const struct args_option *option, const char *next)
+{
+    if (!option->value || !next)
+        return false;
+    return *option->value != '[' || (*next >= '0' && *next <= '9');
+}
+
 /* Does word name this option? `--name`, `--name=…`, `-n`, `-n…`. *inside gets the value that is
  * part of the word, or NULL. */
 static bool names(const char *word, const struct args_option *option, const char **inside)
@@ -110,7 +118,7 @@ int args_command(int argc, char **argv, const struct args_option *const *tables,
             return i + 1 < argc ? i + 1 : 0;
         for (size_t t = 0; t < count && !option; t++)
             option = find(tables[t], argv[i], &inside);
-        if (option && option->value && !inside)
+        if (option && !inside && takes(option, argv[i + 1]))
             i++;
     }
     return 0;
@@ -135,11 +143,11 @@ static int refuse_unknown(const struct args *args, const char *word, struct late
 }
 
 /* Takes the option argv[i]. Returns how many words it took, or -1 with *err. */
-static int take(struct args *args, int argc, char **argv, int i, struct later_error *err)
+static int take(struct args *args, char **argv, int i, struct later_error *err)
 {
     const struct args_option *option = NULL;
     const char *inside = NULL, **value;
-    int t = -1;
+    int t = -1, taken = 1;
 
     while (!option && ++t < ARGS_TABLES)
         option = find(args->tables[t], argv[i], &inside);
@@ -152,14 +160,16 @@ static int take(struct args *args, int argc, char **argv, int i, struct later_er
         *value = "";
         return 1;
     }
-    if (!inside && i + 1 >= argc)
+    if (!inside && takes(option, argv[i + 1]))
+        inside = argv[i + taken++];
+    if (!inside && *option->value != '[')
         return later_fail(err, LATER_E_USAGE, "--%s needs %s", option->name, option->value);
-    *value = inside ? inside : argv[i + 1];
+    *value = inside ? inside : "";
     if (args->given_count == ARGS_GIVEN_MAX)
         return later_fail(err, LATER_E_USAGE, "more than %d options", ARGS_GIVEN_MAX);
     args->given[args->given_count].name = option->name;
     args->given[args->given_count++].value = *value;
-    return inside ? 1 : 2;
+    return taken;
 }
 
 int args_parse(struct args *args, int argc, char **argv, int command,
@@ -179,7 +189,7 @@ int args_parse(struct args *args, int argc, char **argv, int command,
             args->words[args->count++] = argv[i];
             continue;
         }
-        taken = take(args, argc, argv, i, err);
+        taken = take(args, argv, i, err);
         if (taken < 0)
             return -1;
     }

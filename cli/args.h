@@ -18,7 +18,8 @@
 struct args_option {
     const char *name;  /* without the dashes */
     char letter;       /* 0 = none */
-    const char *value; /* what it needs, for the help: "SECONDS"; NULL = a flag */
+    const char *value; /* what it needs, for the help: "SECONDS"; NULL = a flag. "[SECONDS]": it may
+                        * have one, which begins with a digit */
     const char *help;
 };
 
@@ -51,8 +52,9 @@ int args_parse(struct args *args, int argc, char **argv, int command,
                const struct args_option *global, const struct args_option *own, bool program,
                struct later_error *err);
 
-/* What was given for an option of the tables: its value, NULL if it was not given; for a flag,
- * whether it was. Asking for one that is in no table is a fault and ends the program. */
+/* What was given for an option of the tables: its value, NULL if it was not given, "" if it was
+ * given without one; for a flag, whether it was. Asking for one that is in no table is a fault and
+ * ends the program. */
 const char *args_text(const struct args *args, const char *name);
 bool args_flag(const struct args *args, const char *name);
 

@@ -17,6 +17,8 @@ extern const struct command command_kick, command_purge, command_pause, command_
 extern const struct command command_cancel;
 /* bury.c */
 extern const struct command command_bury;
+/* wait.c */
+extern const struct command command_wait, command_result;
 /* reserve.c, settle.c */
 extern const struct command command_reserve;
 extern const struct command command_ack, command_release, command_return, command_touch;

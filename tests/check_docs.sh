@@ -15,6 +15,7 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
         sed 's/.*"\([a-z]*\)"/later:{Q}:\1/'
     grep -o '"%[^"]*"' lib/redis/key.c | grep -vx '"%s\(:{%s}:%s\)\{0,1\}"' | sed -e 's/"//g' \
         -e 's/^%\.\*scall:%\.64s$/later:{Q}:call:CALL/' \
+        -e 's/^%\.\*sresult:%\.200s$/later:{Q}:result:ID/' \
         -e '/^%\.\*s%\.16s:%$/d' \
         -e 's/^%s:%\.64s$/later:{Q}:reserved:TOKEN/' \
         -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \

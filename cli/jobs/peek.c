@@ -55,6 +55,8 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
         jsonl_foreign(&json, "error", seen->error, seen->error_len);
     else
         jsonl_null(&json, "error");
+    if (seen->progress_len)
+        jsonl_foreign(&json, "progress", seen->progress, seen->progress_len);
     jsonl_bytes(&json, "document", seen->document, seen->document_len);
     jsonl_end(&json);
 }
@@ -92,6 +94,25 @@ static void add_error(struct table *table, const struct later_seen *seen)
         table_bytes(table, RED, seen->error, seen->error_len);
     free(both);
     json_decref(error);
+}
+
+/* `3 of 9, page 3`. */
+static void add_progress(struct table *table, const struct later_seen *seen)
+{
+    json_t *progress = json_loadb(seen->progress, seen->progress_len, 0, NULL);
+    double done = json_number_value(json_object_get(progress, "done"));
+    double total = json_number_value(json_object_get(progress, "total"));
+    const char *text = json_string_value(json_object_get(progress, "text"));
+    char of[40] = "", *words = NULL;
+
+    if (total > 0)
+        snprintf(of, sizeof of, " of %.15g", total);
+    if (asprintf(&words, "%.15g%s%s%s", done, of, text && *text ? ", " : "", text ? text : "") >= 0)
+        table_text(table, PLAIN, words);
+    else
+        table_none(table);
+    free(words);
+    json_decref(progress);
 }
 
 static void add_priority(struct table *table, const struct later_seen *seen)
@@ -240,6 +261,10 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     add_priority(&card, seen);
     table_text(&card, DIM, "error");
     add_error(&card, seen);
+    if (seen->progress_len) {
+        table_text(&card, DIM, "progress");
+        add_progress(&card, seen);
+    }
     table_text(&card, DIM, "document");
     table_bytes(&card, PLAIN, seen->document, seen->document_len);
     table_end(&card);

@@ -1,5 +1,6 @@
 /* push.c: `later push` of one job. */
 #include "jobs/push.h"
+#include "jobs/wait.h"
 
 #include "commands.h"
 #include "job/document.h"
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define WAIT_RESULT 3600 /* seconds that the result is kept of a job that is waited for */
+
 /* One job in the making. */
 struct making {
     struct later_document_parts parts;
@@ -23,6 +26,9 @@ struct making {
     char *backoff; /* owned */
     char *document;
     struct later_push_item item;
+    double wait;  /* seconds; < 0: not at all */
+    char *before; /* what a job of this id had left before; owned */
+    size_t before_len;
 };
 
 void push_print_json(const char *queue, const char *id, const char *result, const char *state,
@@ -154,6 +160,25 @@ static int take_turns(struct cli *cli, struct later_push_item *item, struct late
     return 0;
 }
 
+/* Who waits wants a result, and perhaps once more after the time was up. */
+static int take_result(struct cli *cli, struct making *making, struct later_error *err)
+{
+    double *result = &making->parts.result;
+
+    making->wait = -1;
+    if (args_text(&cli->args, "wait")) {
+        *result = WAIT_RESULT;
+        if (wait_option(cli, "wait", &making->wait, err) < 0)
+            return -1;
+    }
+    if (cli_duration(cli, "result", result, err) < 0)
+        return -1;
+    if (*result > LATER_RESULT_MAX || (*result <= 0 && args_text(&cli->args, "result")))
+        return later_fail(err, LATER_E_USAGE, "--result: above 0 and at most %d seconds",
+                          LATER_RESULT_MAX);
+    return 0;
+}
+
 static int take_options(struct cli *cli, struct making *making, struct later_error *err)
 {
     const char *id = args_text(&cli->args, "id"), *backoff = args_text(&cli->args, "backoff");
@@ -161,7 +186,8 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
 
     if (cli_number(cli, "priority", -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &priority, err) < 0 ||
         cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0 ||
-        take_times(cli, making, err) < 0 || take_turns(cli, &making->item, err) < 0)
+        take_times(cli, making, err) < 0 || take_turns(cli, &making->item, err) < 0 ||
+        take_result(cli, making, err) < 0)
         return -1;
     if (backoff && !(making->backoff = text_backoff(backoff, err)))
         return -1;
@@ -227,6 +253,31 @@ static unsigned flags_of(const struct cli *cli)
     return args_flag(&cli->args, "replace") ? LATER_PUSH_REPLACE : 0;
 }
 
+/* A job that was pushed under this id before may have left its result. */
+static int look_before(struct cli *cli, struct making *making, struct later_error *err)
+{
+    if (making->wait < 0 || !args_text(&cli->args, "id"))
+        return 0;
+    making->before =
+        later_wait_before(cli->client, cli_queue(cli), making->id, &making->before_len, err);
+    return making->before ? 0 : -1;
+}
+
+static int wait_for(struct cli *cli, const struct making *making, bool known,
+                    struct later_error *err)
+{
+    size_t before_len = known ? 0 : making->before_len;
+    struct later_end end;
+    int status;
+
+    if (later_wait_pushed(cli->client, cli_queue(cli), making->id, making->wait, making->before,
+                          before_len, &end, err) < 0)
+        return -1;
+    status = wait_tell(cli, cli_queue(cli), making->id, &end);
+    later_end_free(&end);
+    return status;
+}
+
 static int push(struct cli *cli, const struct making *making, struct later_error *err)
 {
     static const char *const results[] = { [LATER_PUSHED] = "pushed",
@@ -241,7 +292,7 @@ static int push(struct cli *cli, const struct making *making, struct later_error
         return -1;
     if (cli->json)
         push_print_json(cli_queue(cli), making->id, results[routed.how], routed.state, 0);
-    else
+    else if (making->wait < 0)
         puts(making->id);
     if (routed.how == LATER_PUSHED_AGAIN)
         cli_say(cli, "runs now; this one is pushed when it ends");
@@ -249,6 +300,8 @@ static int push(struct cli *cli, const struct making *making, struct later_error
         cli_say(cli, "exists (%s)", routed.state);
     if (cli->err_terminal) /* a person, who may have mistyped it; a program knows its queues */
         warn_unserved(cli);
+    if (making->wait >= 0)
+        return wait_for(cli, making, routed.how == LATER_PUSH_EXISTS, err);
     (void)later_call_drain(cli->client, 0, &ignored); /* of the announcement; the job is pushed */
     return LATER_OK;
 }
@@ -258,7 +311,7 @@ static int refuse_beside_file(const struct cli *cli, struct later_error *err)
     static const char *const others[] = { "in",           "at",         "id",       "priority",
                                           "max-attempts", "timeout",    "backoff",  "expires-at",
                                           "text",         "unique-for", "throttle", "debounce",
-                                          "again" };
+                                          "again",        "wait",       "result" };
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (args_text(&cli->args, others[i]))
@@ -284,7 +337,10 @@ static int run(struct cli *cli, struct later_error *err)
         return -1;
     ok = build(cli, &making, err);
     if (ok == 0)
+        ok = look_before(cli, &making, err);
+    if (ok == 0)
         ok = push(cli, &making, err);
+    free(making.before);
     free(making.document);
     free(making.payload);
     free(making.backoff);
@@ -307,6 +363,8 @@ static const struct args_option options[] = {
     { "max-wait", 0, "DURATION", "but at most so long after the first of them" },
     { "unique-for", 0, "DURATION", "the id stays taken so long after the job has ended" },
     { "throttle", 0, "DURATION", "the id stays taken so long from now, at least until it ended" },
+    { "wait", 'w', "[DURATION]", "wait until it has ended, so long at most, and print its value" },
+    { "result", 0, "DURATION", "what it gives back is kept so long (with --wait: 1h)" },
     { "text", 0, NULL, "PAYLOAD is plain text and becomes a JSON string" },
     { "file", 'f', "FILE", "push one document a line; - is standard input" },
     { 0 },
@@ -319,10 +377,14 @@ const struct command command_push = {
     .more = "PAYLOAD is JSON; - reads it from standard input; without one it is null. The id is\n"
             "printed. A job whose id is known is not pushed again, which is no failure.\n"
             "\n"
+            "With --wait what its handler gave back is printed instead, as by `later wait`: the\n"
+            "status is 65 if it is dead, 66 if it is gone, 75 if the time is up; it goes on then.\n"
+            "\n"
             "A FILE has one job document a line (NDJSON), each with its type; queue, in, at and\n"
             "unique_for may stand there too. Or its lines are those of `later export`. Bad lines\n"
             "are named and left out, the good ones are pushed, and the status is then 65.\n",
     .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
+               "later push thumbnail '{\"of\": 7}' --wait 30s\n"
                "later push --file jobs.ndjson\n",
     .options = options,
     .max = 2,

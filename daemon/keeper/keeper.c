@@ -5,6 +5,7 @@
 #include "reservation/find.h"
 #include "keeper/aftermath.h"
 #include "keeper/lock_leases.h"
+#include "keeper/reports.h"
 #include "fault.h"
 #include "log.h"
 #include "reservation/outbox.h"
@@ -43,6 +44,7 @@ struct keeper {
     struct outbox *outbox;
     struct aftermath *aftermath;
     struct lock_leases *holds;
+    struct reports *reports;
     struct event *scan;
     struct living *pages;
     size_t page_count;
@@ -356,7 +358,7 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
 {
     struct keeper *keeper = arg;
     double now = later_clock();
-    bool busy = false;
+    bool busy = false, report = reports_due(keeper->reports, now);
 
     (void)fd;
     (void)what;
@@ -369,6 +371,8 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
             continue;
         lock_leases_renew(keeper->holds, slots, now);
         look_at_page(keeper, &keeper->pages[i], now);
+        if (report)
+            reports_send(keeper->reports, slots);
         busy = busy || atomic_load(&slots->page->busy);
     }
     if (busy && now - keeper->touched >= keeper->config->lease / 3)
@@ -465,7 +469,8 @@ struct keeper *keeper_new(struct event_base *base, const struct config *config, 
         keeper->aftermath = aftermath_new(base, link, config->redis.prefix, keeper->outbox, keys_of,
                                           on_buried, keeper);
     keeper->holds = lock_leases_new(link, config->redis.prefix, watched, keeper);
-    if (!keeper->aftermath || !keeper->holds) {
+    keeper->reports = reports_new(link, keys_of, keeper);
+    if (!keeper->aftermath || !keeper->holds || !keeper->reports) {
         keeper_free(keeper);
         return NULL;
     }
@@ -478,6 +483,7 @@ void keeper_free(struct keeper *keeper)
         return;
     aftermath_free(keeper->aftermath);
     lock_leases_free(keeper->holds);
+    reports_free(keeper->reports);
     outbox_free(keeper->outbox);
     if (keeper->scan)
         event_free(keeper->scan);

@@ -4,6 +4,7 @@
  *   - renews, every third of a lease, what living workers hold: also what runs in a handler that
  *     blocks;
  *   - renews the locks and places of running jobs (lock_leases.h);
+ *   - tells Redis once a second how far they have come (reports.h);
  *   - gives back what waits behind a job that has run for 50 ms;
  *   - says which worker is over its time;
  *   - settles at once what a dead worker held: what ran is a crash, what had not begun is returned

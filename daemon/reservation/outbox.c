@@ -3,6 +3,7 @@
 
 #include "fault.h"
 #include "log.h"
+#include "reservation/value.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
@@ -130,6 +131,15 @@ static bool put(struct outbox *outbox, const struct later_keys *keys, enum later
     return true;
 }
 
+/* Of a job that was asked for its result the call is another one. */
+static enum later_verb verb_of(const struct slot *slot)
+{
+    enum later_verb verb = slot_verb(slot);
+    bool ends = verb == LATER_VERB_ACK || verb == LATER_VERB_BURY;
+
+    return ends && slot_kept(slot) > 0 ? LATER_VERB_FINISH : verb;
+}
+
 /* Nobody renews the lease of a FREE slot's job: it will lapse. */
 static void let_lapse(struct slot *slot)
 {
@@ -144,7 +154,7 @@ bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
     struct item item = { .slots = slots, .slot = slot };
 
     memcpy(item.token, slot->token, LATER_TOKEN_LEN);
-    if (!keys || !put(outbox, keys, slot_verb(slot), item)) {
+    if (!keys || !put(outbox, keys, verb_of(slot), item)) {
         let_lapse(slot);
         return false;
     }
@@ -185,6 +195,7 @@ static void settled(struct sending *sending, const struct later_reply *reply)
         bool lost = later_queue_lost(reply, i, &cursor);
 
         outbox->open--;
+        value_drop(item.slots, item.slot);
         atomic_store_explicit(&item.slot->state, SLOT_FREE, memory_order_release);
         if (outbox->done)
             outbox->done(outbox->arg, item.slots, item.slot, lost);
@@ -251,10 +262,36 @@ static void encode(const struct sending *sending, struct slot_copy *copies,
         free(errors[i]);
 }
 
-/* Is this one of a call that begins with `first`: of the same token? */
-static bool goes_with(const struct item *first, const struct item *item, size_t count)
+/* One that leaves a result. */
+static void encode_finish(const struct sending *sending, struct later_command *cmd)
 {
-    return count < LATER_BATCH_MAX && strcmp(first->token, item->token) == 0;
+    const struct item *item = &sending->items[0];
+    bool dead = slot_verb(item->slot) == LATER_VERB_BURY;
+    struct later_settlement job = { .token = item->token, .how = "done" };
+    char *value = dead ? NULL : malloc(LATER_VALUE_MAX), *error = NULL;
+    struct slot_copy copy;
+
+    slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
+    job.id = copy.id;
+    if (dead) {
+        error = copy.kind[0] ? error_of(item->slot, copy.kind, sending->outbox->host) : NULL;
+        job.how = copy.how[0] ? copy.how : "ran";
+        job.error = error;
+    }
+    later_queue_finish(cmd, sending->keys, &job, slot_kept(item->slot), value,
+                       value ? value_read(item->slots, item->slot, value) : 0);
+    free(value);
+    free(error);
+}
+
+/* Is this one of a call that begins with `first`: of the same token? A job that leaves a result has
+ * a call of its own. */
+static bool goes_with(const struct group *group, const struct item *first, const struct item *item,
+                      size_t count)
+{
+    size_t most = group->verb == LATER_VERB_FINISH ? 1 : LATER_BATCH_MAX;
+
+    return count < most && strcmp(first->token, item->token) == 0;
 }
 
 static size_t count_first(const struct group *group)
@@ -262,7 +299,7 @@ static size_t count_first(const struct group *group)
     size_t count = 0;
 
     for (size_t i = 0; i < group->count; i++)
-        count += goes_with(&group->items[0], &group->items[i], count);
+        count += goes_with(group, &group->items[0], &group->items[i], count);
     return count;
 }
 
@@ -274,7 +311,7 @@ static void take_first(struct group *group, struct sending *sending)
     for (size_t i = 0; i < group->count; i++) {
         struct item item = group->items[i];
 
-        if (goes_with(taken ? &sending->items[0] : &item, &item, taken))
+        if (goes_with(group, taken ? &sending->items[0] : &item, &item, taken))
             sending->items[taken++] = item;
         else
             group->items[left++] = item;
@@ -299,7 +336,10 @@ static bool send_some(struct outbox *outbox, struct group *group)
         .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
     };
     take_first(group, sending);
-    encode(sending, copies, &cmd);
+    if (group->verb == LATER_VERB_FINISH)
+        encode_finish(sending, &cmd);
+    else
+        encode(sending, copies, &cmd);
     free(copies);
     if (link_send(outbox->link, &cmd, (int)later_verb_script(group->verb), LINK_TIMEOUT,
                   take_answer, sending) < 0) {

@@ -351,6 +351,15 @@ const struct log_job *slot_log_fields(const struct slots *slots, const struct sl
     return &words->fields;
 }
 
+double slot_kept(const struct slot *slot)
+{
+    double kept = *(const volatile double *)&slot->kept; /* read once: it may change */
+
+    if (!(kept > 0))
+        return 0;
+    return kept < 0.001 ? 0.001 : kept < LATER_RESULT_MAX ? kept : LATER_RESULT_MAX;
+}
+
 enum later_verb slot_verb(const struct slot *slot)
 {
     uint32_t verb = *(const volatile uint32_t *)&slot->verb; /* read once: it may change */

@@ -224,6 +224,9 @@ struct slot_words {
 const struct log_job *slot_log_fields(const struct slots *slots, const struct slot *slot,
                                       struct slot_words *words);
 
+/* How long its result is kept, in seconds; 0: it leaves none. */
+double slot_kept(const struct slot *slot);
+
 /* The verb that it is to be settled by; one that is none is LATER_VERB_RETURN. */
 enum later_verb slot_verb(const struct slot *slot);
 

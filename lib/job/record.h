@@ -16,6 +16,8 @@ struct later_record {
     int32_t priority;    /* 0 */
     const char *error;   /* "": why it failed last, a JSON object; borrowed, error_len bytes */
     size_t error_len;
+    const char *progress; /* "": how far it has come, a JSON object; borrowed, progress_len bytes */
+    size_t progress_len;
     double unknown_since; /* 0; UNIX time from which on nobody had its type, as its error says */
 };
 

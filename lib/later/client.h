@@ -96,6 +96,36 @@ int later_push_many(struct later_client *client, const char *queue,
                     const struct later_new_job *jobs, size_t count, enum later_push_result *results,
                     struct later_error *err);
 
+/* How a job has ended, or that it has not. */
+enum later_waited {
+    LATER_JOB_IS_DONE = 0, /* value: what its handler gave back */
+    LATER_JOB_IS_DEAD = 1, /* value: why, a JSON object with kind and text */
+    LATER_JOB_IS_GONE = 2, /* there is no such job and no result: it was cancelled, dropped or
+                            * expired; nobody had asked for its result; that was kept no longer;
+                            * or it was never pushed */
+    LATER_JOB_GOES_ON = 3  /* the time is up */
+};
+
+struct later_end {
+    enum later_waited how;
+    uint32_t attempt; /* of one that is done or dead: the last one */
+    double at;        /* likewise, where it has left a result: when it ended, UNIX time; else 0 */
+    char *value;      /* JSON, NUL-terminated beyond value_len; NULL: none. later_end_free() */
+    size_t value_len;
+};
+
+/* Waits until a job has ended, at most `wait` seconds; 0: looks once; INFINITY: as long as it
+ * takes. Many may wait for one job. Of a job that was pushed without `result` (and whose type has
+ * none) only its death is told, and that it is gone, which takes up to 5 seconds to be noticed; so
+ * is it where a job is cancelled. A Redis that goes away meanwhile is waited for, too. Not for
+ * handlers: a worker that waits for another's job may be the one that should run it. Returns 0; or
+ * -1 with *err: LATER_E_REDIS, LATER_E_USAGE for a bad queue or id. */
+int later_wait(struct later_client *client, const char *queue, const char *id, double wait,
+               struct later_end *end, struct later_error *err);
+
+/* Frees its value. */
+void later_end_free(struct later_end *end);
+
 #ifdef __cplusplus
 }
 #endif

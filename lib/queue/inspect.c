@@ -115,6 +115,8 @@ static void read_seen(const struct later_reply *reply, size_t at, struct later_s
     seen->priority = record.priority;
     seen->error = record.error;
     seen->error_len = record.error_len;
+    seen->progress = record.progress;
+    seen->progress_len = record.progress_len;
     seen->document = later_reply_text(later_reply_at(reply, at + 2), &seen->document_len);
 }
 

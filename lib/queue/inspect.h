@@ -53,11 +53,12 @@ void later_inspect_plan(struct later_command *cmd, const struct later_keys *keys
 /* One job seen. Strings are borrowed from the reply, and but for `error` NUL-terminated beyond
  * their length. */
 struct later_seen {
-    const char *id;    /* "" = not adopted yet; of show: NULL, the caller knows it */
-    const char *state; /* of show; "" = no such job. Of peek: NULL */
-    const char *error; /* a JSON object; "" = none */
+    const char *id;       /* "" = not adopted yet; of show: NULL, the caller knows it */
+    const char *state;    /* of show; "" = no such job. Of peek: NULL */
+    const char *error;    /* a JSON object; "" = none */
+    const char *progress; /* a JSON object; "" = none */
     const char *document;
-    size_t error_len, document_len;
+    size_t error_len, progress_len, document_len;
     bool has_score;
     double score;
     uint32_t attempts;

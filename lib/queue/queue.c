@@ -295,6 +295,7 @@ static const struct {
     [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "iwh", "held" },
     [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "ihe", "ran" },
     [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "i", "" },
+    [LATER_VERB_FINISH] = { LATER_SCRIPT_FINISH, "finish", "", "" },
 };
 
 static void add_field(struct later_command *cmd, char field, enum later_verb verb,
@@ -329,6 +330,37 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
     for (size_t i = 0; i < count; i++) {
         for (const char *field = verbs[verb].fields; *field; field++)
             add_field(cmd, *field, verb, &jobs[i]);
+    }
+}
+
+void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_settlement *job, double kept, const char *value,
+                        size_t value_len)
+{
+    char held[LATER_KEY_MAX], result[LATER_KEY_MAX];
+
+    later_key_held(held, keys, job->token);
+    later_key_result(result, keys, job->id);
+    later_script_begin(cmd, LATER_SCRIPT_FINISH, keys, (const char *const[]){ held, result }, 0);
+    later_command_text(cmd, job->id);
+    later_command_text(cmd, job->how);
+    if (strcmp(job->how, "done") != 0)
+        later_command_text(cmd, job->error ? job->error : "");
+    else
+        later_command_bytes(cmd, value_len ? value : "null", value_len ? value_len : 4);
+    later_command_seconds(cmd, kept);
+}
+
+void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
+                          const struct later_settlement *jobs, size_t count)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, jobs[0].token);
+    later_script_begin(cmd, LATER_SCRIPT_PROGRESS, keys, (const char *const[]){ held }, count);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, jobs[i].id);
+        later_command_text(cmd, jobs[i].error);
     }
 }
 

@@ -120,7 +120,8 @@ enum later_verb {
     LATER_VERB_RELEASE,
     LATER_VERB_RETURN,
     LATER_VERB_BURY,
-    LATER_VERB_TOUCH
+    LATER_VERB_TOUCH,
+    LATER_VERB_FINISH /* ack or bury, of a job that leaves a result: later_queue_finish() */
 };
 
 /* What becomes of one reserved job. Unused members are NULL or 0; all borrowed. */
@@ -137,6 +138,17 @@ struct later_settlement {
 void later_queue_settle(struct later_command *cmd, const struct later_keys *keys,
                         enum later_verb verb, double lease, const struct later_settlement *jobs,
                         size_t count);
+
+/* Ends one job for good and keeps its result for so many seconds. how: done, else as of bury.
+ * value: of one that is done, JSON; value_len 0 = null. The reply as of the others. */
+void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_settlement *job, double kept, const char *value,
+                        size_t value_len);
+
+/* How far jobs of one token have come: of the settlements, id, token, and in `error`
+ * `"done":…,"total":…,"text":…}`. The reply as of the others. */
+void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
+                          const struct later_settlement *jobs, size_t count);
 
 /* The script that a verb calls; its name ("ack"). */
 enum later_script later_verb_script(enum later_verb verb);

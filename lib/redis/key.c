@@ -104,6 +104,12 @@ size_t later_key_held(char out[LATER_KEY_MAX], const struct later_keys *keys, co
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:%.64s", keys->name[LATER_KEY_RESERVED], token);
 }
 
+size_t later_key_result(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *id)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*sresult:%.200s", stem(keys),
+                            keys->name[LATER_KEY_READY], id);
+}
+
 size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:stock:{%.200s}%s", prefix, item,

@@ -72,6 +72,9 @@ size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, 
 /* `later:{Q}:reserved:TOKEN` into out. Returns its length. Of TOKEN 64 bytes count. */
 size_t later_key_held(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *token);
 
+/* `later:{Q}:result:ID`: what a job has left. Returns its length. */
+size_t later_key_result(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *id);
+
 /* `later:stock:{ITEM}` or, with claims, `later:stock:{ITEM}:claims`. Returns its length. */
 size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims);
 

@@ -38,6 +38,7 @@ keys()
              /^fence$/s/.*/later:lock:{item}:fence/;t
              /^lock_wake$/s/.*/later:lock:{item}:wake/;t
              /^held$/s/.*/later:{demo}:reserved:'"$token"'/;t
+             /^result$/s/.*/later:{demo}:result:x/;t
              s/.*/later:{demo}:&/'
 }
 
@@ -124,7 +125,10 @@ is "$(run cancel c)" delayed 'cancel'
 is "$(run purge ready 1)" 1 'purge'
 run reserve $t1 30 10 262144 0 >/dev/null
 is "$(run expire $t1:d)" '' 'expire'
-run bury $t1:e unrun "$failed" >/dev/null
+is "$(run progress $t1:e '"done":1}')" '' 'progress'
+contains "$(run show e)" '"done":1}' 'show: progress'
+is "$(run finish $t1:e unrun "$failed" 60)" '' 'finish'
+contains "$(run result e)" 'dead {"state":"dead"' 'result'
 redis zadd 'later:{demo}:dead' 1 e >/dev/null
 is "$(run trim 0 3600 500)" 1 'trim'
 is "$(run push_now 0 n '{}')" PUSHED 'push_now'
@@ -134,6 +138,7 @@ is "$(run push_now 0 n '{}')" PUSHED 'push_now again'
 run purge ready 1 >/dev/null
 is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 
+is "$(run forget)" 0 'forget'
 is "$(run probe)" '' 'probe: nothing is denied'
 
 plan=$(run reshard '' '2 1')

@@ -19,6 +19,10 @@ static const char *const calls[][28] = {
     { "size" },
     { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
     { "ack", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r2" },
+    { "finish", "tttttttttttttttt:rc", "unrun", ERROR, "60" },
+    { "finish", "tttttttttttttttt:ra", "done", "[1]", "60" },
+    { "progress", "tttttttttttttttt:r3", "\"done\":1}", "tttttttttttttttt:none", "" },
+    { "result", "r9" },
     { "expire", "tttttttttttttttt:r2" },
     { "migrate", "500" },
     { "lapse", "4000000000", ERROR },
@@ -75,16 +79,17 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",        "show",          "peek",        "size",        "touch",
-    "ack",         "expire",        "migrate",     "lapse",       "release",
-    "return",      "bury",          "kick",        "cancel",      "pause",
-    "resume",      "reserve",       "trim",        "purge",       "stock_set",
-    "stock_claim", "stock_release", "stock_show",  "limit_fixed", "limit_sliding",
-    "lock_touch",  "lock_show",     "lock_free",   "lock_take",   "lock_wake",
-    "permit_take", "permit_touch",  "permit_free", "permit_line", "lock_line",
-    "hasten",      "locate",        "wake",        "reshard",     "ids",
-    "push_now",    "note",          "cron_look",   "cron_fire",   "cron_put",
-    "cron_move",   "forget",        "act",         NULL
+    "push",        "show",        "peek",          "size",        "touch",
+    "ack",         "finish",      "progress",      "result",      "expire",
+    "migrate",     "lapse",       "release",       "return",      "bury",
+    "kick",        "cancel",      "pause",         "resume",      "reserve",
+    "trim",        "purge",       "stock_set",     "stock_claim", "stock_release",
+    "stock_show",  "limit_fixed", "limit_sliding", "lock_touch",  "lock_show",
+    "lock_free",   "lock_take",   "lock_wake",     "permit_take", "permit_touch",
+    "permit_free", "permit_line", "lock_line",     "hasten",      "locate",
+    "wake",        "reshard",     "ids",           "push_now",    "note",
+    "cron_look",   "cron_fire",   "cron_put",      "cron_move",   "forget",
+    "act",         NULL
 };
 
 void tour_crowd(void)

@@ -336,16 +336,54 @@ static enum later_result do_spoil(struct later_job *job, const json_t *what)
     return LATER_RETRY;
 }
 
+/* Gives back `value`, any JSON, or a string of so many `bytes` with its quotes; notes the answer.
+ */
+static enum later_result do_value(struct later_job *job, const json_t *what)
+{
+    size_t bytes = (size_t)later_json_number(what, "bytes", 0);
+    const json_t *value = json_object_get(what, "value");
+    char *text = bytes > 1 ? malloc(bytes + 1) : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    char words[16];
+
+    if (!text)
+        return LATER_RETRY;
+    if (bytes > 1) {
+        memset(text, 'v', bytes);
+        text[0] = text[bytes - 1] = '"';
+        text[bytes] = '\0';
+    }
+    snprintf(words, sizeof words, "%d", later_job_value(job, text, 0));
+    write_file("value", later_job_id(job), words, strlen(words));
+    free(text);
+    check_sleep(later_json_number(what, "for", 0));
+    return LATER_DONE;
+}
+
+/* Says how far it is, ten times a second and often between, for `for` seconds; then retries if told
+ * to. */
+static enum later_result do_progress(struct later_job *job, const json_t *what)
+{
+    int steps = (int)(later_json_number(what, "for", 0) * 10);
+
+    for (int i = 1; i <= steps && !later_job_cancelled(job); i++) {
+        for (int k = 0; k < 100; k++)
+            later_job_progress(job, i - 1 + k / 100.0, steps, "between");
+        later_job_progress(job, i, steps, later_json_string(what, "text", NULL));
+        check_sleep(0.1);
+    }
+    return later_json_number(what, "in", -1) >= 0 ? do_retry(job, what) : LATER_DONE;
+}
+
 static const struct {
     const char *word;
     enum later_result (*fn)(struct later_job *job, const json_t *what);
 } words[] = {
-    { "bury", do_bury },     { "claim", do_claim },   { "close", do_close },
-    { "exit", do_exit },     { "hang", do_hang },     { "leak", do_leak },
-    { "limit", do_limit },   { "lock", do_lock },     { "log", do_log },
-    { "odd", do_odd },       { "orphan", do_orphan }, { "retry", do_retry },
-    { "sleep", do_sleep },   { "signal", do_signal }, { "spoil", do_spoil },
-    { "wander", do_wander },
+    { "bury", do_bury },   { "claim", do_claim },   { "close", do_close },
+    { "exit", do_exit },   { "hang", do_hang },     { "leak", do_leak },
+    { "limit", do_limit }, { "lock", do_lock },     { "log", do_log },
+    { "odd", do_odd },     { "orphan", do_orphan }, { "retry", do_retry },
+    { "sleep", do_sleep }, { "signal", do_signal }, { "spoil", do_spoil },
+    { "value", do_value }, { "wander", do_wander }, { "progress", do_progress },
 };
 
 /* --- types --- */

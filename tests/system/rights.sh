@@ -202,6 +202,16 @@ may_not <"$work/commands"
 # ---- look, kick
 
 redis hdel 'later:{mail}:stats' max_jobs >/dev/null
+become push wait
+run later push null -q mail --wait 0.01
+is "$status" 75 "push --wait: the time is up"
+redis lpush 'later:{mail}:result:left' '{"state":"done","attempt":1,"at":1}
+7' >/dev/null
+may wait left -q mail
+may push null -q mail --id left --in 60
+run later result left -q mail
+is "$status" 75 "result: of an earlier life"
+none_denied wait
 redis zadd 'later:{mail}:dead' 1 a >/dev/null
 redis zrem 'later:{mail}:ready' a >/dev/null
 redis hset 'later:{mail}:records' a 'p=3' >/dev/null

@@ -22,6 +22,7 @@ static const struct args_option own[] = {
     { "queue", 'q', "Q", "" },
     { "yes", 'y', NULL, "" },
     { "priority", 0, "N", "" },
+    { "wait", 'w', "[DURATION]", "" },
     { 0 },
 };
 static const struct args_option *const tables[] = { global, own };
@@ -112,6 +113,23 @@ START_TEST(an_option_takes_the_next_word_as_it_is)
     ck_assert_str_eq(args_text(&args, "queue"), "--json");
     ck_assert(!args_flag(&args, "json"));
     check_words("t");
+}
+END_TEST
+
+START_TEST(a_value_that_need_not_be_there)
+{
+    static const struct {
+        const char *line, *value, *words;
+    } cases[] = {
+        { "push a --wait", "", "a" },       { "push a --wait 5m {}", "5m", "a {}" },
+        { "push a --wait {}", "", "a {}" }, { "push --wait=x a", "x", "a" },
+        { "push --wait -y a", "", "a" },    { "--wait 5 push a", "5", "a" },
+        { "--wait push -w7 a", "7", "a" },
+    };
+
+    ck_assert_int_eq(parse(cases[_i].line, false), 0);
+    ck_assert_str_eq(args_text(&args, "wait"), cases[_i].value);
+    check_words(cases[_i].words);
 }
 END_TEST
 
@@ -505,6 +523,7 @@ static TCase *args_case(void)
     tcase_add_loop_test(tc, the_command_is_the_first_word, 0, 12);
     tcase_add_test(tc, numbers_and_a_dash_are_words);
     tcase_add_test(tc, an_option_takes_the_next_word_as_it_is);
+    tcase_add_loop_test(tc, a_value_that_need_not_be_there, 0, 7);
     tcase_add_test(tc, the_last_one_wins);
     tcase_add_test(tc, behind_two_dashes_stands_a_program);
     tcase_add_loop_test(tc, what_is_wrong_is_said, 0, 10);

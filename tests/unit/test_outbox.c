@@ -1,6 +1,7 @@
 /* test_outbox.c: settlements on their way to a live Redis: grouped, refused, lost, repeated; each
  * takes effect once. */
 #include "reservation/outbox.h"
+#include "reservation/value.h"
 
 #include "page.h"
 
@@ -132,6 +133,44 @@ START_TEST(test_verbs)
     ck_assert_str_eq(json_string_value(json_object_get(error, "host")), "the-host");
     json_decref(error);
     live_check("q");
+}
+END_TEST
+
+/* Jobs that leave a result: each ends by a call of its own, with what its slot has. */
+START_TEST(test_results)
+{
+    struct slot *slot;
+    struct later_error err;
+    json_t *error;
+
+    begin(4);
+    slot = page_finished(page, 0, "q", "short", LATER_VERB_ACK, 0, "", "", "");
+    slot->kept = 60;
+    ck_assert_int_eq(value_keep(page, slot, "[1]", 3, &err), 0);
+    add(slot);
+    slot = page_finished(page, 1, "q", "none", LATER_VERB_ACK, 0, "", "", "");
+    slot->kept = 1e9; /* what no document could ask for */
+    add(slot);
+    slot = page_finished(page, 2, "q", "dead", LATER_VERB_BURY, 0, "ran", "retry", "why");
+    slot->kept = 60;
+    add(slot);
+    slot = page_finished(page, 3, "q", "lost", LATER_VERB_ACK, 0, "", "", "");
+    slot->kept = 60;
+    live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " lost");
+    add(slot);
+    flush();
+    LIVE_UNTIL(outbox_open(outbox) == 0);
+    ck_assert_int_eq(dones, 4);
+    ck_assert_int_eq(losts, 1);
+    ck_assert_str_eq(strchr(live_string("LINDEX later:{q}:result:short 0"), '\n'), "\n[1]");
+    ck_assert_str_eq(strchr(live_string("LINDEX later:{q}:result:none 0"), '\n'), "\nnull");
+    ck_assert_int_le(live_number("PTTL later:{q}:result:none"), 86400000);
+    error = json_loads(strchr(live_string("LINDEX later:{q}:result:dead 0"), '\n'), 0, NULL);
+    ck_assert_str_eq(json_string_value(json_object_get(error, "text")), "why");
+    ck_assert_str_eq(json_string_value(json_object_get(error, "host")), "the-host");
+    json_decref(error);
+    ck_assert_int_eq(live_number("EXISTS later:{q}:result:lost"), 0);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 2);
 }
 END_TEST
 
@@ -452,7 +491,7 @@ END_TEST
 
 static TCase *settled(void)
 {
-    return MAKE("settled", test_verbs, test_groups, test_lost, test_unknown_queue);
+    return MAKE("settled", test_verbs, test_results, test_groups, test_lost, test_unknown_queue);
 }
 
 static TCase *refused(void)

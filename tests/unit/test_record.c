@@ -15,6 +15,7 @@ static void read_text(const char *text)
     ck_assert_ptr_nonnull(bytes);
     memcpy(bytes, text, strlen(text));
     later_record_read(&record, bytes, strlen(text));
+    record.progress = record.progress_len ? strndup(record.progress, record.progress_len) : "";
     record.error = record.error_len ? strndup(record.error, record.error_len) : "";
     free(bytes);
 }
@@ -29,6 +30,7 @@ static void check(uint32_t attempts, int32_t crashes, uint32_t interrupts, int32
     ck_assert_str_eq(record.error, error);
     if (record.error_len)
         free((char *)(uintptr_t)record.error);
+    ck_assert_str_eq(record.progress, "");
 }
 
 START_TEST(test_all_of_it)
@@ -39,6 +41,16 @@ START_TEST(test_all_of_it)
     check(3, 0, 9, -100, "{\"at\":1.5,\"text\":\"p=7 a=1\"}");
     read_text("e={}\np=100\n");
     check(0, -1, 0, 100, "{}");
+}
+END_TEST
+
+START_TEST(test_progress)
+{
+    read_text("a=1\ng={\"done\":3}\np=1\n");
+    ck_assert_str_eq(record.progress, "{\"done\":3}");
+    ck_assert_uint_eq(record.attempts, 1);
+    ck_assert_int_eq(record.priority, 1);
+    free((char *)(uintptr_t)record.progress);
 }
 END_TEST
 
@@ -71,6 +83,7 @@ static TCase *records(void)
     TCase *tc = tcase_create("records");
 
     tcase_add_test(tc, test_all_of_it);
+    tcase_add_test(tc, test_progress);
     tcase_add_test(tc, test_unknown_tags);
     tcase_add_test(tc, test_junk);
     return tc;

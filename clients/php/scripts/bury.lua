@@ -242,47 +242,52 @@ local function again(ids, texts)
     return left, #names
 end
 
-local list = {}
+local buried_how = { ran = true, crashed = true, unrun = true }
+
+-- Makes reserved jobs dead, each with how and why; returns the positions of the LOST, and the
+-- records of those that are dead now. Where an id was pushed again meanwhile, that is tried, and
+-- this one is replaced by it.
+local function bury(list, hows, whys)
+    guard(#list, { delayed, dead }, { jobs, stats })
+    local ids, at, lost = give_up(list)
+    if #ids == 0 then
+        return lost, {}
+    end
+    local texts = records_of(ids)
+    for n = 1, #ids do
+        local how, why = hows[at[n]], whys[at[n]]
+        if how == 'unrun' then
+            texts[n] = with_error(texts[n], count_of(texts[n], 'a'), why)
+        else
+            texts[n] = failed(texts[n], why)
+        end
+        if how == 'crashed' then
+            texts[n] = crashed(texts[n])
+        end
+    end
+    local left, replaced = again(ids, texts)
+    local buried, names, notes = {}, {}, {}
+    for k, n in ipairs(left) do
+        buried[2 * k - 1], buried[2 * k] = now + k / 1000000, ids[n]
+        names[k], notes[k] = ids[n], texts[n]
+    end
+    if #left > 0 then
+        keep_records(names, notes)
+        redis.call('ZADD', dead, unpack(buried))
+        count(stats, 'buried', #left)
+    end
+    if replaced > 0 then
+        count(stats, 'released', replaced)
+        count(stats, 'replaced', replaced)
+    end
+    return lost, notes
+end
+
+local list, hows, whys = {}, {}, {}
 for i = 1, #ARGV / 3 do
-    local how = ARGV[3 * i - 1]
-    list[i] = ARGV[3 * i - 2]
-    if how ~= 'ran' and how ~= 'crashed' and how ~= 'unrun' then
+    list[i], hows[i], whys[i] = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
+    if not buried_how[hows[i]] then
         return redis.error_reply('ERR bury: how is ran, crashed or unrun')
     end
 end
-guard(#list, { delayed, dead }, { jobs, stats })
-
-local ids, at, lost = give_up(list)
-if #ids == 0 then
-    return lost
-end
-local texts = records_of(ids)
-for n = 1, #ids do
-    local how, why = ARGV[3 * at[n] - 1], ARGV[3 * at[n]]
-    if how == 'unrun' then
-        texts[n] = with_error(texts[n], count_of(texts[n], 'a'), why)
-    else
-        texts[n] = failed(texts[n], why)
-    end
-    if how == 'crashed' then
-        texts[n] = crashed(texts[n])
-    end
-end
-
--- Where the id was pushed again meanwhile, that is tried, and this one is replaced by it.
-local left, replaced = again(ids, texts)
-local buried, names, notes = {}, {}, {}
-for k, n in ipairs(left) do
-    buried[2 * k - 1], buried[2 * k] = now + k / 1000000, ids[n]
-    names[k], notes[k] = ids[n], texts[n]
-end
-if #left > 0 then
-    keep_records(names, notes)
-    redis.call('ZADD', dead, unpack(buried))
-    count(stats, 'buried', #left)
-end
-if replaced > 0 then
-    count(stats, 'released', replaced)
-    count(stats, 'replaced', replaced)
-end
-return lost
+return (bury(list, hows, whys))

@@ -1,0 +1,145 @@
+/* wait.c: `later wait`, `later result`. */
+#include "jobs/wait.h"
+
+#include "base/clock.h"
+#include "commands.h"
+#include "output/jsonl.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+static const int status_of[] = { [LATER_JOB_IS_DONE] = LATER_OK,
+                                 [LATER_JOB_IS_DEAD] = LATER_E_DATA,
+                                 [LATER_JOB_IS_GONE] = LATER_E_NONE,
+                                 [LATER_JOB_GOES_ON] = LATER_E_LATER };
+
+static void print_json(const char *queue, const char *id, const struct later_end *end)
+{
+    static const char *const states[] = { "done", "dead", "gone", "waiting" };
+    const char *name = end->how == LATER_JOB_IS_DEAD ? "error" : "value";
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", queue);
+    jsonl_text(&json, "id", id);
+    jsonl_text(&json, "state", states[end->how]);
+    if (end->attempt)
+        jsonl_int(&json, "attempt", end->attempt);
+    if (end->at > 0)
+        jsonl_real(&json, "at", end->at);
+    if (end->value)
+        jsonl_foreign(&json, name, end->value, end->value_len);
+    jsonl_end(&json);
+}
+
+/* The words of an error, without what stands around them. */
+static void say_dead(const struct cli *cli, const char *id, const struct later_end *end)
+{
+    json_t *error = end->value ? json_loadb(end->value, end->value_len, 0, NULL) : NULL;
+    const char *kind = json_string_value(json_object_get(error, "kind"));
+    const char *text = json_string_value(json_object_get(error, "text"));
+
+    if (kind && text)
+        cli_say(cli, "%s is dead: %s: %s", id, kind, text);
+    else
+        cli_say(cli, "%s is dead", id);
+    json_decref(error);
+}
+
+int wait_tell(struct cli *cli, const char *queue, const char *id, const struct later_end *end)
+{
+    if (cli->json)
+        print_json(queue, id, end);
+    else if (end->how == LATER_JOB_IS_DONE)
+        printf("%.*s\n", (int)end->value_len, end->value);
+    if (end->how == LATER_JOB_IS_DEAD)
+        say_dead(cli, id, end);
+    else if (end->how == LATER_JOB_IS_GONE)
+        cli_say(cli, "no job %s in queue %s, and no result of it", id, queue);
+    else if (end->how == LATER_JOB_GOES_ON)
+        cli_say(cli, "%s has not ended yet; it goes on", id);
+    return status_of[end->how];
+}
+
+int wait_option(const struct cli *cli, const char *option, double *seconds, struct later_error *err)
+{
+    const char *word = args_text(&cli->args, option);
+
+    *seconds = INFINITY;
+    return word && *word ? cli_duration(cli, option, seconds, err) : 0;
+}
+
+/* All of them within the same time; one after the other, since only the last one counts for that.
+ */
+static int wait_for_all(struct cli *cli, double seconds, struct later_error *err)
+{
+    double until = later_clock() + seconds;
+    int status = LATER_OK;
+
+    for (int i = 0; i < cli->args.count; i++) {
+        const char *id = cli->args.words[i];
+        struct later_end end;
+        int one;
+
+        if (later_wait(cli->client, cli_queue(cli), id, until - later_clock(), &end, err) < 0)
+            return -1;
+        one = wait_tell(cli, cli_queue(cli), id, &end);
+        later_end_free(&end);
+        fflush(stdout);
+        status = status ? status : one;
+    }
+    return status;
+}
+
+static int run_wait(struct cli *cli, struct later_error *err)
+{
+    double seconds;
+
+    if (wait_option(cli, "timeout", &seconds, err) < 0 || !cli_client(cli, err))
+        return -1;
+    return wait_for_all(cli, seconds, err);
+}
+
+static const struct args_option wait_options[] = {
+    { "queue", 'q', "Q", "of this queue (default)" },
+    { "timeout", 0, "DURATION", "wait so long at most (until all have ended)" },
+    { 0 },
+};
+
+const struct command command_wait = {
+    .name = "wait",
+    .usage = "ID... [-q Q] [--timeout DURATION]",
+    .brief = "Wait until jobs have ended, and print what they gave back",
+    .more =
+        "A job that was pushed with --result, or whose type has one, leaves what its handler\n"
+        "gave back, or why it failed for good. Exit status: 0 done, 65 dead, 66 gone without\n"
+        "a result, or never there, 75 the time is up; of several jobs the first that is not 0.\n",
+    .example = "later wait 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q film --timeout 10m\n",
+    .options = wait_options,
+    .min = 1,
+    .max = -1,
+    .run = run_wait,
+};
+
+static int run_result(struct cli *cli, struct later_error *err)
+{
+    return cli_client(cli, err) ? wait_for_all(cli, 0, err) : -1;
+}
+
+static const struct args_option result_options[] = {
+    { "queue", 'q', "Q", "of this queue (default)" },
+    { 0 },
+};
+
+const struct command command_result = {
+    .name = "result",
+    .usage = "ID... [-q Q]",
+    .brief = "Print what jobs gave back that have ended",
+    .more = "As `later wait`, but without waiting.\n",
+    .example = "later result 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q film\n",
+    .options = result_options,
+    .min = 1,
+    .max = -1,
+    .run = run_result,
+};

@@ -1,0 +1,25 @@
+/*
+ * reports.h: how far running jobs have come, from the slot pages to Redis.
+ *
+ * Once a second what has changed is sent, a call for each token. Best effort: what is lost is
+ * replaced by the next change; Redis refuses it for a job that is another's by now.
+ */
+#ifndef LATERD_REPORTS_H
+#define LATERD_REPORTS_H
+
+#include "link/link.h"
+#include "reservation/outbox.h"
+
+struct reports;
+
+/* NULL: no memory. keys and arg as of the outbox. */
+struct reports *reports_new(struct link *link, outbox_keys_fn *keys, void *arg);
+void reports_free(struct reports *reports);
+
+/* Is it time for a look at all pages? */
+bool reports_due(struct reports *reports, double now);
+
+/* Looks at one page. The caller flushes the link. */
+void reports_send(const struct reports *reports, struct slots *slots);
+
+#endif

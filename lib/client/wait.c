@@ -1,0 +1,286 @@
+/* wait.c: waiting for a job's end. */
+#include "client/wait.h"
+
+#include "base/clock.h"
+#include "client/call.h"
+#include "job/document.h"
+#include "queue/result.h"
+#include "redis/script.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define AGAIN 0.5 /* seconds until a Redis that is away is asked again */
+
+struct waiting {
+    struct later_client *client;
+    const char *queue, *id;
+    const char *before; /* a result of an earlier life; before_len 0 = none is known */
+    size_t before_len;
+    bool looked; /* at least once: what comes now is new */
+    double until;
+    struct later_keys place; /* where the job is, as far as was seen */
+    struct later_end *end;
+    struct later_error *err;
+};
+
+void later_end_free(struct later_end *end)
+{
+    free(end->value);
+    end->value = NULL;
+    end->value_len = 0;
+}
+
+/* --- what a look says --- */
+
+static int take_value(struct waiting *waiting, const char *value, size_t len)
+{
+    struct later_end *end = waiting->end;
+
+    end->value = malloc(len + 1);
+    if (!end->value)
+        return later_fail(waiting->err, LATER_E_SYSTEM, "no memory");
+    memcpy(end->value, value, len);
+    end->value[len] = '\0';
+    end->value_len = len;
+    return 0;
+}
+
+static int take_element(struct waiting *waiting, const char *element, size_t len)
+{
+    struct later_result_seen seen;
+
+    if (!later_result_read(&seen, element, len))
+        return later_fail(waiting->err, LATER_E_DATA, "job %.200s: its result is none of ours",
+                          waiting->id);
+    waiting->end->how = seen.dead ? LATER_JOB_IS_DEAD : LATER_JOB_IS_DONE;
+    waiting->end->attempt = seen.attempt;
+    waiting->end->at = seen.at;
+    return take_value(waiting, seen.value, seen.value_len);
+}
+
+static int take_death(struct waiting *waiting, const struct later_left *left)
+{
+    waiting->end->how = LATER_JOB_IS_DEAD;
+    waiting->end->attempt = left->attempts;
+    if (left->element_len)
+        return take_element(waiting, left->element, left->element_len);
+    return left->error_len ? take_value(waiting, left->error, left->error_len) : 0;
+}
+
+static int forget(struct waiting *waiting, const struct later_left *left)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_result_forget(&cmd, &waiting->place, waiting->id, left->element, left->element_len);
+    reply = later_call(waiting->client, &cmd, LATER_NO_SCRIPT, 0, true, waiting->err);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+static bool is_of_before(const struct waiting *waiting, const struct later_left *left)
+{
+    bool there = *left->state && strcmp(left->state, "dead") != 0;
+
+    if (waiting->before_len && left->element_len == waiting->before_len &&
+        memcmp(left->element, waiting->before, left->element_len) == 0)
+        return true;
+    return there && !waiting->looked && left->element_len;
+}
+
+static int judge(struct waiting *waiting, struct later_left *left)
+{
+    if (left->element_len && is_of_before(waiting, left)) {
+        if (forget(waiting, left) < 0)
+            return -1;
+        left->element_len = 0;
+    }
+    if (strcmp(left->state, "dead") == 0)
+        return take_death(waiting, left);
+    if (left->element_len)
+        return take_element(waiting, left->element, left->element_len);
+    waiting->end->how = *left->state ? LATER_JOB_GOES_ON : LATER_JOB_IS_GONE;
+    return 0;
+}
+
+/* --- looking --- */
+
+/* What is in one place; borrowed from what is returned. NULL with *err. */
+static struct later_reply *ask(struct waiting *waiting, const char *place, struct later_left *left)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    if (later_call_keys(waiting->client, place, &waiting->place, waiting->err) < 0)
+        return NULL;
+    later_result_ask(&cmd, &waiting->place, waiting->id);
+    reply = later_call(waiting->client, &cmd, LATER_SCRIPT_RESULT, 0, true, waiting->err);
+    if (reply)
+        later_result_asked(reply, left);
+    return reply;
+}
+
+static int look_at(struct waiting *waiting, const char *place)
+{
+    struct later_left left;
+    struct later_reply *reply = ask(waiting, place, &left);
+    int ok = reply ? judge(waiting, &left) : -1;
+
+    later_reply_free(reply);
+    return ok;
+}
+
+/* Wherever an id may be under this plan, the likeliest place first. */
+static int look_along(struct waiting *waiting, const struct later_plan *plan)
+{
+    later_queue_name route[LATER_COUNTS_MAX];
+    size_t count = later_plan_route(plan, waiting->queue, waiting->id, route);
+
+    waiting->end->how = LATER_JOB_IS_GONE;
+    while (count-- > 0) {
+        if (look_at(waiting, route[count]) < 0)
+            return -1;
+        if (waiting->end->how != LATER_JOB_IS_GONE)
+            return 0;
+    }
+    return 0;
+}
+
+/* Before it is said to be gone the plan of its shards is read: ours may be an old one. */
+static int look(struct waiting *waiting)
+{
+    struct later_plan plan = later_call_plan(waiting->client, waiting->queue), now;
+
+    if (look_along(waiting, &plan) < 0)
+        return -1;
+    if (waiting->end->how == LATER_JOB_IS_GONE) {
+        if (later_call_ask_plan(waiting->client, waiting->queue, &now, waiting->err) < 0 ||
+            (now.epoch != plan.epoch && look_along(waiting, &now) < 0))
+            return -1;
+    }
+    waiting->looked = true;
+    return 0;
+}
+
+/* --- waiting --- */
+
+/* Until the result is there or the slice is over. */
+static int await(struct waiting *waiting, double seconds)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    size_t len;
+    const char *element;
+    int ok = 0;
+
+    later_result_await(&cmd, &waiting->place, waiting->id, seconds);
+    reply = later_call(waiting->client, &cmd, LATER_NO_SCRIPT, seconds, false, waiting->err);
+    if (!reply)
+        return -1;
+    element = later_reply_text(reply, &len);
+    if (len > 0)
+        ok = take_element(waiting, element, len);
+    later_reply_free(reply);
+    return ok;
+}
+
+/* Did this failure leave hope, so that it is tried again until the wait is over? */
+static bool survive(const struct waiting *waiting)
+{
+    double left = waiting->until - later_clock();
+    double pause = fmin(AGAIN, left);
+
+    if (waiting->err->code != LATER_E_REDIS || left <= 0)
+        return false;
+    nanosleep(&(struct timespec){ .tv_sec = 0, .tv_nsec = (long)(pause * 999999999) }, NULL);
+    return true;
+}
+
+static int wait_on(struct waiting *waiting)
+{
+    int ok = look(waiting);
+
+    while (ok == 0 && waiting->end->how == LATER_JOB_GOES_ON) {
+        double left = waiting->until - later_clock();
+
+        if (left < 0.001)
+            return 0;
+        ok = await(waiting, fmin(left, LATER_WAIT_SLICE));
+        if (ok == 0 && waiting->end->how == LATER_JOB_GOES_ON)
+            ok = look(waiting);
+        while (ok < 0 && survive(waiting)) {
+            waiting->end->how = LATER_JOB_GOES_ON;
+            ok = look(waiting);
+        }
+    }
+    return ok;
+}
+
+static int begin(struct waiting *waiting, double wait)
+{
+    size_t len = strlen(waiting->id);
+
+    *waiting->end = (struct later_end){ .how = LATER_JOB_GOES_ON };
+    if (!later_key_shard_valid(waiting->queue))
+        return later_call_whole(waiting->queue, waiting->err);
+    if (len == 0 || len > LATER_ID_MAX)
+        return later_fail(waiting->err, LATER_E_USAGE, "an id is 1 to %d characters", LATER_ID_MAX);
+    waiting->until = later_clock() + fmax(wait, 0);
+    return 0;
+}
+
+int later_wait_pushed(struct later_client *client, const char *queue, const char *id, double wait,
+                      const char *before, size_t before_len, struct later_end *end,
+                      struct later_error *err)
+{
+    struct waiting waiting = { .client = client,
+                               .queue = queue,
+                               .id = id,
+                               .before = before,
+                               .before_len = before_len,
+                               .end = end,
+                               .err = err };
+
+    if (begin(&waiting, wait) < 0)
+        return -1;
+    if (wait_on(&waiting) == 0)
+        return 0;
+    later_end_free(end);
+    return -1;
+}
+
+int later_wait(struct later_client *client, const char *queue, const char *id, double wait,
+               struct later_end *end, struct later_error *err)
+{
+    return later_wait_pushed(client, queue, id, wait, NULL, 0, end, err);
+}
+
+char *later_wait_before(struct later_client *client, const char *queue, const char *id, size_t *len,
+                        struct later_error *err)
+{
+    struct waiting waiting = { .client = client, .queue = queue, .id = id, .err = err };
+    later_queue_name route[LATER_COUNTS_MAX];
+    char *before = NULL;
+    struct later_plan plan;
+    size_t count = 0;
+
+    *len = 0;
+    if (later_call_whole(queue, err) == 0 && later_call_ask_plan(client, queue, &plan, err) == 0)
+        count = later_plan_route(&plan, queue, id, route);
+    while (count-- > 0 && *len == 0) {
+        struct later_left left;
+        struct later_reply *reply = ask(&waiting, route[count], &left);
+
+        free(before);
+        before = reply ? malloc(left.element_len + 1) : NULL;
+        if (before)
+            memcpy(before, left.element, *len = left.element_len);
+        later_reply_free(reply);
+        if (!before)
+            return NULL;
+    }
+    return before;
+}

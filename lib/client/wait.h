@@ -1,0 +1,26 @@
+/*
+ * wait.h: later_wait(), and for who pushes under an id that may have been there before.
+ *
+ * A wait is a look and a BLMOVE of at most LATER_WAIT_SLICE seconds in turn: the BLMOVE hears of
+ * the result at once, the look of a job that is gone without any. At the first look a result is of
+ * an earlier life if the job is there (pushed again, kicked): it is taken away. Later ones are new.
+ */
+#ifndef LATER_WAIT_H
+#define LATER_WAIT_H
+
+#include "later/client.h"
+
+#define LATER_WAIT_SLICE 5.0 /* seconds */
+
+/* The result that is there under this id, before it is pushed again; "" where there is none.
+ * malloc'ed, *len bytes. NULL with *err. */
+char *later_wait_before(struct later_client *client, const char *queue, const char *id, size_t *len,
+                        struct later_error *err);
+
+/* later_wait() of a job that was pushed just now; `before` is what was there then, and not its
+ * result. */
+int later_wait_pushed(struct later_client *client, const char *queue, const char *id, double wait,
+                      const char *before, size_t before_len, struct later_end *end,
+                      struct later_error *err);
+
+#endif

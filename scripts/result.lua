@@ -1,0 +1,12 @@
+-- result: what a job has left, and where it is
+-- KEYS   ready delayed dead jobs records result
+-- ARGV   id
+-- reply  its state ('' = no such job), its result ('' = none), its record
+--
+-- The result of a job that is there again, ready, delayed or reserved, is of an earlier life.
+
+-- @include where
+
+local state = redis.call('HEXISTS', jobs, id) == 1 and where(id) or ''
+local left = redis.call('LINDEX', result, 0) or ''
+return { state, left, redis.call('HMGET', records, id)[1] or '' }

@@ -1,0 +1,205 @@
+/* test_finish.c: finish, result, progress: what a job leaves, where it is, how far it has come. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ERROR  "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
+#define RESULT "later:{q}:result:x" /* the harness's, for any id */
+
+/* A job under t that has failed once before. */
+static void hold(const char *id)
+{
+    push(id);
+    note("a", id, "1");
+    reserve('t', 1);
+}
+
+static const char *mine(const char *id)
+{
+    return member('t', id);
+}
+
+static const char *element(void)
+{
+    return ask("LINDEX " RESULT " 0")->str;
+}
+
+/* {"state":STATE,"attempt":N,"at":T}, a line end, and then `left`; T is since `after`. */
+static void check_left(const char *state, int attempt, double after, const char *left)
+{
+    const char *head = text("{\"state\":\"%s\",\"attempt\":%d,\"at\":", state, attempt);
+    const char *got = element();
+    char *end;
+
+    ck_assert_msg(strncmp(got, head, strlen(head)) == 0, "%s", got);
+    ck_assert_double_ge(strtod(got + strlen(head), &end), after);
+    ck_assert_msg(strncmp(end, "}\n", 2) == 0, "%s", end);
+    ck_assert_str_eq(end + 2, left);
+    ck_assert_int_eq(ask("LLEN " RESULT)->integer, 1);
+}
+
+START_TEST(done_leaves_its_value)
+{
+    double before = now();
+    long long ttl;
+
+    hold("a");
+    ck_assert_str_eq(flat(run("finish", mine("a"), "done", "{\"n\": [1]}", "1.5", NULL)), "");
+    check_left("done", 2, before, "{\"n\": [1]}");
+    ttl = ask("PTTL " RESULT)->integer;
+    ck_assert(ttl > 0 && ttl <= 1500);
+    ck_assert_str_eq(flat(run("result", "a", NULL)), text(" %s ", element()));
+    ck_assert_int_eq(size_of("jobs") + size_of("records") + size_of("reserved"), 0);
+    ck_assert_int_eq(stat_of("done"), 1);
+    check_sums();
+}
+END_TEST
+
+START_TEST(dead_leaves_its_error)
+{
+    double before = now();
+
+    hold("a");
+    ck_assert_str_eq(flat(run("finish", mine("a"), "ran", ERROR, "60", NULL)), "");
+    check_left("dead", 2, before, noted("e", "a"));
+    check_error("a", 2, before, ERROR);
+    ck_assert_str_eq(members("dead"), "a");
+    ck_assert_str_eq(flat(run("result", "a", NULL)),
+                     text("dead %s %s", element(), field("records", "a")));
+    check_sums();
+}
+END_TEST
+
+/* Its attempts were used up: the last error stays, and is what is left. */
+START_TEST(dead_unrun_leaves_the_last_error)
+{
+    hold("a");
+    note("e", "a", "{\"kind\":\"timeout\"}");
+    run("finish", mine("a"), "unrun", "", "60", NULL);
+    check_left("dead", 1, 0, "{\"kind\":\"timeout\"}");
+}
+END_TEST
+
+START_TEST(lost_leaves_nothing)
+{
+    hold("a");
+    run("ack", mine("a"), NULL);
+    ck_assert_str_eq(flat(run("finish", mine("a"), "done", "1", "60", NULL)), "1");
+    ck_assert_str_eq(flat(run("finish", mine("a"), "ran", ERROR, "60", NULL)), "1");
+    ck_assert_int_eq(ask("EXISTS " RESULT)->integer, 0);
+    ck_assert_int_eq(stat_of("done"), 1);
+}
+END_TEST
+
+START_TEST(a_later_one_replaces_it)
+{
+    hold("a");
+    run("finish", mine("a"), "done", "1", "60", NULL);
+    push("a");
+    ck_assert_str_eq(flat(run("result", "a", NULL)), text("ready %s ", element()));
+    reserve('t', 1);
+    ck_assert_str_eq(flat(run("result", "a", NULL)), text("reserved %s ", element()));
+    run("finish", mine("a"), "done", "2", "60", NULL);
+    check_left("done", 1, 0, "2");
+}
+END_TEST
+
+/* Who waits is told at once, all of them, and the expiry stays. */
+START_TEST(who_waits_leaves_it_there)
+{
+    enum { WAITERS = 3 };
+    redisContext *waiters[WAITERS];
+    redisReply *reply;
+
+    hold("a");
+    for (int i = 0; i < WAITERS; i++) {
+        int sent = 0;
+
+        waiters[i] = server_connect(&harness_server);
+        redisAppendCommand(waiters[i], "BLMOVE " RESULT " " RESULT " LEFT LEFT 20");
+        while (!sent)
+            ck_assert_int_eq(redisBufferWrite(waiters[i], &sent), REDIS_OK);
+    }
+    while (!strstr(ask("INFO clients")->str, text("blocked_clients:%d\r", WAITERS)))
+        harness_free();
+    run("finish", mine("a"), "done", "7", "60", NULL);
+    for (int i = 0; i < WAITERS; i++) {
+        ck_assert_int_eq(redisGetReply(waiters[i], (void **)&reply), REDIS_OK);
+        ck_assert_str_eq(reply->str, element());
+        freeReplyObject(reply);
+        redisFree(waiters[i]);
+    }
+    check_left("done", 2, 0, "7");
+    ck_assert_int_gt(ask("PTTL " RESULT)->integer, 0);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    uint64_t before;
+
+    hold("a");
+    ask("SET " RESULT " 1");
+    before = digest();
+    run_error("finish", mine("a"), "done", "1", "60", NULL); /* a key of another type */
+    run_error("finish", mine("a"), "gone", "1", "60", NULL);
+    run_error("finish", mine("a"), "done", "1", "0", NULL);
+    run_error("finish", mine("a"), "done", "1", "86401", NULL);
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+/* ---- progress */
+
+START_TEST(progress_is_kept)
+{
+    const char *text;
+
+    hold("a");
+    ck_assert_str_eq(flat(run("progress", mine("a"), "\"done\":1}", NULL)), "");
+    run("progress", mine("a"), "\"done\":2,\n\"total\":3}", NULL);
+    text = noted("g", "a");
+    ck_assert_msg(strncmp(text, "{\"at\":", 6) == 0 && strstr(text, ",\"done\":2, \"total\":3}"),
+                  "%s", text);
+    ck_assert_str_eq(noted("a", "a"), "1");
+    run("release", mine("a"), "0", "ran", ERROR, NULL);
+    ck_assert_str_eq(noted("g", "a"), text);
+    reserve('t', 1);
+    run("ack", mine("a"), NULL);
+    ck_assert_int_eq(size_of("records"), 0);
+}
+END_TEST
+
+START_TEST(progress_of_what_is_lost)
+{
+    uint64_t before;
+
+    hold("a");
+    before = digest();
+    ck_assert_str_eq(flat(run("progress", member('u', "a"), "\"done\":1}", NULL)), "1");
+    ck_assert_uint_eq(digest(), before);
+    ask("HDEL %s a", key("jobs")); /* ended by another token, after somebody's ZADD */
+    ask("DEL %s", key("records"));
+    run("progress", mine("a"), "\"done\":1}", NULL);
+    ck_assert_int_eq(size_of("records"), 0);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        done_leaves_its_value,
+        dead_leaves_its_error,
+        dead_unrun_leaves_the_last_error,
+        lost_leaves_nothing,
+        a_later_one_replaces_it,
+        who_waits_leaves_it_there,
+        refusals,
+        progress_is_kept,
+        progress_of_what_is_lost,
+        NULL,
+    };
+
+    return harness_main("finish", tests);
+}

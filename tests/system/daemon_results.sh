@@ -1,0 +1,128 @@
+#!/bin/sh
+# What a job gives back, or why it died, for who asked and waits: also where its worker is killed
+# between the end of its handler and the settlement, and for many who wait at once.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 2; lease = 5.0;' 'retry = { max_attempts = 2; base = 0.0; };' 'types = ( { name = "event"; result = 60; } );'
+start_laterd
+
+# waits ID: does somebody wait for its result?
+waits() { [ "$(redis_all CLIENT LIST | grep -c 'cmd=blmove')" -ge "${1:-1}" ]; }
+result_key() { echo "later:{default}:result:$1"; }
+
+# ---- push --wait
+
+run later push "do" '{"do":"value","value":{"n":[1,"\u00e9"]}}' --wait
+is "$status:$out" '0:{"n":[1,"é"]}' "push --wait prints the value"
+is "$err" "" "and nothing else"
+run later push "do" '{"do":"sleep","for":0.2}' --wait 20
+is "$status:$out" 0:null "a job that gives back nothing has the value null"
+run later push "do" '{"do":"bury","text":"no such film"}' --wait 20s
+is "$status:$out" 65: "a job that is buried: 65"
+like "$err" 'is dead: buried: no such film' "with its error"
+run later push "do" '{"do":"retry","text":"not yet"}' --wait --json
+is "$status" 65 "retries do not end a wait, the last one does"
+like "$(echo "$out" | tail -n 1)" '"state":"dead","attempt":2,.*"error":\{.*"text":"not yet"' \
+    "--json has the whole error"
+run later push "do" '{"do":"value","bytes":65536}' --wait
+is "$status:${#out}" 0:65536 "64 KiB fit"
+is "$(find "$work/state/slots" -name '*value*' | wc -l)" 0 "and their file goes"
+run later push "do" '{"do":"value","bytes":65537}' --wait --id big
+is "$status:$out:$(cat "$work/value-big")" 0:null:-1 "more do not, which the handler is told"
+run later push "do" '{"do":"sleep","for":1}' --wait 0.1 --id slow
+is "$status" 75 "the time is up: 75"
+like "$err" 'slow has not ended yet; it goes on' "and says so"
+run later wait slow
+is "$status:$out" 0:null "it went on, and can be waited for again"
+run later push "do" '{"do":"value","value":1}' --id quiet
+wait_until 10 test -e "$work/value-quiet"
+is "$(cat "$work/value-quiet")" 2 "where nobody asked the handler is told NO"
+run later push event '{"do":"done"}' --wait --id event-1
+is "$status:$out" 0:null "event jobs, too"
+
+# ---- what is kept, and how long
+
+push_do kept '"do":"value","value":7' '"result":5'
+wait_until 10 redis_all EXISTS "$(result_key kept)"
+run later wait kept
+is "$status:$out" 0:7 "asked for by the document"
+at_most "$(redis PTTL "$(result_key kept)")" 5000 "it has its expiry, in ms"
+at_least "$(redis PTTL "$(result_key kept)")" 1 "still after one who waited"
+is "$(redis LLEN "$(result_key kept)")" 1 "who waits takes nothing away"
+push_event typed '"do":"done"'
+wait_until 10 unknown typed
+run later result typed
+is "$status:$out" 0:null "asked for by type"
+at_least "$(redis PTTL "$(result_key typed)")" 50000 "for as long as the type says"
+
+# ---- ids
+
+run later wait nobody-knows
+is "$status" 66 "an unknown id is answered at once"
+run later push "do" '{"do":"sleep","for":0.3}' --wait --id kept
+is "$status:$out" 0:null "an id that is pushed again does not answer with its former result"
+run later push "do" --in 1h --id far
+run later result far
+is "$status" 75 "result does not wait"
+spawn "$later_bin" wait far
+wait_until 10 waits
+later cancel far >/dev/null
+wait_until 10 gone "$spawned"
+wait "$spawned"
+is "$?" 66 "one that is cancelled is gone"
+run later push "do" '{"do":"bury"}' --wait --json --id again
+first=$(echo "$out" | tail -n 1 | field at)
+later kick again >/dev/null
+run later wait again --json
+at_least "$(echo "$out" | field at)" "$(sum "$first + 0.0005")" \
+    "of one that was kicked its former result is none"
+
+# ---- a worker that is killed after the handler's end
+
+push_do killed '"do":"value","bytes":5000,"for":0.5' '"result":60'
+wait_until 10 begun killed
+pause_redis
+wait_until 10 ended killed
+kill -KILL "$(pid_of killed)"
+resume_redis
+run later wait killed --timeout 20
+is "$status:${#out}" 0:5000 "its result is there"
+is "$(attempts_in begun killed | wc -l)" 1 "from the one attempt that there was"
+
+# ---- a worker that is killed while it runs is a crash, and its waiter hears of the death
+
+run later push "do" '{"do":"signal","signal":9}' --wait 20 --id crashes --max-attempts 2
+is "$status" 65 "crashes: dead"
+like "$err" 'crashes is dead: crash: ' "with the keeper's words"
+
+# ---- progress
+
+push_do far-1 '"do":"progress","for":2.5,"text":"page","in":60'
+shows() { later show "$1" --json | grep -q "$2"; }
+within 10 "progress is shown" shows far-1 '"progress":{"at":[0-9.]*,"done":[0-9.]*,"total":25,"text":'
+before=$(called hset)
+wait_until 10 is_delayed far-1
+like "$(later show far-1 --json)" '"state":"delayed".*"progress":' "and kept over a retry"
+at_most "$(($(called hset) - before))" 8 "a write a second at most"
+like "$(on_terminal "$later_bin show far-1")" 'progress.* [0-9.]+ of 25, ' "and shown to people"
+later cancel far-1 >/dev/null
+
+# ---- Redis goes away and comes back
+
+if [ "$redis_kind" = single ]; then
+    spawn "$later_bin" push "do" '{"do":"sleep","for":1}' --wait --id restart
+    wait_until 10 begun restart
+    wait_until 10 waits
+    redis CONFIG SET appendonly yes >/dev/null
+    wait_until 20 sh -c "$redis_cli INFO persistence | grep -q 'aof_rewrite_in_progress:0'"
+    stop_redis
+    start_redis 'appendonly yes'
+    wait_until 30 gone "$spawned"
+    wait "$spawned"
+    is "$?" 0 "a waiter outlives Redis"
+fi
+
+wait_until 20 settled
+end_well
+is "$(find "$work/state/slots" -name '*value*' 2>/dev/null | wc -l)" 0 "no file is left"
+finish
