@@ -4,6 +4,7 @@
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 total=6000
+[ "$redis_kind" = single ] || total=600 # what a set adds is the walk over its nodes
 [ -z "${LATER_SOAK:-}" ] || total=$((1000000 * LATER_SOAK))
 
 # ---- the jobs: one in five is ready and worked on meanwhile; two are delayed; two get buried
@@ -120,7 +121,7 @@ is "$(later show j7 -q m | cut -f 2)" dead "the buried one is dead"
 run gone "$spawned"
 is "$status" 1 "the workers still run"
 kill "$spawned"
-wait_until 20 gone "$spawned"
+wait_until 40 gone "$spawned"
 like "$(redis HGET 'later:{m}:stats' 'done')" '^[1-9]' "and did work"
 is "$(later check m | cut -f 3 | sort -u)" ok "later check"
 
@@ -175,18 +176,21 @@ is "$status" 77 "whose token is worth nothing then"
 is "$(later check run | cut -f 3 | sort -u)" ok "later check"
 
 for i in 1 2 3 4 5 6 7 8; do later push t -q slow --in 1h >/dev/null; done
-spawn "$later_bin" kick --all slow --rate 4 --yes
-wait_until 20 test "$(redis ZCARD 'later:{slow}:ready')" -ge 0
-wait_until 20 sh -c '[ "$(redis-cli -s "$1" ZCARD "later:{slow}:ready")" -ge 2 ]' sh "$redis_socket"
+kicked()
+{
+    [ "$(redis ZCARD "later:{$1}:ready")" -ge 2 ]
+}
+spawn "$later_bin" kick --all slow --rate 1 --yes # six seconds from the second to the last
+wait_until 20 kicked slow
 id=$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)
 later cancel "$id" -q slow >/dev/null
 redis ZADD 'later:{slow}:delayed' XX 4000000000 "$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)" >/dev/null
-wait_until 20 gone "$spawned"
+wait_until 40 gone "$spawned"
 is "$(cat "$work/spawned.out")" 6 "those that went elsewhere meanwhile are left alone"
 like "$(cat "$work/spawned.err")" '2 left alone: not where they were any more' "which is said"
 for i in 1 2 3 4 5 6 7 8; do later push t -q stop --in 1h >/dev/null; done
-spawn env --default-signal=INT "$later_bin" kick --all stop --rate 2 --yes
-wait_until 20 sh -c '[ "$(redis-cli -s "$1" ZCARD "later:{stop}:ready")" -ge 2 ]' sh "$redis_socket"
+spawn env --default-signal=INT "$later_bin" kick --all stop --rate 1 --yes
+wait_until 20 kicked stop
 kill -INT "$spawned"
 wait "$spawned"
 is $? 75 "^C: status 75"
