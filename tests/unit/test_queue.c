@@ -316,19 +316,19 @@ START_TEST(test_settle)
     };
 
     later_queue_settle(&cmd, &keys, LATER_VERB_ACK, 0, bare, 2);
-    CALL(ACK, "ack", "6", ":reserved", ":reserved:" TOKEN, ":jobs", ":records", ":unique", ":stats",
-         "a", "b");
+    CALL(ACK, "ack", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs", ":records",
+         ":unique", ":stats", "a", "b");
     later_queue_settle(&cmd, &keys, LATER_VERB_EXPIRE, 0, &full, 1);
-    CALL(EXPIRE, "expire", "6", ":reserved", ":reserved:" TOKEN, ":jobs", ":records", ":unique",
-         ":stats", "a");
+    CALL(EXPIRE, "expire", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs", ":records",
+         ":unique", ":stats", "a");
     later_queue_settle(&cmd, &keys, LATER_VERB_TOUCH, 30, bare, 2);
     CALL(TOUCH, "touch", "2", ":reserved", ":reserved:" TOKEN, "30.000000", "a", "b");
     later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, &full, 1);
-    CALL(BURY, "bury", "6", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs", ":records", ":stats",
-         "a", "crashed", "\"kind\":\"crash\"}");
+    CALL(BURY, "bury", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs",
+         ":records", ":stats", "a", "crashed", "\"kind\":\"crash\"}");
     later_queue_settle(&cmd, &keys, LATER_VERB_BURY, 0, bare, 1);
-    CALL(BURY, "bury", "6", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs", ":records", ":stats",
-         "a", "ran", "");
+    CALL(BURY, "bury", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs",
+         ":records", ":stats", "a", "ran", "");
 }
 END_TEST
 
