@@ -14,11 +14,13 @@ push_many 200 'do' '{"do":"sleep","for":0.05}' held-
 sleep 0.3 # some of them begin in the other worker, more are reserved
 kill -TSTP "$laterd_pid"
 wait_until 5 logged 'paused'
-none_reserved()
+# A worker may hear of it a moment later, and hold nothing just before: nothing is held for a while.
+calm()
 {
-    [ "$(reserved)" = 0 ]
+    count=$(lines begun)
+    [ "$(reserved)" = 0 ] && sleep 0.3 && [ "$(reserved) $(lines begun)" = "0 $count" ]
 }
-within 5 "TSTP: what runs is finished, what waits goes back" none_reserved
+within 5 "TSTP: what runs is finished, what waits goes back" calm
 is "$(ended running && echo 'done')" 'done' "the job that ran was finished"
 count=$(lines begun)
 push_job meanwhile '"type":"note"' '' 100
@@ -114,5 +116,7 @@ at_least "$stopped" 1 "s until its job was finished"
 in_time "$stopped" 4 "s until laterd had stopped"
 is "$(ended typed && echo 'done')" 'done' "the job was finished"
 contains "$(tail -n 1 "$log")" stopped "laterd stopped well"
-is "$(grep -E 'refuse|away|crash|killed|error' "$log")" "" "no word of trouble in the log"
+# Before it was ready its Redis may have taken a second to start.
+is "$(sed '1,/ ready: /d' "$log" | grep -E 'refuse|away|crash|killed|error')" "" \
+    "no word of trouble in the log"
 finish
