@@ -1,6 +1,7 @@
 /* act.c: `later kick` and `purge`. */
 #include "commands.h"
 #include "output/jsonl.h"
+#include "jobs/each.h"
 #include "jobs/many.h"
 #include "jobs/queues.h"
 
@@ -28,58 +29,25 @@ static void print_count(const struct cli *cli, const char *queue, const char *do
 
 /* --- kick --- */
 
-/* Kicks these ids; the reply tells where each came from. */
-static struct later_reply *kick(struct cli *cli, const struct later_keys *keys,
-                                const char *const *ids, size_t count, struct later_error *err)
+static int kick(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,
+                char was[EACH_STATE], struct later_error *err)
 {
     struct later_command cmd = { 0 };
+    struct later_reply *reply;
 
-    later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, ids, count);
-    return cli_call_once(cli, &cmd, LATER_SCRIPT_KICK, err);
-}
-
-/* Kicks it where it is. from (16 bytes) gets the state it had, "" where it is nowhere. */
-static int kick_somewhere(struct cli *cli, const struct whole *whole, const char *id, char *from,
-                          struct later_error *err)
-{
-    const struct later_keys *places[LATER_WHOLE_MAX];
-    size_t count = whole_places(whole, id, places);
-
-    from[0] = '\0';
-    for (size_t i = 0; i < count && !*from; i++) {
-        struct later_reply *reply = kick(cli, places[i], &id, 1, err);
-
-        if (!reply)
-            return -1;
-        snprintf(from, 16, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
-        later_reply_free(reply);
-    }
+    (void)error;
+    later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, &id, 1);
+    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_KICK, err);
+    if (!reply)
+        return -1;
+    snprintf(was, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
+    later_reply_free(reply);
     return 0;
 }
 
-static int kick_one(struct cli *cli, struct table *table, const struct whole *whole, const char *id,
-                    struct later_error *err)
-{
-    struct jsonl json;
-    char from[16];
-
-    if (kick_somewhere(cli, whole, id, from, err) < 0)
-        return -1;
-    if (!*from) {
-        cli_say(cli, "no dead or delayed job %s in queue %s", id, whole->name);
-    } else if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", whole->name);
-        jsonl_text(&json, "id", id);
-        jsonl_text(&json, "result", "kicked");
-        jsonl_text(&json, "state", from);
-        jsonl_end(&json);
-    } else {
-        table_text(table, PLAIN, id);
-        table_text(table, PLAIN, from);
-    }
-    return *from ? LATER_OK : LATER_E_NONE;
-}
+static const struct each_verb kick_each = {
+    .heading = "KICKED", .done = "kicked", .none = "no dead or delayed job", .fn = kick
+};
 
 static const struct many_verb kick_verb = {
     .name = "kick",
@@ -92,27 +60,11 @@ static const struct many_verb kick_verb = {
 
 static int run_kick(struct cli *cli, struct later_error *err)
 {
-    static const char *const headings[] = { "KICKED", "WAS", NULL };
-    struct whole whole;
-    struct table table;
-    int status = LATER_OK;
-
     if (args_flag(&cli->args, "all") || choose_is_asked(cli)) {
         choose_take_queue(cli);
         return many_run(cli, &kick_verb, err);
     }
-    if (cli->args.count == 0)
-        return later_fail(err, LATER_E_USAGE, "ID is missing");
-    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
-        return -1;
-    cli_table(cli, &table, headings);
-    for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int one = kick_one(cli, &table, &whole, cli->args.words[i], err);
-
-        status = one != LATER_OK ? one : status;
-    }
-    table_end(&table);
-    return status;
+    return each_run(cli, &kick_each, NULL, err);
 }
 
 static const struct args_option kick_options[] = {

@@ -1,10 +1,11 @@
 /* bury.c: `later bury`: waiting jobs by their ids or by conditions, a reserved one by its token. */
 #include "commands.h"
+#include "jobs/each.h"
 #include "jobs/many.h"
-#include "output/jsonl.h"
 #include "work/settle.h"
 #include "work/take.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,76 +34,35 @@ static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_ke
     return there;
 }
 
-/* In one place after the other. *was gets the state that it had, NULL where it does not wait. */
-static int bury(struct cli *cli, const struct whole *whole, const char *id, const char *error,
-                const char **was, struct later_error *err)
+static int bury(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,
+                char was[EACH_STATE], struct later_error *err)
 {
-    const struct later_keys *places[LATER_WHOLE_MAX];
-    size_t count = whole_places(whole, id, places);
+    for (size_t s = 0; s < verb.set_count; s++) {
+        int there = bury_in(cli, keys, verb.sets[s], id, error, err);
 
-    *was = NULL;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t s = 0; s < verb.set_count; s++) {
-            int there = bury_in(cli, places[i], verb.sets[s], id, error, err);
-
-            if (there < 0)
-                return -1;
-            if (there > 0) {
-                *was = later_key_name(verb.sets[s]);
-                return 0;
-            }
+        if (there < 0)
+            return -1;
+        if (there > 0) {
+            snprintf(was, EACH_STATE, "%s", later_key_name(verb.sets[s]));
+            return 0;
         }
     }
     return 0;
 }
 
-static int bury_and_tell(struct cli *cli, struct table *table, const struct whole *whole,
-                         const char *id, const char *error, struct later_error *err)
-{
-    struct jsonl json;
-    const char *was;
-
-    if (bury(cli, whole, id, error, &was, err) < 0)
-        return -1;
-    if (!was) {
-        cli_say(cli, "no ready or delayed job %s in queue %s", id, whole->name);
-        return LATER_E_NONE;
-    }
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", whole->name);
-        jsonl_text(&json, "id", id);
-        jsonl_text(&json, "result", "buried");
-        jsonl_text(&json, "state", was);
-        jsonl_end(&json);
-    } else {
-        table_text(table, PLAIN, id);
-        table_text(table, PLAIN, was);
-    }
-    return LATER_OK;
-}
+static const struct each_verb each = {
+    .heading = "BURIED", .done = "buried", .none = "no ready or delayed job", .fn = bury
+};
 
 static int bury_ids(struct cli *cli, struct later_error *err)
 {
-    static const char *const headings[] = { "BURIED", "WAS", NULL };
     const char *text = args_text(&cli->args, "error");
-    struct whole whole;
-    struct table table;
-    int status = LATER_OK;
-    char *error;
+    char *error = take_error("buried", text ? text : "by hand");
+    int status;
 
-    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
-        return -1;
-    error = take_error("buried", text ? text : "by hand");
     if (!error)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    cli_table(cli, &table, headings);
-    for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int one = bury_and_tell(cli, &table, &whole, cli->args.words[i], error, err);
-
-        status = one != LATER_OK ? one : status;
-    }
-    table_end(&table);
+    status = each_run(cli, &each, error, err);
     free(error);
     return status;
 }
@@ -126,8 +86,6 @@ static int run(struct cli *cli, struct later_error *err)
     }
     if (args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
         return later_fail(err, LATER_E_USAGE, "a condition is missing, such as --state");
-    if (cli->args.count == 0)
-        return later_fail(err, LATER_E_USAGE, "ID is missing");
     if (cli->args.count == 3 && !args_text(&cli->args, "queue") &&
         settle_is_token(cli->args.words[2]))
         return settle_bury(cli, err);

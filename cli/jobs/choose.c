@@ -145,20 +145,25 @@ static int offer(const struct choosing *choosing, const struct chosen *chosen,
     return choosing->fn(choosing->arg, chosen, err);
 }
 
+struct later_filter_job choose_job(const struct later_seen *seen, const char *state)
+{
+    return (struct later_filter_job){ .state = state,
+                                      .score = seen->score,
+                                      .record = { .attempts = seen->attempts,
+                                                  .priority = seen->priority,
+                                                  .error = seen->error,
+                                                  .error_len = seen->error_len },
+                                      .document = seen->document,
+                                      .document_len = seen->document_len };
+}
+
 /* One that was looked at: it is offered if it is meant, and was there when we began. */
 static int judge(const struct choosing *choosing, const struct chosen *chosen,
                  struct later_error *err)
 {
     const struct later_seen *seen = chosen->seen;
     struct choice *choice = choosing->choice;
-    struct later_filter_job job = { .state = later_key_name(choosing->set),
-                                    .score = seen->score,
-                                    .record = { .attempts = seen->attempts,
-                                                .priority = seen->priority,
-                                                .error = seen->error,
-                                                .error_len = seen->error_len },
-                                    .document = seen->document,
-                                    .document_len = seen->document_len };
+    struct later_filter_job job = choose_job(seen, later_key_name(choosing->set));
 
     if (later_filter_since(&job) > choice->began ||
         !later_filter_meets(choice->filter, &job, choice->began))

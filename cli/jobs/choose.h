@@ -58,6 +58,9 @@ void choose_end(struct choice *choice);
 /* The queues: the one that is named, or all; in wholes. Returns 0, or -1 with *err. */
 int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err);
 
+/* A job that was seen in `state`, as the filter takes it. It borrows from both. */
+struct later_filter_job choose_job(const struct later_seen *seen, const char *state);
+
 /* One job that is meant. */
 struct chosen {
     const struct later_keys *keys;

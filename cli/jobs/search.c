@@ -68,14 +68,7 @@ static void tell_hit(struct searching *searching, const struct later_seen *seen)
 
 static void judge(struct searching *searching, const struct later_seen *seen)
 {
-    struct later_filter_job job = { .state = searching->state,
-                                    .score = seen->score,
-                                    .record = { .attempts = seen->attempts,
-                                                .priority = seen->priority,
-                                                .error = seen->error,
-                                                .error_len = seen->error_len },
-                                    .document = seen->document,
-                                    .document_len = seen->document_len };
+    struct later_filter_job job = choose_job(seen, searching->state);
 
     searching->choice.seen++;
     if (later_filter_meets(searching->choice.filter, &job, searching->choice.began))

@@ -1,7 +1,7 @@
 /* run.c: one job: find its handler, run it, turn the result into exactly one settlement. */
 #include "worker/admission.h"
 #include "reservation/job.h"
-#include "reservation/value.h"
+#include "worker/attempt.h"
 #include "worker/worker.h"
 
 #include "base/clock.h"
@@ -199,53 +199,6 @@ static void job_free(struct later_job *job)
     free(job);
 }
 
-static void log_end(const struct later_job *job, const struct slot *slot, double seconds)
-{
-    struct log_job fields;
-
-    if (!log_wants(slot->verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))
-        return;
-    job_log_fields(job, seconds * 1000, &fields);
-    if (slot->verb == LATER_VERB_ACK)
-        log_job(LOG_DEBUG, &fields, "done");
-    else if (slot->verb == LATER_VERB_RELEASE)
-        log_job(LOG_WARN, &fields, "failed, again in %.3f s: %s", slot->wait, slot->text);
-    else if (slot->verb == LATER_VERB_RETURN)
-        log_job(LOG_WARN, &fields, "given back, again in %.3f s: %s", slot->wait, job->error);
-    else
-        log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);
-}
-
-/* It has to outlive us: we may die before Redis has it. */
-static void keep_value(struct later_job *job)
-{
-    struct log_job fields;
-    struct later_error err;
-
-    if (job->value && job->slot->verb == LATER_VERB_ACK &&
-        value_keep(job->worker->slots, job->slot, job->value, job->value_len, &err) < 0) {
-        job_log_fields(job, -1, &fields);
-        log_job(LOG_ERROR, &fields, "done, but its value is lost: %s", err.text);
-    }
-    free(job->value);
-    job->value = NULL;
-}
-
-/* Counts it for the history, under the queue that a shard is of. */
-static void count(struct later_job *job, struct worker_type *type,
-                  enum later_attempt_outcome outcome, double seconds)
-{
-    struct worker *worker = job->worker;
-    uint32_t queue = worker->queues[job->slot->queue].first;
-    double now = worker->redis_offset ? job->began + worker->redis_offset : 0;
-
-    if (!worker->config->history)
-        return;
-    type->counts[queue] =
-        counts_row(&worker->slots->page->counts, queue, job->doc.type, type->counts[queue]);
-    counts_add(type->counts[queue], outcome, job_waited(job->score, now), seconds);
-}
-
 /* An attempt has ended with `result`. The job is settled, its struct not freed. */
 static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
 {
@@ -257,10 +210,7 @@ static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
     if (type && !job->event)
         learn(&type->average, seconds);
     outcome = job_settle(job, job->slot, result, timed_out, run_random());
-    if (type)
-        count(job, type, outcome, seconds);
-    keep_value(job);
-    log_end(job, job->slot, seconds);
+    attempt_ended(job, type, outcome, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
     if (result != LATER_DONE && result != LATER_RETURN)
         atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);

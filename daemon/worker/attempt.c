@@ -1,0 +1,64 @@
+/* attempt.c: what stays of an attempt that has ended. */
+#include "worker/attempt.h"
+#include "reservation/job.h"
+#include "reservation/value.h"
+#include "worker/worker.h"
+
+#include <stdlib.h>
+
+static void log_end(const struct later_job *job, double seconds)
+{
+    const struct slot *slot = job->slot;
+    struct log_job fields;
+
+    if (!log_wants(slot->verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))
+        return;
+    job_log_fields(job, seconds * 1000, &fields);
+    if (slot->verb == LATER_VERB_ACK)
+        log_job(LOG_DEBUG, &fields, "done");
+    else if (slot->verb == LATER_VERB_RELEASE)
+        log_job(LOG_WARN, &fields, "failed, again in %.3f s: %s", slot->wait, slot->text);
+    else if (slot->verb == LATER_VERB_RETURN)
+        log_job(LOG_WARN, &fields, "given back, again in %.3f s: %s", slot->wait, job->error);
+    else
+        log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);
+}
+
+/* It has to outlive us: we may die before Redis has it. */
+static void keep_value(struct later_job *job)
+{
+    struct log_job fields;
+    struct later_error err;
+
+    if (job->value && job->slot->verb == LATER_VERB_ACK &&
+        value_keep(job->worker->slots, job->slot, job->value, job->value_len, &err) < 0) {
+        job_log_fields(job, -1, &fields);
+        log_job(LOG_ERROR, &fields, "done, but its value is lost: %s", err.text);
+    }
+    free(job->value);
+    job->value = NULL;
+}
+
+/* Counts it for the history, under the queue that a shard is of. */
+static void count(struct later_job *job, struct worker_type *type,
+                  enum later_attempt_outcome outcome, double seconds)
+{
+    struct worker *worker = job->worker;
+    uint32_t queue = worker->queues[job->slot->queue].first;
+    double now = worker->redis_offset ? job->began + worker->redis_offset : 0;
+
+    if (!worker->config->history)
+        return;
+    type->counts[queue] =
+        counts_row(&worker->slots->page->counts, queue, job->doc.type, type->counts[queue]);
+    counts_add(type->counts[queue], outcome, job_waited(job->score, now), seconds);
+}
+
+void attempt_ended(struct later_job *job, struct worker_type *type,
+                   enum later_attempt_outcome outcome, double seconds)
+{
+    if (type)
+        count(job, type, outcome, seconds);
+    keep_value(job);
+    log_end(job, seconds);
+}
