@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "jobs/queues.h"
 #include "output/jsonl.h"
+#include "queue/crontab.h"
 #include "status/served.h"
 
 #include <inttypes.h>
@@ -37,6 +38,30 @@ static int check_unserved(struct cli *cli, const char *queue, struct later_error
                           "first",
                           queue, hosts, hosts == 1 ? "" : "s");
     return hosts < 0 ? -1 : 0;
+}
+
+/* Its schedules would go on, in a queue that nobody sees. */
+static int check_unscheduled(struct cli *cli, const struct later_keys *keys,
+                             struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_crontab crontab;
+    struct later_crontab_row row;
+    struct later_reply *reply;
+
+    later_crontab_look(&cmd, keys, "0", 1);
+    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
+    if (!reply)
+        return -1;
+    later_crontab_looked(reply, &crontab);
+    if (crontab.count) {
+        later_crontab_row(reply, 0, &row);
+        later_fail(err, LATER_E_LATER,
+                   "queue %s has schedules, such as %s; `later cron delete %s` first", keys->queue,
+                   row.name, row.name);
+    }
+    later_reply_free(reply);
+    return crontab.count ? -1 : 0;
 }
 
 /* It leaves later:queues. Returns whether it was there, or -1 with *err. */
@@ -110,7 +135,8 @@ static int forget(struct cli *cli, const char *queue, struct later_error *err)
     int listed;
 
     if (later_call_whole(queue, err) < 0 || whole_find(cli, queue, &whole, err) < 0 ||
-        check_unserved(cli, queue, err) < 0 || queues_size_whole(cli, &whole, NULL, &sum, err) < 0)
+        check_unserved(cli, queue, err) < 0 || check_unscheduled(cli, &whole.parts[0], err) < 0 ||
+        queues_size_whole(cli, &whole, NULL, &sum, err) < 0)
         return -1;
     if (sum.jobs + sum.ready + sum.delayed > 0)
         return refuse_full(queue, sum.ready + sum.delayed + sum.reserved + sum.dead, err);

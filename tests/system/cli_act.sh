@@ -155,6 +155,10 @@ run later forget gone
 is "$status" 75 "nor while somebody serves it"
 like "$err" 'queue gone is served by 1 laterd; take it out' "and the remedy"
 redis HDEL later:hosts f:1 >/dev/null
+later cron set nightly '0 3 * * *' report -q gone >/dev/null
+run later forget gone
+is "$status $(echo "$err" | grep -c 'later cron delete nightly')" "75 1" "forget: not while it has a schedule"
+later cron delete nightly -q gone >/dev/null
 run later forget gone
 is "$status$out$err" 0 "forget: no words"
 is "$(redis --scan --pattern 'later:{gone}:*' | grep -v ':call:')" '' "no key is left"
