@@ -11,6 +11,10 @@
 
 #define OUTAGE 3.0
 
+/* everysec puts a write off for up to 2 s while the disk is busy, and answers meanwhile: what a
+ * kill -9 takes then is Redis's loss, not ours (test_past has that). `no` writes at once. */
+#define DURABLE "appendonly yes\nappendfsync no\n"
+
 static bool enter(struct arena *arena, const char *redis, const char *options)
 {
     if (arena_open(arena, redis) == 0 && arena_start(arena, 0, options) == 0)
@@ -45,9 +49,7 @@ static void test_kills(void)
     double up[KILLS], start, worst = 0;
     pid_t producer;
 
-    /* everysec puts a write off for up to 2 s while the disk is busy, and answers meanwhile: what a
-     * kill -9 takes then is Redis's loss, not ours (test_past has that). `no` writes at once. */
-    if (!enter(&arena, "appendonly yes\nappendfsync no\n", "workers = 4; lease = 15.0;"))
+    if (!enter(&arena, DURABLE, "workers = 4; lease = 15.0;"))
         return;
     srandom(7);
     producer = arena_produce(&arena, &load);
@@ -92,7 +94,7 @@ static void test_away(bool killed)
     double start, up;
     pid_t producer;
 
-    if (!enter(&arena, "appendonly yes\nappendfsync everysec\n", "workers = 4; lease = 2.0;"))
+    if (!enter(&arena, DURABLE, "workers = 4; lease = 2.0;"))
         return;
     arena_push(&arena, "long", "trace", "sleep 11000");
     arena_seen(&arena, "B long ", 1, 5);
@@ -240,8 +242,8 @@ static void test_refusals(void)
     double healed[16];
 
     if (!enter(&arena,
-               "appendonly yes\nenable-debug-command yes\nenable-protected-configs yes\n"
-               "key-load-delay 200\nloading-process-events-interval-bytes 1024\n",
+               DURABLE "enable-debug-command yes\nenable-protected-configs yes\n"
+                       "key-load-delay 200\nloading-process-events-interval-bytes 1024\n",
                "workers = 3; lease = 2.0;"))
         return;
     for (size_t i = 0; i < count; i++) {

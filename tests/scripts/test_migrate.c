@@ -1,6 +1,7 @@
 /* test_migrate.c: migrate: due delayed jobs and lapsed reservations. */
 #include "harness.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,25 +140,38 @@ static double used(void)
     return (strtod(strchr(sys, ':') + 1, NULL) + strtod(strchr(user, ':') + 1, NULL)) * 1e6;
 }
 
-START_TEST(a_hundred_thousand_due_at_once_in_short_calls)
-{
-    double sum = 0;
-    int longer = 0;
+enum { SHORT_CALLS = 200 };
 
+/* Migrates 100,000 jobs; notes of each call its time, where it is less than what is noted. */
+static void migrate_all(double least[SHORT_CALLS])
+{
     fill_delayed(100000);
-    for (int calls = 0; calls < 200; calls++) {
+    for (int calls = 0; calls < SHORT_CALLS; calls++) {
         double before = used(), took;
 
         ck_assert_int_eq(number(migrate(500, true), PROMOTED), 500);
         took = used() - before;
-        sum += took;
-        longer += took > 10000;
+        least[calls] = fmin(least[calls], took);
         harness_free();
     }
     ck_assert_int_eq(size_of("ready"), 100000);
     ck_assert_int_eq(size_of("delayed"), 0);
-    ck_assert_double_gt(sum, 0);
-    ck_assert_int_le(longer, 10); /* a cold cache on a busy machine may make a few longer */
+}
+
+/* Twice: a call that is long by itself is so both times, one that met a cold cache is not. */
+START_TEST(a_hundred_thousand_due_at_once_in_short_calls)
+{
+    double least[SHORT_CALLS], most = 0;
+
+    for (int i = 0; i < SHORT_CALLS; i++)
+        least[i] = INFINITY;
+    migrate_all(least);
+    ask("FLUSHALL");
+    migrate_all(least);
+    for (int i = 0; i < SHORT_CALLS; i++)
+        most = fmax(most, least[i]);
+    ck_assert_double_gt(most, 0);
+    ck_assert_double_le(most, 10000);
 }
 END_TEST
 
