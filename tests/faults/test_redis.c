@@ -1,4 +1,4 @@
-/* test_redis.c: a Redis that dies, refuses, forgets its scripts, or is full. */
+/* test_redis.c: a Redis that dies, refuses, or is full. */
 #include "arena.h"
 #include "tap.h"
 
@@ -288,58 +288,6 @@ static void test_refusals(void)
     arena_close(&arena);
 }
 
-/* --- scripts that vanish all the time --- */
-
-/* Jobs a second, with or without SCRIPT FLUSH every 50 ms. */
-static double throughput(struct arena *arena, const char *prefix, bool flush)
-{
-    enum { JOBS = 3000 };
-    double start, flushed = 0;
-    char id[32];
-
-    arena_do(arena, "SET later:{default}:paused 1");
-    arena_sleep(0.3);
-    for (int i = 0; i < JOBS; i++) {
-        snprintf(id, sizeof id, "%s-%d", prefix, i);
-        arena_push(arena, id, "trace", "sleep 1");
-    }
-    arena_do(arena, "DEL later:{default}:paused");
-    start = arena_now();
-    arena_do(arena, "LPUSH later:{default}:wake 1");
-    while (arena_ask(arena, "ZCARD later:{default}:ready") > 0 ||
-           arena_ask(arena, "ZCARD later:{default}:reserved") > 0) {
-        if (flush && arena_now() - flushed > 0.05) {
-            arena_do(arena, "SCRIPT FLUSH");
-            flushed = arena_now();
-        }
-        arena_sleep(0.005);
-        if (arena_now() > start + 60)
-            break;
-    }
-    return JOBS / (arena_now() - start);
-}
-
-static void test_flush(void)
-{
-    struct arena arena;
-    struct tally tally;
-    double plain, flushed;
-
-    if (!enter(&arena, NULL, "workers = 2;"))
-        return;
-    plain = throughput(&arena, "plain", false);
-    flushed = throughput(&arena, "flush", true);
-    tap_ok(flushed >= 0.7 * plain, "SCRIPT FLUSH every 50 ms: %.0f jobs/s of %.0f (at least 70 %%)",
-           flushed, plain);
-    if (arena_tally(&arena, &tally) == 0) {
-        tap_ok(tally.lost == 0 && tally.duplicated == 0 && tally.conserved,
-               "nothing lost or twice");
-        tally_free(&tally);
-    }
-    arena_stop(&arena, 0);
-    arena_close(&arena);
-}
-
 /* --- full --- */
 
 static void test_full(void)
@@ -387,7 +335,6 @@ int main(void)
     test_away(true);
     test_away(false);
     test_refusals();
-    test_flush();
     test_full();
     return tap_end();
 }
