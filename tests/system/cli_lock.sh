@@ -70,7 +70,7 @@ is "$status" 9 "--conflict-exit"
 date +%s%N >"$work/begun"
 run later lock a --wait 0.4 -- touch "$work/never"
 took=$(since "$work/begun")
-is "$status $((took >= 400)) $((took < 3000))" "75 1 1" "--wait, with a fraction: no longer than that"
+is "$status $((took >= 400)) $(soon "$took" 3000)" "75 1 1" "--wait, with a fraction: no longer than that"
 test -e "$work/never"
 is $? 1 "the program was not begun"
 
@@ -123,8 +123,8 @@ date +%s%N >"$work/begun"
 kill -TERM "$holder"
 wait "$holder"
 ended
-is "$status $(((($(cat "$work/locked") - $(cat "$work/begun")) / 1000000) < 1000))" "0 1" \
-    "--wait forever: begun when it is freed"
+took=$((($(cat "$work/locked") - $(cat "$work/begun")) / 1000000))
+is "$status $(soon "$took" 1000)" "0 1" "--wait forever: begun when it is freed"
 
 locker a --ttl 1 -- sleep 60
 wait_until 10 held a
@@ -139,7 +139,7 @@ wait_until 5 gone "$child"
 is $? 0 "KILL of later: its program is killed, too"
 ended
 took=$((($(cat "$work/locked") - $(cat "$work/begun")) / 1000000))
-is "$status $((took <= 2500))" "0 1" "and the lock is another's when its ttl is over"
+is "$status $(soon "$took" 2500)" "0 1" "and the lock is another's when its ttl is over"
 
 # ---- it is renewed, and it may be lost
 
@@ -183,7 +183,7 @@ child=$(ps -o pid= --ppid "$locker" | tr -d ' ')
 date +%s%N >"$work/begun"
 pause_redis
 ended
-is "$status $(($(since "$work/begun") <= 2500))" "69 1" "a Redis that hangs: ended when its ttl is over"
+is "$status $(soon "$(since "$work/begun")" 2500)" "69 1" "a Redis that hangs: ended when its ttl is over"
 like "$(cat "$work/words")" '^later lock: a: lost, since Redis was not reached for 1(\.[0-9]*)? seconds \(.*\); ending sleep$' \
     "and told"
 wait_until 5 gone "$child"

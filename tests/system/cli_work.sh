@@ -150,7 +150,7 @@ begun=$(date +%s%N)
 later push t -q idle --id i1 >/dev/null
 wait_until 5 grep -q i1 "$work/worked"
 took=$((($(date +%s%N) - begun) / 1000000))
-is "$((took < 700))" 1 "a push wakes it ($took ms)"
+is "$(soon "$took" 700)" 1 "a push wakes it ($took ms)"
 later push t -q idle --id i2 --in 0.5 >/dev/null
 wait "$worker"
 is "$? $(tr '\n' ' ' <"$work/worked")" "0 i1 i2 " "a delayed one is begun when it is due"

@@ -94,6 +94,13 @@ set_busy()
     busy=$((1 + ${load%.*} / processors))
 }
 
+# soon MS LIMIT: 1 if it was that soon, or as soon as a busy machine is; else how late it was.
+soon()
+{
+    set_busy
+    if [ "$1" -le $(($2 * busy)) ]; then echo 1; else echo "$1 ms"; fi
+}
+
 # wait_until SECONDS COMMAND...: until the command succeeds. Status 1 when the time is over, on a busy
 # machine later.
 wait_until()
