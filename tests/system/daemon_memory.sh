@@ -86,11 +86,13 @@ within 10 "descriptors are the same" same_descriptors
 
 pad=$(awk 'BEGIN { for (i = 0; i < 104850; i++) printf "0123456789" }')
 i=0
+later pause default >/dev/null
 while [ "$i" -lt 40 ]; do
     i=$((i + 1))
     echo "{\"type\":\"do\",\"id\":\"large-$i\",\"payload\":{\"do\":\"sleep\",\"for\":0.05},\"pad\":\"$pad\"}"
 done | later push --file - >/dev/null
 is "$(redis HSTRLEN "$(key jobs)" large-40)" "$((1048500 + 74))" "documents of 1 MiB are pushed"
+later resume default >/dev/null
 most=0
 while ! ended large-40; do
     for pid in $pids; do
