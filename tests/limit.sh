@@ -2,9 +2,10 @@
 # limit.sh COMMAND...: one test of make check, with a limit of time, so that nothing hangs. What it
 # took ends its log: `# took WALL s, CPU s of CPU`, without servers that outlive it.
 #
-# $LATER_TEST_LIMIT is the limit in seconds, five minutes if nothing is said. LATER_SOAK, which makes
-# tests longer, lifts it.
-limit=${LATER_TEST_LIMIT:-300}
+# $LATER_TEST_LIMIT is the limit in seconds, a quarter of an hour if nothing is said: it ends what
+# hangs, and not what shares its processors with seven others. LATER_SOAK, which makes tests longer,
+# lifts it.
+limit=${LATER_TEST_LIMIT:-900}
 [ -z "${LATER_SOAK:-}" ] || limit=0
 
 # timeout ends all that a test has started by a process group of its own, which Ctrl-C does not reach.
