@@ -1,4 +1,4 @@
--- hasten: have a job due now that waits in `delayed` for a lock or a place
+-- hasten: have a job due now that waits in `delayed` for a lock or a permit
 -- KEYS   delayed due
 -- ARGV   latest id
 -- reply  1; 0 when it does not wait there, or for something else

@@ -1,4 +1,4 @@
--- permit_free: give places back
+-- permit_free: give permits back
 -- KEYS   running
 -- ARGV   (token)...
 -- reply  how many there were

@@ -1,9 +1,9 @@
--- permit_line: which jobs that wait for places come next?
+-- permit_line: which jobs that wait for permits come next?
 -- KEYS   running waiting
 -- ARGV   max wait waiter
--- reply  how many wait; then for each place that is free a job (queue, a space, id), when it is due
+-- reply  how many wait; then for each permit that is free a job (queue, a space, id), when it is due
 --
--- max  how many places there are, 1 to 1,000,000; wait, waiter and the reply as of lock_line
+-- max  how many permits there are, 1 to 1,000,000; wait, waiter and the reply as of lock_line
 
 -- @include line
 

@@ -1,9 +1,9 @@
--- permit_take: one of `max` places, for a job that runs
+-- permit_take: one of `max` permits, for a job that runs
 -- KEYS   running
 -- ARGV   token max ttl
 -- reply  '' when it has one; else the seconds until one is free, if its holder is gone by then
 --
--- token  1 to 64 bytes, new for each job; who has a place takes it again, for ttl seconds from now
+-- token  1 to 64 bytes, new for each job; who has a permit takes it again, for ttl seconds from now
 -- max    1 to 1,000,000; ttl: seconds, 0.001 to 10^9
 
 -- @include now

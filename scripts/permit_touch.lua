@@ -1,7 +1,7 @@
--- permit_touch: keep places for ttl seconds from now
+-- permit_touch: keep permits for ttl seconds from now
 -- KEYS   running
 -- ARGV   ttl (token)...
--- reply  the positions (from 1) of tokens that have no place any more
+-- reply  the positions (from 1) of tokens that have no permit any more
 
 -- @include now
 -- @include number

@@ -70,11 +70,11 @@ static void on_found(void *arg, bool ok)
     check(remains);
 }
 
-/* --- locks and places --- */
+/* --- locks and permits --- */
 
 struct freeing {
     struct remains *remains;
-    struct slot_hold *hold;
+    struct lock_lease *lease;
 };
 
 static void on_freed(void *arg, struct later_answer *answer)
@@ -82,17 +82,17 @@ static void on_freed(void *arg, struct later_answer *answer)
     struct freeing *freeing = arg;
     struct remains *remains = freeing->remains;
     bool refused = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
-    bool asked = atomic_load(&freeing->hold->state) == HOLD_ASKED;
+    bool asked = atomic_load(&freeing->lease->state) == LEASE_ASKED;
 
     if (refused) /* a key of another kind: its time ends it, if it has any */
         log_line(LOG_WARN, "redis refuses to free what a dead job held: %s", answer->text);
     if (refused || (answer->outcome == LATER_ANSWERED && !(asked && remains->pass == 0)))
-        atomic_store(&freeing->hold->state, HOLD_NONE);
+        atomic_store(&freeing->lease->state, LEASE_NONE);
     free(freeing);
     on_found(remains, refused || answer->outcome == LATER_ANSWERED);
 }
 
-static int free_hold(struct remains *remains, struct slot_hold *hold)
+static int free_lease(struct remains *remains, struct lock_lease *lease)
 {
     struct freeing *freeing = malloc(sizeof *freeing);
     struct later_command cmd = { 0 };
@@ -100,9 +100,9 @@ static int free_hold(struct remains *remains, struct slot_hold *hold)
 
     if (!freeing)
         return -1;
-    *freeing = (struct freeing){ remains, hold };
-    if (!hold_free_command(hold, remains->aftermath->prefix, &cmd, &script)) {
-        atomic_store(&hold->state, HOLD_NONE); /* nobody knows its name: its time ends it */
+    *freeing = (struct freeing){ remains, lease };
+    if (!lock_lease_free_command(lease, remains->aftermath->prefix, &cmd, &script)) {
+        atomic_store(&lease->state, LEASE_NONE); /* nobody knows its name: its time ends it */
         free(freeing);
         return 0;
     }
@@ -110,24 +110,24 @@ static int free_hold(struct remains *remains, struct slot_hold *hold)
         free(freeing);
         return -1;
     }
-    hold_call_next(hold, remains->aftermath->line);
+    lock_lease_call_next(lease, remains->aftermath->line);
     remains->finds++;
     return 0;
 }
 
 /* Returns whether there is any. */
-static bool free_holds(struct remains *remains)
+static bool free_leases(struct remains *remains)
 {
-    uint32_t used = slots_holds(remains->slots);
+    uint32_t used = slots_lock_leases(remains->slots);
     bool any = false;
 
     for (uint32_t i = 0; i < used; i++) {
-        struct slot_hold *hold = &remains->slots->page->held[i];
+        struct lock_lease *lease = &remains->slots->page->lock_leases[i];
 
-        if (atomic_load(&hold->state) == HOLD_NONE)
+        if (atomic_load(&lease->state) == LEASE_NONE)
             continue;
         any = true;
-        if (free_hold(remains, hold) < 0)
+        if (free_lease(remains, lease) < 0)
             remains->failed = true;
     }
     if (any) {
@@ -147,7 +147,7 @@ static void look(struct remains *remains)
     bool any = false;
 
     remains->failed = false;
-    any = free_holds(remains);
+    any = free_leases(remains);
     for (uint32_t i = 0; i < SLOTS_CALLS; i++) {
         struct slot_call *call = &page->calls[i];
         const struct later_keys *keys;

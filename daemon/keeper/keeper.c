@@ -43,7 +43,7 @@ struct keeper {
     struct link *link;
     struct outbox *outbox;
     struct aftermath *aftermath;
-    struct lock_leases *holds;
+    struct lock_leases *lock_leases;
     struct reports *reports;
     struct event *scan;
     struct living *pages;
@@ -339,7 +339,7 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
         if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
             expel(keeper, slots, slot, "its reservation was withdrawn");
         else if (atomic_load(&slot->cancelled))
-            expel(keeper, slots, slot, "a lock or place of it was lost");
+            expel(keeper, slots, slot, "a lock or permit of it was lost");
         else if (slot->deadline > 0 && now > slot->deadline)
             expel(keeper, slots, slot, "over its time");
     }
@@ -369,7 +369,7 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
             keeper->options.expel(keeper->options.arg, slots, "its slot page is gone");
         if (!atomic_load(&slots->page->busy))
             continue;
-        lock_leases_renew(keeper->holds, slots, now);
+        lock_leases_renew(keeper->lock_leases, slots, now);
         look_at_page(keeper, &keeper->pages[i], now);
         if (report)
             reports_send(keeper->reports, slots);
@@ -468,9 +468,9 @@ struct keeper *keeper_new(struct event_base *base, const struct config *config, 
     if (keeper->scan && keeper->outbox)
         keeper->aftermath = aftermath_new(base, link, config->redis.prefix, keeper->outbox, keys_of,
                                           on_buried, keeper);
-    keeper->holds = lock_leases_new(link, config->redis.prefix, watched, keeper);
+    keeper->lock_leases = lock_leases_new(link, config->redis.prefix, watched, keeper);
     keeper->reports = reports_new(link, keys_of, keeper);
-    if (!keeper->aftermath || !keeper->holds || !keeper->reports) {
+    if (!keeper->aftermath || !keeper->lock_leases || !keeper->reports) {
         keeper_free(keeper);
         return NULL;
     }
@@ -482,7 +482,7 @@ void keeper_free(struct keeper *keeper)
     if (!keeper)
         return;
     aftermath_free(keeper->aftermath);
-    lock_leases_free(keeper->holds);
+    lock_leases_free(keeper->lock_leases);
     reports_free(keeper->reports);
     outbox_free(keeper->outbox);
     if (keeper->scan)

@@ -3,13 +3,13 @@
  *
  *   - renews, every third of a lease, what living workers hold: also what runs in a handler that
  *     blocks;
- *   - renews the locks and places of running jobs (lock_leases.h);
+ *   - renews the locks and permits of running jobs (lock_leases.h);
  *   - tells Redis once a second how far they have come (reports.h);
  *   - gives back what waits behind a job that has run for 50 ms;
  *   - says which worker is over its time;
  *   - settles at once what a dead worker held: what ran is a crash, what had not begun is returned
  *     untouched, what was finished is settled as it ended, a reserve without an answer is found by
- *     its token, and its locks and places are free.
+ *     its token, and its locks and permits are free.
  *
  * While all workers are idle it does nothing at all: a worker reports on its status pipe when it
  * holds something again (keeper_busy()).

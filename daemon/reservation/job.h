@@ -32,10 +32,10 @@ struct later_job {
     const char *queue, *id, *token;
     double score; /* NAN: not known */
     uint32_t attempt;
-    uint32_t in_worker;       /* its number */
-    uint32_t asked;           /* how many of its needs it has */
-    struct slot_hold *asking; /* and which it waits to hear of */
-    double began, deadline;   /* later_clock() */
+    uint32_t in_worker;        /* its number */
+    uint32_t asked;            /* how many of its needs it has */
+    struct lock_lease *asking; /* and which it waits to hear of */
+    double began, deadline;    /* later_clock() */
     struct later_policy policy;
 
     /* What the handler said. */

@@ -1,4 +1,4 @@
-/* line.c: the line of those that wait for locks and places. */
+/* line.c: the line of those that wait for locks and permits. */
 #include "reservation/line.h"
 
 #include "job/document.h"

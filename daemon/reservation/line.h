@@ -1,11 +1,11 @@
 /*
- * line.h: the line of jobs that wait in `delayed` for a lock or for places, and who comes next.
+ * line.h: the line of jobs that wait in `delayed` for a lock or for permits, and who comes next.
  *
- * Comes in: a lock or a place was freed; a job waits from now on. Goes out: the job that waits
+ * Comes in: a lock or a permit was freed; a job waits from now on. Goes out: the job that waits
  * longest is due at once. Two calls, since the line is in the slot of the lock and the job in that
- * of its queue: lock_line or place_line takes it out of the line, hasten has it due.
+ * of its queue: lock_line or permit_line takes it out of the line, hasten has it due.
  *
- * Nobody who waits is forgotten while a lock or a place is free, by four rules
+ * Nobody who waits is forgotten while a lock or a permit is free, by four rules
  * (tests/faults/model/line.pml shows what becomes of it without each):
  *   - a job enters when its return to `delayed` was answered, not before: who calls it finds it
  * there;
@@ -31,7 +31,7 @@
 /* What is waited for; the name is borrowed. */
 struct line_key {
     bool lock;
-    uint32_t max; /* places; of a lock 1 */
+    uint32_t max; /* permits; of a lock 1 */
     const char *name;
 };
 

@@ -250,9 +250,9 @@ bool slots_busy(struct slots *slots)
         if (slot_state(&slots->page->slots[i]) != SLOT_FREE)
             return true;
     }
-    used = slots_holds(slots);
+    used = slots_lock_leases(slots);
     for (uint32_t i = 0; i < used; i++) {
-        if (atomic_load(&slots->page->held[i].state) != HOLD_NONE)
+        if (atomic_load(&slots->page->lock_leases[i].state) != LEASE_NONE)
             return true;
     }
     return false;
@@ -295,11 +295,11 @@ uint32_t slots_used(const struct slots *slots)
     return used < slots->capacity ? used : slots->capacity;
 }
 
-uint32_t slots_holds(const struct slots *slots)
+uint32_t slots_lock_leases(const struct slots *slots)
 {
-    uint32_t used = atomic_load(&slots->page->holds);
+    uint32_t used = atomic_load(&slots->page->lock_leases_used);
 
-    return used < SLOTS_HOLDS ? used : SLOTS_HOLDS;
+    return used < SLOTS_LOCK_LEASES ? used : SLOTS_LOCK_LEASES;
 }
 
 uint32_t slots_queues(const struct slots *slots)

@@ -1,5 +1,5 @@
 /*
- * slots.h: what each worker holds, in a file that supervisor and worker share.
+ * slots.h: what each worker leases, in a file that supervisor and worker share.
  *
  * Each worker has a file of its own in state_dir/slots, mapped by both: written by the worker
  * without a system call, read by the supervisor's keeper, and still there when both were killed,
@@ -11,16 +11,16 @@
  * before is not opened, and its leases lapse.
  *
  * A handler may write over its worker's page, at any moment, or cut its file short. The supervisor
- * does not trust it: slots_used(), slots_queues() and slots_holds() bound where it looks; strings
- * and what a job is settled by it reads from copies of its own (slots_queue_name(), slot_copy());
- * and slots_guard() lets it outlive a page that is gone.
+ * does not trust it: slots_used(), slots_queues() and slots_lock_leases() bound where it looks;
+ * strings and what a job is settled by it reads from copies of its own (slots_queue_name(),
+ * slot_copy()); and slots_guard() lets it outlive a page that is gone.
  *
  *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
  *               └────► RETURNING ──► FREE                  moved by the keeper
  *
  * HELD is left by compare-and-swap only, so that worker and keeper never both act on a job.
  *
- * Beside the jobs stands what they hold beyond their reservation, locks and places: lock_leases.h;
+ * Beside the jobs stands what they hold beyond their reservation, locks and permits: lock_leases.h;
  * and what became of those before them: counts.h.
  */
 #ifndef LATERD_SLOTS_H
@@ -40,15 +40,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SLOTS_QUEUES COUNTS_QUEUES /* of a pool */
-#define SLOTS_CALLS  130           /* reserves under way: two a queue at most */
-#define SLOTS_HOLDS  1024          /* locks and places of all jobs that run */
-#define SLOT_TEXT    1000
-#define SLOT_NOTE    200 /* of how far a job has come */
+#define SLOTS_QUEUES      COUNTS_QUEUES /* of a pool */
+#define SLOTS_CALLS       130           /* reserves under way: two a queue at most */
+#define SLOTS_LOCK_LEASES 1024          /* locks and permits of all jobs that run */
+#define SLOT_TEXT         1000
+#define SLOT_NOTE         200 /* of how far a job has come */
 
 enum slot_state { SLOT_FREE, SLOT_HELD, SLOT_RUNNING, SLOT_FINISHED, SLOT_RETURNING };
 
-/* Why a job shall stop: its reservation is gone, or a lock or place of it. */
+/* Why a job shall stop: its reservation is gone, or a lock or permit of it. */
 enum { SLOT_WITHDRAWN = 1, SLOT_UNLOCKED = 2 };
 
 /* One reserved job. Times are later_clock() seconds. */
@@ -93,7 +93,7 @@ struct slot_call {
     char token[LATER_TOKEN_LEN + 1];
 };
 
-/* A lock or a place that a job holds. Its contents are written first, its state last; ASKED stands
+/* A lock or a permit that a job holds. Its contents are written first, its state last; ASKED stands
  * here before the take is sent, so that whoever finds the page frees what may have been taken. To
  * free what was never taken is harmless, since it goes by the token.
  *
@@ -102,16 +102,23 @@ struct slot_call {
  *                └──► LEFT ◄───────────┘              by the worker: Redis did not answer; the
  *                      └──► NONE                      keeper frees it
  */
-enum hold_state { HOLD_NONE, HOLD_ASKED, HOLD_TAKEN, HOLD_LOST, HOLD_ENDING, HOLD_LEFT };
-enum hold_kind { HOLD_LOCK, HOLD_PERMIT };
+enum lock_lease_state {
+    LEASE_NONE,
+    LEASE_ASKED,
+    LEASE_TAKEN,
+    LEASE_LOST,
+    LEASE_ENDING,
+    LEASE_LEFT
+};
+enum lock_lease_kind { LEASE_LOCK, LEASE_PERMIT };
 
-struct slot_hold {
-    _Atomic uint32_t state;  /* enum hold_state */
-    _Atomic uint32_t serial; /* another hold each time it is taken */
+struct lock_lease {
+    _Atomic uint32_t state;  /* enum lock_lease_state */
+    _Atomic uint32_t serial; /* another lease each time it is taken */
     _Atomic int64_t touched; /* microseconds of later_clock(): taken, or renewed, last */
     _Atomic int64_t again;   /* keeper: it is not asked for before then; 0 = whenever it is due */
-    uint32_t kind;           /* enum hold_kind */
-    uint32_t max;            /* of how many places it is one */
+    uint32_t kind;           /* enum lock_lease_kind */
+    uint32_t max;            /* of how many permits it is one */
     uint32_t slot;           /* whose it is: index and serial */
     uint32_t slot_serial;
     double ttl;     /* seconds it holds without being renewed */
@@ -131,16 +138,16 @@ enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED };
 struct slots_page {
     char magic[8];
     uint32_t slot_size, capacity;
-    _Atomic uint32_t used;      /* slots from here on are FREE: no need to look */
-    _Atomic uint32_t busy;      /* worker: I hold something; keeper: I am watching */
-    _Atomic uint32_t idle;      /* enum slots_idle */
-    _Atomic uint32_t awaited;   /* supervisor: tell me when you are idle */
-    _Atomic uint32_t running;   /* jobs that run now */
-    _Atomic uint32_t holds;     /* those from here on are NONE */
-    _Atomic uint32_t values;    /* slots from here on have no file */
-    _Atomic uint64_t performed; /* attempts that ended */
-    _Atomic uint64_t failed;    /* of them not done */
-    _Atomic int64_t heartbeat;  /* microseconds of later_clock(): the worker's loop turned */
+    _Atomic uint32_t used;             /* slots from here on are FREE: no need to look */
+    _Atomic uint32_t busy;             /* worker: I hold something; keeper: I am watching */
+    _Atomic uint32_t idle;             /* enum slots_idle */
+    _Atomic uint32_t awaited;          /* supervisor: tell me when you are idle */
+    _Atomic uint32_t running;          /* jobs that run now */
+    _Atomic uint32_t lock_leases_used; /* those from here on are NONE */
+    _Atomic uint32_t values;           /* slots from here on have no file */
+    _Atomic uint64_t performed;        /* attempts that ended */
+    _Atomic uint64_t failed;           /* of them not done */
+    _Atomic int64_t heartbeat;         /* microseconds of later_clock(): the worker's loop turned */
     int64_t pid;
     char boot[40]; /* the host's start that it is of: Linux's boot_id */
     char prefix[LATER_PREFIX_MAX + 1];
@@ -149,7 +156,7 @@ struct slots_page {
     struct connections connections; /* of the worker, to each node of a Cluster */
     struct counts_table counts;
     struct slot_call calls[SLOTS_CALLS];
-    struct slot_hold held[SLOTS_HOLDS];
+    struct lock_lease lock_leases[SLOTS_LOCK_LEASES];
     struct slot slots[];
 };
 
@@ -196,7 +203,7 @@ enum later_attempt_outcome slot_outcome(enum later_verb verb, const char *kind);
 void slot_logv(struct slot *slot, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Is any slot not FREE, or any hold not NONE? */
+/* Is any slot not FREE, or any lock lease not NONE? */
 bool slots_busy(struct slots *slots);
 
 /* Of the worker: it is idle, or not any more. Returns whether the supervisor is to be told. */
@@ -209,8 +216,8 @@ bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle 
 /* How many slots to look at, how many queues there are: never more than the mapping holds. */
 uint32_t slots_used(const struct slots *slots);
 uint32_t slots_queues(const struct slots *slots);
-/* How many holds to look at, likewise. */
-uint32_t slots_holds(const struct slots *slots);
+/* How many lock leases to look at, likewise. */
+uint32_t slots_lock_leases(const struct slots *slots);
 
 /* The name of a queue that slots say, into `name`; false where there is none of this number. */
 bool slots_queue_name(const struct slots *slots, uint32_t queue, char name[LATER_QUEUE_MAX + 1]);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHUT_SECONDS  0.002 /* a lock or places that were not to be had are not asked for again */
+#define SHUT_SECONDS  0.002 /* a lock or permits that were not to be had are not asked for again */
 #define LIMIT_LEAST   0.01  /* a limit that opens sooner is not asked again and again */
 #define AWAY_SECONDS  1.0   /* where Redis does not answer */
 #define LOOK_SECONDS  0.75  /* between two looks after a line, and up to half a second more */
@@ -76,7 +76,7 @@ static bool is_need(struct need *need, char kind, uint32_t max, const char *what
     return true;
 }
 
-/* Its n-th need; false where there are fewer. Locks first, then places, limits: every job asks in
+/* Its n-th need; false where there are fewer. Locks first, then permits, limits: every job asks in
  * the same order. */
 static bool nth_need(const struct later_job *job, uint32_t n, struct need *need)
 {
@@ -155,7 +155,7 @@ static void ask_next(struct later_job *job);
 static void on_answer(void *arg, struct later_answer *answer)
 {
     struct later_job *job = arg;
-    struct slot_hold *hold = job->asking;
+    struct lock_lease *lease = job->asking;
     double opens = 0;
     bool closed = false;
     struct need need;
@@ -163,8 +163,8 @@ static void on_answer(void *arg, struct later_answer *answer)
     nth_need(job, job->asked, &need);
     job->asking = NULL;
     if (answer->outcome != LATER_ANSWERED) {
-        if (hold)
-            admission_hold_leave(job->worker->admission, hold, HOLD_LEFT);
+        if (lease)
+            admission_lease_leave(job->worker->admission, lease, LEASE_LEFT);
         complain(job->worker->admission, need.name, answer->text);
         admission_leave(job);
         job->worker->admission->done(job, AWAY_SECONDS, need.name);
@@ -175,11 +175,11 @@ static void on_answer(void *arg, struct later_answer *answer)
     else if (need.kind == 'p')
         closed = later_permit_wait(answer->reply) > 0;
     else
-        closed = later_lock_taken(answer->reply, &hold->fence, NULL) != LATER_LOCK_YES;
-    if (closed && hold)
-        admission_hold_leave(job->worker->admission, hold, HOLD_NONE);
-    else if (hold)
-        atomic_store_explicit(&hold->state, HOLD_TAKEN, memory_order_release);
+        closed = later_lock_taken(answer->reply, &lease->fence, NULL) != LATER_LOCK_YES;
+    if (closed && lease)
+        admission_lease_leave(job->worker->admission, lease, LEASE_NONE);
+    else if (lease)
+        atomic_store_explicit(&lease->state, LEASE_TAKEN, memory_order_release);
     if (closed) {
         on_closed(job, &need, opens);
     } else {
@@ -200,8 +200,8 @@ static int question(struct later_job *job, const struct need *need, struct later
         later_limit_ask(cmd, prefix, need->name, need->max, need->per, need->sliding);
         return need->sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED;
     }
-    job->asking = admission_hold_enter(job, need->kind == 'l' ? HOLD_LOCK : HOLD_PERMIT, need->name,
-                                       need->max, ttl);
+    job->asking = admission_lease_enter(job, need->kind == 'l' ? LEASE_LOCK : LEASE_PERMIT,
+                                        need->name, need->max, ttl);
     if (!job->asking)
         return -1;
     if (need->kind == 'p') {
@@ -232,7 +232,7 @@ static void ask_next(struct later_job *job)
         return;
     }
     if (job->asking) /* nothing was sent */
-        admission_hold_leave(worker->admission, job->asking, HOLD_NONE);
+        admission_lease_leave(worker->admission, job->asking, LEASE_NONE);
     job->asking = NULL;
     admission_leave(job);
     worker->admission->done(job, AWAY_SECONDS, need.name);

@@ -1,15 +1,15 @@
 /*
  * admission.h: what a job needs beyond its reservation before it may run, and holds while it runs:
- * locks (its document's, its type's), places (max_running of its type, of its queue), limits.
+ * locks (its document's, its type's), permits (max_running of its type, of its queue), limits.
  *
  * Comes in: a job that is fit to run. Goes out, by `done`: it has all that it needs; or it is to be
  * returned to `delayed`, for no attempt, and nobody waits behind it. Redis is asked on the
  * worker's main link, one need after the other, while the loop goes on; what a job needs nothing
  * for is done at once.
  *
- * Locks and places are taken first, since they can be given back; a limit has counted for good. A
- * hold is entered in the slot page before it is asked for (slots.h), so that it is freed whatever
- * becomes of this worker. Jobs that wait for a lock or a place stand in its line (line.h), those
+ * Locks and permits are taken first, since they can be given back; a limit has counted for good. A
+ * lease is entered in the slot page before it is asked for (slots.h), so that it is freed whatever
+ * becomes of this worker. Jobs that wait for a lock or a permit stand in its line (line.h), those
  * that wait for a limit get turns (backlog.h).
  */
 #ifndef LATERD_ADMISSION_H
@@ -55,10 +55,10 @@ int admission_lock(struct later_job *job, const char *name, double ttl, double w
                    struct later_error *err);
 
 /* The lock of this name, if the job holds it, else NULL; gives it back. */
-struct slot_hold *admission_held(const struct later_job *job, const char *name);
-void admission_unlock(struct later_job *job, struct slot_hold *hold);
+struct lock_lease *admission_held(const struct later_job *job, const char *name);
+void admission_unlock(struct later_job *job, struct lock_lease *lease);
 
-/* --- between admission.c and admission_hold.c --- */
+/* --- between admission.c and admission_lease.c --- */
 
 struct admission {
     struct worker *worker;
@@ -68,15 +68,15 @@ struct admission {
     struct line_question *
         *returns;       /* of each slot: a job that enters the line when it is returned */
     struct event *look; /* after those that wait in lines */
-    uint32_t holding;   /* locks and places of our jobs */
+    uint32_t leases;    /* locks and permits of our jobs */
     double complained;  /* when Redis's silence about them was told last */
 };
 
 /* Enters what will be asked for. NULL: the table is full. */
-struct slot_hold *admission_hold_enter(const struct later_job *job, enum hold_kind kind,
-                                       const char *name, uint32_t max, double ttl);
+struct lock_lease *admission_lease_enter(const struct later_job *job, enum lock_lease_kind kind,
+                                         const char *name, uint32_t max, double ttl);
 /* It is not ours any more, or never was; `state` says whether the keeper has to see to it. */
-void admission_hold_leave(struct admission *admission, struct slot_hold *hold,
-                          enum hold_state state);
+void admission_lease_leave(struct admission *admission, struct lock_lease *lease,
+                           enum lock_lease_state state);
 
 #endif

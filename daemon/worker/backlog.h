@@ -6,7 +6,7 @@
  *   - Of a limit: jobs that are returned get turns: so many at a time, so far apart, the first come
  *     first. Many of them come back spread over the time that they need in any case, instead of all
  *     at once.
- *   - Of a lock, and of places: how many wait, so that somebody looks after them (line.h).
+ *   - Of a lock, and of permits: how many wait, so that somebody looks after them (line.h).
  *
  * It is this worker's memory only. What it does not know costs time, never order or safety: each
  * job asks again when its turn has come.
@@ -27,7 +27,7 @@ struct backlog_row {
     struct backlog_row *next; /* in its bucket */
     double shut;              /* not worth asking until */
     char kind;                /* keeps a lock and a limit of the same name apart */
-    size_t waiting;           /* of a lock or places: how many wait, as far as is known */
+    size_t waiting;           /* of a lock or permits: how many wait, as far as is known */
     uint32_t max;
     /* Of a limit. */
     double turn, per;      /* the turn that is being given */
@@ -60,7 +60,7 @@ void backlog_close(struct backlog_row *row, double now, double shut, uint32_t co
 /* Seconds until a job's turn at a limit; it is given away. */
 double backlog_turn(struct backlog_row *row, double now);
 
-/* The same at a lock or places, where it is called before in most cases: few jobs look again soon,
+/* The same at a lock or permits, where it is called before in most cases: few jobs look again soon,
  * many rarely. */
 double backlog_look(struct backlog_row *row);
 

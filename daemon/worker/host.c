@@ -295,31 +295,31 @@ static int host_lock(struct later_job *job, const char *name, double ttl, double
 
 static int host_unlock(struct later_job *job, const char *name)
 {
-    struct slot_hold *hold;
+    struct lock_lease *lease;
     bool lost;
 
     if (check_name(job, "later_unlock", name) != LATER_YES)
         return LATER_FAILED;
     if (!job->worker)
         return LATER_YES;
-    hold = admission_held(job, name);
-    if (!hold)
+    lease = admission_held(job, name);
+    if (!lease)
         return LATER_NO;
-    lost = atomic_load(&hold->state) == HOLD_LOST;
-    admission_unlock(job, hold);
+    lost = atomic_load(&lease->state) == LEASE_LOST;
+    admission_unlock(job, lease);
     return lost ? LATER_NO : LATER_YES;
 }
 
 static int host_lock_fence(struct later_job *job, const char *name, uint64_t *fence)
 {
-    const struct slot_hold *hold;
+    const struct lock_lease *lease;
 
     if (check_name(job, "later_lock_fence", name) != LATER_YES)
         return LATER_FAILED;
-    hold = job->worker ? admission_held(job, name) : NULL;
-    if (job->worker && !hold)
+    lease = job->worker ? admission_held(job, name) : NULL;
+    if (job->worker && !lease)
         return LATER_NO;
-    *fence = hold ? hold->fence : 1;
+    *fence = lease ? lease->fence : 1;
     return LATER_YES;
 }
 

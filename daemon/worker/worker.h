@@ -5,7 +5,7 @@
  *     intake.c     what to reserve, and when
  *     wake.c      waiting for a wake
  *     run.c       one job: its handler, its result, its settlement
- *     admission.c      what a job needs before it may run: locks, places, limits (admission.h)
+ *     admission.c      what a job needs before it may run: locks, permits, limits (admission.h)
  *     host.c      the functions that plugins call
  *
  * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all

@@ -256,7 +256,7 @@ static inline double later_job_time_left(const struct later_job *job)
     return later_host->job_time_left(job);
 }
 /* 1 when the job was cancelled, its lease lost or its time is over: the result will not count. Also
- * when a lock or a place of it was lost, since another job may be doing by now what must not be
+ * when a lock or a permit of it was lost, since another job may be doing by now what must not be
  * done twice at once: laterd ends it as if its time were over. Any thread. */
 static inline int later_job_cancelled(const struct later_job *job)
 {

@@ -1,4 +1,4 @@
-/* permit.c: places, encoded and decoded. */
+/* permit.c: permits, encoded and decoded. */
 #include "queue/permit.h"
 
 #include "redis/script.h"

@@ -1,4 +1,4 @@
-/* test_lock_leases.c: locks and places of the living are renewed, those of the dead are freed. */
+/* test_lock_leases.c: locks and permits of the living are renewed, those of the dead are freed. */
 #include "keeper/lock_leases.h"
 
 #include "keeper/keeper.h"
@@ -62,20 +62,20 @@ static void tear_down(void)
     live_end();
 }
 
-/* Enters a hold of the job in slot 0; its token is TOKENtokentoken plus a letter. */
-static struct slot_hold *hold(uint32_t i, enum hold_state state, enum hold_kind kind,
-                              const char *name, char letter, double ttl)
+/* Enters a lock lease of the job in slot 0; its token is TOKENtokentoken plus a letter. */
+static struct lock_lease *enter(uint32_t i, enum lock_lease_state state, enum lock_lease_kind kind,
+                                const char *name, char letter, double ttl)
 {
-    struct slot_hold *hold = &page->page->held[i];
+    struct lock_lease *lease = &page->page->lock_leases[i];
 
-    *hold = (struct slot_hold){ .kind = (uint32_t)kind, .ttl = ttl, .serial = 7 };
-    snprintf(hold->name, sizeof hold->name, "%s", name);
-    snprintf(hold->token, sizeof hold->token, "tokentokentoken%c", letter);
-    atomic_store(&hold->touched, (int64_t)(later_clock() * 1e6));
-    if (atomic_load(&page->page->holds) <= i)
-        atomic_store(&page->page->holds, i + 1);
-    atomic_store(&hold->state, (uint32_t)state);
-    return hold;
+    *lease = (struct lock_lease){ .kind = (uint32_t)kind, .ttl = ttl, .serial = 7 };
+    snprintf(lease->name, sizeof lease->name, "%s", name);
+    snprintf(lease->token, sizeof lease->token, "tokentokentoken%c", letter);
+    atomic_store(&lease->touched, (int64_t)(later_clock() * 1e6));
+    if (atomic_load(&page->page->lock_leases_used) <= i)
+        atomic_store(&page->page->lock_leases_used, i + 1);
+    atomic_store(&lease->state, (uint32_t)state);
+    return lease;
 }
 
 static void lock_in_redis(const char *name, char letter, double ttl)
@@ -84,32 +84,32 @@ static void lock_in_redis(const char *name, char letter, double ttl)
     live_do("PEXPIRE later:lock:{%s} %d", name, (int)(ttl * 1000));
 }
 
-static void place_in_redis(const char *name, char letter, double ttl)
+static void permit_in_redis(const char *name, char letter, double ttl)
 {
     live_do("ZADD later:running:{%s} %.6f tokentokentoken%s", name, live_time() + ttl,
             (char[]){ letter, '\0' });
 }
 
-static uint32_t state(const struct slot_hold *hold)
+static uint32_t state(const struct lock_lease *lease)
 {
-    return atomic_load(&hold->state);
+    return atomic_load(&lease->state);
 }
 
 START_TEST(the_living_keep_theirs)
 {
-    struct slot_hold *lock = hold(0, HOLD_TAKEN, HOLD_LOCK, "l", 'a', 1);
-    struct slot_hold *place = hold(1, HOLD_TAKEN, HOLD_PERMIT, "p", 'b', 1);
-    struct slot_hold *other = hold(5, HOLD_TAKEN, HOLD_PERMIT, "p", 'c', 1);
+    struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 1);
+    struct lock_lease *permit = enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 1);
+    struct lock_lease *other = enter(5, LEASE_TAKEN, LEASE_PERMIT, "p", 'c', 1);
 
     lock_in_redis("l", 'a', 1);
-    place_in_redis("p", 'b', 1);
-    place_in_redis("p", 'c', 1);
+    permit_in_redis("p", 'b', 1);
+    permit_in_redis("p", 'c', 1);
     LIVE_FOR(2.5, live_number("PTTL later:lock:{l}") > 300 &&
                       live_number("ZCOUNT later:running:{p} %.6f +inf", live_time() + 0.3) == 2);
-    ck_assert_uint_eq(state(lock), HOLD_TAKEN);
-    ck_assert_uint_eq(state(place), HOLD_TAKEN);
-    ck_assert_uint_eq(state(other), HOLD_TAKEN);
-    /* Two calls every third of a second, not three: places of one name go together. */
+    ck_assert_uint_eq(state(lock), LEASE_TAKEN);
+    ck_assert_uint_eq(state(permit), LEASE_TAKEN);
+    ck_assert_uint_eq(state(other), LEASE_TAKEN);
+    /* Two calls every third of a second, not three: permits of one name go together. */
     ck_assert_int_le(live_calls(), 18);
     ck_assert_int_eq(expelled, 0);
 }
@@ -118,21 +118,21 @@ END_TEST
 /* What is being asked for, or freed, is the worker's; what was lost is nobody's. */
 START_TEST(only_what_is_taken)
 {
-    hold(0, HOLD_ASKED, HOLD_LOCK, "a", 'a', 0.05);
-    hold(1, HOLD_ENDING, HOLD_LOCK, "b", 'b', 0.05);
-    hold(2, HOLD_LOST, HOLD_PERMIT, "c", 'c', 0.05);
+    enter(0, LEASE_ASKED, LEASE_LOCK, "a", 'a', 0.05);
+    enter(1, LEASE_ENDING, LEASE_LOCK, "b", 'b', 0.05);
+    enter(2, LEASE_LOST, LEASE_PERMIT, "c", 'c', 0.05);
     LIVE_FOR(0.5, live_calls() == 0 && expelled == 0);
 }
 END_TEST
 
 START_TEST(a_lost_lock_ends_its_job)
 {
-    struct slot_hold *lock = hold(0, HOLD_TAKEN, HOLD_LOCK, "l", 'a', 1);
+    struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 1);
 
     lock_in_redis("l", 'x', 30);
-    LIVE_UNTIL(state(lock) == HOLD_LOST);
+    LIVE_UNTIL(state(lock) == LEASE_LOST);
     LIVE_UNTIL(expelled > 0);
-    ck_assert_str_eq(why, "a lock or place of it was lost");
+    ck_assert_str_eq(why, "a lock or permit of it was lost");
     ck_assert_uint_eq(atomic_load(&page->page->slots[0].cancelled), SLOT_UNLOCKED);
     ck_assert_str_eq(live_string("HGET later:lock:{l} token"), "tokentokentokenx");
 }
@@ -140,12 +140,12 @@ END_TEST
 
 START_TEST(a_lost_place_ends_its_job)
 {
-    struct slot_hold *place = hold(0, HOLD_TAKEN, HOLD_PERMIT, "p", 'a', 1);
-    struct slot_hold *kept = hold(1, HOLD_TAKEN, HOLD_PERMIT, "p", 'b', 1);
+    struct lock_lease *permit = enter(0, LEASE_TAKEN, LEASE_PERMIT, "p", 'a', 1);
+    struct lock_lease *kept = enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 1);
 
-    place_in_redis("p", 'b', 30);
-    LIVE_UNTIL(state(place) == HOLD_LOST);
-    ck_assert_uint_eq(state(kept), HOLD_TAKEN);
+    permit_in_redis("p", 'b', 30);
+    LIVE_UNTIL(state(permit) == LEASE_LOST);
+    ck_assert_uint_eq(state(kept), LEASE_TAKEN);
     LIVE_UNTIL(expelled > 0);
 }
 END_TEST
@@ -153,10 +153,10 @@ END_TEST
 /* The slot is another job's by now. */
 START_TEST(a_loss_is_not_another_jobs)
 {
-    struct slot_hold *lock = hold(0, HOLD_TAKEN, HOLD_LOCK, "l", 'a', 0.3);
+    struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 0.3);
 
     atomic_fetch_add(&page->page->slots[0].serial, 1);
-    LIVE_UNTIL(state(lock) == HOLD_LOST);
+    LIVE_UNTIL(state(lock) == LEASE_LOST);
     ck_assert_uint_eq(atomic_load(&page->page->slots[0].cancelled), 0);
 }
 END_TEST
@@ -164,24 +164,24 @@ END_TEST
 /* Nobody can say that it is ours still. */
 START_TEST(a_lock_that_could_not_be_renewed_is_lost)
 {
-    struct slot_hold *lock = hold(0, HOLD_TAKEN, HOLD_LOCK, "l", 'a', 1);
-    struct slot_hold *place = hold(1, HOLD_TAKEN, HOLD_PERMIT, "p", 'b', 1);
+    struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 1);
+    struct lock_lease *permit = enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 1);
 
     live_do("CLIENT PAUSE 1600");
-    LIVE_UNTIL(state(lock) == HOLD_LOST);
-    ck_assert_uint_eq(state(place), HOLD_TAKEN);
+    LIVE_UNTIL(state(lock) == LEASE_LOST);
+    ck_assert_uint_eq(state(permit), LEASE_TAKEN);
 }
 END_TEST
 
 START_TEST(what_was_left_is_freed)
 {
-    struct slot_hold *lock = hold(0, HOLD_LEFT, HOLD_LOCK, "l", 'a', 30);
-    struct slot_hold *place = hold(1, HOLD_LEFT, HOLD_PERMIT, "p", 'b', 30);
+    struct lock_lease *lock = enter(0, LEASE_LEFT, LEASE_LOCK, "l", 'a', 30);
+    struct lock_lease *permit = enter(1, LEASE_LEFT, LEASE_PERMIT, "p", 'b', 30);
 
     lock_in_redis("l", 'a', 30);
-    place_in_redis("p", 'b', 30);
-    place_in_redis("p", 'c', 30);
-    LIVE_UNTIL(state(lock) == HOLD_NONE && state(place) == HOLD_NONE);
+    permit_in_redis("p", 'b', 30);
+    permit_in_redis("p", 'c', 30);
+    LIVE_UNTIL(state(lock) == LEASE_NONE && state(permit) == LEASE_NONE);
     ck_assert_int_eq(live_number("HEXISTS later:lock:{l} token"), 0);
     ck_assert_int_eq(live_number("ZCARD later:running:{p}"), 1);
 }
@@ -191,15 +191,15 @@ START_TEST(the_dead_hold_nothing)
 {
     double start = later_clock();
 
-    hold(0, HOLD_TAKEN, HOLD_LOCK, "l", 'a', 30);
-    hold(1, HOLD_TAKEN, HOLD_PERMIT, "p", 'b', 30);
-    hold(2, HOLD_ENDING, HOLD_PERMIT, "p", 'c', 30);
-    hold(3, HOLD_LEFT, HOLD_PERMIT, "p", 'd', 30);
-    hold(4, HOLD_TAKEN, HOLD_LOCK, "others", 'e', 30);
+    enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 30);
+    enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 30);
+    enter(2, LEASE_ENDING, LEASE_PERMIT, "p", 'c', 30);
+    enter(3, LEASE_LEFT, LEASE_PERMIT, "p", 'd', 30);
+    enter(4, LEASE_TAKEN, LEASE_LOCK, "others", 'e', 30);
     lock_in_redis("l", 'a', 30);
     lock_in_redis("others", 'x', 30);
     for (char letter = 'b'; letter <= 'd'; letter++)
-        place_in_redis("p", letter, 30);
+        permit_in_redis("p", letter, 30);
     keeper_died(keeper, page, KEEPER_CRASH, "killed");
     LIVE_UNTIL(!live_number("HEXISTS later:lock:{l} token") &&
                !live_number("EXISTS later:running:{p}"));
@@ -212,10 +212,10 @@ END_TEST
 /* The take was on its way when its worker died: it is freed again a second later. */
 START_TEST(what_was_asked_for_is_freed_twice)
 {
-    hold(0, HOLD_ASKED, HOLD_PERMIT, "p", 'a', 30);
+    enter(0, LEASE_ASKED, LEASE_PERMIT, "p", 'a', 30);
     keeper_died(keeper, page, KEEPER_CRASH, "killed");
     LIVE_UNTIL(live_calls() >= 1);
-    place_in_redis("p", 'a', 30);
+    permit_in_redis("p", 'a', 30);
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("EXISTS later:running:{p}"), 0);
 }
@@ -224,8 +224,8 @@ END_TEST
 /* Without a link they wait for it. */
 START_TEST(freed_when_redis_is_back)
 {
-    hold(0, HOLD_TAKEN, HOLD_PERMIT, "p", 'a', 30);
-    place_in_redis("p", 'a', 30);
+    enter(0, LEASE_TAKEN, LEASE_PERMIT, "p", 'a', 30);
+    permit_in_redis("p", 'a', 30);
     link_break(live_link, "the test");
     ck_assert(!link_is_up(live_link));
     keeper_died(keeper, page, KEEPER_LEFT, "laterd was killed");
@@ -237,10 +237,10 @@ END_TEST
 /* A handler has written over its page. */
 START_TEST(garbage_is_bounded)
 {
-    struct slot_hold *bad[5];
+    struct lock_lease *bad[5];
 
     for (uint32_t i = 0; i < 5; i++)
-        bad[i] = hold(i, i % 2 ? HOLD_LEFT : HOLD_TAKEN, HOLD_LOCK, "l", 'a', 1);
+        bad[i] = enter(i, i % 2 ? LEASE_LEFT : LEASE_TAKEN, LEASE_LOCK, "l", 'a', 1);
     memset(bad[0]->name, 'x', sizeof bad[0]->name);
     memset(bad[0]->token, 'x', sizeof bad[0]->token);
     bad[1]->ttl = NAN;
@@ -249,16 +249,16 @@ START_TEST(garbage_is_bounded)
     memset(bad[3], 0xff, sizeof *bad[3]);
     bad[4]->slot = 4000000000U;
     atomic_store(&bad[4]->touched, INT64_MIN);
-    atomic_store(&page->page->holds, UINT32_MAX);
-    LIVE_UNTIL(state(bad[4]) == HOLD_LOST && state(bad[1]) == HOLD_NONE);
+    atomic_store(&page->page->lock_leases_used, UINT32_MAX);
+    LIVE_UNTIL(state(bad[4]) == LEASE_LOST && state(bad[1]) == LEASE_NONE);
     keeper_died(keeper, page, KEEPER_CRASH, "killed");
     LIVE_UNTIL(settled == 1);
 }
 END_TEST
 
-static TCase *holds(void)
+static TCase *lock_leases(void)
 {
-    TCase *tc = tcase_create("holds");
+    TCase *tc = tcase_create("lock_leases");
 
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
     tcase_add_checked_fixture(tc, set_up, tear_down);
@@ -277,4 +277,4 @@ static TCase *holds(void)
     return tc;
 }
 
-UNIT_MAIN("holds", holds)
+UNIT_MAIN("lock_leases", lock_leases)
