@@ -48,13 +48,28 @@ void flow_free(struct flow *flow)
     flow->ends = NULL;
 }
 
-double flow_rate(const struct flow *flow, double from, double to)
+size_t flow_ended(const struct flow *flow, double from, double to)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < flow->count; i++)
         count += flow->ends[i] >= from && flow->ends[i] < to;
-    return (double)count / (to - from);
+    return count;
+}
+
+size_t flow_pushed(const char *pushed, const char *prefix)
+{
+    FILE *file = fopen(pushed, "re");
+    size_t len = strlen(prefix), count = 0;
+    char line[400], id[64];
+
+    if (!file)
+        abort();
+    while (fgets(line, sizeof line, file))
+        count +=
+            sscanf(line, "ok %63s", id) == 1 && strncmp(id, prefix, len) == 0 && id[len] == '-';
+    fclose(file);
+    return count;
 }
 
 double flow_gap(const struct flow *flow, double from, double to)

@@ -16,8 +16,11 @@ struct flow {
 void flow_read(struct flow *flow, const char *trace, const char *prefix);
 void flow_free(struct flow *flow);
 
-/* Jobs a second between two times. */
-double flow_rate(const struct flow *flow, double from, double to);
+/* How many ended between two times. */
+size_t flow_ended(const struct flow *flow, double from, double to);
+
+/* How many of a producer's jobs are pushed by now, from the arena's list of them. */
+size_t flow_pushed(const char *pushed, const char *prefix);
 
 /* The longest time between two times in which none ended. */
 double flow_gap(const struct flow *flow, double from, double to);
