@@ -1,6 +1,7 @@
 /* choose.c: the jobs of a queue that a filter means. */
 #include "jobs/choose.h"
 
+#include "jobs/fields.h"
 #include "jobs/members.h"
 #include "jobs/walk.h"
 
@@ -8,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_MAX  100    /* jobs in a call */
-#define SHOWN_MIN  10     /* each may have a document of 1 MiB */
+#define SHOWN_MIN  10     /* jobs in a call: each may have a document of 1 MiB */
 #define REPLY_GOOD 262144 /* bytes of documents in a reply */
 
 /* --- options --- */
@@ -173,52 +173,38 @@ static int judge(const struct choosing *choosing, const struct chosen *chosen,
 
 /* --- ready, delayed, dead --- */
 
-/* Its state by now may be another one, or it is its own document. */
-static bool still_there(const struct choosing *choosing, const struct chosen *chosen,
-                        struct later_seen *seen)
+/* What is known of job i of a page. Returns whether it is still there: else it has gone just now.
+ */
+static bool find(const struct walk *walk, size_t i, const struct fields *fields, size_t at,
+                 struct chosen *chosen, struct later_seen *seen)
 {
-    if (strcmp(seen->state, later_key_name(choosing->set)) == 0)
+    const struct later_reply *document = later_reply_at(fields->documents, at);
+
+    later_inspect_found(later_reply_at(walk->page, 2 * i + 1), later_reply_at(fields->records, at),
+                        document, seen);
+    seen->id = chosen->member = walk_member(walk, i, &chosen->len);
+    chosen->score = walk_score(walk, i);
+    chosen->seen = seen;
+    if (!later_reply_is_nil(document))
         return true;
-    if (*seen->state || chosen->member[0] != '{')
-        return false;
-    seen->document = chosen->member;
+    seen->document = chosen->member; /* it is its own document */
     seen->document_len = chosen->len;
-    seen->score = strtod(chosen->score, NULL); /* no fraction matters here */
-    return true;
+    return chosen->member[0] == '{';
 }
 
-static int judge_shown(const struct choosing *choosing, const struct walk *walk, size_t from,
-                       size_t count, const struct later_reply *reply, struct later_error *err)
+static int judge_found(const struct choosing *choosing, const struct walk *walk, size_t from,
+                       size_t count, const struct fields *fields, struct later_error *err)
 {
     int ok = 0;
 
     for (size_t i = 0; ok == 0 && i < count && goes_on(choosing->choice); i++) {
-        struct later_seen seen;
-        struct chosen chosen = { .keys = choosing->keys,
-                                 .set = choosing->set,
-                                 .token = "",
-                                 .score = walk_score(walk, from + i),
-                                 .seen = &seen };
+        struct chosen chosen = { .keys = choosing->keys, .set = choosing->set, .token = "" };
+        struct later_seen seen = { .state = NULL };
 
-        chosen.member = walk_member(walk, from + i, &chosen.len);
-        later_inspect_shown(reply, i, &seen);
-        if (still_there(choosing, &chosen, &seen))
+        if (find(walk, from + i, fields, i, &chosen, &seen))
             ok = judge(choosing, &chosen, err);
     }
     return ok;
-}
-
-static size_t bytes_in(const struct later_reply *reply)
-{
-    size_t sum = 0;
-
-    for (size_t i = 3; i < later_reply_count(reply); i += 4) {
-        size_t len;
-
-        later_reply_text(later_reply_at(reply, i), &len);
-        sum += len;
-    }
-    return sum;
 }
 
 /* Some of a page; `most` follows the size of their documents. */
@@ -226,22 +212,20 @@ static int look_at_some(const struct choosing *choosing, const struct walk *walk
                         size_t count, size_t *most, struct later_error *err)
 {
     struct choice *choice = choosing->choice;
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    const char *ids[SHOWN_MAX];
+    const char *ids[WALK_PAGE];
+    size_t lens[WALK_PAGE];
+    struct fields fields;
     int ok;
 
     for (size_t i = 0; i < count; i++)
-        ids[i] = walk_member(walk, from + i, NULL);
-    later_queue_ids(&cmd, LATER_SCRIPT_SHOW, choosing->keys, ids, count);
+        ids[i] = walk_member(walk, from + i, &lens[i]);
     pace_work(&choice->pace);
-    reply = cli_call(choice->cli, &cmd, LATER_SCRIPT_SHOW, err);
-    if (!reply)
+    if (fields_read(&fields, choice->cli, choosing->keys, ids, lens, count, err) < 0)
         return -1;
     pace_rest(&choice->pace);
-    *most = bytes_in(reply) < REPLY_GOOD ? SHOWN_MAX : SHOWN_MIN;
-    ok = judge_shown(choosing, walk, from, count, reply, err);
-    later_reply_free(reply);
+    *most = fields_bytes(&fields) < REPLY_GOOD ? WALK_PAGE : SHOWN_MIN;
+    ok = judge_found(choosing, walk, from, count, &fields, err);
+    fields_free(&fields);
     return ok;
 }
 

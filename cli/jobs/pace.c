@@ -2,14 +2,17 @@
 #include "jobs/pace.h"
 
 #include "base/clock.h"
+#include "queue/inspect.h"
 
 #include <errno.h>
 #include <math.h>
 
-#define SHARE   0.1   /* of Redis's time */
-#define PINGS   5     /* the fastest counts */
-#define NAP_MIN 0.002 /* seconds; shorter ones are slept together */
-#define NAP_MAX 1.0   /* for one call, however long it took */
+#define SHARE     0.1   /* of Redis's time */
+#define PINGS     5     /* the fastest counts */
+#define BURST_MIN 0.002 /* seconds of waiting between two pauses */
+#define BURST_MAX 0.064
+#define NAP_GOOD  0.02 /* seconds; shorter pauses are made at greater distances */
+#define NAP_MAX   1.0
 
 static void signals(sigset_t *set)
 {
@@ -34,7 +37,7 @@ static int ping(struct cli *cli, double *seconds, struct later_error *err)
 
 int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_error *err)
 {
-    *pace = (struct pace){ .way = INFINITY, .rate = rate };
+    *pace = (struct pace){ .cli = cli, .way = INFINITY, .burst = BURST_MIN, .rate = rate };
     if (!cli_client(cli, err))
         return -1;
     for (int i = 0; i < PINGS; i++) {
@@ -46,15 +49,6 @@ int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_err
     }
     pace_go_on(pace);
     return 0;
-}
-
-void pace_go_on(struct pace *pace)
-{
-    sigset_t set;
-
-    signals(&set);
-    sigprocmask(SIG_BLOCK, &set, &pace->before);
-    pace->till = later_clock();
 }
 
 void pace_pause(struct pace *pace)
@@ -75,8 +69,48 @@ static bool nap(struct pace *pace, double seconds)
     return !pace->stopped;
 }
 
+static void take_worked(void *arg, struct later_answer *answer)
+{
+    double *worked = arg;
+
+    if (answer->outcome == LATER_ANSWERED)
+        *worked = later_inspect_worked(answer->reply);
+}
+
+/* Asks how long Redis has worked; the answer comes with that of the next call. */
+static void ask_worked(const struct pace *pace, double *worked)
+{
+    struct later_command cmd = { 0 };
+    struct later_error err;
+
+    *worked = -1;
+    if (later_redis_is_cluster(later_call_redis(pace->cli->client)))
+        return; /* each node has its own count */
+    later_inspect_cpu(&cmd);
+    later_call_begin(pace->cli->client, &cmd, LATER_NO_SCRIPT, take_worked, worked, &err);
+}
+
+static void begin_burst(struct pace *pace)
+{
+    pace->since = later_clock();
+    pace->waited = 0;
+    ask_worked(pace, &pace->worked);
+}
+
+void pace_go_on(struct pace *pace)
+{
+    sigset_t set;
+
+    signals(&set);
+    sigprocmask(SIG_BLOCK, &set, &pace->before);
+    begin_burst(pace);
+}
+
 void pace_end(struct pace *pace)
 {
+    struct later_error err;
+
+    later_call_drain(pace->cli->client, 0, &err); /* pace->worked gets no answer any more */
     nap(pace, 0); /* one that came just now must not end us behind our back */
     pace_pause(pace);
 }
@@ -84,17 +118,36 @@ void pace_end(struct pace *pace)
 void pace_work(struct pace *pace)
 {
     pace->from = later_clock();
-    pace->debt = fmax(0, pace->debt - (pace->from - pace->till));
+}
+
+/* The seconds that the calls since the last pause have cost Redis. */
+static double cost(const struct pace *pace)
+{
+    struct later_error err;
+    double worked;
+
+    ask_worked(pace, &worked);
+    later_call_drain(pace->cli->client, 0, &err);
+    if (pace->worked < 0 || worked < pace->worked)
+        return pace->waited;
+    return fmin(pace->waited, worked - pace->worked);
 }
 
 bool pace_rest(struct pace *pace)
 {
-    double busy;
+    double due;
 
-    pace->till = later_clock();
-    busy = fmax(0, pace->till - pace->from - pace->way);
-    pace->debt += fmin(busy * (1 / SHARE - 1), NAP_MAX);
-    return nap(pace, pace->debt < NAP_MIN ? 0 : pace->debt);
+    pace->waited += fmax(0, later_clock() - pace->from - pace->way);
+    if (pace->waited < pace->burst)
+        return nap(pace, 0);
+    due = cost(pace) / SHARE - (later_clock() - pace->since);
+    if (due < NAP_GOOD / 2)
+        pace->burst = fmin(2 * pace->burst, BURST_MAX);
+    else if (due > 2 * NAP_GOOD)
+        pace->burst = fmax(pace->burst / 2, BURST_MIN);
+    nap(pace, fmin(fmax(due, 0), NAP_MAX));
+    begin_burst(pace);
+    return !pace->stopped;
 }
 
 bool pace_count(struct pace *pace, uint64_t jobs)

@@ -1,8 +1,10 @@
 /*
  * pace.h: what goes over many jobs takes at most a tenth of Redis's time, and ends at ^C.
  *
- * What a call cost Redis is the time until its answer less that of a PING: more than it was where
- * Redis was busy with others, and so there is more of a pause then.
+ * What the calls since the last pause cost Redis is what it has worked meanwhile, by its own count
+ * (INFO): that has what it did for others, too, so that there is more of a pause where it is busy;
+ * and not what others had of the processor, who may make each answer a long time coming. Where it
+ * does not tell, as on a Cluster, it is the time until the answers, less that of a PING for each.
  *
  * INT and TERM are taken while a pace lasts: whoever goes by it asks whether to go on, and can say
  * how far it came.
@@ -16,13 +18,17 @@
 #include <stdint.h>
 
 struct pace {
+    struct cli *cli;
     sigset_t before;
-    bool stopped;      /* somebody wants it to end */
-    double way;        /* seconds of a PING */
-    double from, till; /* when the present call began; when the last one ended */
-    double debt;       /* seconds to be idle */
-    double rate;       /* jobs a second to act on; 0 = any number */
-    double first;      /* when the first of them was */
+    bool stopped;  /* somebody wants it to end */
+    double way;    /* seconds of a PING */
+    double from;   /* when the present call began */
+    double since;  /* when the last pause ended */
+    double worked; /* what Redis had worked then; < 0 = it does not tell */
+    double waited; /* for answers since then */
+    double burst;  /* so much waiting, and a pause is due */
+    double rate;   /* jobs a second to act on; 0 = any number */
+    double first;  /* when the first of them was */
     uint64_t count;
 };
 

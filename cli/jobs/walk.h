@@ -9,7 +9,7 @@
 
 #include "cli.h"
 
-#define WALK_PAGE 100 /* members; one may be a whole document */
+#define WALK_PAGE 200 /* members; one may be a whole document */
 
 /* Zero it first, but for cli, keys and set. */
 struct walk {

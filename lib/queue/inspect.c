@@ -100,24 +100,31 @@ static double read_score(const struct later_reply *reply)
     return strcmp(text, "-inf") == 0 ? -INFINITY : later_reply_seconds(reply, 0);
 }
 
-/* score, record, document: elements from `at` on. */
-static void read_seen(const struct later_reply *reply, size_t at, struct later_seen *seen)
+void later_inspect_found(const struct later_reply *score, const struct later_reply *record_text,
+                         const struct later_reply *document, struct later_seen *seen)
 {
     size_t score_len, len;
-    const char *text = later_reply_text(later_reply_at(reply, at + 1), &len);
+    const char *text = later_reply_text(record_text, &len);
     struct later_record record;
 
     later_record_read(&record, text, len);
-    later_reply_text(later_reply_at(reply, at), &score_len);
+    later_reply_text(score, &score_len);
     seen->has_score = score_len > 0;
-    seen->score = read_score(later_reply_at(reply, at));
+    seen->score = read_score(score);
     seen->attempts = record.attempts;
     seen->priority = record.priority;
     seen->error = record.error;
     seen->error_len = record.error_len;
     seen->progress = record.progress;
     seen->progress_len = record.progress_len;
-    seen->document = later_reply_text(later_reply_at(reply, at + 2), &seen->document_len);
+    seen->document = later_reply_text(document, &seen->document_len);
+}
+
+/* score, record, document: elements from `at` on. */
+static void read_seen(const struct later_reply *reply, size_t at, struct later_seen *seen)
+{
+    later_inspect_found(later_reply_at(reply, at), later_reply_at(reply, at + 1),
+                        later_reply_at(reply, at + 2), seen);
 }
 
 void later_inspect_peeked(const struct later_reply *reply, size_t i, struct later_seen *seen)
@@ -297,6 +304,12 @@ void later_inspect_scores(struct later_command *cmd, const struct later_keys *ke
     begin_keyed(cmd, 2 + count, "ZMSCORE", keys, key);
 }
 
+void later_inspect_fields(struct later_command *cmd, const struct later_keys *keys,
+                          enum later_key key, size_t count)
+{
+    begin_keyed(cmd, 2 + count, "HMGET", keys, key);
+}
+
 void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, const char *id, size_t len)
 {
@@ -404,17 +417,49 @@ double later_inspect_timed(const struct later_reply *reply)
            later_reply_seconds(later_reply_at(reply, 1), 0) / 1e6;
 }
 
-void later_inspect_server(struct later_command *cmd)
+static void ask_info(struct later_command *cmd, const char *section)
 {
     later_command_begin(cmd, 2);
     later_command_text(cmd, "INFO");
-    later_command_text(cmd, "server");
+    later_command_text(cmd, section);
+}
+
+/* The number behind `field`, a name and its colon, in what INFO said, whatever the locale. */
+static double info_number(const struct later_reply *reply, const char *field, double otherwise)
+{
+    const char *found = strstr(later_reply_text(reply, NULL), field);
+    double number, part = 1;
+    char *p;
+
+    if (!found)
+        return otherwise;
+    number = (double)strtoll(found + strlen(field), &p, 10);
+    if (*p == '.') {
+        while (*++p >= '0' && *p <= '9')
+            number += (*p - '0') * (part /= 10);
+    }
+    return number;
+}
+
+void later_inspect_cpu(struct later_command *cmd)
+{
+    ask_info(cmd, "cpu");
+}
+
+double later_inspect_worked(const struct later_reply *reply)
+{
+    double itself = info_number(reply, "used_cpu_user:", -1);
+    double kernel = info_number(reply, "used_cpu_sys:", -1);
+
+    return itself < 0 || kernel < 0 ? -1 : itself + kernel;
+}
+
+void later_inspect_server(struct later_command *cmd)
+{
+    ask_info(cmd, "server");
 }
 
 double later_inspect_uptime(const struct later_reply *reply)
 {
-    static const char field[] = "uptime_in_seconds:";
-    const char *found = strstr(later_reply_text(reply, NULL), field);
-
-    return found ? (double)strtoll(found + sizeof field - 1, NULL, 10) : INFINITY;
+    return info_number(reply, "uptime_in_seconds:", INFINITY);
 }

@@ -176,6 +176,19 @@ void later_inspect_unplan(struct later_command *cmd, const struct later_keys *ke
 void later_inspect_time(struct later_command *cmd);
 double later_inspect_timed(const struct later_reply *reply);
 
+/* `HMGET` of jobs or records, for the ids that the caller adds. */
+void later_inspect_fields(struct later_command *cmd, const struct later_keys *keys,
+                          enum later_key key, size_t count);
+
+/* A job as a page of its set (later_inspect_from()) and those fields tell it; what is nil is "". */
+void later_inspect_found(const struct later_reply *score, const struct later_reply *record,
+                         const struct later_reply *document, struct later_seen *seen);
+
+/* `INFO cpu`: the seconds for which this Redis has worked, itself and for the kernel; < 0 where it
+ * does not say. */
+void later_inspect_cpu(struct later_command *cmd);
+double later_inspect_worked(const struct later_reply *reply);
+
 /* `INFO server`: the seconds since this Redis was started; a very long time where it does not say.
  */
 void later_inspect_server(struct later_command *cmd);

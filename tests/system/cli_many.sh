@@ -2,7 +2,7 @@
 # later count, kick, bury, cancel, purge and export of the jobs that meet conditions, in a queue in
 # use: exactly those. LATER_SOAK=N: N million jobs instead of a few thousand.
 . "${top_srcdir:=.}/tests/system/lib.sh"
-start_redis 'appendonly no'
+start_redis 'appendonly no' 'lua-time-limit 600000' # the test's own scripts are no short ones
 total=6000
 [ "$redis_kind" = single ] || total=600 # what a set adds is the walk over its nodes
 [ -z "${LATER_SOAK:-}" ] || total=$((1000000 * LATER_SOAK))
@@ -63,6 +63,37 @@ redis EVAL '
             n % 7, n % 3 == 1 and "" or "p=" .. n % 3 - 1 .. "\n", ARGV[1] - 5, n % 7, kinds[n % 3 + 1], n % 11, n))
         if n % 2 == 0 then redis.call("ZADD", KEYS[1], ARGV[1] - 7200 - n / 1000, id) end
     end' 2 'later:{m}:dead' 'later:{m}:records' "$(redis TIME | head -n 1)" >/dev/null
+
+# ---- what a look costs
+
+# worked: the seconds for which Redis has worked.
+worked()
+{
+    redis INFO cpu | awk -F : '/^used_cpu_(sys|user):/ { sum += $2 } END { print sum }'
+}
+# look: counts what no job meets; $share is what of Redis's time that took, in percent.
+look()
+{
+    redis CONFIG RESETSTAT >/dev/null
+    before="$(date +%s.%N) $(worked)"
+    found=$(later count m --type 'none.*')
+    after="$(date +%s.%N) $(worked)"
+    calls=$(redis INFO commandstats | awk -F '[=,]' '{ sum += $2 } END { print sum }')
+    share=$(echo "$before $after" | awk '{ printf "%.0f", 100 * ($4 - $2) / ($3 - $1) }')
+    took=$(echo "$before $after" | awk '{ printf "%.1f s, Redis worked %.2f s", $3 - $1, $4 - $2 }')
+}
+if [ "$redis_kind" = single ]; then
+    look
+    run test "$found" -eq 0 -a "$calls" -lt $((total / 40))
+    is "$status" 0 "a look at $total jobs takes $calls commands"
+    turns=1 # a short one may just have ended in the middle of a burst
+    while [ "$share" -gt 15 ] && [ "$turns" -lt 5 ]; do
+        look
+        turns=$((turns + 1))
+    done
+    run test "$share" -le 15 # with what the test itself asks
+    is "$status" 0 "and a tenth of Redis's time, or little more: $took, $share %"
+fi
 
 spawn "$later_bin" work m -- true
 

@@ -1,0 +1,76 @@
+/* fields.c: the records and documents of some jobs. */
+#include "jobs/fields.h"
+
+#include "queue/inspect.h"
+
+struct asked {
+    const struct later_keys *keys;
+    const char *const *ids;
+    const size_t *lens;
+    size_t count;
+};
+
+static void spell(struct later_command *cmd, const struct asked *asked, enum later_key hash)
+{
+    later_inspect_fields(cmd, asked->keys, hash, asked->count);
+    for (size_t i = 0; i < asked->count; i++)
+        later_command_bytes(cmd, asked->ids[i], asked->lens[i]);
+}
+
+static void take(void *arg, struct later_answer *answer)
+{
+    struct later_reply **reply = arg;
+
+    if (answer->outcome == LATER_ANSWERED) {
+        *reply = answer->reply;
+        answer->reply = NULL;
+    }
+}
+
+/* The records are asked for first, and not waited for. Where they do not come, they are asked for
+ * once more: that tells why, too. */
+int fields_read(struct fields *fields, struct cli *cli, const struct later_keys *keys,
+                const char *const *ids, const size_t *lens, size_t count, struct later_error *err)
+{
+    const struct asked asked = { keys, ids, lens, count };
+    struct later_command records = { 0 }, documents = { 0 }, again = { 0 };
+
+    *fields = (struct fields){ .records = NULL };
+    spell(&records, &asked, LATER_KEY_RECORDS);
+    if (later_call_begin(cli->client, &records, LATER_NO_SCRIPT, take, &fields->records, err) < 0)
+        return -1;
+    spell(&documents, &asked, LATER_KEY_JOBS);
+    fields->documents = cli_call(cli, &documents, LATER_NO_SCRIPT, err);
+    if (!fields->documents || later_call_drain(cli->client, 0, err) < 0) {
+        later_call_abort(cli->client); /* nobody takes the records any more */
+        fields_free(fields);
+        return -1;
+    }
+    if (!fields->records) {
+        spell(&again, &asked, LATER_KEY_RECORDS);
+        fields->records = cli_call(cli, &again, LATER_NO_SCRIPT, err);
+    }
+    if (fields->records)
+        return 0;
+    fields_free(fields);
+    return -1;
+}
+
+void fields_free(struct fields *fields)
+{
+    later_reply_free(fields->records);
+    later_reply_free(fields->documents);
+}
+
+size_t fields_bytes(const struct fields *fields)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < later_reply_count(fields->documents); i++) {
+        size_t len;
+
+        later_reply_text(later_reply_at(fields->documents, i), &len);
+        sum += len;
+    }
+    return sum;
+}
