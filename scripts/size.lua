@@ -1,9 +1,9 @@
 -- size: count the jobs of a queue
--- KEYS   ready delayed reserved dead jobs records paused stats
+-- KEYS   ready delayed reserved dead jobs records paused stats shards
 -- ARGV   none
 -- reply  ready, delayed, reserved, dead, paused (0 or 1), age of the oldest ready job in seconds
 --        ('' = none), documents, then the counters: name, value …; and, likewise, overdue: how many
---        reservations have run out and were not returned yet
+--        reservations have run out and were not returned yet; plan: that of its shards ('' = none)
 --
 -- All of one moment, so that `later check` can add them up.
 
@@ -56,4 +56,6 @@ for _, counter in ipairs(counters) do
 end
 reply[#reply + 1] = 'overdue'
 reply[#reply + 1] = redis.call('ZCOUNT', reserved, '-inf', now)
+reply[#reply + 1] = 'plan'
+reply[#reply + 1] = redis.call('GET', shards) or ''
 return reply

@@ -31,39 +31,26 @@ static bool is_refused(struct sized *sized, const struct later_answer *answer, i
     return true;
 }
 
-static void take_plan(void *arg, struct later_answer *answer)
-{
-    struct sized *sized = arg;
-
-    if (!is_refused(sized, answer, LATER_NO_SCRIPT))
-        sized->plan = later_plan_parse(later_reply_text(answer->reply, NULL));
-}
-
+/* Of nearly all of them the plan says that there is no shard; what a shard has there is none. */
 static void take_sizes(void *arg, struct later_answer *answer)
 {
     struct sized *sized = arg;
 
-    if (!is_refused(sized, answer, LATER_SCRIPT_SIZE))
-        later_inspect_sized(answer->reply, &sized->sizes);
+    if (is_refused(sized, answer, LATER_SCRIPT_SIZE))
+        return;
+    later_inspect_sized(answer->reply, &sized->sizes);
+    if (strchr(sized->name, '/') == NULL)
+        sized->plan = later_inspect_planned(answer->reply);
 }
 
-/* Of nearly all of them the plan says that there is no shard: so the size of the plain queue is
- * asked for in the same breath. */
 static int ask_one(struct cli *cli, struct sized *sized, struct later_error *err)
 {
-    struct later_command plan = { 0 }, size = { 0 };
+    struct later_command size = { 0 };
     struct later_keys keys;
 
     if (cli_keys(cli, sized->name, &keys, err) < 0)
         return -1;
     later_inspect_size(&size, &keys);
-    if (strchr(sized->name, '/') == NULL) {
-        later_inspect_plan(&plan, &keys);
-        if (later_call_begin(cli->client, &plan, LATER_NO_SCRIPT, take_plan, sized, err) < 0) {
-            later_command_free(&size);
-            return -1;
-        }
-    }
     return later_call_begin(cli->client, &size, LATER_SCRIPT_SIZE, take_sizes, sized, err);
 }
 
@@ -189,16 +176,10 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
 }
 
 static int print_all(struct cli *cli, const struct queue_list *list, struct table *table,
-                     struct later_error *err)
+                     const struct served *served, struct later_error *err)
 {
-    struct served *served = served_read(cli, err);
-    struct sized *sized;
-    int status;
-
-    if (!served && err->code != LATER_E_TOKEN) /* who may not read later:hosts gets the sizes */
-        return -1;
-    sized = calloc(TOGETHER, sizeof *sized);
-    status = sized ? LATER_OK : later_fail(err, LATER_E_SYSTEM, "no memory");
+    struct sized *sized = calloc(TOGETHER, sizeof *sized);
+    int status = sized ? LATER_OK : later_fail(err, LATER_E_SYSTEM, "no memory");
 
     for (size_t from = 0; status >= 0 && from < list->count; from += TOGETHER) {
         size_t count = list->count - from < TOGETHER ? list->count - from : TOGETHER;
@@ -211,11 +192,11 @@ static int print_all(struct cli *cli, const struct queue_list *list, struct tabl
         status = one != LATER_OK ? one : status;
     }
     free(sized);
-    served_free(served);
     return status;
 }
 
-int queues_print(struct cli *cli, const struct queue_list *list, struct later_error *err)
+int queues_print(struct cli *cli, const struct queue_list *list, const struct served *served,
+                 struct later_error *err)
 {
     static const char *const headings[] = { "QUEUE",    ">READY", ">DELAYED",      ">RESERVED",
                                             ">DEAD",    "PAUSED", ">OLDEST READY", ">HOSTS",
@@ -224,7 +205,7 @@ int queues_print(struct cli *cli, const struct queue_list *list, struct later_er
     int status;
 
     cli_table(cli, &table, headings);
-    status = print_all(cli, list, &table, err);
+    status = print_all(cli, list, &table, served, err);
     table_end(&table);
     return status;
 }
@@ -233,12 +214,16 @@ int queues_print(struct cli *cli, const struct queue_list *list, struct later_er
 
 static int run_size(struct cli *cli, struct later_error *err)
 {
+    struct served *served = served_read(cli, err);
     struct queue_list list = { 0 };
-    int status = queue_list_find(cli, &list, err);
+    int status = -1;
 
+    if (served || err->code == LATER_E_TOKEN) /* who may not read later:hosts gets the sizes */
+        status = queue_list_find(cli, &list, err);
     if (status == 0)
-        status = queues_print(cli, &list, err);
+        status = queues_print(cli, &list, served, err);
     queue_list_free(&list);
+    served_free(served);
     return status;
 }
 

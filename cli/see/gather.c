@@ -27,14 +27,6 @@ static bool fails(struct gathered_queue *queue, const struct later_answer *answe
     return true;
 }
 
-static void take_plan(void *arg, struct later_answer *answer)
-{
-    struct gathered_queue *queue = arg;
-
-    if (!fails(queue, answer, LATER_NO_SCRIPT))
-        queue->plan = later_plan_parse(later_reply_text(answer->reply, NULL));
-}
-
 static void take_totals(void *arg, struct later_answer *answer)
 {
     struct gathered_queue *queue = arg;
@@ -56,7 +48,8 @@ static void take_size(void *arg, struct later_answer *answer)
     queue->sizes.reserved += part.reserved;
     queue->sizes.dead += part.dead;
     queue->sizes.oldest_ready = fmax(queue->sizes.oldest_ready, part.oldest_ready);
-    queue->parts++;
+    if (queue->parts++ == 0) /* the plain queue comes before its shards */
+        queue->plan = later_inspect_planned(answer->reply);
     queue->paused += part.paused;
     for (size_t i = 0; i < GATHER_COUNTERS; i++)
         queue->counters[i] += later_inspect_counted(answer->reply, gather_counters[i]);
@@ -76,13 +69,10 @@ static int ask_size(struct cli *cli, struct gathered_queue *queue, const char *n
 
 static int ask_queue(struct cli *cli, struct gathered_queue *queue, struct later_error *err)
 {
-    struct later_command plan = { 0 }, totals = { 0 };
+    struct later_command totals = { 0 };
     struct later_keys keys;
 
     if (cli_keys(cli, queue->name, &keys, err) < 0)
-        return -1;
-    later_inspect_plan(&plan, &keys);
-    if (later_call_begin(cli->client, &plan, LATER_NO_SCRIPT, take_plan, queue, err) < 0)
         return -1;
     later_history_ask_totals(&totals, &keys);
     if (later_call_begin(cli->client, &totals, LATER_NO_SCRIPT, take_totals, queue, err) < 0)

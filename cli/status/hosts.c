@@ -1,8 +1,6 @@
 /* hosts.c: the daemons in later:hosts. */
 #include "status/hosts.h"
 
-#include "queue/inspect.h"
-#include "status/served.h"
 #include "text.h"
 
 #include <jansson.h>
@@ -168,24 +166,14 @@ static void print_json(json_t *host, const char *id, double now)
 
 /* --- all of them --- */
 
-static int ask_time(struct cli *cli, double *now, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-
-    later_inspect_time(&cmd);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    *now = later_inspect_timed(reply);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
-}
-
-static int print_all(struct cli *cli, const struct later_reply *reply, double now)
+int hosts_print(struct cli *cli, const struct served *served)
 {
     static const char *const headings[] = { "HOST",       ">PID",    "VERSION",     "STATE",
                                             ">UP",        ">SEEN",   ">WORKERS",    ">RUNNING",
                                             ">PERFORMED", ">FAILED", ">PER SECOND", "QUEUES",
                                             "RUNS",       NULL };
+    const struct later_reply *reply = served_hosts(served);
+    double now = served_at(served);
     json_t *nodes = json_object();
     struct table table;
     int count = 0;
@@ -213,23 +201,5 @@ static int print_all(struct cli *cli, const struct later_reply *reply, double no
     table_end(&table);
     print_connections(cli, nodes);
     json_decref(nodes);
-    return count;
-}
-
-int hosts_print(struct cli *cli, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    double now;
-    int count;
-
-    if (!cli_client(cli, err) || ask_time(cli, &now, err) < 0)
-        return -1;
-    later_inspect_hosts(&cmd, later_call_prefix(cli->client));
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    if (!reply)
-        return -1;
-    count = print_all(cli, reply, now);
-    later_reply_free(reply);
     return count;
 }

@@ -5,8 +5,9 @@
 #define LATER_CLI_HOSTS_H
 
 #include "cli.h"
+#include "status/served.h"
 
-/* Prints them, those not seen for a while as gone. Returns how many, or -1 with *err. */
-int hosts_print(struct cli *cli, struct later_error *err);
+/* Prints them, those not seen for a while as gone. Returns how many there are. */
+int hosts_print(struct cli *cli, const struct served *served);
 
 #endif

@@ -11,16 +11,18 @@
 #define SERVED_NAMES_MAX 1000 /* names among which the nearest is looked for */
 
 struct served {
+    struct later_reply *said;
+    double now;
     json_t *hosts; /* the queues of each daemon that is alive: arrays of names */
 };
 
-static void add_host(struct served *served, const char *value, size_t len, double now)
+static void add_host(struct served *served, const char *value, size_t len)
 {
     json_t *host = json_loadb(value, len, 0, NULL);
     double seen = json_number_value(json_object_get(host, "seen"));
     json_t *queues = json_object_get(host, "queues");
 
-    if (json_is_array(queues) && now - seen <= SERVED_GONE_AFTER)
+    if (json_is_array(queues) && served->now - seen <= SERVED_GONE_AFTER)
         json_array_append(served->hosts, queues);
     json_decref(host);
 }
@@ -45,8 +47,6 @@ static struct later_reply *ask(struct cli *cli, double *now, struct later_error 
 struct served *served_read(struct cli *cli, struct later_error *err)
 {
     struct served *served = calloc(1, sizeof *served);
-    struct later_reply *reply;
-    double now;
 
     if (served)
         served->hosts = json_array();
@@ -55,26 +55,36 @@ struct served *served_read(struct cli *cli, struct later_error *err)
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
-    reply = ask(cli, &now, err);
-    for (size_t i = 0; i + 1 < later_reply_count(reply); i += 2) {
+    served->said = ask(cli, &served->now, err);
+    for (size_t i = 0; i + 1 < later_reply_count(served->said); i += 2) {
         size_t len;
-        const char *value = later_reply_text(later_reply_at(reply, i + 1), &len);
+        const char *value = later_reply_text(later_reply_at(served->said, i + 1), &len);
 
-        add_host(served, value, len, now);
+        add_host(served, value, len);
     }
-    if (!reply) {
-        served_free(served);
-        return NULL;
-    }
-    later_reply_free(reply);
-    return served;
+    if (served->said)
+        return served;
+    served_free(served);
+    return NULL;
 }
 
 void served_free(struct served *served)
 {
-    if (served)
-        json_decref(served->hosts);
+    if (!served)
+        return;
+    json_decref(served->hosts);
+    later_reply_free(served->said);
     free(served);
+}
+
+const struct later_reply *served_hosts(const struct served *served)
+{
+    return served->said;
+}
+
+double served_at(const struct served *served)
+{
+    return served->now;
 }
 
 static bool has_queue(const json_t *queues, const char *queue)

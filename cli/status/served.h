@@ -1,5 +1,5 @@
 /*
- * served.h: who serves which queue, by what the daemons announce (later:hosts).
+ * served.h: the daemons that have announced themselves (later:hosts), and who serves which queue.
  */
 #ifndef LATER_CLI_SERVED_H
 #define LATER_CLI_SERVED_H
@@ -13,6 +13,11 @@ struct served;
 /* Reads it. For the caller to served_free(); NULL with *err. */
 struct served *served_read(struct cli *cli, struct later_error *err);
 void served_free(struct served *served);
+
+/* What the daemons say of themselves: id, JSON, id, JSON …; and when, by Redis's clock. Borrowed.
+ */
+const struct later_reply *served_hosts(const struct served *served);
+double served_at(const struct served *served);
 
 /* How many daemons that are alive serve a queue, or the queue of a shard; -1: served is NULL, so
  * that nobody knows. A `later work` does not announce itself. */

@@ -6,25 +6,33 @@
 
 #include <stdio.h>
 
-static int run(struct cli *cli, struct later_error *err)
+static int print(struct cli *cli, const struct served *served, struct later_error *err)
 {
+    int hosts = hosts_print(cli, served), ok;
     struct queue_list list = { 0 };
-    int hosts, ok;
 
-    if (args_flag(&cli->args, "local"))
-        return status_local(cli, err);
-    hosts = hosts_print(cli, err);
-    if (hosts < 0)
-        return -1;
     if (hosts == 0)
         cli_say(cli, "no laterd has announced itself");
     ok = queue_list_find(cli, &list, err);
     if (ok == 0 && hosts > 0 && list.count > 0 && !cli->json && cli->out_terminal)
         putchar('\n');
     if (ok == 0)
-        ok = queues_print(cli, &list, err);
+        ok = queues_print(cli, &list, served, err);
     queue_list_free(&list);
     return ok;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct served *served;
+    int status;
+
+    if (args_flag(&cli->args, "local"))
+        return status_local(cli, err);
+    served = served_read(cli, err);
+    status = served ? print(cli, served, err) : -1;
+    served_free(served);
+    return status;
 }
 
 static const struct args_option options[] = {
@@ -34,11 +42,12 @@ static const struct args_option options[] = {
 
 const struct command command_status = {
     .name = "status",
-    .usage = "[--local]",
-    .brief = "Show daemons and queues",
+    .usage = "[--local] [Q...]",
+    .brief = "Show daemons and queues, or these queues",
     .more = "With --local the status is 0 if the daemon here runs and reaches Redis, else 69.\n"
             "With --json a line is a daemon (with \"host\") or a queue (with \"queue\").\n",
     .example = "later status\nlater status --local\n",
     .options = options,
+    .max = -1,
     .run = run,
 };

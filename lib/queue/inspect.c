@@ -57,13 +57,27 @@ void later_inspect_sized(const struct later_reply *reply, struct later_sizes *si
     }
 }
 
+/* Where the value of this name is; beyond the reply where there is none. */
+static size_t find_value(const struct later_reply *reply, const char *name)
+{
+    size_t i = 7;
+
+    while (i + 1 < later_reply_count(reply) &&
+           strcmp(later_reply_text(later_reply_at(reply, i), NULL), name) != 0)
+        i += 2;
+    return i + 1;
+}
+
 uint64_t later_inspect_counted(const struct later_reply *reply, const char *name)
 {
-    for (size_t i = 7; i + 1 < later_reply_count(reply); i += 2) {
-        if (strcmp(later_reply_text(later_reply_at(reply, i), NULL), name) == 0)
-            return number_at(reply, i + 1);
-    }
-    return 0;
+    return number_at(reply, find_value(reply, name));
+}
+
+struct later_plan later_inspect_planned(const struct later_reply *reply)
+{
+    const struct later_reply *plan = later_reply_at(reply, find_value(reply, "plan"));
+
+    return later_plan_parse(later_reply_text(plan, NULL));
 }
 
 const char *later_counter_name(enum later_counter counter)
@@ -191,11 +205,6 @@ void later_inspect_pause(struct later_command *cmd, const struct later_keys *key
     later_command_text(cmd, "PX");
     later_command_int(cmd, (int64_t)(seconds * 1000));
     later_command_text(cmd, "GET");
-}
-
-void later_inspect_plan(struct later_command *cmd, const struct later_keys *keys)
-{
-    begin_keyed(cmd, 2, "GET", keys, LATER_KEY_SHARDS);
 }
 
 void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,

@@ -8,6 +8,7 @@
 #include "redis/key.h"
 #include "redis/reply.h"
 #include "redis/script.h"
+#include "queue/shards.h"
 
 #include <stdint.h>
 
@@ -42,11 +43,11 @@ void later_inspect_sized(const struct later_reply *reply, struct later_sizes *si
 /* Any counter of such a reply, by its name; 0 where there is none. */
 uint64_t later_inspect_counted(const struct later_reply *reply, const char *name);
 
+/* The plan of shards in such a reply; of a shard it is none. */
+struct later_plan later_inspect_planned(const struct later_reply *reply);
+
 /* "pushed" … Static. */
 const char *later_counter_name(enum later_counter counter);
-
-/* `GET` of the queue's plan of shards, for later_plan_parse() (shards.h). */
-void later_inspect_plan(struct later_command *cmd, const struct later_keys *keys);
 
 /* --- peek, show --- */
 

@@ -135,23 +135,26 @@ START_TEST(size_counts_all_of_one_moment)
 {
     const redisReply *reply;
 
-    ck_assert_str_eq(flat(run("size", NULL)), "0 0 0 0 0  0 overdue 0");
+    ck_assert_str_eq(flat(run("size", NULL)), "0 0 0 0 0  0 overdue 0 plan ");
     one_in_each_state();
     fill_each_state();
     push("ready2");
     push_when("delayed2", "+100");
     push_when("delayed3", "+100");
     run("pause", NULL);
+    ask("SET %s %s", key("shards"), "7 4 1");
     reply = run("size", NULL);
     ck_assert_str_eq(text("%.10s", flat(reply)), "2 3 1 1 1 ");
     ck_assert_int_eq(reply->element[6]->integer, 7);
     ck_assert_uint_eq(reply->elements % 2, 1);
-    ck_assert_uint_eq(reply->elements, 7 + 2 * (size_t)size_of("stats") + 2);
-    for (size_t i = 7; i < reply->elements - 2; i += 2) {
+    ck_assert_uint_eq(reply->elements, 7 + 2 * (size_t)size_of("stats") + 4);
+    for (size_t i = 7; i < reply->elements - 4; i += 2) {
         ck_assert_str_eq(reply->element[i + 1]->str, text("%lld", stat_of(reply->element[i]->str)));
     }
-    ck_assert_str_eq(reply->element[reply->elements - 2]->str, "overdue");
-    ck_assert_int_eq(reply->element[reply->elements - 1]->integer, 0);
+    ck_assert_str_eq(reply->element[reply->elements - 4]->str, "overdue");
+    ck_assert_int_eq(reply->element[reply->elements - 3]->integer, 0);
+    ck_assert_str_eq(reply->element[reply->elements - 2]->str, "plan");
+    ck_assert_str_eq(reply->element[reply->elements - 1]->str, "7 4 1");
 }
 END_TEST
 

@@ -54,7 +54,8 @@ is "$(comm -13 "$work/told" "$work/found")" '' "every counter is in the table"
 later queues >/dev/null 2>&1 && later push null -q default --in 1h >/dev/null
 sum=$(redis --raw --eval "$scripts/size.lua" 'later:{default}:ready' 'later:{default}:delayed' \
     'later:{default}:reserved' 'later:{default}:dead' 'later:{default}:jobs' \
-    'later:{default}:records' 'later:{default}:paused' 'later:{default}:stats' , | awk '
+    'later:{default}:records' 'later:{default}:paused' 'later:{default}:stats' \
+    'later:{default}:shards' , | awk '
     NR <= 4 { in_sets += $1 }
     NR == 7 { jobs = $1; equal = in_sets == jobs }
     NR > 7 && NR % 2 == 0 { name = $1 }
