@@ -206,8 +206,8 @@ static void keep(char letter)
 }
 
 /* What waits for a lock, a permit, a limit runs as soon as there is room: all is done, from the
- * last push, within one and a half times the time that the work itself needs, and a second; longer on
- * a busy machine. `need`: those seconds for each job. */
+ * last push, within one and a half times the time that the work itself needs, and a second; longer
+ * on a busy machine. `need`: those seconds for each job. */
 static void waits_short(const char *options, const char *what, size_t most, double need,
                         unsigned seed)
 {

@@ -124,7 +124,7 @@ scripts_called()
 }
 # The best of up to three: on a busy machine a call may come again.
 rate=9
-for turn in 1 2 3; do
+for _ in 1 2 3; do
     from=$(scripts_called) since=$(date +%s.%N)
     sleep 4
     rate=$(echo "$(scripts_called) $from $(date +%s.%N) $since $rate" |
