@@ -21,6 +21,7 @@
 -- With push_now and those of schedules the only script whose first write a full Redis refuses: who pushes then is told so.
 
 -- @include now
+-- @include score
 -- @include guard
 -- @include record
 -- @include place
@@ -51,48 +52,51 @@ if remember ~= '0' then
     end
 end
 
-local function refuse(job, why)
-    return redis.error_reply('ERR push: job ' .. job .. ': ' .. why)
-end
+local ids, times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}, {}
 
-local total = (#ARGV - 2) / 4
-local times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}
-for i = 1, total do
-    local id, when = ARGV[4 * i - 1], ARGV[4 * i]
-    if #id > 200 or not string.find(id, '^[!-~]+$') then
-        return refuse(i, 'an id is 1 to 200 printable characters without space')
-    end
-    ranks[i] = whole(ARGV[4 * i + 1], -100, 100)
+-- Job i's priority, if it is not 0; returns what is wrong with it.
+local function read_rank(i, text)
+    ranks[i] = whole(text, -100, 100)
     if not ranks[i] then
-        local rank, plus, seconds = string.match(ARGV[4 * i + 1], '^([^/]*)/(%+?)(.*)$')
+        local rank, plus, seconds = string.match(text, '^([^/]*)/(%+?)(.*)$')
         from_now[i] = plus == '+'
         ranks[i] = rank and whole(rank, -100, 100)
         stays[i] = rank and number(seconds, 0, 1e9)
         if rank and not stays[i] then
-            return refuse(i, 'an id stays taken for 0 to 1000000000 seconds')
+            return 'an id stays taken for 0 to 1000000000 seconds'
         end
     end
-    if not ranks[i] then
-        return refuse(i, 'a priority is a whole number from -100 to 100')
+    return not ranks[i] and 'a priority is a whole number from -100 to 100'
+end
+
+-- The same of when it is due, if that is not now.
+local function read_time(i, when)
+    local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
+    seconds = number(seconds, 0, 1e11)
+    if wait ~= '' then
+        waits[i] = plus == '+' and number(string.sub(wait, 2), 0, 1e11)
     end
-    if ARGV[4 * i + 2] == '' then
-        return refuse(i, 'the document is empty')
+    if not seconds or waits[i] == false or wait ~= '' and not waits[i] then
+        return 'a time is seconds from 1970, a delay is +seconds or +seconds/seconds'
     end
-    if when ~= '' then
-        local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
-        seconds = number(seconds, 0, 1e11)
-        if wait ~= '' then
-            waits[i] = plus == '+' and number(string.sub(wait, 2), 0, 1e11)
-        end
-        if not seconds or waits[i] == false or wait ~= '' and not waits[i] then
-            return refuse(i, 'a time is seconds from 1970, a delay is +seconds or '
-                .. '+seconds/seconds')
-        end
-        if plus == '' and seconds > 0 and seconds < 1e9 then
-            return refuse(i, 'the time ' .. when .. ' is before 2001: +' .. when .. ' was meant?')
-        end
-        times[i] = plus == '+' and now + seconds or seconds
+    if plus == '' and seconds > 0 and seconds < 1e9 then
+        return 'the time ' .. when .. ' is before 2001: +' .. when .. ' was meant?'
     end
+    times[i] = plus == '+' and now + seconds or seconds
+end
+
+local total = (#ARGV - 2) / 4
+for i = 1, total do
+    local id, when, rank = ARGV[4 * i - 1], ARGV[4 * i], ARGV[4 * i + 1]
+    local wrong = (#id > 200 or not string.find(id, '^[!-~]+$'))
+            and 'an id is 1 to 200 printable characters without space'
+        or rank ~= '0' and read_rank(i, rank)
+        or ARGV[4 * i + 2] == '' and 'the document is empty'
+        or when ~= '' and read_time(i, when)
+    if wrong then
+        return redis.error_reply('ERR push: job ' .. i .. ': ' .. wrong)
+    end
+    ids[i] = id
 end
 guard(total, { ready, delayed, dead }, { jobs, stats })
 local stale = fence(epoch)
@@ -100,17 +104,11 @@ if stale then
     return stale
 end
 
-local ids, texts = {}, {}
-for i = 1, total do
-    ids[i] = ARGV[4 * i - 1]
-end
-if recorded then
-    texts = records_of(ids)
-end
+local texts = recorded and records_of(ids)
 
 -- Is this id taken by a job that has ended?
 local function is_taken(i)
-    local last = recorded and value_of(texts[i], 't')
+    local last = value_of(texts[i], 't')
     return last and (number(last, 0, 1e12) or 0) > now
 end
 
@@ -129,7 +127,7 @@ end
 
 -- Its record: what the push asks for.
 local function note_of(i, first)
-    local note = ranks[i] ~= 0 and 'p=' .. ranks[i] .. '\n' or ''
+    local note = (ranks[i] or 0) ~= 0 and 'p=' .. ranks[i] .. '\n' or ''
     if stays[i] and from_now[i] then
         note = note .. 'd=' .. string.format('%.6f', now + stays[i]) .. '\n'
     elseif stays[i] and stays[i] > 0 then
@@ -144,17 +142,17 @@ local function first_of(text)
 end
 
 local function take(i, id)
-    local note = note_of(i, recorded and first_of(texts[i]))
-    local time = times[i]
-    fresh[#fresh + 1] = id
-    fresh[#fresh + 1] = ARGV[4 * i + 2]
+    local plain = not (ranks[i] or waits[i] or recorded)
+    local note = plain and '' or note_of(i, recorded and first_of(texts[i]))
+    local time, n = times[i], #fresh
+    fresh[n + 1], fresh[n + 2] = id, ARGV[4 * i + 2]
     if time and time > now then
         later[#later + 1] = time
         later[#later + 1] = id
         state_of[id] = 'delayed'
     else
-        soon[#soon + 1] = now + i / 1000000 - ranks[i] * 1000000
-        soon[#soon + 1] = id
+        n = #soon
+        soon[n + 1], soon[n + 2] = score(i, ranks[i] or 0), id
         state_of[id] = 'ready'
     end
     if note ~= '' or recorded and texts[i] ~= '' then
@@ -181,7 +179,7 @@ local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
 local answers = {}
 for i = 1, total do
     local id = ids[i]
-    if is_taken(i) then
+    if recorded and is_taken(i) then
         answers[i] = 'EXISTS ended'
     elseif state_of[id] then -- it came earlier in this very call
         answers[i] = 'EXISTS ' .. state_of[id]

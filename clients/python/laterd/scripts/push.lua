@@ -30,6 +30,23 @@ local remember, mode = unpack(ARGV, 1, 2)
 -- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
+-- The score in ready of the i-th job of a push: the present and i microseconds, less its priority.
+-- As text, the last digit by itself: a number is written with 17 digits on its way to Redis, and
+-- that alone would cost a sixth of a push.
+local seconds, micros = tonumber(clock[1]), tonumber(clock[2])
+local digits = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
+local ten_text, ten_of, ten_rank
+
+local function score(i, priority)
+    local at = micros + i
+    local digit = at % 10
+    if at - digit ~= ten_of or priority ~= ten_rank then
+        ten_of, ten_rank = at - digit, priority
+        ten_text = string.format('%d.%05d', seconds + (at < 1000000 and 0 or 1)
+            - priority * 1000000, ten_of % 1000000 / 10)
+    end
+    return ten_text .. digits[digit]
+end
 -- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
 -- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
 local function guard(count, sets, hashes)
@@ -217,48 +234,51 @@ if remember ~= '0' then
     end
 end
 
-local function refuse(job, why)
-    return redis.error_reply('ERR push: job ' .. job .. ': ' .. why)
-end
+local ids, times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}, {}
 
-local total = (#ARGV - 2) / 4
-local times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}
-for i = 1, total do
-    local id, when = ARGV[4 * i - 1], ARGV[4 * i]
-    if #id > 200 or not string.find(id, '^[!-~]+$') then
-        return refuse(i, 'an id is 1 to 200 printable characters without space')
-    end
-    ranks[i] = whole(ARGV[4 * i + 1], -100, 100)
+-- Job i's priority, if it is not 0; returns what is wrong with it.
+local function read_rank(i, text)
+    ranks[i] = whole(text, -100, 100)
     if not ranks[i] then
-        local rank, plus, seconds = string.match(ARGV[4 * i + 1], '^([^/]*)/(%+?)(.*)$')
+        local rank, plus, seconds = string.match(text, '^([^/]*)/(%+?)(.*)$')
         from_now[i] = plus == '+'
         ranks[i] = rank and whole(rank, -100, 100)
         stays[i] = rank and number(seconds, 0, 1e9)
         if rank and not stays[i] then
-            return refuse(i, 'an id stays taken for 0 to 1000000000 seconds')
+            return 'an id stays taken for 0 to 1000000000 seconds'
         end
     end
-    if not ranks[i] then
-        return refuse(i, 'a priority is a whole number from -100 to 100')
+    return not ranks[i] and 'a priority is a whole number from -100 to 100'
+end
+
+-- The same of when it is due, if that is not now.
+local function read_time(i, when)
+    local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
+    seconds = number(seconds, 0, 1e11)
+    if wait ~= '' then
+        waits[i] = plus == '+' and number(string.sub(wait, 2), 0, 1e11)
     end
-    if ARGV[4 * i + 2] == '' then
-        return refuse(i, 'the document is empty')
+    if not seconds or waits[i] == false or wait ~= '' and not waits[i] then
+        return 'a time is seconds from 1970, a delay is +seconds or +seconds/seconds'
     end
-    if when ~= '' then
-        local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
-        seconds = number(seconds, 0, 1e11)
-        if wait ~= '' then
-            waits[i] = plus == '+' and number(string.sub(wait, 2), 0, 1e11)
-        end
-        if not seconds or waits[i] == false or wait ~= '' and not waits[i] then
-            return refuse(i, 'a time is seconds from 1970, a delay is +seconds or '
-                .. '+seconds/seconds')
-        end
-        if plus == '' and seconds > 0 and seconds < 1e9 then
-            return refuse(i, 'the time ' .. when .. ' is before 2001: +' .. when .. ' was meant?')
-        end
-        times[i] = plus == '+' and now + seconds or seconds
+    if plus == '' and seconds > 0 and seconds < 1e9 then
+        return 'the time ' .. when .. ' is before 2001: +' .. when .. ' was meant?'
     end
+    times[i] = plus == '+' and now + seconds or seconds
+end
+
+local total = (#ARGV - 2) / 4
+for i = 1, total do
+    local id, when, rank = ARGV[4 * i - 1], ARGV[4 * i], ARGV[4 * i + 1]
+    local wrong = (#id > 200 or not string.find(id, '^[!-~]+$'))
+            and 'an id is 1 to 200 printable characters without space'
+        or rank ~= '0' and read_rank(i, rank)
+        or ARGV[4 * i + 2] == '' and 'the document is empty'
+        or when ~= '' and read_time(i, when)
+    if wrong then
+        return redis.error_reply('ERR push: job ' .. i .. ': ' .. wrong)
+    end
+    ids[i] = id
 end
 guard(total, { ready, delayed, dead }, { jobs, stats })
 local stale = fence(epoch)
@@ -266,17 +286,11 @@ if stale then
     return stale
 end
 
-local ids, texts = {}, {}
-for i = 1, total do
-    ids[i] = ARGV[4 * i - 1]
-end
-if recorded then
-    texts = records_of(ids)
-end
+local texts = recorded and records_of(ids)
 
 -- Is this id taken by a job that has ended?
 local function is_taken(i)
-    local last = recorded and value_of(texts[i], 't')
+    local last = value_of(texts[i], 't')
     return last and (number(last, 0, 1e12) or 0) > now
 end
 
@@ -295,7 +309,7 @@ end
 
 -- Its record: what the push asks for.
 local function note_of(i, first)
-    local note = ranks[i] ~= 0 and 'p=' .. ranks[i] .. '\n' or ''
+    local note = (ranks[i] or 0) ~= 0 and 'p=' .. ranks[i] .. '\n' or ''
     if stays[i] and from_now[i] then
         note = note .. 'd=' .. string.format('%.6f', now + stays[i]) .. '\n'
     elseif stays[i] and stays[i] > 0 then
@@ -310,17 +324,17 @@ local function first_of(text)
 end
 
 local function take(i, id)
-    local note = note_of(i, recorded and first_of(texts[i]))
-    local time = times[i]
-    fresh[#fresh + 1] = id
-    fresh[#fresh + 1] = ARGV[4 * i + 2]
+    local plain = not (ranks[i] or waits[i] or recorded)
+    local note = plain and '' or note_of(i, recorded and first_of(texts[i]))
+    local time, n = times[i], #fresh
+    fresh[n + 1], fresh[n + 2] = id, ARGV[4 * i + 2]
     if time and time > now then
         later[#later + 1] = time
         later[#later + 1] = id
         state_of[id] = 'delayed'
     else
-        soon[#soon + 1] = now + i / 1000000 - ranks[i] * 1000000
-        soon[#soon + 1] = id
+        n = #soon
+        soon[n + 1], soon[n + 2] = score(i, ranks[i] or 0), id
         state_of[id] = 'ready'
     end
     if note ~= '' or recorded and texts[i] ~= '' then
@@ -347,7 +361,7 @@ local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
 local answers = {}
 for i = 1, total do
     local id = ids[i]
-    if is_taken(i) then
+    if recorded and is_taken(i) then
         answers[i] = 'EXISTS ended'
     elseif state_of[id] then -- it came earlier in this very call
         answers[i] = 'EXISTS ' .. state_of[id]
