@@ -31,7 +31,7 @@ const struct args_option global_options[] = {
 };
 
 /* Where the command stands in argv; 0 = nowhere. */
-static int find_place(int argc, char **argv)
+static int find_command(int argc, char **argv)
 {
     const struct args_option *tables[sizeof commands / sizeof *commands + 1] = { global_options };
 
@@ -109,19 +109,19 @@ int main(int argc, char **argv)
     struct later_error err;
     struct cli cli = { 0 };
     const char *nearest;
-    int place = find_place(argc, argv), status;
+    int at = find_command(argc, argv), status;
 
     signal(SIGPIPE, SIG_DFL); /* who stops reading our output ends us without a word */
-    if (!place)
+    if (!at)
         return without_command(argc, argv);
-    cli.command = help_find(argv[place], &nearest);
+    cli.command = help_find(argv[at], &nearest);
     if (!cli.command) {
-        fprintf(stderr, "later: no command %.40s%s%s%s\n", argv[place],
+        fprintf(stderr, "later: no command %.40s%s%s%s\n", argv[at],
                 nearest ? "; did you mean " : "", nearest ? nearest : "",
                 nearest ? "?" : " (`later help` lists them)");
         return LATER_E_USAGE;
     }
-    if (args_parse(&cli.args, argc, argv, place, global_options, cli.command->options,
+    if (args_parse(&cli.args, argc, argv, at, global_options, cli.command->options,
                    cli.command->program, &err) < 0)
         return wrong_usage(cli.command, err.text);
     status = run(&cli);

@@ -21,37 +21,36 @@ int whole_find(struct cli *cli, const char *queue, struct whole *whole, struct l
 }
 
 /* Enters a part unless it is there. */
-static size_t add_place(const struct later_keys **places, size_t count,
-                        const struct later_keys *part)
+static size_t add_part(const struct later_keys **parts, size_t count, const struct later_keys *part)
 {
     for (size_t i = 0; i < count; i++) {
-        if (places[i] == part)
+        if (parts[i] == part)
             return count;
     }
-    places[count] = part;
+    parts[count] = part;
     return count + 1;
 }
 
 /* Enters the part of a name. */
-static size_t add_named(const struct whole *whole, const struct later_keys **places, size_t count,
+static size_t add_named(const struct whole *whole, const struct later_keys **parts, size_t count,
                         const char *name)
 {
     for (size_t i = 0; i < whole->count; i++) {
         if (strcmp(whole->parts[i].queue, name) == 0)
-            return add_place(places, count, &whole->parts[i]);
+            return add_part(parts, count, &whole->parts[i]);
     }
     return count;
 }
 
-size_t whole_places(const struct whole *whole, const char *id,
-                    const struct later_keys *places[LATER_WHOLE_MAX])
+size_t whole_parts(const struct whole *whole, const char *id,
+                   const struct later_keys *parts[LATER_WHOLE_MAX])
 {
     later_queue_name route[LATER_COUNTS_MAX];
     size_t count = 0;
 
     for (size_t i = later_plan_route(&whole->plan, whole->name, id, route); i-- > 0;)
-        count = add_named(whole, places, count, route[i]);
+        count = add_named(whole, parts, count, route[i]);
     for (size_t i = 0; i < whole->count; i++)
-        count = add_place(places, count, &whole->parts[i]);
+        count = add_part(parts, count, &whole->parts[i]);
     return count;
 }

@@ -25,7 +25,7 @@ int whole_find(struct cli *cli, const char *queue, struct whole *whole, struct l
 /* All parts, in the order in which it is best to look for an id: where it is pushed now, where it
  * was pushed under former counts, the plain queue, and the others, into which somebody may have put
  * it by hand. Returns how many. */
-size_t whole_places(const struct whole *whole, const char *id,
-                    const struct later_keys *places[LATER_WHOLE_MAX]);
+size_t whole_parts(const struct whole *whole, const char *id,
+                   const struct later_keys *parts[LATER_WHOLE_MAX]);
 
 #endif

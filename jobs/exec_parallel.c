@@ -42,7 +42,7 @@ static size_t count_peers(const struct exec_crew *crew, size_t *all)
     return open;
 }
 
-static size_t free_places(const struct exec_program *program, const struct exec_peer *peer)
+static size_t room_of(const struct exec_program *program, const struct exec_peer *peer)
 {
     if (peer->retired || peer->count >= program->parallel)
         return 0;
@@ -55,7 +55,7 @@ uint32_t exec_parallel_room(const struct exec_program *program)
     size_t all, open = count_peers(crew, &all), room = 0;
 
     for (const struct exec_peer *peer = crew->peers; peer; peer = peer->next)
-        room += free_places(program, peer);
+        room += room_of(program, peer);
     if (open < program->programs && all < program->programs + ENDING)
         room += (program->programs - open) * program->parallel;
     return (uint32_t)room;
@@ -67,7 +67,7 @@ static struct exec_peer *idlest(const struct exec_program *program, const char *
     struct exec_peer *best = NULL;
 
     for (struct exec_peer *peer = program->crew->peers; peer; peer = peer->next) {
-        if (free_places(program, peer) > 0 && (!best || peer->count < best->count) &&
+        if (room_of(program, peer) > 0 && (!best || peer->count < best->count) &&
             !exec_peer_has(peer, id))
             best = peer;
     }
@@ -114,8 +114,8 @@ static struct exec_peer *peer_for(const struct exec_program *program, struct lat
     return peer;
 }
 
-/* Finds a place for a task. Returns 0, or -1: the job's error and pause are set. */
-static int place(const struct exec_program *program, struct exec_task *task)
+/* Finds a program for a task. Returns 0, or -1: the job's error and pause are set. */
+static int assign(const struct exec_program *program, struct exec_task *task)
 {
     struct exec_crew *crew = program->crew;
     struct exec_peer *peer = peer_for(program, task->job);
@@ -140,7 +140,7 @@ enum later_result exec_parallel_perform(struct later_job *job, const struct exec
     task->job = job;
     strcpy(task->id, id);
     later_job_set_data(job, task);
-    if (place(program, task) == 0)
+    if (assign(program, task) == 0)
         return LATER_DEFERRED;
     exec_task_free(task);
     return LATER_RETURN;
@@ -160,7 +160,7 @@ static void hand_on(const struct exec_program *program, struct exec_task *task)
     double wait = fmax(program->crew->start_at - exec_now(), 0.1);
 
     task->next = NULL;
-    if (task->tries < 2 && program->crew->failures == 0 && place(program, task) == 0)
+    if (task->tries < 2 && program->crew->failures == 0 && assign(program, task) == 0)
         return;
     later_job_log(job, LATER_WARN, "%s had read nothing of it: given back", program->name);
     later_job_error(job, "the program ended before it had read the job");

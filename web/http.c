@@ -21,7 +21,7 @@
 
 /* A connection. evhttp does not tell when it frees one; so each is held by a reference of ours, and
  * found to be over by its functions, which bufferevent_free() takes away. */
-struct seat {
+struct connection {
     struct bufferevent *bev; /* NULL = free */
     double since;            /* when it was made, or its last answer had gone */
     bool busy;               /* has sent a whole request, which is being answered */
@@ -35,31 +35,31 @@ struct http {
     struct event *look;
     http_fn *fn;
     void *arg;
-    struct seat seats[CONNECTIONS];
+    struct connection connections[CONNECTIONS];
 };
 
 /* --- connections --- */
 
-static bool is_over(const struct seat *seat)
+static bool is_over(const struct connection *conn)
 {
     bufferevent_event_cb event = NULL;
 
-    bufferevent_getcb(seat->bev, NULL, NULL, &event, NULL);
+    bufferevent_getcb(conn->bev, NULL, NULL, &event, NULL);
     return !event;
 }
 
-static void shut(const struct seat *seat)
+static void shut(const struct connection *conn)
 {
-    int fd = bufferevent_getfd(seat->bev);
+    int fd = bufferevent_getfd(conn->bev);
 
     if (fd >= 0)
         shutdown(fd, SHUT_RDWR); /* evhttp reads the end, and frees it */
 }
 
-static void vacate(struct seat *seat)
+static void vacate(struct connection *conn)
 {
-    bufferevent_decref(seat->bev);
-    *seat = (struct seat){ 0 };
+    bufferevent_decref(conn->bev);
+    *conn = (struct connection){ 0 };
 }
 
 static void look(evutil_socket_t fd, short what, void *arg)
@@ -70,29 +70,29 @@ static void look(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     for (size_t i = 0; i < CONNECTIONS; i++) {
-        struct seat *seat = &http->seats[i];
+        struct connection *conn = &http->connections[i];
 
-        if (seat->bev && is_over(seat))
-            vacate(seat);
-        else if (seat->bev && !seat->busy && now - seat->since > PATIENCE)
-            shut(seat);
+        if (conn->bev && is_over(conn))
+            vacate(conn);
+        else if (conn->bev && !conn->busy && now - conn->since > PATIENCE)
+            shut(conn);
     }
 }
 
-/* A free seat; where there is none, that of who has waited the longest without a request. */
-static struct seat *find_seat(struct http *http)
+/* A free conn; where there is none, that of who has waited the longest without a request. */
+static struct connection *find_connection(struct http *http)
 {
-    struct seat *oldest = NULL;
+    struct connection *oldest = NULL;
 
     for (size_t i = 0; i < CONNECTIONS; i++) {
-        struct seat *seat = &http->seats[i];
+        struct connection *conn = &http->connections[i];
 
-        if (seat->bev && is_over(seat))
-            vacate(seat);
-        if (!seat->bev)
-            return seat;
-        if (!seat->busy && (!oldest || seat->since < oldest->since))
-            oldest = seat;
+        if (conn->bev && is_over(conn))
+            vacate(conn);
+        if (!conn->bev)
+            return conn;
+        if (!conn->busy && (!oldest || conn->since < oldest->since))
+            oldest = conn;
     }
     if (oldest) {
         shut(oldest);
@@ -105,12 +105,12 @@ static struct seat *find_seat(struct http *http)
 static struct bufferevent *add_connection(struct event_base *base, void *arg)
 {
     struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
-    struct seat *seat = bev ? find_seat(arg) : NULL;
+    struct connection *conn = bev ? find_connection(arg) : NULL;
 
-    if (!seat)
+    if (!conn)
         return bev; /* all are being answered: their number is bounded elsewhere */
     bufferevent_incref(bev);
-    *seat = (struct seat){ .bev = bev, .since = later_clock() };
+    *conn = (struct connection){ .bev = bev, .since = later_clock() };
     return bev;
 }
 
@@ -121,13 +121,13 @@ static struct bufferevent *bev_of(struct evhttp_request *request)
     return connection ? evhttp_connection_get_bufferevent(connection) : NULL;
 }
 
-static struct seat *seat_of(struct http *http, struct evhttp_request *request)
+static struct connection *connection_of(struct http *http, struct evhttp_request *request)
 {
     const struct bufferevent *bev = bev_of(request);
 
     for (size_t i = 0; bev && i < CONNECTIONS; i++) {
-        if (http->seats[i].bev == bev)
-            return &http->seats[i];
+        if (http->connections[i].bev == bev)
+            return &http->connections[i];
     }
     return NULL;
 }
@@ -136,11 +136,11 @@ static struct seat *seat_of(struct http *http, struct evhttp_request *request)
 
 static void answered(struct evhttp_request *request, void *arg)
 {
-    struct seat *seat = seat_of(arg, request);
+    struct connection *conn = connection_of(arg, request);
 
-    if (seat) {
-        seat->busy = false;
-        seat->since = later_clock();
+    if (conn) {
+        conn->busy = false;
+        conn->since = later_clock();
     }
 }
 
@@ -149,13 +149,13 @@ static void take(struct evhttp_request *request, void *arg)
 {
     struct timeval write = { .tv_sec = (time_t)PATIENCE };
     struct http *http = arg;
-    struct seat *seat = seat_of(http, request);
+    struct connection *conn = connection_of(http, request);
 
-    if (!seat) {
+    if (!conn) {
         evhttp_send_error(request, 503, NULL);
         return;
     }
-    seat->busy = true;
+    conn->busy = true;
     bufferevent_set_timeouts(bev_of(request), NULL, &write);
     evhttp_request_set_on_complete_cb(request, answered, http);
     http->fn(http->arg, request);
@@ -221,25 +221,25 @@ static void closed(struct evhttp_connection *connection, void *arg)
     struct http *http = arg;
 
     for (size_t i = 0; i < CONNECTIONS; i++) {
-        struct seat *seat = &http->seats[i];
-        void (*gone)(void *arg) = seat->gone;
+        struct connection *conn = &http->connections[i];
+        void (*gone)(void *arg) = conn->gone;
 
-        if (seat->bev != bev || !gone)
+        if (conn->bev != bev || !gone)
             continue;
-        seat->gone = NULL;
-        gone(seat->gone_arg);
+        conn->gone = NULL;
+        gone(conn->gone_arg);
     }
 }
 
 void http_when_gone(struct http *http, struct evhttp_request *request, void (*fn)(void *arg),
                     void *arg)
 {
-    struct seat *seat = seat_of(http, request);
+    struct connection *conn = connection_of(http, request);
 
-    if (!seat)
+    if (!conn)
         return;
-    seat->gone = fn;
-    seat->gone_arg = arg;
+    conn->gone = fn;
+    conn->gone_arg = arg;
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), closed, http);
 }
 
@@ -332,8 +332,8 @@ void http_free(struct http *http)
     if (http->server)
         evhttp_free(http->server);
     for (size_t i = 0; i < CONNECTIONS; i++) {
-        if (http->seats[i].bev)
-            vacate(&http->seats[i]);
+        if (http->connections[i].bev)
+            vacate(&http->connections[i]);
     }
     if (http->look)
         event_free(http->look);

@@ -16,17 +16,17 @@
 /* The `later` beside us: in the same folder, as installed; or in cli/, as built. */
 static int find_later(char path[PATH_MAX], struct later_error *err)
 {
-    static const char *const places[] = { "later", "../cli/later" };
+    static const char *const names[] = { "later", "../cli/later" };
     char self[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
     char *slash;
 
     self[len > 0 ? len : 0] = '\0';
     slash = strrchr(self, '/');
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; slash && i < sizeof names / sizeof *names; i++) {
         int room = (int)(slash - self);
 
-        if (snprintf(path, PATH_MAX, "%.*s/%s", room, self, places[i]) < PATH_MAX &&
+        if (snprintf(path, PATH_MAX, "%.*s/%s", room, self, names[i]) < PATH_MAX &&
             access(path, X_OK) == 0)
             return 0;
     }

@@ -173,7 +173,7 @@ static bool is_payload(const char *value)
 
 static const struct form {
     const char *name;
-    bool (*holds)(const char *value);
+    bool (*accepts)(const char *value);
     const char *why;
 } forms[] = {
     { "queue", is_queue, "queue: the name of a queue" },
@@ -227,14 +227,14 @@ static int add(struct order *order, const char *word)
 static char *keep(struct order *order, const char *bytes, size_t len, const char *more)
 {
     size_t all = len + strlen(more) + 1;
-    char *place = order->room + order->used;
+    char *copy = order->room + order->used;
 
     if (all > sizeof order->room - order->used)
         return NULL;
-    memcpy(place, bytes, len);
-    strcpy(place + len, more);
+    memcpy(copy, bytes, len);
+    strcpy(copy + len, more);
     order->used += all;
-    return place;
+    return copy;
 }
 
 /* One word of the table, `len` long. 0, or a status with *why. */
@@ -255,7 +255,7 @@ static int add_word(struct order *order, const char *word, size_t len, const str
     if (!value && bracket)
         return 0;
     *why = form ? form->why : "no such parameter";
-    if (!value || !form->holds(value))
+    if (!value || !form->accepts(value))
         return 400;
     if (mark == from) /* it may be long, and stays where it is */
         return add(order, value) < 0 ? 400 : 0;

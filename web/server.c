@@ -130,7 +130,7 @@ static const struct {
     bool post;
     bool open; /* no token is asked for */
     void (*answer)(const struct visit *visit);
-} places[] = {
+} routes[] = {
     { "/api/1/login", true, true, answer_login },
     { "/api/1/me", false, false, answer_me },
     { "/api/1/overview", false, false, answer_overview },
@@ -184,10 +184,10 @@ static void take(void *arg, struct evhttp_request *request)
 
     visit.asset = visit.post ? NULL : asset_find(visit.path);
     open = visit.asset != NULL;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (strcmp(places[i].path, visit.path) == 0 && places[i].post == visit.post) {
-            answer = places[i].answer;
-            open = places[i].open;
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (strcmp(routes[i].path, visit.path) == 0 && routes[i].post == visit.post) {
+            answer = routes[i].answer;
+            open = routes[i].open;
         }
     }
     find_who(&visit, request);

@@ -118,22 +118,22 @@ static int look_at_records(struct beside *beside)
 
 /* --- documents --- */
 
-/* Returns 1 where it is in one of the four sets, 0 where not, -1 with *err. */
-static int has_place(struct beside *beside, const char *id)
+/* Returns 1 where it is in one of the four sets that are states, 0 where not, -1 with *err. */
+static int has_state(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     char token[LATER_TOKEN_LEN + 1];
-    int places = 0;
+    int found = 0;
 
     later_inspect_locate(&cmd, beside->keys, id, "");
     reply = cli_call(beside->cli, &cmd, LATER_SCRIPT_LOCATE, beside->err);
     if (!reply)
         return -1;
     for (size_t i = 0; i < 3; i++)
-        places += later_reply_int(later_reply_at(reply, i)) > 0;
+        found += later_reply_int(later_reply_at(reply, i)) > 0;
     later_reply_free(reply);
-    if (places > 0)
+    if (found > 0)
         return 1;
     if (members_token_of(beside->cli, beside->keys, id, token, beside->err) < 0)
         return -1;
@@ -144,16 +144,16 @@ static int has_place(struct beside *beside, const char *id)
 static int look_at_document(void *arg, const char *id, const char *document)
 {
     struct beside *beside = arg;
-    int place = has_place(beside, id);
+    int found = has_state(beside, id);
 
     (void)document;
-    if (place == 0)
-        place = has_place(beside, id);
-    if (place == 0)
-        place = 1 - is_in(beside, LATER_KEY_JOBS, id);
-    if (place == 0)
+    if (found == 0)
+        found = has_state(beside, id);
+    if (found == 0)
+        found = 1 - is_in(beside, LATER_KEY_JOBS, id);
+    if (found == 0)
         check_scan_fault(beside->scan, id, "has a document and is in no set");
-    return place < 0 || place > 1 ? -1 : 0;
+    return found < 0 || found > 1 ? -1 : 0;
 }
 
 /* --- wakes --- */

@@ -201,7 +201,7 @@ static int is_held(struct walk *walk, const char *member)
     struct later_reply *reply;
     int held;
 
-    later_inspect_holds(&cmd, walk->keys, token_of(member).text, member + LATER_TOKEN_LEN + 1);
+    later_inspect_member(&cmd, walk->keys, token_of(member).text, member + LATER_TOKEN_LEN + 1);
     reply = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
     held = reply ? !later_reply_is_nil(reply) : -1;
     later_reply_free(reply);

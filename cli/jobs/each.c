@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In one place after the other. */
+/* In one part after the other. */
 static int act(struct cli *cli, const struct each_verb *verb, const struct whole *whole,
                const char *id, const char *error, char was[EACH_STATE], struct later_error *err)
 {
-    const struct later_keys *places[LATER_WHOLE_MAX];
-    size_t count = whole_places(whole, id, places);
+    const struct later_keys *parts[LATER_WHOLE_MAX];
+    size_t count = whole_parts(whole, id, parts);
     int ok = 0;
 
     was[0] = '\0';
     for (size_t i = 0; ok == 0 && !*was && i < count; i++)
-        ok = verb->fn(cli, places[i], id, error, was, err);
+        ok = verb->fn(cli, parts[i], id, error, was, err);
     return ok;
 }
 

@@ -16,7 +16,7 @@ struct each_verb {
     const char *done;    /* kicked */
     const char *freed;   /* instead, where the job had ended and only its id was taken; or NULL */
     const char *none;    /* before the id of one that is nowhere: "no dead or delayed job" */
-    /* Does it in one place. was gets the state that the job had, "" where it is not there. Returns
+    /* Does it in one part. was gets the state that the job had, "" where it is not there. Returns
      * 0, or -1 with *err. */
     int (*fn)(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,
               char was[EACH_STATE], struct later_error *err);

@@ -112,7 +112,7 @@ struct wanted {
     size_t found; /* the first that holds it; SIZE_MAX: none */
 };
 
-static void take_holds(void *arg, struct later_answer *answer)
+static void take_member(void *arg, struct later_answer *answer)
 {
     struct wanted *wanted = arg;
 
@@ -133,8 +133,8 @@ int members_token_of(struct cli *cli, const struct later_keys *keys, const char 
     for (size_t i = 0; ok == 0 && i < later_reply_count(tokens) / 2; i++) {
         struct later_command cmd = { 0 };
 
-        later_inspect_holds(&cmd, keys, members_token(tokens, i), id);
-        ok = later_call_begin(cli->client, &cmd, LATER_NO_SCRIPT, take_holds, &wanted, err);
+        later_inspect_member(&cmd, keys, members_token(tokens, i), id);
+        ok = later_call_begin(cli->client, &cmd, LATER_NO_SCRIPT, take_member, &wanted, err);
     }
     if (ok == 0)
         ok = later_call_drain(cli->client, 0, err);

@@ -274,15 +274,15 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
 static struct later_reply *look_for(struct cli *cli, const struct whole *whole, const char *id,
                                     struct later_seen *seen, struct later_error *err)
 {
-    const struct later_keys *places[LATER_WHOLE_MAX];
-    size_t count = whole_places(whole, id, places);
+    const struct later_keys *parts[LATER_WHOLE_MAX];
+    size_t count = whole_parts(whole, id, parts);
     struct later_reply *reply = NULL;
 
     for (size_t i = 0; i < count && (i == 0 || !*seen->state); i++) {
         struct later_command cmd = { 0 };
 
         later_reply_free(reply);
-        later_queue_ids(&cmd, LATER_SCRIPT_SHOW, places[i], &id, 1);
+        later_queue_ids(&cmd, LATER_SCRIPT_SHOW, parts[i], &id, 1);
         reply = cli_call(cli, &cmd, LATER_SCRIPT_SHOW, err);
         if (!reply)
             return NULL;

@@ -9,7 +9,7 @@
 #define SCORE_SIZE 32
 
 /* Where jobs are; written when it is another than that of the last one. */
-struct place {
+struct origin {
     later_queue_name whole, part;
     char token[LATER_TOKEN_LEN + 1];
     enum later_key set;
@@ -17,14 +17,14 @@ struct place {
 
 /* What stands before each job's member. */
 struct head {
-    bool moves; /* another place stands before the member */
+    bool moves; /* another origin stands before the member */
     char score[SCORE_SIZE];
     size_t len;
 };
 
 struct spool {
     FILE *file;
-    struct place place;
+    struct origin origin;
     bool has_head; /* one that was read and is the next batch's */
     struct head head;
     struct later_acted jobs[LATER_BATCH_MAX];
@@ -64,18 +64,18 @@ int spool_add(struct spool *spool, const char *whole, const struct chosen *chose
               struct later_error *err)
 {
     struct head head = { .len = chosen->len };
-    struct place place;
+    struct origin origin;
 
-    memset(&place, 0, sizeof place); /* it is compared as bytes */
-    place.set = chosen->set;
-    snprintf(place.whole, sizeof place.whole, "%s", whole);
-    snprintf(place.part, sizeof place.part, "%s", chosen->keys->queue);
-    snprintf(place.token, sizeof place.token, "%s", chosen->token);
+    memset(&origin, 0, sizeof origin); /* it is compared as bytes */
+    origin.set = chosen->set;
+    snprintf(origin.whole, sizeof origin.whole, "%s", whole);
+    snprintf(origin.part, sizeof origin.part, "%s", chosen->keys->queue);
+    snprintf(origin.token, sizeof origin.token, "%s", chosen->token);
     snprintf(head.score, sizeof head.score, "%s", chosen->score);
-    head.moves = memcmp(&place, &spool->place, sizeof place) != 0;
-    spool->place = place;
+    head.moves = memcmp(&origin, &spool->origin, sizeof origin) != 0;
+    spool->origin = origin;
     if (fwrite(&head, sizeof head, 1, spool->file) != 1 ||
-        (head.moves && fwrite(&place, sizeof place, 1, spool->file) != 1) ||
+        (head.moves && fwrite(&origin, sizeof origin, 1, spool->file) != 1) ||
         fwrite(chosen->member, 1, chosen->len, spool->file) != chosen->len)
         return fail(err);
     return 0;
@@ -129,7 +129,7 @@ int spool_next(struct spool *spool, size_t most, struct spool_batch *batch, stru
 
     while ((more = read_head(spool, err)) > 0 && count < most &&
            (count == 0 || (!spool->head.moves && used + spool->head.len <= SPOOL_BYTES))) {
-        if (spool->head.moves && fread(&spool->place, sizeof spool->place, 1, spool->file) != 1)
+        if (spool->head.moves && fread(&spool->origin, sizeof spool->origin, 1, spool->file) != 1)
             return fail(err);
         memcpy(spool->scores[count], spool->head.score, SCORE_SIZE);
         spool->jobs[count].len = spool->head.len;
@@ -145,10 +145,10 @@ int spool_next(struct spool *spool, size_t most, struct spool_batch *batch, stru
         spool->jobs[i].score = spool->scores[i];
         used += spool->jobs[i].len;
     }
-    *batch = (struct spool_batch){ .whole = spool->place.whole,
-                                   .part = spool->place.part,
-                                   .token = spool->place.token,
-                                   .set = spool->place.set,
+    *batch = (struct spool_batch){ .whole = spool->origin.whole,
+                                   .part = spool->origin.part,
+                                   .token = spool->origin.token,
+                                   .set = spool->origin.set,
                                    .jobs = spool->jobs,
                                    .count = count };
     return count > 0;

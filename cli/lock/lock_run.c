@@ -27,7 +27,7 @@
 
 enum loss { HELD, TAKEN_AWAY, CUT_OFF };
 
-struct hold {
+struct run {
     struct cli *cli;
     const struct lock_order *order;
     struct later_redis *redis; /* the client's */
@@ -51,7 +51,7 @@ static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 
 /* What was ignored when we were started (nohup) stays so, for the program too. The mask stays as it
  * is until the end; child_start() clears it for the program. */
-static int catch_signals(struct hold *hold, struct later_error *err)
+static int catch_signals(struct run *run, struct later_error *err)
 {
     struct sigaction before;
     sigset_t set;
@@ -62,162 +62,162 @@ static int catch_signals(struct hold *hold, struct later_error *err)
         if (sigaction(passed_on[i], NULL, &before) < 0 || before.sa_handler != SIG_IGN)
             sigaddset(&set, passed_on[i]);
     }
-    hold->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     sigaddset(&set, SIGTTOU); /* we set the terminal's group, also when it is not ours */
     sigprocmask(SIG_BLOCK, &set, NULL);
-    return hold->signals < 0 ? later_fail(err, LATER_E_SYSTEM, "signalfd: %s", strerror(errno)) : 0;
+    return run->signals < 0 ? later_fail(err, LATER_E_SYSTEM, "signalfd: %s", strerror(errno)) : 0;
 }
 
 /* Gives the terminal to a group, if we have it: else a program that reads it would be stopped. */
-static void give_terminal(const struct hold *hold, pid_t group)
+static void give_terminal(const struct run *run, pid_t group)
 {
-    if (hold->terminal)
+    if (run->terminal)
         tcsetpgrp(STDIN_FILENO, group);
 }
 
 /* The program was stopped by ^Z: so are we, that the shell goes on; and afterwards both do. */
-static void stop_with_it(struct hold *hold)
+static void stop_with_it(struct run *run)
 {
-    if (!hold->terminal || hold->loss != HELD)
+    if (!run->terminal || run->loss != HELD)
         return;
-    give_terminal(hold, getpgrp());
+    give_terminal(run, getpgrp());
     raise(SIGSTOP);
-    give_terminal(hold, hold->pid);
-    child_signal(hold->pid, SIGCONT);
+    give_terminal(run, run->pid);
+    child_signal(run->pid, SIGCONT);
 }
 
-static void reap(struct hold *hold)
+static void reap(struct run *run)
 {
     int status;
 
-    while (hold->pid && !hold->ended && waitpid(hold->pid, &status, WNOHANG | WUNTRACED) > 0) {
+    while (run->pid && !run->ended && waitpid(run->pid, &status, WNOHANG | WUNTRACED) > 0) {
         if (WIFSTOPPED(status)) {
-            stop_with_it(hold);
+            stop_with_it(run);
         } else {
-            hold->status = status;
-            hold->ended = true;
+            run->status = status;
+            run->ended = true;
         }
     }
 }
 
-static void read_signals(struct hold *hold)
+static void read_signals(struct run *run)
 {
     struct signalfd_siginfo info;
 
-    while (read(hold->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+    while (read(run->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGCHLD)
             continue;
-        hold->caught = (int)info.ssi_signo;
-        if (hold->pid && !hold->ended)
-            child_signal(hold->pid, hold->caught);
+        run->caught = (int)info.ssi_signo;
+        if (run->pid && !run->ended)
+            child_signal(run->pid, run->caught);
     }
-    reap(hold);
+    reap(run);
 }
 
 /* --- keeping the lock --- */
 
 /* When the program must be told to end, so that it is over when the ttl is. */
-static double last_moment(const struct hold *hold)
+static double last_moment(const struct run *run)
 {
-    double ttl = hold->order->ttl;
+    double ttl = run->order->ttl;
 
-    return hold->locked.since + ttl - fmin(GRACE, ttl / 6);
+    return run->locked.since + ttl - fmin(GRACE, ttl / 6);
 }
 
-static void lose(struct hold *hold, enum loss how)
+static void lose(struct run *run, enum loss how)
 {
     double now = later_clock();
 
-    if (hold->loss != HELD)
+    if (run->loss != HELD)
         return;
-    hold->loss = how;
-    hold->touch_at = INFINITY;
-    hold->kill_at = how == CUT_OFF ? hold->locked.since + hold->order->ttl : now + GRACE;
-    child_signal(hold->pid, SIGTERM);
-    child_signal(hold->pid, SIGCONT); /* one that is stopped would not hear it */
+    run->loss = how;
+    run->touch_at = INFINITY;
+    run->kill_at = how == CUT_OFF ? run->locked.since + run->order->ttl : now + GRACE;
+    child_signal(run->pid, SIGTERM);
+    child_signal(run->pid, SIGCONT); /* one that is stopped would not hear it */
     if (how == CUT_OFF)
-        cli_say(hold->cli, "%s: lost, since Redis was not reached for %.3g seconds (%s); ending %s",
-                hold->order->name, now - hold->locked.since, hold->why, hold->order->program[0]);
+        cli_say(run->cli, "%s: lost, since Redis was not reached for %.3g seconds (%s); ending %s",
+                run->order->name, now - run->locked.since, run->why, run->order->program[0]);
     else
-        cli_say(hold->cli, "%s: lost, since it was not renewed in time; ending %s",
-                hold->order->name, hold->order->program[0]);
+        cli_say(run->cli, "%s: lost, since it was not renewed in time; ending %s", run->order->name,
+                run->order->program[0]);
 }
 
 static void take_touch(void *arg, struct later_answer *answer)
 {
-    struct hold *hold = arg;
+    struct run *run = arg;
 
     if (answer->outcome != LATER_ANSWERED) {
-        snprintf(hold->why, sizeof hold->why, "%s", answer->text);
-        hold->touch_at = later_clock() + fmin(0.5, hold->order->ttl / 12);
+        snprintf(run->why, sizeof run->why, "%s", answer->text);
+        run->touch_at = later_clock() + fmin(0.5, run->order->ttl / 12);
     } else if (later_lock_still(answer->reply)) {
-        hold->locked.since = hold->sent_at;
-        hold->touch_at = hold->sent_at + hold->order->ttl / 3;
+        run->locked.since = run->sent_at;
+        run->touch_at = run->sent_at + run->order->ttl / 3;
     } else {
-        lose(hold, TAKEN_AWAY);
+        lose(run, TAKEN_AWAY);
     }
 }
 
 /* Renews the lock, connecting first. An answer that comes too late for us is given up. */
-static void touch(struct hold *hold)
+static void touch(struct run *run)
 {
-    const struct lock_order *order = hold->order;
+    const struct lock_order *order = run->order;
     struct later_command cmd = { 0 };
     struct later_error err;
     double now = later_clock();
 
-    if (hold->loss != HELD || now < hold->touch_at)
+    if (run->loss != HELD || now < run->touch_at)
         return;
-    if (later_redis_down(hold->redis) && later_redis_connect(hold->redis, &err) < 0) {
-        snprintf(hold->why, sizeof hold->why, "%.150s", err.text);
-        hold->touch_at = now + fmin(0.5, order->ttl / 12);
+    if (later_redis_down(run->redis) && later_redis_connect(run->redis, &err) < 0) {
+        snprintf(run->why, sizeof run->why, "%.150s", err.text);
+        run->touch_at = now + fmin(0.5, order->ttl / 12);
     }
-    if (!later_redis_up(hold->redis))
+    if (!later_redis_up(run->redis))
         return;
-    later_lock_touch(&cmd, later_call_prefix(hold->cli->client), order->name, hold->token,
+    later_lock_touch(&cmd, later_call_prefix(run->cli->client), order->name, run->token,
                      order->ttl);
-    hold->sent_at = now;
-    hold->touch_at = INFINITY;
-    if (later_redis_send(hold->redis, &cmd, LATER_SCRIPT_LOCK_TOUCH, fmin(2, order->ttl / 6 + 0.1),
-                         take_touch, hold) < 0)
-        hold->touch_at = now + fmin(0.5, order->ttl / 12);
+    run->sent_at = now;
+    run->touch_at = INFINITY;
+    if (later_redis_send(run->redis, &cmd, LATER_SCRIPT_LOCK_TOUCH, fmin(2, order->ttl / 6 + 0.1),
+                         take_touch, run) < 0)
+        run->touch_at = now + fmin(0.5, order->ttl / 12);
 }
 
 /* Sleeps until Redis, a signal or the clock want something. */
-static void rest(struct hold *hold)
+static void rest(struct run *run)
 {
-    bool shaking = !later_redis_up(hold->redis) && !later_redis_down(hold->redis);
-    struct pollfd polled[] = { { .fd = hold->signals, .events = POLLIN },
-                               { .fd = later_redis_fd(hold->redis), .events = POLLIN } };
-    double next = fmin(later_redis_deadline(hold->redis), hold->kill_at), wait;
+    bool shaking = !later_redis_up(run->redis) && !later_redis_down(run->redis);
+    struct pollfd polled[] = { { .fd = run->signals, .events = POLLIN },
+                               { .fd = later_redis_fd(run->redis), .events = POLLIN } };
+    double next = fmin(later_redis_deadline(run->redis), run->kill_at), wait;
 
-    later_redis_flush(hold->redis);
-    if (later_redis_wants_write(hold->redis))
+    later_redis_flush(run->redis);
+    if (later_redis_wants_write(run->redis))
         polled[1].events |= POLLOUT;
-    if (hold->loss == HELD)
-        next = fmin(next, last_moment(hold));
+    if (run->loss == HELD)
+        next = fmin(next, last_moment(run));
     if (!shaking)
-        next = fmin(next, hold->touch_at);
+        next = fmin(next, run->touch_at);
     wait = fmin(fmax(next - later_clock(), 0), 3600);
     if (poll(polled, 2, (int)ceil(wait * 1000)) > 0 && polled[1].revents)
-        later_redis_handle(hold->redis);
-    later_redis_tick(hold->redis);
+        later_redis_handle(run->redis);
+    later_redis_tick(run->redis);
 }
 
-static void watch(struct hold *hold)
+static void watch(struct run *run)
 {
-    while (!hold->ended) {
-        read_signals(hold);
-        if (hold->loss == HELD && later_clock() >= last_moment(hold))
-            lose(hold, CUT_OFF);
-        if (later_clock() >= hold->kill_at) {
-            child_signal(hold->pid, SIGKILL);
-            hold->kill_at = INFINITY;
+    while (!run->ended) {
+        read_signals(run);
+        if (run->loss == HELD && later_clock() >= last_moment(run))
+            lose(run, CUT_OFF);
+        if (later_clock() >= run->kill_at) {
+            child_signal(run->pid, SIGKILL);
+            run->kill_at = INFINITY;
         }
-        if (hold->ended)
+        if (run->ended)
             return;
-        touch(hold);
-        rest(hold);
+        touch(run);
+        rest(run);
     }
 }
 
@@ -232,124 +232,124 @@ static void spell_owner(char *out, size_t room, const struct lock_order *order)
 }
 
 /* Returns LATER_LOCK_YES, LATER_LOCK_NO or -1. */
-static int take(struct hold *hold, struct later_error *err)
+static int take(struct run *run, struct later_error *err)
 {
     char owner[LATER_LOCK_OWNER_MAX + 1];
-    struct later_lock_wish wish = { .name = hold->order->name,
-                                    .token = hold->token,
+    struct later_lock_wish wish = { .name = run->order->name,
+                                    .token = run->token,
                                     .owner = owner,
-                                    .ttl = hold->order->ttl,
-                                    .wait = hold->order->wait,
-                                    .stop = hold->signals };
+                                    .ttl = run->order->ttl,
+                                    .wait = run->order->wait,
+                                    .stop = run->signals };
 
-    spell_owner(owner, sizeof owner, hold->order);
-    later_token(hold->token);
-    return later_lock_wait(hold->cli->client, &wish, &hold->locked, err);
+    spell_owner(owner, sizeof owner, run->order);
+    later_token(run->token);
+    return later_lock_wait(run->cli->client, &wish, &run->locked, err);
 }
 
 /* Gives it back. Returns false where it was not ours any more. */
-static bool give_back(struct hold *hold)
+static bool give_back(struct run *run)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     struct later_error err;
     bool ours = true;
 
-    later_lock_free(&cmd, later_call_prefix(hold->cli->client), hold->order->name, hold->token);
-    reply = cli_call_once(hold->cli, &cmd, LATER_SCRIPT_LOCK_FREE, &err);
+    later_lock_free(&cmd, later_call_prefix(run->cli->client), run->order->name, run->token);
+    reply = cli_call_once(run->cli, &cmd, LATER_SCRIPT_LOCK_FREE, &err);
     if (reply)
         ours = later_lock_still(reply);
     if (reply && ours)
-        lock_call_next(hold->cli, hold->order->name);
+        lock_call_next(run->cli, run->order->name);
     if (!reply)
-        cli_say(hold->cli, "%s: not given back; it ends by itself within %g seconds: %s",
-                hold->order->name, hold->order->ttl, err.text);
+        cli_say(run->cli, "%s: not given back; it ends by itself within %g seconds: %s",
+                run->order->name, run->order->ttl, err.text);
     later_reply_free(reply);
     return ours;
 }
 
-static int start(struct hold *hold, struct later_error *err)
+static int start(struct run *run, struct later_error *err)
 {
     char fence[24];
-    struct child_variable variables[] = { { "LATER_LOCK_NAME", hold->order->name },
+    struct child_variable variables[] = { { "LATER_LOCK_NAME", run->order->name },
                                           { "LATER_LOCK_FENCE", fence },
                                           { NULL, NULL } };
     pid_t pid;
 
-    snprintf(fence, sizeof fence, "%llu", (unsigned long long)hold->locked.fence);
+    snprintf(fence, sizeof fence, "%llu", (unsigned long long)run->locked.fence);
     /* In a pipeline the terminal is the other programs', too. */
-    hold->terminal = isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
-    hold->touch_at = hold->locked.since + hold->order->ttl / 3;
-    pid = child_start(hold->order->program, variables, NULL, 0, err);
+    run->terminal = isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+    run->touch_at = run->locked.since + run->order->ttl / 3;
+    pid = child_start(run->order->program, variables, NULL, 0, err);
     if (pid < 0)
         return -1;
-    hold->pid = pid;
-    give_terminal(hold, pid);
-    if (hold->terminal)
+    run->pid = pid;
+    give_terminal(run, pid);
+    if (run->terminal)
         child_signal(pid, SIGCONT); /* it may have been quicker, and was stopped */
     return 0;
 }
 
 /* The program has ended. */
-static int finish(struct hold *hold)
+static int finish(struct run *run)
 {
-    int number = WIFSIGNALED(hold->status) ? WTERMSIG(hold->status) : 0;
+    int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
 
-    give_terminal(hold, getpgrp());
-    if (hold->loss == CUT_OFF)
+    give_terminal(run, getpgrp());
+    if (run->loss == CUT_OFF)
         return LATER_E_REDIS;
-    if (hold->loss == TAKEN_AWAY)
+    if (run->loss == TAKEN_AWAY)
         return LATER_E_TOKEN;
-    if (!give_back(hold)) {
-        cli_say(hold->cli, "%s: lost before %s ended (%s %d)", hold->order->name,
-                hold->order->program[0], number ? "signal" : "status",
-                number ? number : WEXITSTATUS(hold->status));
+    if (!give_back(run)) {
+        cli_say(run->cli, "%s: lost before %s ended (%s %d)", run->order->name,
+                run->order->program[0], number ? "signal" : "status",
+                number ? number : WEXITSTATUS(run->status));
         return LATER_E_TOKEN;
     }
-    return number ? LOCK_SIGNALLED + number : WEXITSTATUS(hold->status);
+    return number ? LOCK_SIGNALLED + number : WEXITSTATUS(run->status);
 }
 
-static int run(struct hold *hold, struct later_error *err)
+static int run_program(struct run *run, struct later_error *err)
 {
-    int how = take(hold, err);
+    int how = take(run, err);
 
-    read_signals(hold);
+    read_signals(run);
     if (how < 0)
         return -1;
-    if (hold->caught) {
+    if (run->caught) {
         if (how == LATER_LOCK_YES)
-            give_back(hold);
-        return LOCK_SIGNALLED + hold->caught;
+            give_back(run);
+        return LOCK_SIGNALLED + run->caught;
     }
     if (how == LATER_LOCK_NO) {
-        cli_say(hold->cli, "%s: another has it", hold->order->name);
-        return hold->order->busy;
+        cli_say(run->cli, "%s: another has it", run->order->name);
+        return run->order->busy;
     }
-    if (start(hold, err) < 0) {
+    if (start(run, err) < 0) {
         bool missing = err->code == LATER_E_NONE;
 
-        give_back(hold);
+        give_back(run);
         if (missing)
-            cli_say(hold->cli, "%s", err->text);
+            cli_say(run->cli, "%s", err->text);
         return missing ? LOCK_NO_PROGRAM : -1;
     }
-    watch(hold);
-    return finish(hold);
+    watch(run);
+    return finish(run);
 }
 
 int lock_run(struct cli *cli, const struct lock_order *order, struct later_error *err)
 {
-    struct hold hold = {
+    struct run run = {
         .cli = cli, .order = order, .signals = -1, .kill_at = INFINITY, .touch_at = INFINITY
     };
     int status = -1;
 
     if (!cli_client(cli, err))
         return -1;
-    hold.redis = later_call_redis(cli->client);
-    if (catch_signals(&hold, err) == 0)
-        status = run(&hold, err);
-    if (hold.signals >= 0)
-        close(hold.signals);
+    run.redis = later_call_redis(cli->client);
+    if (catch_signals(&run, err) == 0)
+        status = run_program(&run, err);
+    if (run.signals >= 0)
+        close(run.signals);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "output/jsonl.h"
 #include "queue/inspect.h"
 #include "work/take.h"
-#include "work/waker.h"
+#include "work/wake_listener.h"
 #include "whole.h"
 
 #include <math.h>
@@ -39,9 +39,9 @@ struct reserving {
     struct cli *cli;
     struct taker taker;
     struct whole whole;
-    double plan_at;       /* later_clock(): then it is read anew */
-    size_t first;         /* the part to look into first; wakes are its */
-    struct wakers wakers; /* on a Cluster, for several parts; else there are none */
+    double plan_at;                /* later_clock(): then it is read anew */
+    size_t first;                  /* the part to look into first; wakes are its */
+    struct wake_listener listener; /* on a Cluster, for several parts; else there are none */
     struct table table;
     uint64_t limit;
     uint64_t count;
@@ -110,7 +110,7 @@ static int take(struct reserving *reserving, struct later_error *err)
 
         if (count < 0)
             return -1;
-        wakers_follow(&reserving->wakers, part);
+        wake_listener_follow(&reserving->listener, part);
         sum += count;
     }
     return sum;
@@ -184,15 +184,15 @@ static int wait_in_redis(struct reserving *reserving, double seconds, struct lat
 
 /* Waits until something comes on a connection, whatever it is. Returns the part that has a wake, or
  * the number of parts. */
-static size_t poll_wakers(struct reserving *reserving, double seconds)
+static size_t poll_listener(struct reserving *reserving, double seconds)
 {
-    struct wakers *wakers = &reserving->wakers;
-    struct pollfd polled[WAKERS_MAX];
-    size_t count = wakers_poll(wakers, polled), part = 0;
+    struct wake_listener *listener = &reserving->listener;
+    struct pollfd polled[WAKE_LISTENER_MAX];
+    size_t count = wake_listener_poll(listener, polled), part = 0;
 
     if (poll(polled, count, (int)ceil(fmax(0, seconds) * 1000)) >= 0)
-        wakers_handle(wakers, polled);
-    while (part < reserving->whole.count && !wakers->woken[part])
+        wake_listener_handle(listener, polled);
+    while (part < reserving->whole.count && !listener->woken[part])
         part++;
     return part;
 }
@@ -200,17 +200,17 @@ static size_t poll_wakers(struct reserving *reserving, double seconds)
 /* A BLPOP for each part, on a connection of its own. Returns as wait_for_wake(). */
 static int wait_in_all(struct reserving *reserving, double seconds, struct later_error *err)
 {
-    struct wakers *wakers = &reserving->wakers;
+    struct wake_listener *listener = &reserving->listener;
     size_t count = reserving->whole.count, part = count;
     double until = later_clock() + seconds;
 
-    while (wakers->queue_count < count) {
-        if (wakers_add(wakers, &reserving->whole.parts[wakers->queue_count], err) < 0)
+    while (listener->queue_count < count) {
+        if (wake_listener_add(listener, &reserving->whole.parts[listener->queue_count], err) < 0)
             return -1;
     }
     while (part == count && later_clock() < until && !caught) {
-        wakers_wait(wakers);
-        part = poll_wakers(reserving, until - later_clock());
+        wake_listener_wait(listener);
+        part = poll_listener(reserving, until - later_clock());
     }
     if (part == count)
         return 0;
@@ -267,8 +267,8 @@ static int reserve(struct reserving *reserving, double wait, struct later_error 
     if (wait > 0)
         catch_signals();
     ok = take_until(reserving, later_clock() + wait, err);
-    wakers_stop(&reserving->wakers);
-    wakers_close(&reserving->wakers);
+    wake_listener_stop(&reserving->listener);
+    wake_listener_close(&reserving->listener);
     table_end(&reserving->table);
     if (caught) {
         signal(caught, SIG_DFL);
@@ -292,7 +292,7 @@ static size_t choose_first(const struct whole *whole)
 static int run(struct cli *cli, struct later_error *err)
 {
     struct reserving reserving = { .cli = cli,
-                                   .wakers.cli = cli,
+                                   .listener.cli = cli,
                                    .plan_at = later_clock() + PLAN_AGE };
     double wait = 0, lease = TAKE_LEASE;
     int64_t limit = 1;

@@ -34,20 +34,20 @@ static void tell(const struct cli *cli, enum later_verb verb, const char *id)
     jsonl_end(&json);
 }
 
-/* Asks one place after the other whether it is there; LOST is what all of them must say. */
+/* Asks one part after the other whether it is there; LOST is what all of them must say. */
 static int settle_somewhere(struct cli *cli, enum later_verb verb, double lease,
                             const struct later_settlement *settlement, struct later_error *err)
 {
-    const struct later_keys *places[LATER_WHOLE_MAX];
+    const struct later_keys *parts[LATER_WHOLE_MAX];
     struct whole whole;
     size_t count;
     int result = LATER_E_TOKEN;
 
     if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
         return -1;
-    count = whole_places(&whole, settlement->id, places);
+    count = whole_parts(&whole, settlement->id, parts);
     for (size_t i = 0; i < count && result == LATER_E_TOKEN; i++)
-        result = take_settle(cli, places[i], verb, lease, settlement, err);
+        result = take_settle(cli, parts[i], verb, lease, settlement, err);
     return result;
 }
 

@@ -21,26 +21,26 @@ static int read_options(struct work *work, struct later_error *err)
     if (cli_number(cli, "parallel", 1, PARALLEL_MAX, &parallel, err) < 0 ||
         cli_number(cli, "count", 1, INT64_MAX, &work->left, err) < 0 ||
         cli_duration(cli, "lease", &lease, err) < 0 ||
-        cli_duration(cli, "timeout", &work->seating.timeout, err) < 0)
+        cli_duration(cli, "timeout", &work->shared.timeout, err) < 0)
         return -1;
     if (work->until_empty && work->left > 0)
         return later_fail(err, LATER_E_USAGE, "--until-empty and --count: only one of them");
     if (lease < 1 || lease > 604800)
         return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
-    if (args_text(&cli->args, "timeout") && work->seating.timeout <= 0)
+    if (args_text(&cli->args, "timeout") && work->shared.timeout <= 0)
         return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
     if (cli->args.count > WORK_QUEUES_MAX)
         return later_fail(err, LATER_E_USAGE, "more than %d queues", WORK_QUEUES_MAX);
-    work->seat_count = (size_t)parallel;
-    work->seating.program = cli->args.program;
+    work->runner_count = (size_t)parallel;
+    work->shared.program = cli->args.program;
     return taker_begin(&work->taker, cli, lease, err);
 }
 
 /* Everything that must be there before the first job is taken; Redis too. */
 static int prepare(struct work *work, struct later_error *err)
 {
-    work->seats = calloc(work->seat_count, sizeof *work->seats);
-    if (!work->seats)
+    work->runners = calloc(work->runner_count, sizeof *work->runners);
+    if (!work->runners)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (work_find_queues(work, err) < 0 || work_catch_signals(work, err) < 0 ||
         work_promote(work, err) < 0)
@@ -52,9 +52,9 @@ static int prepare(struct work *work, struct later_error *err)
 
 static int finish(struct work *work, struct later_error *err)
 {
-    size_t open = work_count(work, SEAT_ENDED);
+    size_t open = work_count(work, RUNNER_ENDED);
 
-    wakers_stop(&work->wakers);
+    wake_listener_stop(&work->listener);
     if (work->broken)
         *err = work->failure;
     if (open > 0)
@@ -72,20 +72,20 @@ static int run(struct cli *cli, struct later_error *err)
 
     if (!work)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    work->cli = work->wakers.cli = cli;
+    work->cli = work->listener.cli = cli;
     work->signals = -1;
     work->more = true;
-    work->seating.cli = cli;
-    work->seating.taker = &work->taker;
+    work->shared.cli = cli;
+    work->shared.taker = &work->taker;
     if (read_options(work, err) == 0 && prepare(work, err) == 0) {
         work_loop(work);
         status = finish(work, err);
     }
     if (work->signals >= 0)
         close(work->signals);
-    wakers_close(&work->wakers);
+    wake_listener_close(&work->listener);
     taker_end(&work->taker);
-    free(work->seats);
+    free(work->runners);
     free(work);
     return status;
 }

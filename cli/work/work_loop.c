@@ -16,25 +16,25 @@
 
 static void reap(struct work *work)
 {
-    for (size_t i = 0; i < work->seat_count; i++) {
-        struct seat *seat = &work->seats[i];
+    for (size_t i = 0; i < work->runner_count; i++) {
+        struct runner *runner = &work->runners[i];
 
-        if (seat->state == SEAT_RUNNING && waitpid(seat->pid, &seat->status, WNOHANG) > 0)
-            seat->state = SEAT_ENDED;
+        if (runner->state == RUNNER_RUNNING && waitpid(runner->pid, &runner->status, WNOHANG) > 0)
+            runner->state = RUNNER_ENDED;
     }
 }
 
 static void take_stop(struct work *work)
 {
-    size_t running = work_count(work, SEAT_RUNNING);
+    size_t running = work_count(work, RUNNER_RUNNING);
 
     work->stop++;
     if (work->stop == 1 && running > 0)
         cli_say(work->cli, "stopping: %zu still running; once more returns them", running);
-    for (size_t i = 0; i < work->seat_count && work->stop > 1; i++) {
-        seat_stop(&work->seats[i], SEAT_INTERRUPTED);
+    for (size_t i = 0; i < work->runner_count && work->stop > 1; i++) {
+        runner_stop(&work->runners[i], RUNNER_INTERRUPTED);
         if (work->stop > 2) /* a third one does not wait for the grace */
-            work->seats[i].kill_at = 0;
+            work->runners[i].kill_at = 0;
     }
 }
 
@@ -72,20 +72,20 @@ static void settle(struct work *work)
 {
     struct later_error err;
 
-    for (size_t i = 0; i < work->seat_count && !work_redis_is_away(work); i++) {
-        struct seat *seat = &work->seats[i];
+    for (size_t i = 0; i < work->runner_count && !work_redis_is_away(work); i++) {
+        struct runner *runner = &work->runners[i];
 
-        if (seat->state != SEAT_ENDED)
+        if (runner->state != RUNNER_ENDED)
             continue;
-        if (seat_settle(seat, &work->seating, &err) == 0) {
+        if (runner_settle(runner, &work->shared, &err) == 0) {
             work->retry_at = 0;
-            work->more = true; /* for the seat that is free now */
+            work->more = true; /* for the runner that is free now */
             continue;
         }
         work_note_failure(work, &err);
         if (err.code != LATER_E_REDIS) {
-            cli_say(work->cli, "%s: not settled; it comes back when its lease ends", seat->id);
-            seat->state = SEAT_FREE;
+            cli_say(work->cli, "%s: not settled; it comes back when its lease ends", runner->id);
+            runner->state = RUNNER_FREE;
         }
     }
 }
@@ -95,12 +95,12 @@ static void watch_seats(struct work *work)
     struct later_error err;
     double now = later_clock();
 
-    for (size_t i = 0; i < work->seat_count; i++) {
-        struct seat *seat = &work->seats[i];
+    for (size_t i = 0; i < work->runner_count; i++) {
+        struct runner *runner = &work->runners[i];
 
-        seat_tick(seat, now);
-        if (seat->state == SEAT_RUNNING && now >= seat->touch_at && !work_redis_is_away(work) &&
-            seat_renew(seat, &work->seating, &err) < 0)
+        runner_tick(runner, now);
+        if (runner->state == RUNNER_RUNNING && now >= runner->touch_at &&
+            !work_redis_is_away(work) && runner_renew(runner, &work->shared, &err) < 0)
             work_note_failure(work, &err);
     }
 }
@@ -108,9 +108,9 @@ static void watch_seats(struct work *work)
 /* Is there nothing left to do? */
 static bool finished(struct work *work)
 {
-    if (work_count(work, SEAT_RUNNING) > 0)
+    if (work_count(work, RUNNER_RUNNING) > 0)
         return false;
-    if (work_count(work, SEAT_ENDED) > 0) { /* Redis is away: for a lease at most */
+    if (work_count(work, RUNNER_ENDED) > 0) { /* Redis is away: for a lease at most */
         if (!work->stop && !work->broken)
             return false;
         if (work->give_up_at <= 0)
@@ -124,7 +124,7 @@ static bool finished(struct work *work)
 static bool must_take(const struct work *work)
 {
     return work_wanted(work) > 0 && !work_redis_is_away(work) &&
-           (work->more || wakers_hold(&work->wakers) || later_clock() >= work->look_at);
+           (work->more || wake_listener_have(&work->listener) || later_clock() >= work->look_at);
 }
 
 /* Seconds until the loop has something to do by the clock. */
@@ -135,23 +135,23 @@ static double rest(const struct work *work)
 
     if (must_take(work))
         return 0;
-    for (size_t i = 0; i < work->seat_count; i++)
-        next = fmin(next, seat_next(&work->seats[i], away));
+    for (size_t i = 0; i < work->runner_count; i++)
+        next = fmin(next, runner_next(&work->runners[i], away));
     if (away)
         next = fmin(next, work->retry_at);
     else if (work_wanted(work) > 0)
         next = fmin(next, work->look_at);
-    return fmax(0, fmin(next, wakers_deadline(&work->wakers)) - now);
+    return fmax(0, fmin(next, wake_listener_deadline(&work->listener)) - now);
 }
 
 static void sleep_until_needed(struct work *work)
 {
-    struct pollfd polled[1 + WAKERS_MAX] = { { .fd = work->signals, .events = POLLIN } };
-    size_t count = wakers_poll(&work->wakers, polled + 1);
+    struct pollfd polled[1 + WAKE_LISTENER_MAX] = { { .fd = work->signals, .events = POLLIN } };
+    size_t count = wake_listener_poll(&work->listener, polled + 1);
 
     if (poll(polled, 1 + count, (int)ceil(rest(work) * 1000)) < 0)
         return; /* the signal is in the signalfd */
-    wakers_handle(&work->wakers, polled + 1);
+    wake_listener_handle(&work->listener, polled + 1);
 }
 
 void work_loop(struct work *work)
@@ -163,11 +163,11 @@ void work_loop(struct work *work)
         if (must_take(work))
             work_take(work);
         if (work_wanted(work) == 0)
-            wakers_put_back(&work->wakers); /* not reached: the seats are full */
+            wake_listener_put_back(&work->listener); /* not reached: the runners are full */
         if (finished(work))
             return;
         if (work_wanted(work) > 0 && !work_redis_is_away(work))
-            wakers_wait(&work->wakers);
+            wake_listener_wait(&work->listener);
         sleep_until_needed(work);
     }
 }

@@ -38,7 +38,7 @@ static int add_queue(struct work *work, size_t word, const struct later_keys *ke
         return later_fail(err, LATER_E_USAGE, "more than %d queues, with their shards",
                           WORK_QUEUES_MAX);
     work->queues[work->queue_count] = (struct work_queue){ .keys = *keys, .word = word };
-    if (wakers_add(&work->wakers, &work->queues[work->queue_count].keys, err) < 0)
+    if (wake_listener_add(&work->listener, &work->queues[work->queue_count].keys, err) < 0)
         return -1;
     work->queue_count++;
     return 0;

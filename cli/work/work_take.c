@@ -8,22 +8,22 @@
 
 #define RETRY_WAIT 1.0 /* seconds, where Redis is away */
 
-/* --- seats --- */
+/* --- runners --- */
 
-size_t work_count(const struct work *work, enum seat_state state)
+size_t work_count(const struct work *work, enum runner_state state)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < work->seat_count; i++)
-        count += work->seats[i].state == state;
+    for (size_t i = 0; i < work->runner_count; i++)
+        count += work->runners[i].state == state;
     return count;
 }
 
-static struct seat *free_seat(struct work *work)
+static struct runner *free_seat(struct work *work)
 {
-    for (size_t i = 0; i < work->seat_count; i++) {
-        if (work->seats[i].state == SEAT_FREE)
-            return &work->seats[i];
+    for (size_t i = 0; i < work->runner_count; i++) {
+        if (work->runners[i].state == RUNNER_FREE)
+            return &work->runners[i];
     }
     return NULL;
 }
@@ -31,13 +31,13 @@ static struct seat *free_seat(struct work *work)
 /* How many jobs may be begun now. */
 size_t work_wanted(const struct work *work)
 {
-    size_t free_seats = work_count(work, SEAT_FREE);
+    size_t free_runners = work_count(work, RUNNER_FREE);
 
     if (work->stop || work->broken)
         return 0;
-    if (work->left >= 0 && (uint64_t)work->left < free_seats)
+    if (work->left >= 0 && (uint64_t)work->left < free_runners)
         return (size_t)work->left;
-    return free_seats;
+    return free_runners;
 }
 
 /* Redis failed. If it is only away, everything is tried again; else this is the end. */
@@ -74,13 +74,13 @@ static void give_back(struct work *work, const struct later_keys *keys, const ch
 static void begin(struct work *work, const struct later_keys *keys, const char *token,
                   const struct later_reserved *job, double now)
 {
-    struct seat *seat = free_seat(work);
+    struct runner *runner = free_seat(work);
     struct later_document doc;
     struct later_policy policy;
     struct later_error err;
     bool runs = false;
 
-    if (work->broken || !seat) {
+    if (work->broken || !runner) {
         give_back(work, keys, token, job);
         return;
     }
@@ -90,7 +90,7 @@ static void begin(struct work *work, const struct later_keys *keys, const char *
     }
     if (!runs)
         return;
-    if (seat_begin(seat, &work->seating, keys, token, job, &doc, &policy, &err) < 0) {
+    if (runner_begin(runner, &work->shared, keys, token, job, &doc, &policy, &err) < 0) {
         give_back(work, keys, token, job);
         work_note_failure(work, &err);
         return;
@@ -99,7 +99,7 @@ static void begin(struct work *work, const struct later_keys *keys, const char *
         work->left--;
 }
 
-/* Takes from one for all seats that are free. Returns how many jobs came, -1 with *err. */
+/* Takes from one for all runners that are free. Returns how many jobs came, -1 with *err. */
 static int take_from(struct work *work, size_t queue, struct later_error *err)
 {
     const struct later_keys *keys = &work->queues[queue].keys;
@@ -112,7 +112,7 @@ static int take_from(struct work *work, size_t queue, struct later_error *err)
     reply = take_jobs(&work->taker, keys, limit, token, err);
     if (!reply)
         return -1;
-    wakers_follow(&work->wakers, queue);
+    wake_listener_follow(&work->listener, queue);
     count = later_queue_reserved_count(reply);
     now = later_queue_reserved_now(reply);
     for (size_t i = 0; i < count; i++) {
@@ -139,7 +139,7 @@ int work_promote(struct work *work, struct later_error *err)
     return 0;
 }
 
-/* From a queue and its shards, while seats are free. Returns as take_from(). */
+/* From a queue and its shards, while runners are free. Returns as take_from(). */
 static int take_from_whole(struct work *work, size_t word, struct later_error *err)
 {
     size_t queues[WORK_QUEUES_MAX];
@@ -172,7 +172,7 @@ static int take_round(struct work *work, struct later_error *err)
     return sum;
 }
 
-/* Takes until the seats are full or nothing more comes. */
+/* Takes until the runners are full or nothing more comes. */
 void work_take(struct work *work)
 {
     struct later_error err;

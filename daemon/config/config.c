@@ -44,14 +44,14 @@ static int parse_fault(const struct config_scan *scan, const config_t *tree,
                        struct later_error *err)
 {
     int line = config_error_line(tree);
-    struct config_place place = config_scan_place(scan, line > 0 ? (unsigned)line : 1);
+    struct config_location location = config_scan_location(scan, line > 0 ? (unsigned)line : 1);
     const char *remedy = "";
 
     if (strstr(config_error_text(tree), "duplicate"))
         remedy = "; give it once";
     else if (strstr(config_error_text(tree), "syntax"))
         remedy = "; NAME = VALUE; with strings in quotes and every bracket closed";
-    return later_fail(err, LATER_E_CONFIG, "%s:%u: %s%s", place.file, place.line,
+    return later_fail(err, LATER_E_CONFIG, "%s:%u: %s%s", location.file, location.line,
                       config_error_text(tree), remedy);
 }
 
@@ -126,8 +126,8 @@ static int load_all(struct config_draft *draft, const char *path, struct later_e
 {
     const char *file = path ? path : CONFIG_FILE;
 
-    draft->places = calloc(config_table_count, sizeof *draft->places);
-    if (!draft->places || config_preset(CONFIG_TOP, draft) < 0)
+    draft->locations = calloc(config_table_count, sizeof *draft->locations);
+    if (!draft->locations || config_preset(CONFIG_TOP, draft) < 0)
         return no_memory(err);
     if ((path ||
          (!draft->alone && (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)))) &&
@@ -150,7 +150,7 @@ static struct config *finish_draft(struct config_draft *draft, int result, struc
     if (!config)
         free_members(&draft->config);
     free(draft->queues);
-    free(draft->places);
+    free(draft->locations);
     free(draft->origin);
     config_scan_free(draft->scan);
     return config;

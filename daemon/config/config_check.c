@@ -150,27 +150,27 @@ const char *config_check_plugin(const char *name)
 }
 
 /* Where an option was set. */
-static const struct config_place *place(const struct config_draft *draft, const char *path)
+static const struct config_location *location_of(const struct config_draft *draft, const char *path)
 {
-    return &draft->places[config_row_find(path) - config_table];
+    return &draft->locations[config_row_find(path) - config_table];
 }
 
 static int check_pools(const struct config_draft *draft, struct later_error *err)
 {
     static const char *const plain[] = { "workers", "queues" };
 
-    for (size_t i = 0; i < 2 && place(draft, "pools")->file; i++) {
-        const struct config_place *other = place(draft, plain[i]);
+    for (size_t i = 0; i < 2 && location_of(draft, "pools")->file; i++) {
+        const struct config_location *other = location_of(draft, plain[i]);
 
         if (other->file)
-            return config_text_fault(place(draft, "pools"), "pools", err,
+            return config_text_fault(location_of(draft, "pools"), "pools", err,
                                      "given beside %s (%s:%u); one or the other", plain[i],
                                      other->file, other->line);
     }
     return 0;
 }
 
-static int check_backoff(const struct later_backoff *backoff, const struct config_place *where,
+static int check_backoff(const struct later_backoff *backoff, const struct config_location *where,
                          const char *path, struct later_error *err)
 {
     char base[32], max[32];
@@ -185,12 +185,12 @@ static int check_backoff(const struct later_backoff *backoff, const struct confi
 
 static int check_backoffs(const struct config_draft *draft, struct later_error *err)
 {
-    const char *path = place(draft, "retry.base")->file ? "retry.base" : "retry.max";
+    const char *path = location_of(draft, "retry.base")->file ? "retry.base" : "retry.max";
 
-    if (check_backoff(&draft->config.backoff, place(draft, path), path, err) < 0)
+    if (check_backoff(&draft->config.backoff, location_of(draft, path), path, err) < 0)
         return -1;
     for (uint32_t i = 0; i < draft->config.type_count; i++) {
-        if (check_backoff(&draft->config.types[i].backoff, &draft->origin[i].place, "types.base",
+        if (check_backoff(&draft->config.types[i].backoff, &draft->origin[i].location, "types.base",
                           err) < 0)
             return -1;
     }
@@ -207,17 +207,18 @@ static int check_password_file(const struct config_draft *draft, struct later_er
         return 0;
     fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 || fstat(fd, &st) < 0) {
-        int result =
-            config_text_fault(place(draft, path), path, err, "%.200s: %s", file, strerror(errno));
+        int result = config_text_fault(location_of(draft, path), path, err, "%.200s: %s", file,
+                                       strerror(errno));
         if (fd >= 0)
             close(fd);
         return result;
     }
     close(fd);
     if (!S_ISREG(st.st_mode))
-        return config_text_fault(place(draft, path), path, err, "%.200s: not a regular file", file);
+        return config_text_fault(location_of(draft, path), path, err, "%.200s: not a regular file",
+                                 file);
     if (st.st_mode & S_IRWXO)
-        return config_text_fault(place(draft, path), path, err,
+        return config_text_fault(location_of(draft, path), path, err,
                                  "%.200s: others may read or change it (mode %04o); chmod o-rwx it",
                                  file, (unsigned)st.st_mode & 07777U);
     return 0;
@@ -232,9 +233,11 @@ static int check_plugin_dir(const struct config_draft *draft, struct later_error
     if (strcmp(dir, config_row_find(path)->text) == 0)
         return 0;
     if (stat(dir, &st) < 0)
-        return config_text_fault(place(draft, path), path, err, "%.200s: %s", dir, strerror(errno));
+        return config_text_fault(location_of(draft, path), path, err, "%.200s: %s", dir,
+                                 strerror(errno));
     if (!S_ISDIR(st.st_mode))
-        return config_text_fault(place(draft, path), path, err, "%.200s: not a directory", dir);
+        return config_text_fault(location_of(draft, path), path, err, "%.200s: not a directory",
+                                 dir);
     return 0;
 }
 
@@ -244,7 +247,7 @@ static int check_state_dir(const struct config_draft *draft, struct later_error 
 
     if (strcmp(draft->config.redis.url, "embedded") != 0 || strlen(draft->config.state_dir) <= max)
         return 0;
-    return config_text_fault(place(draft, "state_dir"), "state_dir", err,
+    return config_text_fault(location_of(draft, "state_dir"), "state_dir", err,
                              "too long for the path of the embedded server's socket; at most %zu "
                              "bytes",
                              max);

@@ -20,9 +20,9 @@ static int fault(struct config_reader *in, const config_setting_t *element, cons
                  const char *what)
 {
     const config_setting_t *setting = config_setting_get_member(element, strrchr(member, '.') + 1);
-    struct config_place place = config_read_place(in, setting ? setting : element);
+    struct config_location location = config_read_location(in, setting ? setting : element);
 
-    return config_text_fault(&place, member, in->err, "%s", what);
+    return config_text_fault(&location, member, in->err, "%s", what);
 }
 
 static void free_cron(struct config_cron *cron)
@@ -110,11 +110,11 @@ static int check(struct config_reader *in, const config_setting_t *element,
 /* --- the list --- */
 
 /* Puts an entry where it belongs: over one of the same name from an earlier file, or at the end. */
-static int place_cron(struct config_reader *in, const config_setting_t *element,
-                      struct config_cron *cron)
+static int add_cron(struct config_reader *in, const config_setting_t *element,
+                    struct config_cron *cron)
 {
     struct config *config = &in->draft->config;
-    struct config_place place = config_read_place(in, element);
+    struct config_location location = config_read_location(in, element);
     uint32_t i = 0;
 
     while (i < config->cron_count && strcmp(config->crons[i].name, cron->name) != 0)
@@ -126,8 +126,8 @@ static int place_cron(struct config_reader *in, const config_setting_t *element,
     if (i < config->cron_count)
         free_cron(&config->crons[i]);
     cron->round = in->draft->round;
-    cron->file = place.file;
-    cron->line = place.line;
+    cron->file = location.file;
+    cron->line = location.line;
     config->crons[i] = *cron;
     config->cron_count += i == config->cron_count;
     return 0;
@@ -147,7 +147,7 @@ static int read_cron(struct config_reader *in, config_setting_t *list, int i)
     if (!cron.queue[0])
         strcpy(cron.queue, "default");
     if (result == 0 && (check(in, element, &cron) < 0 || define(in, element, &cron) < 0 ||
-                        place_cron(in, element, &cron) < 0))
+                        add_cron(in, element, &cron) < 0))
         result = -1;
     if (result < 0)
         free_cron(&cron);
@@ -180,11 +180,11 @@ int config_cron_finish(struct config *config, struct later_error *err)
 {
     for (uint32_t i = 0; i < config->cron_count; i++) {
         struct config_cron *cron = &config->crons[i];
-        struct config_place place = { cron->file, cron->line };
+        struct config_location location = { cron->file, cron->line };
         uint32_t shards;
 
         if (!config_serves(config, cron->queue, &shards))
-            return config_text_fault(&place, "cron.queue", err,
+            return config_text_fault(&location, "cron.queue", err,
                                      "queue %s is not served here, so nobody would fire %s; name "
                                      "it in queues as well",
                                      cron->queue, cron->name);

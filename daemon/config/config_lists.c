@@ -19,23 +19,24 @@ static int no_memory(struct config_reader *in)
 static int fault(struct config_reader *in, const config_setting_t *setting, const char *path,
                  const char *what)
 {
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
 
-    return config_text_fault(&place, path, in->err, "%s", what);
+    return config_text_fault(&location, path, in->err, "%s", what);
 }
 
 int config_lists_check(struct config_reader *in, const config_setting_t *setting, const char *path,
                        int min, int max, bool arrays)
 {
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
     int length = config_setting_is_aggregate(setting) ? config_setting_length(setting) : 0;
 
     if (!config_setting_is_list(setting) && !(arrays && config_setting_is_array(setting)))
         return config_read_mismatch(in, setting, path, "a list ( ... )");
     if (length < min)
-        return config_text_fault(&place, path, in->err, "empty; at least one, or leave it out");
+        return config_text_fault(&location, path, in->err, "empty; at least one, or leave it out");
     if (length > max)
-        return config_text_fault(&place, path, in->err, "%d are too many; at most %d", length, max);
+        return config_text_fault(&location, path, in->err, "%d are too many; at most %d", length,
+                                 max);
     return 0;
 }
 
@@ -86,14 +87,14 @@ static int check_queue(struct config_reader *in, const config_setting_t *list, i
 static int check_room(struct config_reader *in, const config_setting_t *list,
                       const struct config_queue *queues, int count)
 {
-    struct config_place place = config_read_place(in, list);
+    struct config_location location = config_read_location(in, list);
     uint32_t sum = 0;
 
     for (int i = 0; i < count; i++)
         sum += 1 + (queues[i].shards > 1 ? queues[i].shards : 0);
     if (sum <= CONFIG_QUEUES_MAX)
         return 0;
-    return config_text_fault(&place, "queues", in->err,
+    return config_text_fault(&location, "queues", in->err,
                              "%u with all shards; at most %d queues and shards in a pool",
                              (unsigned)sum, CONFIG_QUEUES_MAX);
 }
@@ -210,8 +211,8 @@ static int read_pools(struct config_reader *in, config_setting_t *list,
 
 /* Puts a row of `types` where it belongs: over one of the same name from an earlier file, or at
  * the end. There is room. */
-static int place_type(struct config_reader *in, const config_setting_t *element,
-                      const struct config_type *type)
+static int add_type(struct config_reader *in, const config_setting_t *element,
+                    const struct config_type *type)
 {
     struct config_draft *draft = in->draft;
     struct config *config = &draft->config;
@@ -225,7 +226,7 @@ static int place_type(struct config_reader *in, const config_setting_t *element,
     if (i == TYPES_MAX)
         return fault(in, element, "types", "too many entries; at most 1000 in all files");
     config->types[i] = *type;
-    draft->origin[i].place = config_read_place(in, element);
+    draft->origin[i].location = config_read_location(in, element);
     draft->origin[i].round = draft->round;
     config->type_count += i == config->type_count;
     return 0;
@@ -243,7 +244,7 @@ static int read_type(struct config_reader *in, config_setting_t *list, int i)
         (type.backoff.base >= 0 || type.backoff.max >= 0 || type.backoff.jitter >= 0))
         return fault(in, element, "types.backoff",
                      "given beside base, max or jitter; a list needs none of them");
-    return place_type(in, element, &type);
+    return add_type(in, element, &type);
 }
 
 /* Adds to the rows of earlier files. */

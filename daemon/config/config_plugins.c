@@ -25,9 +25,9 @@ struct branch {
 static int fault(struct config_reader *in, const config_setting_t *setting, const char *path,
                  const char *what)
 {
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
 
-    return config_text_fault(&place, path, in->err, "%s", what);
+    return config_text_fault(&location, path, in->err, "%s", what);
 }
 
 void config_plugins_free_load(char **load)
@@ -39,17 +39,17 @@ void config_plugins_free_load(char **load)
 
 static int read_name(struct config_reader *in, const config_setting_t *element, char **load, int i)
 {
-    struct config_place place = config_read_place(in, element);
+    struct config_location location = config_read_location(in, element);
     const char *name = config_setting_get_string(element), *why;
 
     if (!name)
         return config_read_mismatch(in, element, "plugins.load", "a plugin's name, a string,");
     why = config_check_plugin(name);
     if (why)
-        return config_text_fault(&place, "plugins.load", in->err, "\"%.100s\": %s", name, why);
+        return config_text_fault(&location, "plugins.load", in->err, "\"%.100s\": %s", name, why);
     for (int k = 0; k < i; k++) {
         if (strcmp(load[k], name) == 0)
-            return config_text_fault(&place, "plugins.load", in->err,
+            return config_text_fault(&location, "plugins.load", in->err,
                                      "\"%s\" is there twice; once is enough", name);
     }
     load[i] = strdup(name);
@@ -160,7 +160,7 @@ static int add_leaf(struct config_reader *in, const config_setting_t *setting,
                     const struct branch *branch, const char *path)
 {
     struct config *config = &in->draft->config;
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
     struct config_leaf *leaf, *grown;
     const char *value;
     char number[32];
@@ -178,8 +178,8 @@ static int add_leaf(struct config_reader *in, const config_setting_t *setting,
     leaf->plugin = strdup(branch->plugin);
     leaf->key = strdup(branch->key);
     leaf->value = strdup(value);
-    leaf->file = strdup(place.file);
-    leaf->line = place.line;
+    leaf->file = strdup(location.file);
+    leaf->line = location.line;
     if (!leaf->plugin || !leaf->key || !leaf->value || !leaf->file)
         return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
     return 0;
@@ -236,11 +236,11 @@ int config_plugins_read_config(struct config_reader *in, config_setting_t *setti
     for (int i = 0; i < config_setting_length(setting); i++) {
         config_setting_t *plugin = config_setting_get_elem(setting, (unsigned)i);
         struct branch branch = { .plugin = config_setting_name(plugin) };
-        struct config_place place = config_read_place(in, plugin);
+        struct config_location location = config_read_location(in, plugin);
         const char *why = config_check_plugin(branch.plugin);
 
         if (why)
-            return config_text_fault(&place, row->path, in->err, "\"%.100s\": %s", branch.plugin,
+            return config_text_fault(&location, row->path, in->err, "\"%.100s\": %s", branch.plugin,
                                      why);
         if (!config_setting_is_group(plugin))
             return config_read_mismatch(in, plugin, row->path, "a plugin's group { ... }");

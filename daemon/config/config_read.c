@@ -1,4 +1,4 @@
-/* config_read.c: one setting into one place, by its row. */
+/* config_read.c: one setting into the member that its row names. */
 #include "config/config_read.h"
 
 #include "config/config_lists.h"
@@ -11,13 +11,13 @@
 
 #define PATH_MAX_LEN 160
 
-struct config_place config_read_place(const struct config_reader *in,
-                                      const config_setting_t *setting)
+struct config_location config_read_location(const struct config_reader *in,
+                                            const config_setting_t *setting)
 {
     /* the root has no line of its own */
     unsigned line = config_setting_source_line(setting);
 
-    return config_scan_place(in->draft->scan, line > 0 ? line : 1);
+    return config_scan_location(in->draft->scan, line > 0 ? line : 1);
 }
 
 const char *config_read_number_text(const config_setting_t *setting)
@@ -42,10 +42,10 @@ static bool same_number(const config_setting_t *setting, const char *text)
 static int bind_number(struct config_reader *in, config_setting_t *setting, size_t *next)
 {
     const struct config_scan *scan = in->draft->scan;
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
 
     if (*next >= scan->number_count || !same_number(setting, scan->numbers[*next]))
-        return config_text_fault(&place, "number", in->err,
+        return config_text_fault(&location, "number", in->err,
                                  "libconfig reads this number in another way than it is written; "
                                  "write a smaller one");
     config_setting_set_hook(setting, scan->numbers[(*next)++]);
@@ -77,7 +77,7 @@ int config_read_bind(struct config_reader *in, config_setting_t *root)
     if (next == in->draft->scan->number_count)
         return 0;
     return later_fail(in->err, LATER_E_BUG, "%s: more numbers than libconfig has seen",
-                      config_read_place(in, root).file);
+                      config_read_location(in, root).file);
 }
 
 static const char *given(const config_setting_t *setting)
@@ -101,16 +101,16 @@ static const char *given(const config_setting_t *setting)
 int config_read_mismatch(struct config_reader *in, const config_setting_t *setting,
                          const char *path, const char *wanted)
 {
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
 
-    return config_text_fault(&place, path, in->err, "%s is given; %s is wanted", given(setting),
+    return config_text_fault(&location, path, in->err, "%s is given; %s is wanted", given(setting),
                              wanted);
 }
 
 int config_read_number(struct config_reader *in, const config_setting_t *setting,
                        const struct config_row *row, double *value)
 {
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
     bool whole = row->kind == CONFIG_UINT || row->kind == CONFIG_SIZE;
     bool time = row->unit && strcmp(row->unit, "seconds") == 0;
     char range[80], wanted[120];
@@ -121,15 +121,15 @@ int config_read_number(struct config_reader *in, const config_setting_t *setting
         return config_read_mismatch(in, setting, row->path, wanted);
     }
     if (whole && config_setting_type(setting) == CONFIG_TYPE_FLOAT)
-        return config_text_fault(&place, row->path, in->err,
+        return config_text_fault(&location, row->path, in->err,
                                  "%s has a point or an exponent; a whole number is wanted, %s",
                                  config_read_number_text(setting), range);
     *value = strtod(config_read_number_text(setting), NULL);
     if (*value < row->min)
-        return config_text_fault(&place, row->path, in->err, "%s is too %s; %s",
+        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s",
                                  config_read_number_text(setting), time ? "short" : "small", range);
     if (*value > row->max)
-        return config_text_fault(&place, row->path, in->err, "%s is too %s; %s",
+        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s",
                                  config_read_number_text(setting), time ? "long" : "large", range);
     return 0;
 }
@@ -139,13 +139,13 @@ static int read_text(struct config_reader *in, const config_setting_t *setting,
 {
     const char *value = config_setting_get_string(setting);
     const char *why = row->check ? row->check(value) : NULL;
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
     char *copy;
 
     if (why && row->kind == CONFIG_NAME)
-        return config_text_fault(&place, row->path, in->err, "\"%.100s\": %s", value, why);
+        return config_text_fault(&location, row->path, in->err, "\"%.100s\": %s", value, why);
     if (why)
-        return config_text_fault(&place, row->path, in->err, "%s", why);
+        return config_text_fault(&location, row->path, in->err, "%s", why);
     if (row->kind == CONFIG_NAME) {
         memcpy(at, value, strlen(value) + 1);
         return 0;
@@ -161,13 +161,13 @@ static int read_text(struct config_reader *in, const config_setting_t *setting,
 static int read_word(struct config_reader *in, const config_setting_t *setting,
                      const struct config_row *row, void *base)
 {
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
     const char *value = config_setting_get_string(setting);
     int index = config_text_word_index(row->words, value);
     char range[80];
 
     if (index < 0)
-        return config_text_fault(&place, row->path, in->err, "\"%.100s\" is unknown; %s", value,
+        return config_text_fault(&location, row->path, in->err, "\"%.100s\" is unknown; %s", value,
                                  config_text_range(row, range, sizeof range));
     config_store(row, base, index);
     return 0;
@@ -180,7 +180,7 @@ static int read_row(struct config_reader *in, config_setting_t *setting,
     double number = 0;
 
     if (row->scope == CONFIG_TOP)
-        in->draft->places[row - config_table] = config_read_place(in, setting);
+        in->draft->locations[row - config_table] = config_read_location(in, setting);
     if (row->kind == CONFIG_MANY)
         return config_lists_read(in, setting, row, base);
     if (row->kind == CONFIG_UINT || row->kind == CONFIG_SIZE || row->kind == CONFIG_REAL) {
@@ -211,14 +211,14 @@ static bool is_group(const char *path)
 static int unknown(struct config_reader *in, const config_setting_t *setting, const char *group,
                    const char *path)
 {
-    struct config_place place = config_read_place(in, setting);
+    struct config_location location = config_read_location(in, setting);
     const char *name = config_setting_name(setting);
     char near[80];
 
     if (config_text_nearest(group, name, near, sizeof near))
-        return config_text_fault(&place, path, in->err, "unknown option; did you mean \"%s\"?",
+        return config_text_fault(&location, path, in->err, "unknown option; did you mean \"%s\"?",
                                  near);
-    return config_text_fault(&place, path, in->err, "unknown option; laterd.conf(5) lists them");
+    return config_text_fault(&location, path, in->err, "unknown option; laterd.conf(5) lists them");
 }
 
 static int read_member(struct config_reader *in, config_setting_t *setting, const char *group,

@@ -21,8 +21,8 @@ struct config_reader {
 int config_read_bind(struct config_reader *in, config_setting_t *root);
 
 /* Where a setting stands. */
-struct config_place config_read_place(const struct config_reader *in,
-                                      const config_setting_t *setting);
+struct config_location config_read_location(const struct config_reader *in,
+                                            const config_setting_t *setting);
 
 /* The text of a number as it stands in the file. */
 const char *config_read_number_text(const config_setting_t *setting);

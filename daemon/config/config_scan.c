@@ -297,14 +297,14 @@ int config_scan(struct config_scan *scan, const char *path, const char *dir,
     return scan_source(&source, text);
 }
 
-struct config_place config_scan_place(const struct config_scan *scan, unsigned line)
+struct config_location config_scan_location(const struct config_scan *scan, unsigned line)
 {
     const struct config_segment *segment = scan->segments;
 
     for (size_t i = 1; i < scan->segment_count && scan->segments[i].line <= line; i++)
         segment = &scan->segments[i];
-    return (struct config_place){ .file = segment->path,
-                                  .line = segment->from + line - segment->line };
+    return (struct config_location){ .file = segment->path,
+                                     .line = segment->from + line - segment->line };
 }
 
 void config_scan_free(struct config_scan *scan)

@@ -38,7 +38,7 @@ int config_scan(struct config_scan *scan, const char *path, const char *dir,
                 struct later_error *err);
 
 /* Where a line of the whole text stands. Its file lives as long as the scan. */
-struct config_place config_scan_place(const struct config_scan *scan, unsigned line);
+struct config_location config_scan_location(const struct config_scan *scan, unsigned line);
 
 /* Frees what it holds, not *scan itself. */
 void config_scan_free(struct config_scan *scan);

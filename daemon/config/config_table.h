@@ -53,14 +53,14 @@ extern const struct config_row config_table[];
 extern const size_t config_table_count;
 
 /* Where in which file something was set. `file` is borrowed; NULL = nowhere. */
-struct config_place {
+struct config_location {
     const char *file;
     unsigned line;
 };
 
 /* Which file, counted from 1, a row of `types` came from, and where. */
 struct config_origin {
-    struct config_place place;
+    struct config_location location;
     unsigned round;
 };
 
@@ -73,10 +73,10 @@ struct config_draft {
     uint32_t workers;            /* of the one pool, if `pools` is not given; 0 = one per core */
     struct config_queue *queues; /* likewise */
     uint32_t queue_count;
-    struct config_place *places;  /* one per row of config_table */
-    struct config_origin *origin; /* one per config.types */
-    unsigned round;               /* which file, counted from 1, is being read */
-    uint32_t leaf_start;          /* leaves before this one came from earlier files */
+    struct config_location *locations; /* one per row of config_table */
+    struct config_origin *origin;      /* one per config.types */
+    unsigned round;                    /* which file, counted from 1, is being read */
+    uint32_t leaf_start;               /* leaves before this one came from earlier files */
     struct config_scan *scan;
     bool alone; /* no conf.d beside it */
     /* Told of each fault, where all are wanted and not only the first; NULL = the first. */

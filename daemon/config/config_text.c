@@ -118,8 +118,8 @@ const char *config_text_summary(const struct config_row *row, char *out, size_t 
     return out;
 }
 
-int config_text_fault(const struct config_place *place, const char *path, struct later_error *err,
-                      const char *format, ...)
+int config_text_fault(const struct config_location *location, const char *path,
+                      struct later_error *err, const char *format, ...)
 {
     char what[400];
     va_list args;
@@ -127,9 +127,10 @@ int config_text_fault(const struct config_place *place, const char *path, struct
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    if (!place->file)
+    if (!location->file)
         return later_fail(err, LATER_E_CONFIG, "%s: %s", path, what);
-    return later_fail(err, LATER_E_CONFIG, "%s:%u: %s: %s", place->file, place->line, path, what);
+    return later_fail(err, LATER_E_CONFIG, "%s:%u: %s: %s", location->file, location->line, path,
+                      what);
 }
 
 static size_t least(size_t a, size_t b, size_t c)

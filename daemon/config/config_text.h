@@ -19,8 +19,9 @@ const char *config_text_range(const struct config_row *row, char *out, size_t si
 const char *config_text_summary(const struct config_row *row, char *out, size_t size);
 
 /* FILE:LINE: PATH: what is wrong; what would be right. Returns -1. */
-int config_text_fault(const struct config_place *place, const char *path, struct later_error *err,
-                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+int config_text_fault(const struct config_location *location, const char *path,
+                      struct later_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* The option that someone who wrote `key` in `group` ("" = outside all groups) may have meant: of
  * the same group and nearly the same letters, or of the same name elsewhere. Returns out, or

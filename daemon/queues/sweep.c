@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum of { OF_NOTHING, OF_JOBS, OF_UNIQUE }; /* what of a place is being read */
+enum of { OF_NOTHING, OF_JOBS, OF_UNIQUE }; /* what of a part is being read */
 
 struct sweep {
     struct link *link;
@@ -17,9 +17,9 @@ struct sweep {
     const struct later_keys *whole;
     char text[SWEEP_PLAN_SIZE];
     struct later_plan plan;
-    later_queue_name places[LATER_WHOLE_MAX];
+    later_queue_name parts[LATER_WHOLE_MAX];
     size_t count, at;
-    struct later_keys keys; /* of places[at] */
+    struct later_keys keys; /* of parts[at] */
     enum of of;
     char cursor[24];
     sweep_fn *done;
@@ -61,7 +61,7 @@ static int drop(struct sweep *sweep)
     return link_send(sweep->link, &cmd, LATER_SCRIPT_RESHARD, LINK_TIMEOUT, on_dropped, sweep);
 }
 
-/* --- one place --- */
+/* --- one part --- */
 
 /* Nothing to do with an empty call but its fence. */
 static int fence(struct sweep *sweep, later_answer_fn *fn)
@@ -84,10 +84,10 @@ static int ask_ids(struct sweep *sweep, later_answer_fn *fn)
 
 static bool is_misplaced(const struct sweep *sweep, const char *id)
 {
-    later_queue_name place;
+    later_queue_name part;
 
-    later_shard_of(place, sweep->whole->queue, sweep->plan.count, id);
-    return strcmp(place, sweep->keys.queue) != 0;
+    later_shard_of(part, sweep->whole->queue, sweep->plan.count, id);
+    return strcmp(part, sweep->keys.queue) != 0;
 }
 
 /* Reads the page that has come; true if all of it is where it belongs. */
@@ -102,7 +102,7 @@ static bool read_page(struct sweep *sweep, const struct later_reply *page)
     return true;
 }
 
-/* The epoch that the place has, if that is why it refuses to be fenced. */
+/* The epoch that the part has, if that is why it refuses to be fenced. */
 static uint64_t newer(const struct sweep *sweep, const struct later_answer *answer)
 {
     const char *words;
@@ -113,7 +113,7 @@ static uint64_t newer(const struct sweep *sweep, const struct later_answer *answ
     return later_plan_parse(words).epoch;
 }
 
-/* At the end of one thing begins the next: fence, jobs, unique, of one place after the other. */
+/* At the end of one thing begins the next: fence, jobs, unique, of one part after the other. */
 static void go_on(struct sweep *sweep)
 {
     bool last = sweep->plan.formers ? sweep->of == OF_UNIQUE : sweep->of == OF_NOTHING;
@@ -146,7 +146,7 @@ static int step(struct sweep *sweep)
     if (sweep->at == sweep->count) {
         sent = drop(sweep);
     } else {
-        later_keys_init(&sweep->keys, sweep->prefix, sweep->places[sweep->at]);
+        later_keys_init(&sweep->keys, sweep->prefix, sweep->parts[sweep->at]);
         sent = sweep->of == OF_NOTHING ? fence(sweep, on_answer) : ask_ids(sweep, on_answer);
     }
     link_flush(sweep->link);
@@ -167,9 +167,9 @@ struct sweep *sweep_start(struct link *link, const char *prefix, const struct la
     snprintf(sweep->text, sizeof sweep->text, "%s", plan);
     sweep->plan = later_plan_parse(plan);
     count = sweep->plan.formers ? sweep->plan.former[sweep->plan.formers - 1] : sweep->plan.count;
-    sweep->count = later_shards_all(keys->queue, count, sweep->places);
+    sweep->count = later_shards_all(keys->queue, count, sweep->parts);
     if (count > 1) /* the plain queue is no shard of many */
-        memmove(sweep->places, sweep->places + 1, --sweep->count * sizeof *sweep->places);
+        memmove(sweep->parts, sweep->parts + 1, --sweep->count * sizeof *sweep->parts);
     if (step(sweep) == 0)
         return sweep;
     free(sweep);

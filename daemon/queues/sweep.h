@@ -1,12 +1,12 @@
 /*
  * sweep.h: does any job lie where only a former count of shards would look for it?
  *
- * Place by place: it is fenced (scripts/inc/fence.lua), so that nobody pushes there by an older
- * plan any more, and then each id of it, with a document or staying taken, is asked for its place
+ * Part by part: it is fenced (scripts/inc/fence.lua), so that nobody pushes there by an older
+ * plan any more, and then each id of it, with a document or staying taken, is asked for its part
  * under the present count. Where none is misplaced, the last former count is dropped, if the plan
  * is still the one of the sweep.
  *
- * A plan without former counts is only fenced, at its present places: that shows whether one of
+ * A plan without former counts is only fenced, at its present parts: that shows whether one of
  * them has heard of a newer plan, which Redis must have lost then.
  */
 #ifndef LATERD_SWEEP_H
@@ -18,7 +18,7 @@
 
 struct sweep;
 
-/* How it ended. `newer`: the epoch of a newer plan that a place has heard of; 0 = none has. */
+/* How it ended. `newer`: the epoch of a newer plan that a part has heard of; 0 = none has. */
 typedef void sweep_fn(void *arg, bool dropped, uint64_t newer);
 
 /* Begins with the last former count of a plan, its text as it was read. `done` comes once. prefix,

@@ -237,10 +237,10 @@ void process_moved(struct process *process, const char *peer)
     (void)!write(process->control_fd, order, (size_t)len);
 }
 
-bool process_look(struct process *process, const char *queue)
+bool process_wake(struct process *process, const char *queue)
 {
     char order[LATER_QUEUE_MAX + 3];
-    int len = snprintf(order, sizeof order, "%c%s\n", WORKER_LOOK, queue);
+    int len = snprintf(order, sizeof order, "%c%s\n", WORKER_WAKE, queue);
 
     if (!slots_move_idle(process->slots, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED))
         return false;

@@ -55,7 +55,7 @@ void process_order(struct process *process, enum worker_order order);
 void process_moved(struct process *process, const char *peer);
 
 /* Tells it to look at this queue, if it is idle. false: it is not, or cannot be told. */
-bool process_look(struct process *process, const char *queue);
+bool process_wake(struct process *process, const char *queue);
 
 /* Tells it to drain; TERM after `drain` seconds, KILL of its group `grace` seconds later. */
 void process_drain(struct process *process, double drain, double grace);

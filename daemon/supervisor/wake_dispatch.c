@@ -62,6 +62,6 @@ bool wake_dispatch_call(const struct workers *workers, const char *queue)
     do {
         choice = (struct choice){ .queue = queue };
         workers_each(workers, compare_one, &choice);
-    } while (choice.best && !process_look(choice.best, queue));
+    } while (choice.best && !process_wake(choice.best, queue));
     return choice.best != NULL;
 }

@@ -97,7 +97,7 @@ static bool held_room(struct worker *worker)
 }
 
 /* Enters one job into a slot. Its contents first, its state last. */
-static bool hold(struct asking *asking, struct batch *batch, const struct later_reserved *job,
+static bool keep(struct asking *asking, struct batch *batch, const struct later_reserved *job,
                  double score)
 {
     struct worker *worker = asking->worker;
@@ -165,7 +165,7 @@ static bool take_jobs(struct asking *asking, struct later_reply *reserved,
         struct later_reserved job;
 
         if (job_of(batch, i, &job))
-            all = hold(asking, batch, &job, later_queue_reserved_score(batch->reply, i)) && all;
+            all = keep(asking, batch, &job, later_queue_reserved_score(batch->reply, i)) && all;
     }
     batch_release(batch);
     return all;
@@ -471,7 +471,7 @@ static size_t batch_size(const struct worker *worker, const struct worker_queue 
     size_t under_way = worker->held_count + worker->in_flight + worker->in_admission;
     size_t in_use = under_way + outbox_open(worker->outbox);
     size_t room = worker->slots->page->capacity - in_use;
-    size_t places = worker->config->events > under_way ? worker->config->events - under_way : 0;
+    size_t more = worker->config->events > under_way ? worker->config->events - under_way : 0;
     double jobs = BATCH_SECONDS / (queue->average > 1e-6 ? queue->average : 1e-6);
     size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
 
@@ -480,7 +480,7 @@ static size_t batch_size(const struct worker *worker, const struct worker_queue 
     if (worker->weighted && size > intake_share(worker, queue))
         size = intake_share(worker, queue);
     size = at_most_room(worker, queue, size < room ? size : room);
-    return worker->in_flight + worker->in_admission && size > places ? places : size;
+    return worker->in_flight + worker->in_admission && size > more ? more : size;
 }
 
 void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout)

@@ -263,7 +263,7 @@ static void on_job_timer(evutil_socket_t fd, short what, void *arg)
  * refused by. */
 static void remember_finished(struct worker *worker, struct later_job *job)
 {
-    struct later_job **place = &worker->finished[worker->next_finished++ % WORKER_FINISHED];
+    struct later_job **oldest = &worker->finished[worker->next_finished++ % WORKER_FINISHED];
 
     batch_release(job->batch);
     if (job->timer)
@@ -273,8 +273,8 @@ static void remember_finished(struct worker *worker, struct later_job *job)
     job->document = job->doc.payload = "";
     job->document_len = job->doc.payload_len = 0;
     job->ended = true;
-    free(*place);
-    *place = job;
+    free(*oldest);
+    *oldest = job;
 }
 
 /* later_job_finish(): host.c checks and calls it. */

@@ -234,7 +234,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
         worker->paused = false;
     } else if (order == WORKER_MOVED) {
         moved(worker);
-    } else if (order == WORKER_LOOK) {
+    } else if (order == WORKER_WAKE) {
         char queue[LATER_QUEUE_MAX + 2];
 
         read_line(worker->start->control_fd, queue, sizeof queue);

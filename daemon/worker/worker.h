@@ -41,7 +41,7 @@ enum worker_order {
     WORKER_PAUSE = 'p',
     WORKER_RESUME = 'r',
     WORKER_MOVED = 'm',
-    WORKER_LOOK = 'l'
+    WORKER_WAKE = 'l'
 };
 
 /* What a worker says on its status pipe: its plugins are loaded; it holds something again; it is

@@ -21,12 +21,12 @@ struct later_bulk {
     double patience; /* seconds */
     later_bulk_fn *fn;
     void *arg;
-    struct later_batch *open[QUEUES_MAX]; /* being filled, one a place */
+    struct later_batch *open[QUEUES_MAX]; /* being filled, one a part */
     size_t open_count, open_bytes;
     struct later_batch
         *sent; /* under way, or lost; the oldest first, to be sent again in this order */
     size_t sent_count;
-    struct later_batch *returned; /* answered, with jobs that have to go on to another place */
+    struct later_batch *returned; /* answered, with jobs that have to go on to another part */
     bool rerouting;
 };
 
@@ -206,23 +206,23 @@ static int flush_fullest(struct later_bulk *bulk, struct later_error *err)
     return flush_open(bulk, fullest, err);
 }
 
-static bool is_for(const struct later_batch *batch, const char *place, bool seeks, uint64_t epoch)
+static bool is_for(const struct later_batch *batch, const char *part, bool seeks, uint64_t epoch)
 {
-    return batch->seeks == seeks && batch->epoch == epoch && strcmp(batch->keys.queue, place) == 0;
+    return batch->seeks == seeks && batch->epoch == epoch && strcmp(batch->keys.queue, part) == 0;
 }
 
-/* Where the open batch for a place is, made where there is none; -1 with *err. */
-static int find_open(struct later_bulk *bulk, const char *queue, const char *place, bool seeks,
+/* Where the open batch for a part is, made where there is none; -1 with *err. */
+static int find_open(struct later_bulk *bulk, const char *queue, const char *part, bool seeks,
                      uint64_t epoch, struct later_error *err)
 {
     struct later_keys keys;
     struct later_batch *batch;
 
     for (size_t i = 0; i < bulk->open_count; i++) {
-        if (is_for(bulk->open[i], place, seeks, epoch))
+        if (is_for(bulk->open[i], part, seeks, epoch))
             return (int)i;
     }
-    if (later_call_keys(bulk->client, place, &keys, err) < 0 ||
+    if (later_call_keys(bulk->client, part, &keys, err) < 0 ||
         (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0))
         return -1;
     batch = later_batch_new(bulk, &keys);
@@ -235,7 +235,7 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *pla
     return (int)bulk->open_count++;
 }
 
-/* Adds a job to the batch for the next place on its way, by the plan known now. Where that is not
+/* Adds a job to the batch for the next part on its way, by the plan known now. Where that is not
  * the plan that it began with, it begins again. */
 static int add(struct later_bulk *bulk, const char *queue, const struct later_batch_slot *from,
                uint64_t epoch, struct later_error *err)

@@ -1,5 +1,5 @@
 /*
- * bulk_batch.h: a batch of bulk.c: one call in the making or under way, for one place of a queue
+ * bulk_batch.h: a batch of bulk.c: one call in the making or under way, for one part of a queue
  * and by one plan of its shards. It owns copies of its jobs.
  */
 #ifndef LATER_BULK_BATCH_H
@@ -20,7 +20,7 @@ struct later_batch_slot {
 
 struct later_batch {
     struct later_bulk *bulk;
-    later_queue_name queue; /* that the caller named; the keys are of the place */
+    later_queue_name queue; /* that the caller named; the keys are of the part */
     struct later_keys keys;
     uint64_t epoch;
     bool seeks;
@@ -34,7 +34,7 @@ struct later_batch {
     struct later_batch *next;
 };
 
-/* A batch for the keys of a place, with a call id of its own. NULL: no memory. */
+/* A batch for the keys of a part, with a call id of its own. NULL: no memory. */
 struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_keys *keys);
 
 /* Frees it, or a list of them. NULL is fine. */

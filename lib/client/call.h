@@ -51,9 +51,9 @@ int later_call_whole(const char *queue, struct later_error *err);
  * goes to the plain queue, where it hears. */
 struct later_plan later_call_plan(const struct later_client *client, const char *queue);
 
-/* A push to `place`, a shard of `queue` or the plain one, was refused with the words of a plan.
+/* A push to `part`, a shard of `queue` or the plain one, was refused with the words of a plan.
  * Only the plain queue knows it: a shard's words are cause to ask there. */
-void later_call_learn(struct later_client *client, const char *queue, const char *place,
+void later_call_learn(struct later_client *client, const char *queue, const char *part,
                       const char *words);
 
 /* Reads the plan from Redis. 0, or -1 with *err. */

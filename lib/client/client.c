@@ -147,7 +147,7 @@ struct later_plan later_call_plan(const struct later_client *client, const char 
     return i < client->plan_count ? client->plans[i].plan : (struct later_plan){ .epoch = 0 };
 }
 
-void later_call_learn(struct later_client *client, const char *queue, const char *place,
+void later_call_learn(struct later_client *client, const char *queue, const char *part,
                       const char *words)
 {
     size_t i = find_plan(client, queue);
@@ -157,7 +157,7 @@ void later_call_learn(struct later_client *client, const char *queue, const char
     else if (i == client->plan_count)
         i = client->plan_next++ % PLANS_MAX;
     snprintf(client->plans[i].queue, sizeof client->plans[i].queue, "%s", queue);
-    client->plans[i].plan = later_plan_parse(strcmp(queue, place) == 0 ? words : "");
+    client->plans[i].plan = later_plan_parse(strcmp(queue, part) == 0 ? words : "");
 }
 
 int later_call_ask_plan(struct later_client *client, const char *queue, struct later_plan *plan,

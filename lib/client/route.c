@@ -37,8 +37,8 @@ static int push_plainly(struct later_client *client, const struct later_keys *ke
     return reply ? 0 : -1;
 }
 
-/* One call at one place. Returns 0, or -1 with *err. */
-static int push_at(struct later_client *client, const char *place, unsigned flags, uint64_t epoch,
+/* One call at one part. Returns 0, or -1 with *err. */
+static int push_at(struct later_client *client, const char *part, unsigned flags, uint64_t epoch,
                    const struct later_push_item *item, struct later_routed *routed,
                    struct later_error *err)
 {
@@ -49,7 +49,7 @@ static int push_at(struct later_client *client, const char *place, unsigned flag
     char call[37];
     bool pushed = false;
 
-    if (later_call_keys(client, place, &keys, err) < 0)
+    if (later_call_keys(client, part, &keys, err) < 0)
         return -1;
     later_document_uuid(call);
     *routed = (struct later_routed){ .how = LATER_PUSHED };

@@ -3,7 +3,7 @@
  *
  * The client pushes by the plan it knows, at first into the plain queue; whoever has an older plan
  * is refused and told (scripts/inc/fence.lua), and begins again. While there are former counts, the
- * id is looked for in its former places first.
+ * id is looked for first in the parts where it may be from former plans.
  */
 #ifndef LATER_ROUTE_H
 #define LATER_ROUTE_H

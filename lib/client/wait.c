@@ -21,7 +21,7 @@ struct waiting {
     size_t before_len;
     bool looked; /* at least once: what comes now is new */
     double until;
-    struct later_keys place; /* where the job is, as far as was seen */
+    struct later_keys part; /* where the job is, as far as was seen */
     struct later_end *end;
     struct later_error *err;
 };
@@ -75,7 +75,7 @@ static int forget(struct waiting *waiting, const struct later_left *left)
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
-    later_result_forget(&cmd, &waiting->place, waiting->id, left->element, left->element_len);
+    later_result_forget(&cmd, &waiting->part, waiting->id, left->element, left->element_len);
     reply = later_call(waiting->client, &cmd, LATER_NO_SCRIPT, 0, true, waiting->err);
     later_reply_free(reply);
     return reply ? 0 : -1;
@@ -108,32 +108,32 @@ static int judge(struct waiting *waiting, struct later_left *left)
 
 /* --- looking --- */
 
-/* What is in one place; borrowed from what is returned. NULL with *err. */
-static struct later_reply *ask(struct waiting *waiting, const char *place, struct later_left *left)
+/* What is in one part; borrowed from what is returned. NULL with *err. */
+static struct later_reply *ask(struct waiting *waiting, const char *part, struct later_left *left)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
-    if (later_call_keys(waiting->client, place, &waiting->place, waiting->err) < 0)
+    if (later_call_keys(waiting->client, part, &waiting->part, waiting->err) < 0)
         return NULL;
-    later_result_ask(&cmd, &waiting->place, waiting->id);
+    later_result_ask(&cmd, &waiting->part, waiting->id);
     reply = later_call(waiting->client, &cmd, LATER_SCRIPT_RESULT, 0, true, waiting->err);
     if (reply)
         later_result_asked(reply, left);
     return reply;
 }
 
-static int look_at(struct waiting *waiting, const char *place)
+static int look_at(struct waiting *waiting, const char *part)
 {
     struct later_left left;
-    struct later_reply *reply = ask(waiting, place, &left);
+    struct later_reply *reply = ask(waiting, part, &left);
     int ok = reply ? judge(waiting, &left) : -1;
 
     later_reply_free(reply);
     return ok;
 }
 
-/* Wherever an id may be under this plan, the likeliest place first. */
+/* Wherever an id may be under this plan, the likeliest part first. */
 static int look_along(struct waiting *waiting, const struct later_plan *plan)
 {
     later_queue_name route[LATER_COUNTS_MAX];
@@ -176,7 +176,7 @@ static int await(struct waiting *waiting, double seconds)
     const char *element;
     int ok = 0;
 
-    later_result_await(&cmd, &waiting->place, waiting->id, seconds);
+    later_result_await(&cmd, &waiting->part, waiting->id, seconds);
     reply = later_call(waiting->client, &cmd, LATER_NO_SCRIPT, seconds, false, waiting->err);
     if (!reply)
         return -1;

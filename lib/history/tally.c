@@ -44,7 +44,7 @@ uint64_t later_tally_failed(const struct later_tally *tally)
 /* --- rows --- */
 
 /* Where a type is, or would be. */
-static size_t place_of(const struct later_tallies *tallies, const char *type)
+static size_t index_of(const struct later_tallies *tallies, const char *type)
 {
     size_t from = 0, to = tallies->count;
 
@@ -61,7 +61,7 @@ static size_t place_of(const struct later_tallies *tallies, const char *type)
 
 struct later_tally *later_tallies_find(const struct later_tallies *tallies, const char *type)
 {
-    size_t at = place_of(tallies, type);
+    size_t at = index_of(tallies, type);
 
     return at < tallies->count && strcmp(tallies->rows[at]->type, type) == 0 ? tallies->rows[at]
                                                                              : NULL;
@@ -92,7 +92,7 @@ struct later_tally *later_tallies_row(struct later_tallies *tallies, const char 
     if (row || !make_room(tallies) || !(row = calloc(1, sizeof *row)))
         return row;
     strncpy(row->type, type, sizeof row->type - 1);
-    at = place_of(tallies, row->type);
+    at = index_of(tallies, row->type);
     memmove(&tallies->rows[at + 1], &tallies->rows[at],
             (tallies->count - at) * sizeof *tallies->rows);
     tallies->rows[at] = row;

@@ -7,13 +7,13 @@
 
 const char *later_json_wrong(struct later_json_pass *pass, const char *at, const char *what)
 {
-    size_t place = (size_t)(at - pass->start) + 1;
+    size_t byte = (size_t)(at - pass->start) + 1;
 
     if (at >= pass->end)
-        later_fail(pass->err, LATER_E_DATA, "not JSON: ends too early, at byte %zu", place - 1);
+        later_fail(pass->err, LATER_E_DATA, "not JSON: ends too early, at byte %zu", byte - 1);
     else
         later_fail(pass->err, LATER_E_DATA, "not JSON: %s at byte %zu", *at ? what : "NUL byte",
-                   place);
+                   byte);
     return NULL;
 }
 

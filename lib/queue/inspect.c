@@ -356,8 +356,8 @@ void later_inspect_held(struct later_command *cmd, const struct later_keys *keys
     later_command_int(cmd, LATER_BATCH_MAX - 1);
 }
 
-void later_inspect_holds(struct later_command *cmd, const struct later_keys *keys,
-                         const char *token, const char *id)
+void later_inspect_member(struct later_command *cmd, const struct later_keys *keys,
+                          const char *token, const char *id)
 {
     char held[LATER_KEY_MAX];
 

@@ -157,8 +157,8 @@ void later_inspect_locate(struct later_command *cmd, const struct later_keys *ke
 /* All ids that a token holds (ZRANGE); whether it holds this one (ZSCORE: nil if not). */
 void later_inspect_held(struct later_command *cmd, const struct later_keys *keys,
                         const char *token);
-void later_inspect_holds(struct later_command *cmd, const struct later_keys *keys,
-                         const char *token, const char *id);
+void later_inspect_member(struct later_command *cmd, const struct later_keys *keys,
+                          const char *token, const char *id);
 
 /* BLPOP on the wake keys of some queues, for at most `seconds`. The reply is nil when none came;
  * else its element 0 is the key. */

@@ -97,7 +97,7 @@ void later_shard_of(later_queue_name out, const char *queue, uint32_t count, con
         snprintf(out, sizeof(later_queue_name), "%s", queue);
 }
 
-/* Enters the place that is at out[count], unless it is there already. */
+/* Enters the part that is at out[count], unless it is there already. */
 static size_t once(later_queue_name *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

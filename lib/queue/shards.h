@@ -49,7 +49,7 @@ uint32_t later_plan_span(const struct later_plan *plan);
 /* Where an id is pushed into `count` shards of a queue. */
 void later_shard_of(later_queue_name out, const char *queue, uint32_t count, const char *id);
 
-/* The way of an id: the places where it may be from former days, and last the one where it is
+/* The way of an id: the parts where it may be from former days, and last the one where it is
  * pushed. Returns how many; each once. */
 size_t later_plan_route(const struct later_plan *plan, const char *queue, const char *id,
                         later_queue_name out[LATER_COUNTS_MAX]);

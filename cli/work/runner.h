@@ -1,0 +1,71 @@
+/*
+ * runner.h: one job of `later work`, and the program that runs for it.
+ *
+ *     free ─ begin ─► running ─ its end ─► ended ─ settled ─► free
+ */
+#ifndef LATER_CLI_RUNNER_H
+#define LATER_CLI_RUNNER_H
+
+#include "work/take.h"
+
+#include <sys/types.h>
+
+#define RUNNER_GRACE 10.0 /* seconds from TERM to KILL */
+
+enum runner_state { RUNNER_FREE, RUNNER_RUNNING, RUNNER_ENDED };
+enum runner_reason { RUNNER_NOT_STOPPED, RUNNER_TIMED_OUT, RUNNER_LOST, RUNNER_INTERRUPTED };
+
+struct runner {
+    enum runner_state state;
+    const struct later_keys *keys; /* of its queue, or of the shard where it is */
+    char id[LATER_ID_MAX + 1];
+    char token[LATER_TOKEN_LEN + 1];
+    struct later_policy policy;
+    char type[LATER_TYPE_MAX + 1];
+    uint32_t attempt;
+    int32_t crashes; /* before this attempt; -1: none */
+    pid_t pid;
+    double begun;              /* later_clock(); so are those below */
+    double touch_at;           /* the next renewal */
+    double timeout_at;         /* then it is stopped */
+    double kill_at;            /* then it is killed; INFINITY = not stopped yet */
+    enum runner_reason reason; /* why it was stopped */
+    int status;                /* of waitpid(), once ended */
+    bool again;                /* settling failed once: a LOST then may be our own doing */
+};
+
+/* What all runners of a run share. */
+struct runner_shared {
+    struct cli *cli;
+    struct taker *taker;
+    char *const *program;
+    double timeout; /* seconds, for documents that do not say; 0: as the configuration says */
+};
+
+/* Starts the program for a job that was screened. Returns 0; or -1 with *err, the runner still
+ * free: the job is the caller's to return. */
+int runner_begin(struct runner *runner, const struct runner_shared *shared,
+                 const struct later_keys *keys, const char *token, const struct later_reserved *job,
+                 const struct later_document *doc, const struct later_policy *policy,
+                 struct later_error *err);
+
+/* Stops the program: TERM now, KILL after the grace. Only the first reason counts. */
+void runner_stop(struct runner *runner, enum runner_reason reason);
+
+/* Does what the clock asks for, but the renewal. */
+void runner_tick(struct runner *runner, double now);
+
+/* Renews the lease of a running job; a job that is lost is stopped. Returns 0, or -1 with *err. */
+int runner_renew(struct runner *runner, const struct runner_shared *shared,
+                 struct later_error *err);
+
+/* Settles an ended job and frees the runner. Returns 0, or -1 with *err: then it is still ended,
+ * and this is to be called again. */
+int runner_settle(struct runner *runner, const struct runner_shared *shared,
+                  struct later_error *err);
+
+/* When the clock asks for something; INFINITY = never. away: Redis is, so that nothing is renewed.
+ */
+double runner_next(const struct runner *runner, bool away);
+
+#endif
