@@ -1,8 +1,6 @@
 /* answer.c: answers as all of them are. */
 #include "answer.h"
 
-#include "output/jsonl.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,21 +36,33 @@ void answer_metrics(struct http *http, struct evhttp_request *request, const cha
     http_answer(http, request, 200, text, len);
 }
 
+bool answer_begin(struct answer *answer)
+{
+    *answer = (struct answer){ 0 };
+    answer->out = open_memstream(&answer->text, &answer->len);
+    if (answer->out)
+        jsonl_begin(&answer->json, answer->out);
+    return answer->out != NULL;
+}
+
+void answer_end(struct answer *answer, struct http *http, struct evhttp_request *request,
+                int status)
+{
+    if (answer->out) {
+        jsonl_end(&answer->json);
+        fclose(answer->out);
+    }
+    answer_json(http, request, status, answer->text, answer->len);
+    free(answer->text);
+}
+
 void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    struct jsonl json;
+    struct answer answer;
 
-    if (out) {
-        jsonl_begin(&json, out);
-        jsonl_text(&json, "error", why);
-        jsonl_end(&json);
-        fclose(out);
-    }
-    answer_json(http, request, status, text, len);
-    free(text);
+    if (answer_begin(&answer))
+        jsonl_text(&answer.json, "error", why);
+    answer_end(&answer, http, request, status);
 }
 
 /* Is gzip one of the words of Accept-Encoding, and not refused by q=0? */

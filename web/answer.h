@@ -7,6 +7,7 @@
 
 #include "asset.h"
 #include "http.h"
+#include "output/jsonl.h"
 
 /* JSON, never stored. */
 void answer_json(struct http *http, struct evhttp_request *request, int status, const char *json,
@@ -15,6 +16,19 @@ void answer_json(struct http *http, struct evhttp_request *request, int status, 
 /* What `later metrics` prints. */
 void answer_metrics(struct http *http, struct evhttp_request *request, const char *text,
                     size_t len);
+
+/* One JSON object: members go between the two. answer_begin() returns false without memory:
+ * answer_end() is due even then, and answers nothing in it. */
+struct answer {
+    struct jsonl json;
+    FILE *out;
+    char *text;
+    size_t len;
+};
+
+bool answer_begin(struct answer *answer);
+void answer_end(struct answer *answer, struct http *http, struct evhttp_request *request,
+                int status);
 
 /* {"error":"why"} */
 void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why);

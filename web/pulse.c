@@ -2,17 +2,18 @@
 #include "pulse.h"
 
 #include "base/clock.h"
-#include "output/jsonl.h"
+#include "board.h"
 
 #include <event2/event.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LOOKING    10.0 /* seconds that a look lasts */
-#define COMMANDS   16.0 /* a second, in Redis */
-#define SLOWEST    5.0  /* seconds between two questions */
+#define BEAT       1.0  /* seconds between two questions */
+#define TOGETHER   13   /* queues in a question, which makes two commands more */
+#define NAMES      5.0  /* seconds between two looks at which queues there are; */
+#define NAMES_MORE 1000 /* for so many queues again as long */
 #define LATE_AFTER 3.0  /* seconds without an answer: that is told */
 
 /* Lines as the elements of a JSON list. */
@@ -27,15 +28,16 @@ struct pulse {
     struct event *timer;
     pulse_fn *fn;
     void *arg;
-    struct lines queues, hosts;         /* what is known */
-    struct lines new_queues, new_hosts; /* what is coming */
-    double known;                       /* when they were asked for; 0 = never */
-    double asked, looked;               /* the last times; 0 = never */
-    bool ended;                         /* the last question was answered */
-    char away[600];                     /* JSON string: why the last question failed */
+    struct board *board;
+    struct lines hosts, new_hosts; /* what is known; what is coming */
+    bool hosts_are_new;            /* since they were told */
+    bool lists;                    /* the answer that is coming has all queues */
+    double known;                  /* when what is known was asked for; 0 = never */
+    double named;                  /* when all queues were asked for; 0 = never, or too long ago */
+    double asked, looked;          /* the last times; 0 = never */
+    bool ended;                    /* the last question was answered */
+    char away[600];                /* JSON string: why the last question failed */
 };
-
-static const char *const question[] = { "status", "--json", NULL };
 
 /* --- lines --- */
 
@@ -69,44 +71,55 @@ static void free_lines(struct lines *lines)
 
 /* --- the question --- */
 
-char *pulse_text(const struct pulse *pulse, size_t *len)
+static char *write_text(const struct pulse *pulse, bool whole, size_t *len)
 {
     bool late = !pulse->ended && pulse->asked > 0 && later_clock() - pulse->asked > LATE_AFTER;
+    double now = later_clock();
     char *text = NULL;
     FILE *out = open_memstream(&text, len);
 
     if (!out)
         return NULL;
-    fprintf(
-        out, "{\"known\":%s,\"age\":%.1f,\"away\":%s,\"queues\":[%s],\"hosts\":[%s]}",
-        pulse->known > 0 ? "true" : "false", pulse->known > 0 ? later_clock() - pulse->known : 0.0,
-        pulse->away[0] ? pulse->away
-        : late         ? "\"Redis does not answer\""
-                       : "\"\"",
-        pulse->queues.text ? pulse->queues.text : "", pulse->hosts.text ? pulse->hosts.text : "");
+    fprintf(out, "{\"whole\":%s,\"known\":%s,\"age\":%.1f,\"away\":%s,", whole ? "true" : "false",
+            pulse->known > 0 ? "true" : "false", pulse->known > 0 ? now - pulse->known : 0.0,
+            pulse->away[0] ? pulse->away
+            : late         ? "\"Redis does not answer\""
+                           : "\"\"");
+    if (whole || pulse->hosts_are_new)
+        fprintf(out, "\"hosts\":[%s],", pulse->hosts.text ? pulse->hosts.text : "");
+    board_write(pulse->board, out, whole, now);
+    putc('}', out);
     if (fclose(out) == 0)
         return text;
     free(text);
     return NULL;
 }
 
+char *pulse_text(const struct pulse *pulse, size_t *len)
+{
+    return write_text(pulse, true, len);
+}
+
 static void tell(struct pulse *pulse)
 {
     size_t len;
-    char *text = pulse_text(pulse, &len);
+    char *text = write_text(pulse, false, &len);
 
-    if (text)
-        pulse->fn(pulse->arg, text, len);
+    if (!text)
+        return;
+    pulse->fn(pulse->arg, text, len);
     free(text);
+    pulse->hosts_are_new = false;
+    board_told(pulse->board);
 }
 
 /* A queue's line begins with its name; all others are of daemons. */
 static void take_line(void *arg, const char *line, size_t len)
 {
     struct pulse *pulse = arg;
-    bool queue = strncmp(line, "{\"queue\":", 9) == 0;
 
-    add_line(queue ? &pulse->new_queues : &pulse->new_hosts, line, len);
+    if (!board_see(pulse->board, line, len, later_clock()))
+        add_line(&pulse->new_hosts, line, len);
 }
 
 /* `rest` is "status":69,"words":"…"}: its last string is kept as it is. */
@@ -121,47 +134,92 @@ static void keep_words(struct pulse *pulse, const char *rest)
         snprintf(pulse->away, sizeof pulse->away, "\"Redis cannot be asked\"");
 }
 
+static void take_hosts(struct pulse *pulse)
+{
+    const char *before = pulse->hosts.text ? pulse->hosts.text : "";
+    const char *now = pulse->new_hosts.text ? pulse->new_hosts.text : "";
+
+    pulse->hosts_are_new = pulse->hosts_are_new || strcmp(before, now) != 0;
+    free_lines(&pulse->hosts);
+    pulse->hosts = pulse->new_hosts;
+    pulse->new_hosts = (struct lines){ 0 };
+}
+
+/* One that was asked about may have been forgotten meanwhile. */
 static void take_end(void *arg, int status, const char *rest)
 {
     struct pulse *pulse = arg;
 
-    end_lines(&pulse->new_queues);
     end_lines(&pulse->new_hosts);
     pulse->ended = true;
-    if (status == LATER_OK) {
-        free_lines(&pulse->queues);
-        free_lines(&pulse->hosts);
-        pulse->queues = pulse->new_queues;
-        pulse->hosts = pulse->new_hosts;
-        pulse->new_queues = pulse->new_hosts = (struct lines){ 0 };
+    if (status == LATER_OK || status == LATER_E_NONE) {
+        take_hosts(pulse);
+        if (pulse->lists)
+            board_listed(pulse->board);
+        if (pulse->lists)
+            pulse->named = pulse->asked;
         pulse->known = pulse->asked;
         pulse->away[0] = '\0';
     } else {
-        free_lines(&pulse->new_queues);
         free_lines(&pulse->new_hosts);
         keep_words(pulse, rest);
     }
     tell(pulse);
 }
 
+/* The queues whose turn it is; all of them where they are not known. */
 static void ask(struct pulse *pulse)
 {
-    struct order order = { .count = 2, .patience = 5 };
+    struct order order = { .words = { "status", "--json", "--" }, .count = 2, .patience = 5 };
     struct desk_answer answer = { .line = take_line, .end = take_end, .arg = pulse };
+    double now = later_clock();
 
-    memcpy(order.words, question, sizeof question);
-    begin_lines(&pulse->new_queues);
+    pulse->lists = pulse->named == 0 || board_count(pulse->board) == 0;
+    if (pulse->lists)
+        board_list(pulse->board);
+    else
+        order.count = 3 + board_due(pulse->board, now, order.words + 3, TOGETHER);
     begin_lines(&pulse->new_hosts);
+    pulse->asked = now;
+    pulse->ended = false;
+    desk_order(pulse->desk, &order, &answer);
+}
+
+static void take_name(void *arg, const char *line, size_t len)
+{
+    struct pulse *pulse = arg;
+
+    board_name(pulse->board, line, len);
+}
+
+static void take_names(void *arg, int status, const char *rest)
+{
+    struct pulse *pulse = arg;
+
+    (void)rest;
+    if (status == LATER_OK) {
+        board_listed(pulse->board);
+        pulse->named = pulse->asked;
+    }
+    ask(pulse); /* which fails as well, and tells why */
+}
+
+static void ask_names(struct pulse *pulse)
+{
+    struct order order = { .words = { "queues" }, .count = 1, .patience = 5 };
+    struct desk_answer answer = { .line = take_name, .end = take_names, .arg = pulse };
+
+    board_list(pulse->board);
     pulse->asked = later_clock();
     pulse->ended = false;
     desk_order(pulse->desk, &order, &answer);
 }
 
-static double pace(const struct pulse *pulse)
+static bool wants_names(const struct pulse *pulse, double now)
 {
-    double commands = 4 + 2 * (double)pulse->queues.count; /* some of each question; two a queue */
+    double many = 1.0 + (double)(board_count(pulse->board) / NAMES_MORE);
 
-    return fmin(fmax(1.0, commands / COMMANDS), SLOWEST);
+    return pulse->named > 0 && now - pulse->named >= NAMES * many;
 }
 
 /* Each half second. */
@@ -174,14 +232,23 @@ static void look_at_clock(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (now - pulse->looked > LOOKING) {
         event_del(pulse->timer);
+        pulse->named = 0; /* who looks next gets new numbers of all */
         return;
     }
     if (!desk_is_free(pulse->desk)) {
         if (now - pulse->asked > LATE_AFTER)
             tell(pulse);
-    } else if (now - pulse->asked >= pace(pulse) - 0.25) {
-        ask(pulse);
+    } else if (now - pulse->asked >= BEAT - 0.25) {
+        if (wants_names(pulse, now))
+            ask_names(pulse);
+        else
+            ask(pulse);
     }
+}
+
+void pulse_hurry(struct pulse *pulse, const char *queue)
+{
+    board_hurry(pulse->board, queue);
 }
 
 void pulse_look(struct pulse *pulse)
@@ -201,9 +268,11 @@ struct pulse *pulse_new(struct event_base *base, const struct desk_program *prog
     struct pulse *pulse = calloc(1, sizeof *pulse);
 
     if (pulse) {
-        *pulse = (struct pulse){ .desk = desk_new(base, program), .fn = fn, .arg = arg };
+        *pulse = (struct pulse){
+            .desk = desk_new(base, program), .board = board_new(), .fn = fn, .arg = arg
+        };
         pulse->timer = event_new(base, -1, EV_PERSIST, look_at_clock, pulse);
-        if (pulse->desk && pulse->timer)
+        if (pulse->desk && pulse->board && pulse->timer)
             return pulse;
     }
     pulse_free(pulse);
@@ -218,9 +287,8 @@ void pulse_free(struct pulse *pulse)
     desk_free(pulse->desk);
     if (pulse->timer)
         event_free(pulse->timer);
-    free_lines(&pulse->queues);
+    board_free(pulse->board);
     free_lines(&pulse->hosts);
-    free_lines(&pulse->new_queues);
     free_lines(&pulse->new_hosts);
     free(pulse);
 }

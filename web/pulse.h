@@ -1,9 +1,10 @@
 /*
  * pulse.h: what runs, what waits and who works, asked for once and told to all who look.
  *
- * While somebody looks, `later status` is asked once a second (less often where there are many
- * queues: at most some 20 commands a second in Redis, but at least each 5 seconds), however many
- * they are. What was heard last stays, with its age, when Redis is away.
+ * While somebody looks, `later status` is asked once a second, however many they are, about as many
+ * queues as make some 16 commands in Redis: where there are more, they take turns (board.h). All of
+ * them are asked about when somebody looks after a while in which nobody did. What was heard last
+ * stays, with its age, when Redis is away.
  */
 #ifndef LATER_WEB_PULSE_H
 #define LATER_WEB_PULSE_H
@@ -27,8 +28,16 @@ void pulse_free(struct pulse *pulse);
  * called at least every ten seconds. */
 void pulse_look(struct pulse *pulse);
 
-/* What is known: {"known":true,"age":0.4,"away":"","queues":[…],"hosts":[…]}. age: seconds since
- * the numbers were right. away: why there are none newer, "" = nothing is wrong. malloc'ed; NULL
+/* Something was done to this queue: it is among the next that are asked about. */
+void pulse_hurry(struct pulse *pulse, const char *queue);
+
+/* All that is known:
+ *
+ *     {"whole":true,"known":true,"age":0.4,"away":"","hosts":[…],"queues":[{"age":0.4,…}]}
+ *
+ * age: seconds since the last answer; of a queue, since it was looked at. away: why there are none
+ * newer, "" = nothing is wrong. News are like it, with whole false, without hosts where they say
+ * nothing new, with only those queues that have changed, and with `"gone":["…"]`. malloc'ed; NULL
  * without memory. */
 char *pulse_text(const struct pulse *pulse, size_t *len);
 

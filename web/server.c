@@ -36,24 +36,16 @@ struct visit {
 /* What the pages have to know before they offer anything. */
 static void answer_me(const struct visit *visit)
 {
-    struct http *http = visit->server->http;
     const struct guard *guard = &visit->server->options->guard;
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    struct jsonl json;
+    struct answer answer;
 
-    if (out) {
-        jsonl_begin(&json, out);
-        jsonl_text(&json, "version", VERSION);
-        jsonl_text(&json, "who", visit->who);
-        jsonl_bool(&json, "may_act", visit->may_act && !guard->read_only);
-        jsonl_bool(&json, "read_only", guard->read_only);
-        jsonl_end(&json);
-        fclose(out);
+    if (answer_begin(&answer)) {
+        jsonl_text(&answer.json, "version", VERSION);
+        jsonl_text(&answer.json, "who", visit->who);
+        jsonl_bool(&answer.json, "may_act", visit->may_act && !guard->read_only);
+        jsonl_bool(&answer.json, "read_only", guard->read_only);
     }
-    answer_json(http, visit->request, 200, text, len);
-    free(text);
+    answer_end(&answer, visit->server->http, visit->request, 200);
 }
 
 /* Whoever shows the token gets it as a cookie, which no script can read. */
@@ -210,9 +202,13 @@ static void tell_news(void *arg, const char *json, size_t len)
         pulse_look(server->pulse);
 }
 
-static void tell_done(void *arg, const char *who, const char *command, int status)
+static void tell_done(void *arg, const char *who, const char *command, const char *queue,
+                      int status)
 {
-    (void)arg;
+    struct server *server = arg;
+
+    if (queue)
+        pulse_hurry(server->pulse, queue);
     log_line(LOG_INFO, "%s: %s: status %d", who, command, status);
 }
 

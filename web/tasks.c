@@ -94,7 +94,8 @@ static void take_end(void *arg, int status, const char *rest)
     struct tasks *tasks = task->tasks;
 
     if (task->order.act)
-        tasks->done(tasks->arg, task->who, task->command, status);
+        tasks->done(tasks->arg, task->who, task->command, params_get(&task->params, "queue"),
+                    status);
     if (!task->order.raw)
         fprintf(task->out, "],%s", rest);
     fclose(task->out);

@@ -17,8 +17,9 @@
 struct event_base;
 struct tasks;
 
-/* What is done when something was changed: for the log. */
-typedef void tasks_done_fn(void *arg, const char *who, const char *command, int status);
+/* Something was changed: for the log. queue: NULL = none was named. */
+typedef void tasks_done_fn(void *arg, const char *who, const char *command, const char *queue,
+                           int status);
 
 struct tasks *tasks_new(struct event_base *base, struct http *http,
                         const struct desk_program *program, tasks_done_fn *done, void *arg,

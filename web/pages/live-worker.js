@@ -1,19 +1,26 @@
 // live-worker.js: one stream for all pages of this browser, which has only six connections to us.
+import { merge } from './merge.js';
 
 const ports = new Map(); // port → does its page show?
-let source = null, last = null;
+let source = null, state = null, lost = false;
 
-function tell(message) {
-    last = message;
-    for (const port of ports.keys()) port.postMessage(message);
+function tell() {
+    for (const port of ports.keys()) port.postMessage({ state, lost });
 }
 
 function update() {
     const wanted = [...ports.values()].some(Boolean);
     if (wanted && !source) {
         source = new EventSource('api/1/live');
-        source.onmessage = (event) => tell({ text: event.data, at: Date.now() });
-        source.onerror = () => tell({ lost: true, at: Date.now() });
+        source.onmessage = ({ data }) => {
+            state = merge(state, JSON.parse(data), Date.now());
+            lost = false;
+            tell();
+        };
+        source.onerror = () => {
+            lost = true;
+            tell();
+        };
     } else if (!wanted && source) {
         source.close();
         source = null;
@@ -28,6 +35,6 @@ onconnect = (event) => {
         else ports.set(port, data === 'seen');
         update();
     };
-    if (last) port.postMessage(last);
+    if (state || lost) port.postMessage({ state, lost });
     update();
 };

@@ -1,11 +1,11 @@
 // live.js: what runs and waits, as it changes. Kept once for all pages.
+import { merge } from './merge.js';
 
 const KEPT = 150; // points of the live chart, some two minutes
 
 const listeners = new Set();
 export const live = {
     snap: null,  // the last one: {known, age, away, queues, hosts}
-    at: 0,       // when it came
     lost: false, // later-web itself does not answer
     points: [],  // {at, rate, failed, ready, running}
 };
@@ -38,21 +38,17 @@ function addPoint(snap, at) {
     if (live.points.length > KEPT) live.points.shift();
 }
 
-function take(message) {
-    if (message.lost) {
-        live.lost = true;
-    } else {
-        live.lost = false;
-        live.snap = JSON.parse(message.text);
-        live.at = message.at;
-        if (live.snap.known && !live.snap.away) addPoint(live.snap, message.at);
-    }
+function take({ state, lost }) {
+    const news = state && state.at !== live.snap?.at;
+    live.lost = lost;
+    live.snap = state ?? live.snap;
+    if (news && state.known && !state.away) addPoint(state, state.at);
     for (const listener of listeners) listener();
 }
 
 // Seconds since the numbers were right.
 export function numbersAge() {
-    return live.snap ? live.snap.age + (Date.now() - live.at) / 1000 : 0;
+    return live.snap ? live.snap.age + (Date.now() - live.snap.at) / 1000 : 0;
 }
 
 export function listen(listener) {
@@ -76,8 +72,9 @@ function direct() {
             source = null;
         } else if (!document.hidden && !source) {
             source = new EventSource('api/1/live');
-            source.onmessage = (event) => take({ text: event.data, at: Date.now() });
-            source.onerror = () => take({ lost: true });
+            source.onmessage = ({ data }) =>
+                take({ state: merge(live.snap, JSON.parse(data), Date.now()), lost: false });
+            source.onerror = () => take({ state: live.snap, lost: true });
         }
     };
     document.addEventListener('visibilitychange', update);
@@ -90,7 +87,7 @@ export function start() {
         return;
     }
     const worker = new SharedWorker(policy ? policy.createScriptURL('live-worker.js')
-                                           : 'live-worker.js');
+                                           : 'live-worker.js', { type: 'module' });
     worker.port.onmessage = ({ data }) => take(data);
     const tell = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
     document.addEventListener('visibilitychange', tell);
