@@ -50,8 +50,8 @@ static bool reserved_agree(const struct report *report, const struct later_sizes
 {
     const struct later_sizes *before = &report->sizes;
 
-    return before->taken != after->taken || before->reserved != after->reserved ||
-           report->scan.reserved == after->reserved;
+    return before->counters[LATER_COUNT_RESERVED] != after->counters[LATER_COUNT_RESERVED] ||
+           before->reserved != after->reserved || report->scan.reserved == after->reserved;
 }
 
 /* Counts, looks, counts: what was seen must lie between what was counted before and after. */
@@ -129,7 +129,7 @@ static void print_json(const struct report *report)
     }
 
     begin_json(&json, report, "counters", report->counters_ok);
-    for (int i = 0; i < LATER_COUNTERS; i++)
+    for (int i = 0; i < LATER_CONSERVED; i++)
         jsonl_int(&json, later_counter_name((enum later_counter)i), (int64_t)sizes->counters[i]);
     jsonl_int(&json, "jobs", (int64_t)sizes->jobs);
     jsonl_end(&json);
@@ -163,7 +163,7 @@ static void add_counters(struct table *table, const struct report *report)
     const struct later_sizes *sizes = &report->sizes;
     char words[400] = "";
 
-    for (int i = 0; i < LATER_COUNTERS; i++) {
+    for (int i = 0; i < LATER_CONSERVED; i++) {
         size_t len = strlen(words);
 
         snprintf(words + len, sizeof words - len, "%s%s %" PRIu64,

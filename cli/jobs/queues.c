@@ -3,8 +3,8 @@
 
 #include "commands.h"
 #include "output/jsonl.h"
+#include "sizes.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* --- sizes --- */
@@ -24,19 +24,6 @@ int queues_size(struct cli *cli, const struct later_keys *keys, struct later_siz
     return 0;
 }
 
-static void add_sizes(struct later_sizes *sum, const struct later_sizes *part)
-{
-    sum->ready += part->ready;
-    sum->delayed += part->delayed;
-    sum->reserved += part->reserved;
-    sum->dead += part->dead;
-    sum->jobs += part->jobs;
-    sum->overdue += part->overdue;
-    sum->oldest_ready = fmax(sum->oldest_ready, part->oldest_ready);
-    for (int i = 0; i < LATER_COUNTERS; i++)
-        sum->counters[i] += part->counters[i];
-}
-
 int queues_size_whole(struct cli *cli, const struct whole *whole,
                       struct later_sizes each[LATER_WHOLE_MAX], struct later_sizes *sum,
                       struct later_error *err)
@@ -49,7 +36,7 @@ int queues_size_whole(struct cli *cli, const struct whole *whole,
 
         if (queues_size(cli, &whole->parts[i], &part, err) < 0)
             return -1;
-        add_sizes(sum, &part);
+        sizes_add(sum, &part);
         paused += part.paused;
         if (each)
             each[i] = part;

@@ -2,95 +2,21 @@
 #include "commands.h"
 #include "jobs/queues.h"
 #include "output/jsonl.h"
+#include "sizes.h"
 #include "status/served.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define TOGETHER 100 /* queues asked about in one round trip */
-
-/* A queue of a list, and what was answered. */
-struct sized {
-    const char *name;
-    struct later_plan plan;
-    struct later_sizes sizes;
-    struct later_error err; /* of the first refusal; code 0 = none */
-    uint32_t shards;
-    bool partly; /* some of its shards are paused */
-};
-
-static bool is_refused(struct sized *sized, const struct later_answer *answer, int script)
-{
-    struct later_error err;
-
-    if (later_call_check(answer, script, &err) == 0)
-        return false;
-    if (sized->err.code == LATER_OK)
-        sized->err = err;
-    return true;
-}
-
-/* Of nearly all of them the plan says that there is no shard; what a shard has there is none. */
-static void take_sizes(void *arg, struct later_answer *answer)
-{
-    struct sized *sized = arg;
-
-    if (is_refused(sized, answer, LATER_SCRIPT_SIZE))
-        return;
-    later_inspect_sized(answer->reply, &sized->sizes);
-    if (strchr(sized->name, '/') == NULL)
-        sized->plan = later_inspect_planned(answer->reply);
-}
-
-static int ask_one(struct cli *cli, struct sized *sized, struct later_error *err)
-{
-    struct later_command size = { 0 };
-    struct later_keys keys;
-
-    if (cli_keys(cli, sized->name, &keys, err) < 0)
-        return -1;
-    later_inspect_size(&size, &keys);
-    return later_call_begin(cli->client, &size, LATER_SCRIPT_SIZE, take_sizes, sized, err);
-}
-
-static int add_shards(struct cli *cli, struct sized *sized, struct later_error *err)
-{
-    struct whole whole;
-    int paused;
-
-    if (later_plan_span(&sized->plan) <= 1)
-        return 0;
-    if (whole_find(cli, sized->name, &whole, err) < 0)
-        return -1;
-    paused = queues_size_whole(cli, &whole, NULL, &sized->sizes, err);
-    sized->shards = whole.shards;
-    sized->partly = paused > 0 && !sized->sizes.paused;
-    return paused < 0 ? -1 : 0;
-}
-
-static int ask_together(struct cli *cli, struct sized *sized, size_t count, struct later_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (ask_one(cli, &sized[i], err) < 0) {
-            later_call_abort(cli->client); /* nothing comes back to those before */
-            return -1;
-        }
-    }
-    if (later_call_drain(cli->client, 0, err) < 0)
-        return -1;
-    for (size_t i = 0; i < count; i++) {
-        if (sized[i].err.code != LATER_OK) {
-            *err = sized[i].err;
-            return -1;
-        }
-        if (add_shards(cli, &sized[i], err) < 0)
-            return -1;
-    }
-    return 0;
-}
+#define TOGETHER 1000 /* queues that are in memory at once */
 
 /* --- printing --- */
+
+/* Some of its shards are. */
+static bool is_partly_paused(const struct sized *sized)
+{
+    return sized->paused > 0 && sized->paused < sized->parts;
+}
 
 static void print_json(const struct sized *sized, int served)
 {
@@ -103,14 +29,14 @@ static void print_json(const struct sized *sized, int served)
     jsonl_int(&json, "delayed", (int64_t)sizes->delayed);
     jsonl_int(&json, "reserved", (int64_t)sizes->reserved);
     jsonl_int(&json, "dead", (int64_t)sizes->dead);
-    jsonl_bool(&json, "paused", sizes->paused);
+    jsonl_bool(&json, "paused", sized->paused == sized->parts);
     if (sizes->oldest_ready >= 0)
         jsonl_real(&json, "oldest_ready", sizes->oldest_ready);
     else
         jsonl_null(&json, "oldest_ready");
-    if (sized->shards > 1)
-        jsonl_int(&json, "shards", sized->shards);
-    if (sized->partly)
+    if (sized->plan.count > 1)
+        jsonl_int(&json, "shards", sized->plan.count);
+    if (is_partly_paused(sized))
         jsonl_bool(&json, "partly_paused", true);
     if (served >= 0)
         jsonl_int(&json, "served", served);
@@ -123,14 +49,14 @@ static void print_json(const struct sized *sized, int served)
 static void add_row(struct table *table, const struct sized *sized, int served)
 {
     const struct later_sizes *sizes = &sized->sizes;
-    const char *paused = sizes->paused ? "yes" : sized->partly ? "partly" : "no";
+    const char *paused = is_partly_paused(sized) ? "partly" : sized->paused ? "yes" : "no";
 
     table_text(table, PLAIN, sized->name);
     table_number(table, PLAIN, sizes->ready);
     table_number(table, PLAIN, sizes->delayed);
     table_number(table, PLAIN, sizes->reserved);
     table_number(table, sizes->dead ? RED : PLAIN, sizes->dead);
-    table_text(table, sizes->paused || sized->partly ? YELLOW : PLAIN, paused);
+    table_text(table, sized->paused ? YELLOW : PLAIN, paused);
     if (sizes->oldest_ready >= 0)
         table_age(table, PLAIN, sizes->oldest_ready);
     else
@@ -152,7 +78,7 @@ static bool is_known(const struct sized *sized, int served)
 
     for (int i = 0; i < LATER_COUNTERS; i++)
         sum += sizes->counters[i];
-    return sum > 0 || sizes->paused || served > 0 || sized->plan.epoch > 0;
+    return sum > 0 || sized->paused || served > 0 || sized->plan.epoch > 0;
 }
 
 static int print_some(struct cli *cli, struct table *table, const struct served *served,
@@ -175,6 +101,23 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
     return status;
 }
 
+/* Queues that were named by a script each, of one moment; all that there are by what costs less. */
+static int ask_some(struct cli *cli, const struct served *served, struct sized *sized, size_t count,
+                    struct later_error *err)
+{
+    bool exact = cli->args.count > 0 || !served;
+
+    if (sizes_ask(cli, sized, count, exact, served ? served_at(served) : 0, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (sized[i].err.code != LATER_OK) {
+            *err = sized[i].err;
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int print_all(struct cli *cli, const struct queue_list *list, struct table *table,
                      const struct served *served, struct later_error *err)
 {
@@ -186,8 +129,8 @@ static int print_all(struct cli *cli, const struct queue_list *list, struct tabl
         int one = -1;
 
         for (size_t i = 0; i < count; i++)
-            sized[i] = (struct sized){ .name = list->names[from + i], .sizes.oldest_ready = -1 };
-        if (ask_together(cli, sized, count, err) == 0)
+            sized[i] = (struct sized){ .name = list->names[from + i] };
+        if (ask_some(cli, served, sized, count, err) == 0)
             one = print_some(cli, table, served, sized, count);
         status = one != LATER_OK ? one : status;
     }

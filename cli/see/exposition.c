@@ -3,8 +3,8 @@
 
 #include "text.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* 2^-10, 2^-8 … 2^14. */
 static const char *const bounds[] = { "0.0009765625", "0.00390625", "0.015625", "0.0625", "0.25",
@@ -33,29 +33,59 @@ void exposition_family(struct exposition *text, const char *name, enum family_ty
         fprintf(text->out, "# UNIT %s %s\n", name, unit);
 }
 
+/* A sample's line. There are tens of thousands of them, so nothing of it is printed by format. */
+struct line {
+    char text[1024];
+    size_t len;
+};
+
+static void add(struct line *line, const char *text)
+{
+    size_t room = sizeof line->text - line->len, len = strlen(text);
+
+    len = len < room ? len : room;
+    memcpy(line->text + line->len, text, len);
+    line->len += len;
+}
+
+static void add_label(struct line *line, const char *before, const char *name, const char *value)
+{
+    add(line, before);
+    add(line, name);
+    add(line, "=\"");
+    add(line, value);
+    add(line, "\"");
+}
+
 /* le: of a bucket, else NULL. */
 static void put(struct exposition *text, const char *end, const char *const *labels, const char *le,
                 const char *value)
 {
+    struct line line = { .len = 0 };
     const char *before = "{";
 
-    fprintf(text->out, "%s%s", text->name, end);
-    for (; labels && labels[0]; labels += 2) {
-        fprintf(text->out, "%s%s=\"%s\"", before, labels[0], labels[1]);
-        before = ",";
-    }
+    add(&line, text->name);
+    add(&line, end);
+    for (; labels && labels[0]; labels += 2, before = ",")
+        add_label(&line, before, labels[0], labels[1]);
     if (le)
-        fprintf(text->out, "%sle=\"%s\"", before, le);
-    fprintf(text->out, "%s %s\n", le || *before == ',' ? "}" : "", value);
+        add_label(&line, before, "le", le);
+    add(&line, le || *before == ',' ? "} " : " ");
+    add(&line, value);
+    add(&line, "\n");
+    fwrite(line.text, 1, line.len, text->out);
 }
 
 static void put_int(struct exposition *text, const char *end, const char *const *labels,
                     const char *le, uint64_t value)
 {
-    char number[24];
+    char number[24], *first = number + sizeof number - 1;
 
-    snprintf(number, sizeof number, "%" PRIu64, value);
-    put(text, end, labels, le, number);
+    *first = '\0';
+    do
+        *--first = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    put(text, end, labels, le, first);
 }
 
 void exposition_int(struct exposition *text, uint64_t value, const char *const *labels)

@@ -8,140 +8,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOGETHER 200 /* queues asked about in one round trip */
+/* --- the queues --- */
 
-const char *const gather_counters[GATHER_COUNTERS] = {
-    "pushed", "adopted", "duplicate", "replaced", "done",    "released", "returned", "buried",
-    "kicked", "expired", "cancelled", "purged",   "trimmed", "lapsed",   "refused",
-};
-
-/* --- a queue --- */
-
-static bool fails(struct gathered_queue *queue, const struct later_answer *answer, int script)
+static int begin_queues(struct gathered *gathered, struct later_error *err)
 {
-    struct later_error err;
+    size_t count = gathered->list.count;
 
-    if (later_call_check(answer, script, &err) == 0)
-        return false;
-    queue->failed = true;
-    return true;
-}
-
-static void take_totals(void *arg, struct later_answer *answer)
-{
-    struct gathered_queue *queue = arg;
-
-    if (!fails(queue, answer, LATER_NO_SCRIPT))
-        later_history_read(&queue->totals, answer->reply);
-}
-
-static void take_size(void *arg, struct later_answer *answer)
-{
-    struct gathered_queue *queue = arg;
-    struct later_sizes part;
-
-    if (fails(queue, answer, LATER_SCRIPT_SIZE))
-        return;
-    later_inspect_sized(answer->reply, &part);
-    queue->sizes.ready += part.ready;
-    queue->sizes.delayed += part.delayed;
-    queue->sizes.reserved += part.reserved;
-    queue->sizes.dead += part.dead;
-    queue->sizes.oldest_ready = fmax(queue->sizes.oldest_ready, part.oldest_ready);
-    if (queue->parts++ == 0) /* the plain queue comes before its shards */
-        queue->plan = later_inspect_planned(answer->reply);
-    queue->paused += part.paused;
-    for (size_t i = 0; i < GATHER_COUNTERS; i++)
-        queue->counters[i] += later_inspect_counted(answer->reply, gather_counters[i]);
-}
-
-static int ask_size(struct cli *cli, struct gathered_queue *queue, const char *name,
-                    struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_keys keys;
-
-    if (cli_keys(cli, name, &keys, err) < 0)
-        return -1;
-    later_inspect_size(&cmd, &keys);
-    return later_call_begin(cli->client, &cmd, LATER_SCRIPT_SIZE, take_size, queue, err);
-}
-
-static int ask_queue(struct cli *cli, struct gathered_queue *queue, struct later_error *err)
-{
-    struct later_command totals = { 0 };
-    struct later_keys keys;
-
-    if (cli_keys(cli, queue->name, &keys, err) < 0)
-        return -1;
-    later_history_ask_totals(&totals, &keys);
-    if (later_call_begin(cli->client, &totals, LATER_NO_SCRIPT, take_totals, queue, err) < 0)
-        return -1;
-    return ask_size(cli, queue, queue->name, err);
-}
-
-static int ask_shards(struct cli *cli, struct gathered_queue *queue, struct later_error *err)
-{
-    later_queue_name names[LATER_WHOLE_MAX];
-    size_t count = later_shards_all(queue->name, later_plan_span(&queue->plan), names);
-
-    for (size_t i = 1; i < count; i++) {
-        if (ask_size(cli, queue, names[i], err) < 0)
-            return -1;
+    gathered->queues = calloc(count + 1, sizeof *gathered->queues);
+    gathered->sized = calloc(count + 1, sizeof *gathered->sized);
+    if (!gathered->queues || !gathered->sized)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        gathered->sized[i] = (struct sized){ .name = gathered->list.names[i],
+                                             .totals = &gathered->queues[i].totals,
+                                             .err = { .code = LATER_E_REDIS } };
+        gathered->queues[i].sized = &gathered->sized[i];
     }
     return 0;
 }
 
-/* Some queues, each by one of the two above. */
-static int ask_together(struct cli *cli, struct gathered_queue *queues, size_t count,
-                        int (*ask)(struct cli *cli, struct gathered_queue *queue,
-                                   struct later_error *err),
-                        struct later_error *err)
+static int ask_queues(struct cli *cli, struct gathered *gathered, double now,
+                      struct later_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (ask(cli, &queues[i], err) < 0) {
-            later_call_abort(cli->client); /* nothing comes back to those before */
-            return -1;
-        }
-    }
-    return later_call_drain(cli->client, 0, err);
-}
+    int ok = sizes_ask(cli, gathered->sized, gathered->list.count, false, now, err);
 
-static int ask_queues(struct cli *cli, struct gathered *gathered, struct later_error *err)
-{
-    int ok = 0;
-
-    for (size_t i = 0; i < gathered->list.count; i++) {
-        gathered->queues[i].name = gathered->list.names[i];
-        gathered->queues[i].sizes.oldest_ready = -1;
-        gathered->queues[i].failed = true;
-    }
-    for (size_t i = 0; ok == 0 && i < gathered->list.count; i += TOGETHER) {
-        size_t left = gathered->list.count - i, count = left < TOGETHER ? left : TOGETHER;
-
-        for (size_t n = i; n < i + count; n++)
-            gathered->queues[n].failed = false;
-        ok = ask_together(cli, &gathered->queues[i], count, ask_queue, err);
-        if (ok == 0)
-            ok = ask_together(cli, &gathered->queues[i], count, ask_shards, err);
-    }
     for (size_t i = 0; ok == 0 && i < gathered->list.count; i++) {
-        if (gathered->queues[i].failed)
-            ok = later_fail(err, LATER_E_REDIS, "queue %s: Redis does not answer, or refuses",
-                            gathered->list.names[i]);
+        const struct sized *sized = &gathered->sized[i];
+
+        if (sized->err.code != LATER_OK)
+            ok = later_fail(err, sized->err.code, "queue %s: %s", sized->name, sized->err.text);
     }
     return ok;
 }
 
 /* --- the daemons --- */
 
+/* What is asked for beside the queues. */
+struct besides {
+    double now;
+    struct later_reply *hosts; /* owned */
+    struct later_tallies *totals;
+    struct later_error err; /* of a refusal; code 0: none */
+};
+
+static int by_name(const void *name, const void *other)
+{
+    return strcmp(name, other);
+}
+
 static struct gathered_queue *find_queue(const struct gathered *gathered, const char *name)
 {
-    for (size_t i = 0; i < gathered->list.count; i++) {
-        if (strcmp(gathered->list.names[i], name) == 0)
-            return &gathered->queues[i];
-    }
-    return NULL;
+    const later_queue_name *found = bsearch(name, gathered->list.names, gathered->list.count,
+                                            sizeof *gathered->list.names, by_name);
+
+    return found ? &gathered->queues[found - gathered->list.names] : NULL;
 }
 
 static uint64_t count_of(const json_t *number)
@@ -171,56 +91,98 @@ static void add_host(struct gathered *gathered, json_t *host, double now)
     }
 }
 
-static int ask_hosts(struct cli *cli, struct gathered *gathered, struct later_error *err)
+static void add_hosts(struct gathered *gathered, const struct besides *besides)
 {
-    struct later_command time = { 0 }, hosts = { 0 };
-    struct later_reply *reply;
-    double now;
-
-    later_inspect_time(&time);
-    reply = cli_call(cli, &time, LATER_NO_SCRIPT, err);
-    if (!reply)
-        return -1;
-    now = later_inspect_timed(reply);
-    later_reply_free(reply);
-    later_inspect_hosts(&hosts, later_call_prefix(cli->client));
-    reply = cli_call(cli, &hosts, LATER_NO_SCRIPT, err);
-    for (size_t i = 1; i < later_reply_count(reply); i += 2) {
+    for (size_t i = 1; i < later_reply_count(besides->hosts); i += 2) {
         size_t len;
-        const char *text = later_reply_text(later_reply_at(reply, i), &len);
+        const char *text = later_reply_text(later_reply_at(besides->hosts, i), &len);
         json_t *host = json_loadb(text, len, 0, NULL);
 
-        add_host(gathered, host, now);
+        add_host(gathered, host, besides->now);
         json_decref(host);
     }
-    later_reply_free(reply);
-    return reply ? 0 : -1;
 }
 
-static int ask_besides(struct cli *cli, struct gathered *gathered, struct later_error *err)
+static bool is_refused(struct besides *besides, const struct later_answer *answer)
 {
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
+    struct later_error err;
+
+    if (later_call_check(answer, LATER_NO_SCRIPT, &err) == 0)
+        return false;
+    besides->err = err;
+    return true;
+}
+
+static void take_time(void *arg, struct later_answer *answer)
+{
+    struct besides *besides = arg;
+
+    if (!is_refused(besides, answer))
+        besides->now = later_inspect_timed(answer->reply);
+}
+
+static void take_hosts(void *arg, struct later_answer *answer)
+{
+    struct besides *besides = arg;
+
+    if (is_refused(besides, answer))
+        return;
+    besides->hosts = answer->reply;
+    answer->reply = NULL; /* kept */
+}
+
+static void take_totals(void *arg, struct later_answer *answer)
+{
+    struct besides *besides = arg;
+
+    if (!is_refused(besides, answer))
+        later_history_read(besides->totals, answer->reply);
+}
+
+static int ask_besides(struct cli *cli, struct besides *besides, struct later_error *err)
+{
+    struct later_command time = { 0 }, hosts = { 0 }, totals = { 0 };
     struct later_keys keys;
 
+    later_inspect_time(&time);
+    later_inspect_hosts(&hosts, later_call_prefix(cli->client));
     later_history_besides(&keys, later_call_prefix(cli->client));
-    later_history_ask_totals(&cmd, &keys);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    later_history_read(&gathered->besides, reply);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
+    later_history_ask_totals(&totals, &keys);
+    if (later_call_add(cli->client, &time, LATER_NO_SCRIPT, take_time, besides, err) < 0 ||
+        later_call_add(cli->client, &hosts, LATER_NO_SCRIPT, take_hosts, besides, err) < 0 ||
+        later_call_add(cli->client, &totals, LATER_NO_SCRIPT, take_totals, besides, err) < 0) {
+        later_command_free(&hosts);
+        later_command_free(&totals);
+        later_call_abort(cli->client);
+        return -1;
+    }
+    return later_call_drain(cli->client, 0, err);
+}
+
+/* --- all of it --- */
+
+static int ask_all(struct cli *cli, struct gathered *gathered, struct later_error *err)
+{
+    struct besides besides = { .totals = &gathered->besides };
+    int ok = ask_besides(cli, &besides, err);
+
+    if (ok == 0)
+        ok = ask_queues(cli, gathered, besides.now, err);
+    add_hosts(gathered, &besides);
+    later_reply_free(besides.hosts);
+    if (ok == 0 && besides.err.code != LATER_OK) {
+        *err = besides.err;
+        ok = -1;
+    }
+    return ok;
 }
 
 int gather(struct cli *cli, struct gathered *gathered, struct later_error *err)
 {
-    if (!cli_client(cli, err) || queue_list_find(cli, &gathered->list, err) < 0)
+    if (!cli_client(cli, err) || queue_list_find(cli, &gathered->list, err) < 0 ||
+        begin_queues(gathered, err) < 0)
         return -1;
-    gathered->queues = calloc(gathered->list.count + 1, sizeof *gathered->queues);
-    if (!gathered->queues)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    if (ask_queues(cli, gathered, err) < 0 || ask_besides(cli, gathered, err) < 0)
-        return -1;
-    return ask_hosts(cli, gathered, err);
+    return ask_all(cli, gathered, err);
 }
 
 void gather_free(struct gathered *gathered)
@@ -229,5 +191,6 @@ void gather_free(struct gathered *gathered)
         later_tallies_free(&gathered->queues[i].totals);
     later_tallies_free(&gathered->besides);
     free(gathered->queues);
+    free(gathered->sized);
     queue_list_free(&gathered->list);
 }

@@ -12,36 +12,37 @@ static void each_queue(struct exposition *text, const struct gathered *gathered,
                        void (*fn)(struct exposition *text, const struct gathered_queue *queue))
 {
     for (size_t i = 0; i < gathered->list.count; i++) {
-        if (gathered->queues && !gathered->queues[i].failed)
+        if (gathered->queues[i].sized->err.code == LATER_OK)
             fn(text, &gathered->queues[i]);
     }
 }
 
 static void put_states(struct exposition *text, const struct gathered_queue *queue)
 {
-    const struct later_sizes *sizes = &queue->sizes;
+    const struct later_sizes *sizes = &queue->sized->sizes;
 
-    exposition_int(text, sizes->ready, LABELS("queue", queue->name, "state", "ready"));
-    exposition_int(text, sizes->delayed, LABELS("queue", queue->name, "state", "delayed"));
-    exposition_int(text, sizes->reserved, LABELS("queue", queue->name, "state", "reserved"));
-    exposition_int(text, sizes->dead, LABELS("queue", queue->name, "state", "dead"));
+    exposition_int(text, sizes->ready, LABELS("queue", queue->sized->name, "state", "ready"));
+    exposition_int(text, sizes->delayed, LABELS("queue", queue->sized->name, "state", "delayed"));
+    exposition_int(text, sizes->reserved, LABELS("queue", queue->sized->name, "state", "reserved"));
+    exposition_int(text, sizes->dead, LABELS("queue", queue->sized->name, "state", "dead"));
 }
 
 static void put_oldest(struct exposition *text, const struct gathered_queue *queue)
 {
-    double age = queue->sizes.oldest_ready;
+    double age = queue->sized->sizes.oldest_ready;
 
-    exposition_real(text, age > 0 ? age : 0, LABELS("queue", queue->name));
+    exposition_real(text, age > 0 ? age : 0, LABELS("queue", queue->sized->name));
 }
 
 static void put_paused(struct exposition *text, const struct gathered_queue *queue)
 {
-    exposition_int(text, queue->paused == queue->parts, LABELS("queue", queue->name));
+    exposition_int(text, queue->sized->paused == queue->sized->parts,
+                   LABELS("queue", queue->sized->name));
 }
 
 static void put_running(struct exposition *text, const struct gathered_queue *queue)
 {
-    exposition_int(text, queue->running, LABELS("queue", queue->name));
+    exposition_int(text, queue->running, LABELS("queue", queue->sized->name));
 }
 
 static const char *type_of(const struct later_tally *row)
@@ -56,7 +57,7 @@ static void put_attempts(struct exposition *text, const struct gathered_queue *q
 
         for (int n = 0; n < LATER_OUTCOMES; n++)
             exposition_int(text, row->outcomes[n],
-                           LABELS("queue", queue->name, "type", type_of(row), "result",
+                           LABELS("queue", queue->sized->name, "type", type_of(row), "result",
                                   later_outcome_name((enum later_attempt_outcome)n)));
     }
 }
@@ -67,7 +68,7 @@ static void put_waits(struct exposition *text, const struct gathered_queue *queu
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->wait, row->wait_us,
-                             LABELS("queue", queue->name, "type", type_of(row)));
+                             LABELS("queue", queue->sized->name, "type", type_of(row)));
     }
 }
 
@@ -77,24 +78,24 @@ static void put_runs(struct exposition *text, const struct gathered_queue *queue
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->run, row->run_us,
-                             LABELS("queue", queue->name, "type", type_of(row)));
+                             LABELS("queue", queue->sized->name, "type", type_of(row)));
     }
 }
 
 static void put_counters(struct exposition *text, const struct gathered *gathered)
 {
-    for (size_t n = 0; n < GATHER_COUNTERS; n++) {
+    for (int n = 0; n < LATER_COUNTED; n++) {
+        const char *counter = later_counter_name((enum later_counter)n);
         char name[48], help[96];
 
-        snprintf(name, sizeof name, "laterd_jobs_%s", gather_counters[n]);
-        snprintf(help, sizeof help, "Jobs that the counter %s of a queue has counted.",
-                 gather_counters[n]);
+        snprintf(name, sizeof name, "laterd_jobs_%s", counter);
+        snprintf(help, sizeof help, "Jobs that the counter %s of a queue has counted.", counter);
         exposition_family(text, name, COUNTER, NULL, help);
         for (size_t i = 0; i < gathered->list.count; i++) {
-            const struct gathered_queue *queue = &gathered->queues[i];
+            const struct sized *sized = &gathered->sized[i];
 
-            if (!queue->failed)
-                exposition_int(text, queue->counters[n], LABELS("queue", queue->name));
+            if (sized->err.code == LATER_OK)
+                exposition_int(text, sized->sizes.counters[n], LABELS("queue", sized->name));
         }
     }
 }
@@ -154,7 +155,7 @@ static int run(struct cli *cli, struct later_error *err)
     exposition_family(&text, "laterd_redis_up", GAUGE, NULL,
                       "1 if Redis has answered all that was asked for this.");
     exposition_int(&text, up, NULL);
-    if (gathered.queues)
+    if (gathered.queues && gathered.sized)
         put_queues(&text, &gathered);
     if (up)
         put_hosts(&text, &gathered);

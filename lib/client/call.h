@@ -25,6 +25,10 @@ struct later_reply *later_call(struct later_client *client, struct later_command
 int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
                      later_answer_fn *fn, void *arg, struct later_error *err);
 
+/* The same, but it is sent with the next one that is begun, or by later_call_drain(). */
+int later_call_add(struct later_client *client, struct later_command *cmd, int script,
+                   later_answer_fn *fn, void *arg, struct later_error *err);
+
 /* Waits until at most `pending` commands are unanswered. Returns 0, or -1 with *err when the
  * connection broke meanwhile. */
 int later_call_drain(struct later_client *client, size_t pending, struct later_error *err);

@@ -339,8 +339,8 @@ struct later_reply *later_call(struct later_client *client, struct later_command
     return reply;
 }
 
-int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
-                     later_answer_fn *fn, void *arg, struct later_error *err)
+int later_call_add(struct later_client *client, struct later_command *cmd, int script,
+                   later_answer_fn *fn, void *arg, struct later_error *err)
 {
     if (connected(client, err) < 0) {
         later_command_free(cmd);
@@ -348,6 +348,14 @@ int later_call_begin(struct later_client *client, struct later_command *cmd, int
     }
     if (later_redis_send(client->redis, cmd, script, client->timeout, fn, arg) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory for the command");
+    return 0;
+}
+
+int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
+                     later_answer_fn *fn, void *arg, struct later_error *err)
+{
+    if (later_call_add(client, cmd, script, fn, arg, err) < 0)
+        return -1;
     later_redis_flush(client->redis);
     return 0;
 }

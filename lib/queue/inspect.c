@@ -18,7 +18,12 @@ static const char *const counters[LATER_COUNTERS] = {
     [LATER_COUNT_PUSHED] = "pushed",       [LATER_COUNT_ADOPTED] = "adopted",
     [LATER_COUNT_DONE] = "done",           [LATER_COUNT_EXPIRED] = "expired",
     [LATER_COUNT_CANCELLED] = "cancelled", [LATER_COUNT_PURGED] = "purged",
-    [LATER_COUNT_TRIMMED] = "trimmed",
+    [LATER_COUNT_TRIMMED] = "trimmed",     [LATER_COUNT_DUPLICATE] = "duplicate",
+    [LATER_COUNT_REPLACED] = "replaced",   [LATER_COUNT_RELEASED] = "released",
+    [LATER_COUNT_RETURNED] = "returned",   [LATER_COUNT_BURIED] = "buried",
+    [LATER_COUNT_KICKED] = "kicked",       [LATER_COUNT_LAPSED] = "lapsed",
+    [LATER_COUNT_REFUSED] = "refused",     [LATER_COUNT_RESERVED] = "reserved",
+    [LATER_COUNT_WITHDRAWN] = "withdrawn", [LATER_COUNT_BURIED_WAITING] = "buried_waiting",
 };
 
 void later_inspect_size(struct later_command *cmd, const struct later_keys *keys)
@@ -33,6 +38,24 @@ static uint64_t number_at(const struct later_reply *reply, size_t i)
     return number > 0 ? (uint64_t)number : 0;
 }
 
+static void count(struct later_sizes *sizes, const char *name, uint64_t number)
+{
+    if (strcmp(name, "overdue") == 0) /* of the script: no counter */
+        sizes->overdue = number;
+    for (int n = 0; n < LATER_COUNTERS; n++) {
+        if (strcmp(name, counters[n]) == 0) {
+            sizes->counters[n] = number;
+            return;
+        }
+    }
+}
+
+void later_inspect_counted(const struct later_reply *reply, size_t at, struct later_sizes *sizes)
+{
+    for (; at + 1 < later_reply_count(reply); at += 2)
+        count(sizes, later_reply_text(later_reply_at(reply, at), NULL), number_at(reply, at + 1));
+}
+
 void later_inspect_sized(const struct later_reply *reply, struct later_sizes *sizes)
 {
     *sizes =
@@ -43,41 +66,17 @@ void later_inspect_sized(const struct later_reply *reply, struct later_sizes *si
                               .paused = number_at(reply, 4) > 0,
                               .oldest_ready = later_reply_seconds(later_reply_at(reply, 5), -1),
                               .jobs = number_at(reply, 6) };
-    for (size_t i = 7; i + 1 < later_reply_count(reply); i += 2) {
-        const char *name = later_reply_text(later_reply_at(reply, i), NULL);
-
-        if (strcmp(name, "overdue") == 0)
-            sizes->overdue = number_at(reply, i + 1);
-        if (strcmp(name, "reserved") == 0)
-            sizes->taken = number_at(reply, i + 1);
-        for (int n = 0; n < LATER_COUNTERS; n++) {
-            if (strcmp(name, counters[n]) == 0)
-                sizes->counters[n] = number_at(reply, i + 1);
-        }
-    }
-}
-
-/* Where the value of this name is; beyond the reply where there is none. */
-static size_t find_value(const struct later_reply *reply, const char *name)
-{
-    size_t i = 7;
-
-    while (i + 1 < later_reply_count(reply) &&
-           strcmp(later_reply_text(later_reply_at(reply, i), NULL), name) != 0)
-        i += 2;
-    return i + 1;
-}
-
-uint64_t later_inspect_counted(const struct later_reply *reply, const char *name)
-{
-    return number_at(reply, find_value(reply, name));
+    later_inspect_counted(reply, 7, sizes);
 }
 
 struct later_plan later_inspect_planned(const struct later_reply *reply)
 {
-    const struct later_reply *plan = later_reply_at(reply, find_value(reply, "plan"));
+    size_t at = 7;
 
-    return later_plan_parse(later_reply_text(plan, NULL));
+    while (at + 1 < later_reply_count(reply) &&
+           strcmp(later_reply_text(later_reply_at(reply, at), NULL), "plan") != 0)
+        at += 2;
+    return later_plan_parse(later_reply_text(later_reply_at(reply, at + 1), NULL));
 }
 
 const char *later_counter_name(enum later_counter counter)
@@ -104,8 +103,7 @@ size_t later_inspect_peeked_count(const struct later_reply *reply)
     return later_reply_count(reply) / 4;
 }
 
-/* Redis has scores that no clock has: inf, -inf. */
-static double read_score(const struct later_reply *reply)
+double later_inspect_score(const struct later_reply *reply)
 {
     const char *text = later_reply_text(reply, NULL);
 
@@ -124,7 +122,7 @@ void later_inspect_found(const struct later_reply *score, const struct later_rep
     later_record_read(&record, text, len);
     later_reply_text(score, &score_len);
     seen->has_score = score_len > 0;
-    seen->score = read_score(score);
+    seen->score = later_inspect_score(score);
     seen->attempts = record.attempts;
     seen->priority = record.priority;
     seen->error = record.error;

@@ -14,7 +14,8 @@
 
 /* --- size --- */
 
-/* The counters of `stats`; the order is that of their names in inspect.c. */
+/* The counters of `stats`; the order is that of their names in inspect.c. What else is in `stats`
+ * is passed over. */
 enum later_counter {
     LATER_COUNT_PUSHED,
     LATER_COUNT_ADOPTED,
@@ -23,14 +24,26 @@ enum later_counter {
     LATER_COUNT_CANCELLED,
     LATER_COUNT_PURGED,
     LATER_COUNT_TRIMMED,
-    LATER_COUNTERS /* those that conservation needs; what else is in `stats` is passed over */
+    LATER_CONSERVED, /* those before are what conservation needs */
+    LATER_COUNT_DUPLICATE = LATER_CONSERVED,
+    LATER_COUNT_REPLACED,
+    LATER_COUNT_RELEASED,
+    LATER_COUNT_RETURNED,
+    LATER_COUNT_BURIED,
+    LATER_COUNT_KICKED,
+    LATER_COUNT_LAPSED,
+    LATER_COUNT_REFUSED,
+    LATER_COUNTED, /* those before are for people; the others say how many jobs are reserved */
+    LATER_COUNT_RESERVED = LATER_COUNTED,
+    LATER_COUNT_WITHDRAWN,
+    LATER_COUNT_BURIED_WAITING,
+    LATER_COUNTERS
 };
 
 /* A queue at one moment. */
 struct later_sizes {
     uint64_t ready, delayed, reserved, dead;
-    uint64_t jobs;  /* documents */
-    uint64_t taken; /* ever handed out */
+    uint64_t jobs; /* documents */
     bool paused;
     double oldest_ready; /* age in seconds; < 0 = none */
     uint64_t overdue;    /* reservations whose lease ran out and that nobody has returned yet */
@@ -40,8 +53,11 @@ struct later_sizes {
 void later_inspect_size(struct later_command *cmd, const struct later_keys *keys);
 void later_inspect_sized(const struct later_reply *reply, struct later_sizes *sizes);
 
-/* Any counter of such a reply, by its name; 0 where there is none. */
-uint64_t later_inspect_counted(const struct later_reply *reply, const char *name);
+/* The counters alone: names and numbers from element `at` of a reply on. */
+void later_inspect_counted(const struct later_reply *reply, size_t at, struct later_sizes *sizes);
+
+/* A score as Redis spells it, which has some that no clock has: inf, -inf. */
+double later_inspect_score(const struct later_reply *reply);
 
 /* The plan of shards in such a reply; of a shard it is none. */
 struct later_plan later_inspect_planned(const struct later_reply *reply);

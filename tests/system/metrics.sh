@@ -81,7 +81,14 @@ seq "$many" | sed 's/.*/{"type":"t","queue":"many&"}/' | later push --file - >/d
 before=$(called evalsha)
 later metrics >"$work/metrics"
 is "$(grep -c '^laterd_jobs{queue="many.*ready"} 1$' "$work/metrics")" "$many" "each queue is there"
-at_most "$(($(called evalsha) - before))" $((many + 10)) "a script call for each queue, none for a job"
+is "$(called evalsha)" "$before" "no script is called"
+later push t -q many1 --priority 3 >/dev/null
+later push t -q spread --priority -3 >/dev/null
+before=$(called evalsha)
+later metrics >"$work/metrics"
+at_most "$(($(called evalsha) - before))" 3 "but for two queues, where priorities hide which is the oldest"
+is "$(awk '/^laterd_queue_oldest_ready_seconds/ && ($2 < 0 || $2 > 600)' "$work/metrics")" '' \
+    "no priority is taken for an age"
 if [ -n "${LATER_SOAK:-}" ]; then
     start=$(date +%s%3N)
     later metrics >/dev/null

@@ -1,0 +1,40 @@
+/*
+ * glance.h: the sizes of many queues, by plain commands: encoders and decoders like queue.h.
+ *
+ * The script size tells a queue at one moment. Asked of a thousand queues it costs Redis four times
+ * what these commands do, which are answered each by itself: jobs that move meanwhile may be
+ * counted twice, or not at all. So it is for who looks, not for who adds up.
+ *
+ *     for (n = 0; n < LATER_GLANCES; n++)
+ *         later_glance_ask(&cmd, &keys, n, now);               … send each …
+ *     later_glance_read(&glance, n, reply);                    … of each answer …
+ *     if (!later_glance_done(&glance, now)) … ask the script size
+ */
+#ifndef LATER_GLANCE_H
+#define LATER_GLANCE_H
+
+#include "queue/inspect.h"
+
+#define LATER_GLANCES 9
+
+/* Zero it first. */
+struct later_glance {
+    struct later_sizes sizes; /* but for `jobs`, which is not asked for */
+    struct later_plan plan;   /* of shards */
+    bool ready;               /* some job is */
+    double first, last;       /* score: the least and the greatest of ready */
+};
+
+/* Command n of them. now: Redis's clock, of a moment ago. */
+void later_glance_ask(struct later_command *cmd, const struct later_keys *keys, unsigned n,
+                      double now);
+
+/* What was answered to it. */
+void later_glance_read(struct later_glance *glance, unsigned n, const struct later_reply *reply);
+
+/* All of them were answered: what follows from them. False: which job in ready is the oldest cannot
+ * be told from scores, since they have priorities, a score of 0, or none of the last eleven days.
+ */
+bool later_glance_done(struct later_glance *glance, double now);
+
+#endif
