@@ -20,7 +20,7 @@ static int no_memory(struct later_error *err)
 
 static void free_members(struct config *config)
 {
-    config_strings_free(CONFIG_TOP, config);
+    config_strings_free(CONFIG_IN_TOP, config);
     config_lists_free_pools(config->pools, config->pool_count);
     config_plugins_free_load(config->plugins.load);
     for (uint32_t i = 0; i < config->plugins.config_count; i++)
@@ -75,7 +75,7 @@ static int read_tree(struct config_draft *draft, config_t *tree, struct later_er
         return parse_fault(draft->scan, tree, err);
     if (config_read_bind(&in, config_root_setting(tree)) < 0)
         return -1;
-    return config_read_group(&in, config_root_setting(tree), "", CONFIG_TOP, draft);
+    return config_read_group(&in, config_root_setting(tree), "", CONFIG_IN_TOP, draft);
 }
 
 /* One file, and what it includes, over what is there. */
@@ -127,7 +127,7 @@ static int load_all(struct config_draft *draft, const char *path, struct later_e
     const char *file = path ? path : CONFIG_FILE;
 
     draft->locations = calloc(config_table_count, sizeof *draft->locations);
-    if (!draft->locations || config_preset(CONFIG_TOP, draft) < 0)
+    if (!draft->locations || config_preset(CONFIG_IN_TOP, draft) < 0)
         return no_memory(err);
     if ((path ||
          (!draft->alone && (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)))) &&

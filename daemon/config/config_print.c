@@ -84,7 +84,7 @@ void config_print(const struct config *config, FILE *out)
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_row *row = &config_table[i];
 
-        if (row->scope != CONFIG_TOP)
+        if (row->scope != CONFIG_IN_TOP)
             continue;
         group_of(row->path, group, sizeof group);
         if (*open && strcmp(group, open) != 0)

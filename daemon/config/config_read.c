@@ -179,7 +179,7 @@ static int read_row(struct config_reader *in, config_setting_t *setting,
     char range[80];
     double number = 0;
 
-    if (row->scope == CONFIG_TOP)
+    if (row->scope == CONFIG_IN_TOP)
         in->draft->locations[row - config_table] = config_read_location(in, setting);
     if (row->kind == CONFIG_MANY)
         return config_lists_read(in, setting, row, base);
@@ -232,7 +232,7 @@ static int read_member(struct config_reader *in, config_setting_t *setting, cons
     row = config_row_find(path);
     if (row && row->scope == scope)
         return read_row(in, setting, row, base);
-    if (scope != CONFIG_TOP || *group || !is_group(path))
+    if (scope != CONFIG_IN_TOP || *group || !is_group(path))
         return unknown(in, setting, group, path);
     if (config_setting_type(setting) != CONFIG_TYPE_GROUP)
         return config_read_mismatch(in, setting, path, "a group { ... }");

@@ -26,7 +26,7 @@ enum config_kind {
 
 /* What the offset counts from. */
 enum config_scope {
-    CONFIG_TOP,      /* struct config_draft, which begins with a struct config */
+    CONFIG_IN_TOP,   /* struct config_draft, which begins with a struct config */
     CONFIG_IN_QUEUE, /* struct config_queue: rows of `queues` and of a pool's `queues` */
     CONFIG_IN_POOL,
     CONFIG_IN_TYPE,

@@ -199,7 +199,7 @@ const char *config_text_nearest(const char *group, const char *key, char *out, s
     for (size_t i = 0; i < config_table_count; i++) {
         const char *dot = strrchr(config_table[i].path, '.');
 
-        if (config_table[i].scope != CONFIG_TOP ||
+        if (config_table[i].scope != CONFIG_IN_TOP ||
             strcmp(dot ? dot + 1 : config_table[i].path, key))
             continue;
         if (same)

@@ -170,7 +170,7 @@ const char *config_difference(const struct config *a, const struct config *b)
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_row *row = &config_table[i];
 
-        if (row->scope == CONFIG_TOP && row->offset < sizeof *a && !config_row_equal(row, a, b))
+        if (row->scope == CONFIG_IN_TOP && row->offset < sizeof *a && !config_row_equal(row, a, b))
             return row->path;
     }
     if (!same_pools(a, b))

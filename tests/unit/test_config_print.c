@@ -104,7 +104,7 @@ START_TEST(all_options_are_read_back)
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_row *row = &config_table[i];
 
-        if (row->scope == CONFIG_TOP && row->kind != CONFIG_MANY && row->offset < sizeof *config)
+        if (row->scope == CONFIG_IN_TOP && row->kind != CONFIG_MANY && row->offset < sizeof *config)
             ck_assert_msg(!config_row_equal(row, config, defaults), "%s: a default", row->path);
     }
     assert_round(config);
@@ -181,7 +181,7 @@ START_TEST(each_option_is_printed_with_its_help)
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_row *row = &config_table[i];
 
-        if (row->scope != CONFIG_TOP)
+        if (row->scope != CONFIG_IN_TOP)
             continue;
         config_text_summary(row, summary, sizeof summary);
         ck_assert_msg(strstr(text, row->help) != NULL, "%s: no help", row->path);
@@ -243,7 +243,7 @@ START_TEST(shipped_file_has_each_option)
         const struct config_row *row = &config_table[i];
         const char *dot = strchr(row->path, '.'), *from = text, *to = text + strlen(text);
 
-        if (row->scope != CONFIG_TOP)
+        if (row->scope != CONFIG_IN_TOP)
             continue;
         if (dot) {
             snprintf(open, sizeof open, "\n%.*s = {", (int)(dot - row->path), row->path);
