@@ -24,8 +24,8 @@ extern const struct command command_reserve;
 extern const struct command command_ack, command_release, command_return, command_touch;
 /* work.c */
 extern const struct command command_work;
-/* lock.c, limit.c, stock.c */
-extern const struct command command_lock, command_limit, command_stock;
+/* lock.c, locks.c, limit.c, stock.c */
+extern const struct command command_lock, command_locks, command_limit, command_stock;
 /* cron.c */
 extern const struct command command_cron;
 /* status.c, check.c */

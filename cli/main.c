@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-    &command_push,   &command_wait,    &command_result,     &command_queues,  &command_size,
-    &command_peek,   &command_show,    &command_count_jobs, &command_export,  &command_kick,
-    &command_cancel, &command_purge,   &command_pause,      &command_resume,  &command_forget,
-    &command_work,   &command_reserve, &command_ack,        &command_release, &command_return,
-    &command_bury,   &command_touch,   &command_lock,       &command_limit,   &command_stock,
-    &command_cron,   &command_status,  &command_check,      &command_history, &command_metrics,
-    &command_search, &command_serve,   &command_help,
+    &command_push,    &command_wait,    &command_result,     &command_queues,  &command_size,
+    &command_peek,    &command_show,    &command_count_jobs, &command_export,  &command_kick,
+    &command_cancel,  &command_purge,   &command_pause,      &command_resume,  &command_forget,
+    &command_work,    &command_reserve, &command_ack,        &command_release, &command_return,
+    &command_bury,    &command_touch,   &command_lock,       &command_locks,   &command_limit,
+    &command_stock,   &command_cron,    &command_status,     &command_check,   &command_history,
+    &command_metrics, &command_search,  &command_serve,      &command_help,
 };
 const size_t command_count = sizeof commands / sizeof *commands;
 

@@ -1,0 +1,56 @@
+/*
+ * held.h: what is held beside queues at this moment: locks, permits, limits. Encoders like
+ * inspect.h, of plain commands; whatever they answer is read with reply.h.
+ *
+ * All of them end by themselves, so what is listed may be gone when it is looked at.
+ */
+#ifndef LATER_HELD_H
+#define LATER_HELD_H
+
+#include "redis/command.h"
+#include "redis/key.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum later_held {
+    LATER_HELD_LOCK,    /* a hash; to look at it: lock.h */
+    LATER_HELD_PERMIT,  /* a sorted set of tokens by the times at which they end */
+    LATER_HELD_FIXED,   /* a limit: the count in its window */
+    LATER_HELD_SLIDING, /* a limit: a list of times, the newest first */
+    LATER_HELD_COUNT
+};
+
+/* "lock", "permit", "limit". Static. */
+const char *later_held_word(enum later_held kind);
+
+/* `SCAN` for the keys of a kind, of one node: one page, read by later_inspect_scanned(). */
+void later_held_scan(struct later_command *cmd, const char *prefix, enum later_held kind,
+                     const char *cursor);
+
+/* The name in such a key. *waits: it is the key of those that wait for it, which may be there
+ * where it is free itself. False: somebody else's key, or one that says nothing. */
+#define LATER_HELD_NAME 201
+bool later_held_name(char name[LATER_HELD_NAME], const char *key, bool *waits);
+
+/* Of a permit: how many have one (ZCOUNT); when the first of them ends, if nobody renews it (that
+ * member with its score). now: by Redis's clock; those before it are over. */
+void later_held_holders(struct later_command *cmd, const char *prefix, const char *name,
+                        double now);
+void later_held_first_end(struct later_command *cmd, const char *prefix, const char *name,
+                          double now);
+
+/* Of a lock or a permit: how many jobs stand in its line; `QUEUE ID` of the first `limit`. */
+void later_held_waiting(struct later_command *cmd, const char *prefix, enum later_held kind,
+                        const char *name, double now);
+void later_held_waiters(struct later_command *cmd, const char *prefix, enum later_held kind,
+                        const char *name, double now, size_t limit);
+
+/* Of a limit: how often it was used (GET, LLEN); the first of those times (LINDEX; SLIDING only);
+ * the milliseconds until it is forgotten (PTTL). */
+void later_held_used(struct later_command *cmd, const char *prefix, enum later_held kind,
+                     const char *name);
+void later_held_oldest(struct later_command *cmd, const char *prefix, const char *name);
+void later_held_left(struct later_command *cmd, const char *prefix, const char *name);
+
+#endif

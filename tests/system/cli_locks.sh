@@ -1,0 +1,56 @@
+#!/bin/sh
+# later locks: what is held at this moment, by whom, since when, for how long, and who waits.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+start_redis 'appendonly no'
+
+is "$(later locks)" '' "nothing is held"
+
+# locked NAME: is it?
+locked()
+{
+    later lock "$1" --show | grep -q held
+}
+spawn "$later_bin" lock night --ttl 60 -- sleep 60
+locker=$spawned
+wait_until 20 locked night
+for limit in sms:'[1]' sms:'[1]' 'slide --window sliding'; do
+    # shellcheck disable=SC2086 # words
+    later limit $limit --max 5 --per 1h >/dev/null
+done
+now=$(redis TIME | head -n 1)
+# Two jobs have a permit, and a third one has had it; two wait for it, and one for the lock.
+redis ZADD 'later:running:{video}' $((now - 5)) t0 $((now + 600)) t1 $((now + 700)) t2 >/dev/null
+redis ZADD 'later:running:{video}:waiting' $((now + 100)) 'media j1' $((now + 200)) 'media j2' >/dev/null
+redis ZADD 'later:lock:{night}:waiting' $((now - 5)) 'default old' $((now + 100)) 'default j9' >/dev/null
+# One waits for what is free.
+redis ZADD 'later:lock:{free}:waiting' $((now + 100)) 'default j7' >/dev/null
+# What is over, what was once, and what is not ours.
+redis ZADD 'later:running:{over}' $((now - 5)) t0 >/dev/null
+redis SET 'later:lock:{once}:fence' 7 >/dev/null
+redis SET 'later:limit:{a b}' 1 >/dev/null
+redis SET 'other:limit:{x}' 1 >/dev/null
+
+later locks | sort >"$work/locks"
+is "$(cut -f 1-3,6-7 "$work/locks" | tr '\t' ' ')" "limit slide 1 0 
+limit sms:[1] 2 0 
+lock free 0 1 default j7
+lock night 1 1 default j9
+permit video 2 2 media j1" "locks, permits and limits: how many have it, how many wait, who is next"
+like "$(grep night "$work/locks" | cut -f 4,5,8)" \
+    "^[0-9.]+.(5[0-9]|60)[0-9.]*.[^:]+:$locker sleep\$" "the lock: since when, how long still, whose it is"
+like "$(grep video "$work/locks" | cut -f 4,5)" '^.(5[0-9][0-9]|600)[0-9.]*$' "the permit that ends first"
+like "$(grep slide "$work/locks" | cut -f 4,5)" '^[0-9.]+.3[56][0-9.]+$' "the limit: since when, and till when"
+
+later locks --json | sort >"$work/locks"
+like "$(grep video "$work/locks")" \
+    '^\{"kind":"permit","name":"video","held":2,"remaining":[0-9.]+,"since":null,"owner":null,"fence":null,"waiting":2,"waiters":\["media j1","media j2"\]\}$' \
+    "--json: those that wait"
+like "$(grep night "$work/locks")" \
+    '"held":1,"remaining":[0-9.]+,"since":[0-9.]+,"owner":"[^"]+","fence":1,"waiting":1,"waiters":\["default j9"\]' \
+    "--json: the lock"
+like "$(NO_COLOR=1 on_terminal "$later_bin locks")" '^KIND +NAME +HELD +FOR +LEFT +WAITING +NEXT +OWNER$' "headings on a terminal"
+
+kill "$locker"
+wait_until 20 gone "$locker"
+is "$(later locks | grep -c night)" 0 "freed, and the job that waited is called: it is not told any more"
+finish
