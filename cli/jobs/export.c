@@ -49,8 +49,7 @@ static int export_known(struct exporting *exporting, const char *id, const struc
     struct later_line line = { .document = seen->document,
                                .document_len = seen->document_len,
                                .priority = seen->priority,
-                               .in = -1,
-                               .at = -1 };
+                               .wish = { .at = -1 } };
 
     if (strlen(id) > LATER_ID_MAX) {
         leave_out(exporting, id, "its id is too long to be pushed");
@@ -59,10 +58,10 @@ static int export_known(struct exporting *exporting, const char *id, const struc
     strcpy(line.id, id);
     strcpy(line.queue, exporting->queue);
     if (exporting->set == LATER_KEY_DELAYED)
-        line.at = seen->score > 0 ? seen->score : 0;
-    if (line.at < LATER_AT_MIN && line.at > 0)
-        line.at = LATER_AT_MIN; /* as long ago, and push takes it */
-    if (line.at >= LATER_AT_END) {
+        line.wish.at = seen->score > 0 ? seen->score : 0;
+    if (line.wish.at < LATER_AT_MIN && line.wish.at > 0)
+        line.wish.at = LATER_AT_MIN; /* as long ago, and push takes it */
+    if (line.wish.at >= LATER_AT_END) {
         leave_out(exporting, id, "it is due at a time that cannot be pushed");
         return 0;
     }

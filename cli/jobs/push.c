@@ -380,9 +380,10 @@ const struct command command_push = {
             "With --wait what its handler gave back is printed instead, as by `later wait`: the\n"
             "status is 65 if it is dead, 66 if it is gone, 75 if the time is up; it goes on then.\n"
             "\n"
-            "A FILE has one job document a line (NDJSON), each with its type; queue, in, at and\n"
-            "unique_for may stand there too. Or its lines are those of `later export`. Bad lines\n"
-            "are named and left out, the good ones are pushed, and the status is then 65.\n",
+            "A FILE has one job document a line (NDJSON), each with its type; queue, in, at,\n"
+            "unique_for, debounce, max_wait, throttle and again may stand there too. Or its lines\n"
+            "are those of `later export`. Bad lines are named and left out, the good ones are\n"
+            "pushed, and the status is then 65.\n",
     .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
                "later push thumbnail '{\"of\": 7}' --wait 30s\n"
                "later push --file jobs.ndjson\n",

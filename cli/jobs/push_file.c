@@ -23,7 +23,7 @@ struct filing {
     struct lines lines;
     struct progress progress;
     uint64_t line; /* the one being read */
-    uint64_t pushed, replaced, exists, refused;
+    uint64_t pushed, replaced, again, exists, refused;
     struct later_error stop; /* code != 0: Redis refuses, going on makes no sense */
     uint64_t stop_line;
 };
@@ -62,6 +62,9 @@ static void take_told(void *arg, const struct later_bulk_told *told)
     } else if (told->how == LATER_PUSH_REPLACED) {
         filing->replaced++;
         print_told(filing, told, "replaced");
+    } else if (told->how == LATER_PUSHED_AGAIN) {
+        filing->again++;
+        print_told(filing, told, "again");
     } else {
         filing->pushed++;
         print_told(filing, told, "pushed");
@@ -87,11 +90,7 @@ static int push_line(struct filing *filing, const char *bytes, size_t len, struc
     item.document = line.document;
     item.document_len = line.document_len;
     item.priority = line.priority;
-    item.unique_for = line.unique_for;
-    if (line.in > 0 || line.at > 0) {
-        item.when = line.in > 0 ? LATER_IN : LATER_AT;
-        item.seconds = fmax(line.in, line.at);
-    }
+    later_queue_wish(&item, &line.wish);
     ok = later_bulk_add(filing->bulk, line.queue[0] ? line.queue : cli_queue(filing->cli), &item,
                         filing->line, err);
     later_line_free(&line);
@@ -131,8 +130,11 @@ static int push_lines(struct filing *filing, struct later_error *err)
 
 static void print_sum(const struct filing *filing)
 {
-    if (!filing->cli->err_terminal && !filing->refused && !filing->exists)
+    if (!filing->cli->err_terminal && !filing->refused && !filing->exists && !filing->again)
         return;
+    if (filing->again)
+        cli_say(filing->cli, "%" PRIu64 " of jobs that run now; they are pushed when those end",
+                filing->again);
     cli_say(filing->cli,
             "%" PRIu64 " pushed, %" PRIu64 " replaced, %" PRIu64 " existed, %" PRIu64 " refused",
             filing->pushed, filing->replaced, filing->exists, filing->refused);

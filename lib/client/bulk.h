@@ -3,8 +3,9 @@
  * whatever the number.
  *
  * Jobs for different queues may be mixed; each queue, or each of its shards, has a batch of its own
- * (at most 64 at a time). Each batch carries a call id: if the connection breaks, the batches
- * without an answer are sent again, and what had arrived is not pushed twice.
+ * (at most 64 at a time), and another one for jobs that ask to be pushed `again`. Each batch
+ * carries a call id: if the connection breaks, the batches without an answer are sent again, and
+ * what had arrived is not pushed twice.
  */
 #ifndef LATER_BULK_H
 #define LATER_BULK_H
@@ -26,7 +27,8 @@ struct later_bulk_told {
 /* Told of each job, in the order of its queue's batches; where it has shards, in any. */
 typedef void later_bulk_fn(void *arg, const struct later_bulk_told *told);
 
-/* replace: as later_queue_push(). The client is borrowed and must outlive it. NULL: no memory. */
+/* replace: as later_queue_push(), but for jobs that ask to be pushed `again`: those are. The client
+ * is borrowed and must outlive it. NULL: no memory. */
 struct later_bulk *later_bulk_new(struct later_client *client, bool replace, later_bulk_fn *fn,
                                   void *arg);
 

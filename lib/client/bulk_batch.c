@@ -76,6 +76,15 @@ struct later_batch_slot *later_batch_add(struct later_batch *batch,
     return slot;
 }
 
+bool later_batch_holds(const struct later_batch *batch, const char *id)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (strcmp(batch->bytes + batch->slots[i].id, id) == 0)
+            return true;
+    }
+    return false;
+}
+
 struct later_push_item later_batch_item(const struct later_batch *batch,
                                         const struct later_batch_slot *slot)
 {
@@ -93,7 +102,10 @@ void later_batch_call(const struct later_batch *batch, bool replace, struct late
     for (size_t i = 0; i < batch->count; i++)
         items[i] = later_batch_item(batch, &batch->slots[i]);
     later_queue_push(cmd, &batch->keys, batch->call,
-                     (replace ? LATER_PUSH_REPLACE : 0) | (batch->seeks ? LATER_PUSH_SEEK : 0),
+                     (batch->again ? LATER_PUSH_AGAIN
+                      : replace    ? LATER_PUSH_REPLACE
+                                   : 0) |
+                         (batch->seeks ? LATER_PUSH_SEEK : 0),
                      batch->epoch, items, batch->count);
 }
 

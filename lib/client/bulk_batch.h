@@ -24,6 +24,7 @@ struct later_batch {
     struct later_keys keys;
     uint64_t epoch;
     bool seeks;
+    bool again; /* its jobs ask for that */
     char call[37];
     struct later_batch_slot *slots;
     size_t count;
@@ -45,6 +46,9 @@ void later_batch_free_all(struct later_batch *list);
  * without memory. */
 struct later_batch_slot *later_batch_add(struct later_batch *batch,
                                          const struct later_batch_slot *from);
+
+/* Is there a job of this id in it? */
+bool later_batch_holds(const struct later_batch *batch, const char *id);
 
 /* The job of an entry, which borrows from the batch. */
 struct later_push_item later_batch_item(const struct later_batch *batch,

@@ -11,6 +11,7 @@
 /* A job as the script takes it. `built` is the document to free, if we made it. */
 struct prepared {
     char id[LATER_ID_SIZE];
+    bool named; /* by the caller */
     char *built;
     struct later_push_item item;
 };
@@ -36,6 +37,7 @@ static int prepare_document(struct prepared *to, const struct later_new_job *job
         parts.payload_len = strlen(job->payload);
     if (job->id && strlen(job->id) >= sizeof to->id)
         return later_fail(err, LATER_E_DATA, "id: longer than %d characters", LATER_ID_MAX);
+    to->named = job->id != NULL;
     if (job->id)
         strcpy(to->id, job->id);
     else
@@ -56,7 +58,8 @@ static int take_document(struct prepared *to, const struct later_new_job *job,
     if (later_document_parse(&doc, LATER_DOCUMENT_JOB, job->document, len, LATER_DOCUMENT_MAX,
                              err) < 0)
         return -1;
-    if (doc.id[0])
+    to->named = doc.id[0] != '\0';
+    if (to->named)
         strcpy(to->id, doc.id);
     else
         later_document_uuid(to->id);
@@ -64,6 +67,31 @@ static int take_document(struct prepared *to, const struct later_new_job *job,
     to->item.document = job->document;
     to->item.document_len = len;
     return 0;
+}
+
+/* What of the members is not 0. */
+static int grant(struct prepared *to, const struct later_new_job *job, struct later_error *err)
+{
+    const struct later_wish wish = { .named = to->named,
+                                     .in = job->in > 0 ? job->in : -1,
+                                     .at = job->at > 0 ? job->at : -1,
+                                     .unique_for = job->unique_for,
+                                     .debounce = job->debounce > 0 ? job->debounce : -1,
+                                     .max_wait = job->max_wait,
+                                     .throttle = job->throttle,
+                                     .again = job->again != 0 };
+
+    if (later_wish_check(&wish, err) < 0)
+        return -1;
+    later_queue_wish(&to->item, &wish);
+    return 0;
+}
+
+static int check_seconds(const char *name, double seconds, double most, struct later_error *err)
+{
+    if (seconds >= 0 && seconds <= most)
+        return 0;
+    return later_fail(err, LATER_E_DATA, "%s: 0 to %.0f seconds", name, most);
 }
 
 static int prepare(struct prepared *to, const struct later_new_job *job, struct later_error *err)
@@ -75,15 +103,32 @@ static int prepare(struct prepared *to, const struct later_new_job *job, struct 
         return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", AT_MAX);
     if (job->at > 0 && job->at < LATER_AT_MIN)
         return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is `in`");
-    if (!(job->unique_for >= 0 && job->unique_for <= LATER_UNIQUE_MAX))
-        return later_fail(err, LATER_E_DATA, "unique_for: 0 to %.0f seconds", LATER_UNIQUE_MAX);
-    to->item.unique_for = job->unique_for;
-    to->item.when = job->in > 0 ? LATER_IN : job->at > 0 ? LATER_AT : LATER_NOW;
-    to->item.seconds = job->in > 0 ? job->in : job->at;
+    if (check_seconds("unique_for", job->unique_for, LATER_UNIQUE_MAX, err) < 0 ||
+        check_seconds("throttle", job->throttle, LATER_UNIQUE_MAX, err) < 0 ||
+        check_seconds("debounce", job->debounce, LATER_DELAY_MAX, err) < 0 ||
+        check_seconds("max_wait", job->max_wait, LATER_DELAY_MAX, err) < 0)
+        return -1;
     if ((job->document ? take_document(to, job, err) : prepare_document(to, job, err)) < 0)
         return -1;
     to->item.id = to->id;
-    return 0;
+    if (grant(to, job, err) == 0)
+        return 0;
+    free(to->built);
+    to->built = NULL;
+    return -1;
+}
+
+static unsigned flags_of(const struct prepared *one, const struct later_new_job *job)
+{
+    return one->item.again ? LATER_PUSH_AGAIN : job->replace ? LATER_PUSH_REPLACE : 0;
+}
+
+static enum later_push_result result_of(enum later_pushed how)
+{
+    return how == LATER_PUSHED_AGAIN    ? LATER_IS_AGAIN
+           : how == LATER_PUSH_REPLACED ? LATER_IS_REPLACED
+           : how == LATER_PUSH_EXISTS   ? LATER_IS_KNOWN
+                                        : LATER_IS_PUSHED;
 }
 
 int later_push(struct later_client *client, const char *queue, const struct later_new_job *job,
@@ -95,10 +140,9 @@ int later_push(struct later_client *client, const char *queue, const struct late
 
     if (later_call_whole(queue, err) < 0 || prepare(&one, job, err) < 0)
         return -1;
-    ok = later_route_push(client, queue, job->replace ? LATER_PUSH_REPLACE : 0, &one.item, &routed,
-                          err);
+    ok = later_route_push(client, queue, flags_of(&one, job), &one.item, &routed, err);
     if (ok == 0 && result)
-        *result = (enum later_push_result)routed.how;
+        *result = result_of(routed.how);
     if (ok == 0 && id)
         memcpy(id, one.id, sizeof one.id);
     free(one.built);
@@ -121,7 +165,7 @@ static void count_one(void *arg, const struct later_bulk_told *told)
         tally->err = *told->err;
     }
     if (tally->results && !told->err)
-        tally->results[told->mark] = (enum later_push_result)told->how;
+        tally->results[told->mark] = result_of(told->how);
 }
 
 int later_push_many(struct later_client *client, const char *queue,

@@ -9,7 +9,7 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
                          size_t len, size_t max, struct later_error *err)
 {
     memset(doc, 0, sizeof *doc);
-    doc->in = doc->at = -1;
+    doc->in = doc->at = doc->debounce = -1;
     doc->backoff.base = doc->backoff.max = doc->backoff.jitter = -1;
     doc->payload = "null";
     doc->payload_len = strlen(doc->payload);

@@ -43,12 +43,16 @@ struct later_document {
     double result;         /* seconds that its result is kept; 0 = not said */
     double in, at;         /* for lines of `later push --file`; < 0 = not said */
     double unique_for;     /* for them, too: seconds; 0 = not said */
+    double debounce;       /* likewise, but < 0 = not said */
+    double max_wait;       /* likewise; 0 = not said */
+    double throttle;
+    bool again;
     bool has_backoff;
     struct later_backoff backoff; /* base, max, jitter < 0 where the document does not say them */
 };
 
-/* Which members to read: a worker ignores queue, in, at and unique_for, a file of lines to
- * push has them. */
+/* Which members to read: a worker ignores how a job is to be pushed (queue, in, at, unique_for,
+ * debounce, max_wait, throttle, again), a file of lines to push has it. */
 enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
 
 /* Parses `len` bytes into *doc, which borrows them (payload). max: most bytes allowed. Unknown

@@ -55,6 +55,21 @@ static int decode(char *to, size_t *len, const char *text, size_t text_len)
 
 /* --- reading --- */
 
+/* How it is to be pushed. */
+static int take_wish(struct later_line *line, const struct later_document *said,
+                     struct later_error *err)
+{
+    line->wish = (struct later_wish){ .named = line->id[0] != '\0',
+                                      .in = said->in,
+                                      .at = said->at,
+                                      .unique_for = said->unique_for,
+                                      .debounce = said->debounce,
+                                      .max_wait = said->max_wait,
+                                      .throttle = said->throttle,
+                                      .again = said->again };
+    return later_wish_check(&line->wish, err);
+}
+
 /* Of a job document, as it stands. */
 static int take_document(struct later_line *line, const char *bytes, size_t len, size_t max,
                          struct later_error *err)
@@ -68,10 +83,7 @@ static int take_document(struct later_line *line, const char *bytes, size_t len,
     strcpy(line->id, doc.id);
     strcpy(line->queue, doc.queue);
     line->priority = doc.priority;
-    line->in = doc.in;
-    line->at = doc.at;
-    line->unique_for = doc.unique_for;
-    return 0;
+    return take_wish(line, &doc, err);
 }
 
 static int decode_document(struct later_line *line, const struct later_json_member *value,
@@ -93,7 +105,22 @@ static int decode_document(struct later_line *line, const struct later_json_memb
 }
 
 /* What a line may have beside a document, and the document. */
-enum { PLAIN, ENCODED, PRIORITY, QUEUE, ID, IN, AT, UNIQUE_FOR, OTHER, BESIDE };
+enum {
+    PLAIN,
+    ENCODED,
+    PRIORITY,
+    QUEUE,
+    ID,
+    IN,
+    AT,
+    UNIQUE_FOR,
+    DEBOUNCE,
+    MAX_WAIT,
+    THROTTLE,
+    AGAIN,
+    OTHER,
+    BESIDE
+};
 
 /* The bytes of the document that stands in a line. */
 static int find_document(struct later_line *line, const struct later_json_member *found,
@@ -132,15 +159,13 @@ static int take_members(struct later_document *beside, const struct later_json_m
         if (found[i].value && later_document_member(beside, &found[i], err) < 0)
             return -1;
     }
-    if (beside->in >= 0 && beside->at >= 0)
-        return later_fail(err, LATER_E_DATA, "in and at: must not both be there");
     return 0;
 }
 
 static int take_envelope(struct later_line *line, const struct later_json_member *found, size_t max,
                          struct later_error *err)
 {
-    struct later_document beside = { .in = -1, .at = -1 }, doc;
+    struct later_document beside = { .in = -1, .at = -1, .debounce = -1 }, doc;
     struct later_error why;
 
     if (find_document(line, found, err) < 0 || take_members(&beside, found, err) < 0)
@@ -151,10 +176,7 @@ static int take_envelope(struct later_line *line, const struct later_json_member
     strcpy(line->id, beside.id[0] ? beside.id : doc.id);
     strcpy(line->queue, beside.queue);
     line->priority = found[PRIORITY].value ? beside.priority : doc.priority;
-    line->in = beside.in;
-    line->at = beside.at;
-    line->unique_for = beside.unique_for;
-    return 0;
+    return take_wish(line, &beside, err);
 }
 
 int later_line_parse(struct later_line *line, const char *bytes, size_t len, size_t max,
@@ -169,10 +191,14 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
         [IN] = { .name = "in" },
         [AT] = { .name = "at" },
         [UNIQUE_FOR] = { .name = "unique_for" },
+        [DEBOUNCE] = { .name = "debounce" },
+        [MAX_WAIT] = { .name = "max_wait" },
+        [THROTTLE] = { .name = "throttle" },
+        [AGAIN] = { .name = "again" },
     };
     int result;
 
-    *line = (struct later_line){ .in = -1, .at = -1 };
+    *line = (struct later_line){ .document = NULL };
     /* Nearly all lines are job documents, which are not to be read twice. A name written with
      * escapes is overlooked here and refused as a member of a job document. */
     if (!memmem(bytes, len, "\"document", 9))
@@ -217,9 +243,9 @@ static size_t put_beside(char *to, const struct later_line *line)
         len += put_text(to + len, "queue", line->queue);
     if (line->id[0])
         len += put_text(to + len, "id", line->id);
-    if (line->at >= 0) {
+    if (line->wish.at >= 0) {
         len += (size_t)sprintf(to + len, "\"at\":");
-        len += later_document_number(to + len, line->at);
+        len += later_document_number(to + len, line->wish.at);
         to[len++] = ',';
     }
     return len + (size_t)sprintf(to + len, "\"priority\":%d,", (int)line->priority);

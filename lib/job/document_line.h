@@ -4,18 +4,19 @@
  *
  *     {"type":"mail.send","payload":…,"queue":"mail","at":1767225600}
  * is a job document, kept as it stands. It may also say how it is to be pushed: queue, in, at,
- * unique_for.
+ * unique_for, debounce, max_wait, throttle, again.
  *
  *     {"queue":"mail","id":"x","at":1767225600,"priority":3,"document":{"type":"mail.send",…}}
  * has the document's own bytes as the value of `document`; or in base64 (RFC 4648, section 4) as
  * that of `document_base64`, where they cannot stand in a line: they are no JSON object, have a
  * line end between two members, are nested as deep as a document may be. How it is to be pushed
- * stands beside: queue, id, in, at, priority, unique_for, and nothing else.
+ * stands beside: these, id and priority, and nothing else.
  */
 #ifndef LATER_DOCUMENT_LINE_H
 #define LATER_DOCUMENT_LINE_H
 
 #include "job/document.h"
+#include "job/wish.h"
 
 #include <math.h>
 
@@ -29,8 +30,7 @@ struct later_line {
     char id[LATER_ID_MAX + 1];       /* "" = none */
     char queue[LATER_QUEUE_MAX + 1]; /* "" = none */
     int32_t priority;
-    double in, at;     /* seconds from now; UNIX seconds; < 0 = not said */
-    double unique_for; /* seconds; 0 = not said */
+    struct later_wish wish; /* its `named` is whether there is an id */
 };
 
 /* Reads a line, which *line borrows; max: most bytes of its document. Returns 0, *line then for the
@@ -42,8 +42,8 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
 void later_line_free(struct later_line *line);
 
 /* Writes a line of the second form, without a newline. id, queue: "" is left out, as is an `at`
- * below 0; in and unique_for are not written. Returns malloc'ed bytes (NUL-terminated beyond *len)
- * for the caller to free, NULL without memory. */
+ * below 0; nothing else of the wish is written. Returns malloc'ed bytes (NUL-terminated beyond
+ * *len) for the caller to free, NULL without memory. */
 char *later_line_build(const struct later_line *line, size_t *len);
 
 #endif

@@ -278,6 +278,48 @@ static int read_unique_for(struct later_document *doc, const struct later_json_m
     return 0;
 }
 
+static int read_debounce(struct later_document *doc, const struct later_json_member *value,
+                         struct later_error *err)
+{
+    if (read_number(value, &doc->debounce, err) < 0)
+        return -1;
+    if (!(doc->debounce >= 0 && doc->debounce <= LATER_DELAY_MAX))
+        return later_fail(err, LATER_E_DATA, "debounce: must be from 0 to %.0f seconds",
+                          LATER_DELAY_MAX);
+    return 0;
+}
+
+static int read_max_wait(struct later_document *doc, const struct later_json_member *value,
+                         struct later_error *err)
+{
+    if (read_number(value, &doc->max_wait, err) < 0)
+        return -1;
+    if (!(doc->max_wait > 0 && doc->max_wait <= LATER_DELAY_MAX))
+        return later_fail(err, LATER_E_DATA, "max_wait: must be above 0, at most %.0f seconds",
+                          LATER_DELAY_MAX);
+    return 0;
+}
+
+static int read_throttle(struct later_document *doc, const struct later_json_member *value,
+                         struct later_error *err)
+{
+    if (read_number(value, &doc->throttle, err) < 0)
+        return -1;
+    if (!(doc->throttle > 0 && doc->throttle <= LATER_UNIQUE_MAX))
+        return later_fail(err, LATER_E_DATA, "throttle: must be above 0, at most %.0f seconds",
+                          LATER_UNIQUE_MAX);
+    return 0;
+}
+
+static int read_again(struct later_document *doc, const struct later_json_member *value,
+                      struct later_error *err)
+{
+    doc->again = value->len == 4 && memcmp(value->value, "true", 4) == 0;
+    if (doc->again || (value->len == 5 && memcmp(value->value, "false", 5) == 0))
+        return 0;
+    return later_fail(err, LATER_E_DATA, "again: must be true or false");
+}
+
 /* ---- what a line of a file must not have: it comes from `later peek --json`, and its job would be
  * pushed without its payload, or at the wrong time */
 
@@ -331,6 +373,10 @@ static const struct member {
     { "in", true, read_in },
     { "at", true, read_at },
     { "unique_for", true, read_unique_for },
+    { "debounce", true, read_debounce },
+    { "max_wait", true, read_max_wait },
+    { "throttle", true, read_throttle },
+    { "again", true, read_again },
     { "document", true, refuse_document },
     { "document_base64", true, refuse_document },
     { "state", true, refuse_state },

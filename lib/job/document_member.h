@@ -8,8 +8,8 @@
 #include "job/json.h"
 
 /* Checks the bytes of a document and the members that it knows, and puts them into *doc, which was
- * set to what holds where there are none. A job's `queue`, `in`, `at` and `unique_for` are none of
- * them. Returns 0, or -1 with *err, as later_document_parse(), and *doc undefined. */
+ * set to what holds where there are none. How a line is to be pushed is none of a
+ * job's. Returns 0, or -1 with *err, as later_document_parse(), and *doc undefined. */
 int later_document_members(struct later_document *doc, enum later_document_use use,
                            const char *bytes, size_t len, struct later_error *err);
 

@@ -69,15 +69,31 @@ struct later_new_job {
     const char *backoff;   /* JSON, as in the job document; NULL: the worker's default */
     const char *trace;     /* NULL: none */
     int replace;           /* a known id that is ready or delayed is replaced */
-    const char *document;  /* a whole document instead of the members above but in, at, replace */
+    const char *document;  /* a whole document instead of the members above but in, at, replace;
+                            * unique_for and those behind it go with it, too */
     size_t document_len;   /* 0: strlen(document) */
     double unique_for;     /* seconds, up to 10^9, that the id stays taken after the job is done or
                             * has expired: pushed again, it is LATER_IS_KNOWN. 0: not at all */
     double result;         /* seconds, up to 86,400, that its result is kept, for later_wait(); 0:
                             * as its type says, mostly not at all */
+    /* The next four go with an id of one's own. */
+    double debounce; /* seconds: as `in`, and a job of this id that waits is replaced and put off
+                      * anew; one that runs is LATER_IS_AGAIN. 0: not at all */
+    double max_wait; /* with debounce: but it runs at most so many seconds after the first of the
+                      * pushes that replaced each other. 0: no matter */
+    double throttle; /* seconds, up to 10^9, from now, that the id stays taken: at most one in that
+                      * time. 0: not at all. Not with unique_for */
+    int again;       /* as replace; and of a job that runs this one, or the last of several, is
+                      * pushed when that has ended */
 };
 
-enum later_push_result { LATER_IS_PUSHED = 0, LATER_IS_KNOWN = 1, LATER_IS_REPLACED = 2 };
+/* LATER_IS_AGAIN: its job runs, and this one is pushed when that has ended. */
+enum later_push_result {
+    LATER_IS_PUSHED = 0,
+    LATER_IS_KNOWN = 1,
+    LATER_IS_REPLACED = 2,
+    LATER_IS_AGAIN = 3
+};
 
 /* Pushes one job. id (LATER_ID_SIZE bytes; may be NULL) gets its id, *result (may be NULL) how it
  * went; a known id is no failure. A lost reply is settled by asking again: never pushed twice.

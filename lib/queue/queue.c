@@ -64,6 +64,18 @@ static void add_when(struct later_command *cmd, const struct later_push_item *it
     }
 }
 
+void later_queue_wish(struct later_push_item *item, const struct later_wish *wish)
+{
+    double in = wish->debounce >= 0 ? wish->debounce : wish->in;
+
+    item->when = wish->at > 0 ? LATER_AT : in > 0 || wish->debounce >= 0 ? LATER_IN : LATER_NOW;
+    item->seconds = wish->at > 0 ? wish->at : in > 0 ? in : 0;
+    item->max_wait = wish->max_wait;
+    item->again = wish->again || wish->debounce >= 0;
+    item->from_now = wish->throttle > 0;
+    item->unique_for = item->from_now ? wish->throttle : wish->unique_for;
+}
+
 /* Nobody pays for what most jobs do not ask: an id that stays taken stands behind the priority. */
 static void add_priority(struct later_command *cmd, const struct later_push_item *item)
 {

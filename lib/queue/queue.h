@@ -8,6 +8,7 @@
 #ifndef LATER_QUEUE_H
 #define LATER_QUEUE_H
 
+#include "job/wish.h"
 #include "later/error.h"
 #include "redis/command.h"
 #include "redis/key.h"
@@ -37,6 +38,7 @@ struct later_push_item {
     double seconds;    /* LATER_IN: from now; LATER_AT: UNIX time */
     double unique_for; /* seconds that the id stays taken after the job has ended; 0: not at all */
     bool from_now;     /* of them: counted from the push */
+    bool again;        /* it asks for LATER_PUSH_AGAIN, for whoever makes the call of it */
     double max_wait; /* LATER_IN: at most so long after the first of those that replace each other,
                       * in seconds; 0: that is no matter */
 };
@@ -45,6 +47,9 @@ struct later_push_item {
  * LATER_PUSH_ABSENT and not pushed. AGAIN: as REPLACE, and for one that is reserved this one, the
  * last one, is pushed when that one ends: LATER_PUSHED_AGAIN. */
 enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2, LATER_PUSH_AGAIN = 4 };
+
+/* Sets when, unique_for and what else a wish, which was checked, asks for. */
+void later_queue_wish(struct later_push_item *item, const struct later_wish *wish);
 
 /* call: an id of this very call, new for each, so that repeating it after a lost reply changes
  * nothing; NULL = none. epoch: of the queue's plan of shards (shards.h), 0 where none is known. */

@@ -44,10 +44,27 @@ for words in '--debounce 5' '--again' '--throttle 5' '--id x --max-wait 5' \
     is "$status" 64 "$words: status 64"
 done
 
+# ---- lines of a file: the last one of several stays
+
+for n in 1 2 3; do
+    echo '{"type":"t","id":"f","payload":'"$n"',"debounce":3600,"max_wait":7200}'
+    echo '{"document":{"type":"t","payload":'"$n"'},"id":"g","throttle":3600}'
+done >"$work/lines"
+is "$(later push --file "$work/lines" -q f --json 2>/dev/null | field result | sort | uniq -c | tr -s ' ' | tr -d '\n')" \
+    ' 2 exists 2 pushed 2 replaced' "lines with debounce and throttle"
+is "$(redis HGET 'later:{f}:jobs' f | field payload) $(redis HGET 'later:{f}:jobs' g | field payload)" '3 1' \
+    "debounced: the last one; throttled: the first one"
+like "$(redis HGET 'later:{f}:records' f)" '^b=' "max_wait is counted from the first"
+later reserve f >"$work/reserved"
+echo '{"type":"t","id":"g","payload":7,"again":true}' >"$work/lines"
+run later push --file "$work/lines" -q f --json
+is "$status $out" '0 {"queue":"f","id":"g","result":"again","line":1}' "again, beside one that runs"
+like "$err" '1 of jobs that run now; they are pushed when those end' "which is said"
+
 # ---- 100 pushes a second, by one connection of redis-cli
 
 if ! applies stream; then
-    is "$(later check d sh | cut -f 3 | sort -u)" ok "later check"
+    is "$(later check d sh f | cut -f 3 | sort -u)" ok "later check"
     finish
     exit
 fi
@@ -89,5 +106,5 @@ is "$(awk -v most="$most" -v slack=$((1 + busy)) '
 wait_until 20 sh -c '[ "$("$1" size s | cut -f 2-5 | tr -d "\t")" = 0000 ]' sh "$later_bin"
 is "$(later size s | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "nothing is left"
 kill "$spawned"
-is "$(later check s d sh | cut -f 3 | sort -u)" ok "later check"
+is "$(later check s d sh f | cut -f 3 | sort -u)" ok "later check"
 finish

@@ -164,6 +164,53 @@ START_TEST(test_push_unique)
 }
 END_TEST
 
+/* The last of several documents runs, also where they are in one call. */
+START_TEST(test_push_debounced)
+{
+    struct later_new_job jobs[] = {
+        { .type = "t", .id = "a", .payload = "1", .debounce = 60, .max_wait = 100 },
+        { .type = "t", .id = "a", .payload = "2", .debounce = 60, .max_wait = 100 },
+        { .type = "t", .id = "a", .payload = "3", .debounce = 60, .max_wait = 100 },
+        { .type = "t", .id = "b", .throttle = 60 },
+        { .type = "t", .id = "b", .throttle = 60 },
+    };
+    enum later_push_result results[5];
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push_many(client, "q", jobs, 5, results, &err), 0);
+    ck_assert_int_eq(results[0], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[1], LATER_IS_REPLACED);
+    ck_assert_int_eq(results[2], LATER_IS_REPLACED);
+    ck_assert_int_eq(results[3], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[4], LATER_IS_KNOWN);
+    ck_assert_ptr_nonnull(strstr(live_string("HGET later:{q}:jobs a"), "\"payload\":3}"));
+    ck_assert_int_eq(live_number("ZCARD later:{q}:delayed"), 1);
+    jobs[0].id = NULL;
+    ck_assert_int_eq(later_push(client, "q", &jobs[0], NULL, NULL, &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_DATA);
+    ck_assert_str_eq(err.text, "debounce: goes with an id: the same id is the same job");
+    jobs[1].in = 5;
+    ck_assert_int_eq(later_push(client, "q", &jobs[1], NULL, NULL, &err), -1);
+    ck_assert_str_eq(err.text, "debounce and in: only one of them");
+}
+END_TEST
+
+/* One that runs is not disturbed. */
+START_TEST(test_push_again)
+{
+    struct later_new_job job = { .type = "t", .id = "a", .payload = "2", .again = 1 };
+    enum later_push_result result;
+
+    open_at(live_url, 2);
+    live_do("HSET later:{q}:jobs a {}");
+    live_do("ZADD later:{q}:reserved 4000000000 tok");
+    live_do("ZADD later:{q}:reserved:tok 1 a");
+    ck_assert_int_eq(later_push(client, "q", &job, NULL, &result, &err), 0);
+    ck_assert_int_eq(result, LATER_IS_AGAIN);
+    ck_assert_str_eq(live_string("HGET later:{q}:jobs a"), "{}");
+}
+END_TEST
+
 /* A document of the caller's own goes as it is, byte for byte. */
 START_TEST(test_push_document)
 {
@@ -604,8 +651,9 @@ static TCase *opening(void)
 
 static TCase *pushing(void)
 {
-    return ADD("pushing", test_push, test_push_later, test_push_unique, test_push_document,
-               test_push_bad_data, test_push_many, test_push_full, test_push_survives);
+    return ADD("pushing", test_push, test_push_later, test_push_unique, test_push_debounced,
+               test_push_again, test_push_document, test_push_bad_data, test_push_many,
+               test_push_full, test_push_survives);
 }
 
 static TCase *lost(void)

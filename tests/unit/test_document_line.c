@@ -36,13 +36,36 @@ START_TEST(test_a_job_document)
     check_document(text, strlen(text));
     ck_assert_str_eq(line.id, "a");
     ck_assert_str_eq(line.queue, "q");
-    ck_assert_double_eq(line.at, 1763683205);
-    ck_assert(line.in < 0);
+    ck_assert_double_eq(line.wish.at, 1763683205);
+    ck_assert(line.wish.in < 0);
     ck_assert_int_eq(line.priority, -3);
-    ck_assert_double_eq(line.unique_for, 7);
+    ck_assert_double_eq(line.wish.unique_for, 7);
     read_line("{\"type\":\"t\",\"payload\":{\"document\":\"x\",\"state\":\"y\"}}");
     ck_assert_str_eq(line.id, "");
-    ck_assert(line.at < 0 && line.in < 0);
+    ck_assert(line.wish.at < 0 && line.wish.in < 0);
+}
+END_TEST
+
+/* Both forms say it alike. */
+START_TEST(test_turns)
+{
+    static const char *const texts[] = {
+        "{\"type\":\"t\",\"id\":\"a\",\"debounce\":0.5,\"max_wait\":5,\"throttle\":60,\"again\":"
+        "true}",
+        "{\"document\":{\"type\":\"t\",\"id\":\"a\"},\"debounce\":0.5,\"max_wait\":5,\"throttle\":"
+        "60,"
+        "\"again\":true}",
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        read_line(texts[i]);
+        ck_assert_double_eq(line.wish.debounce, 0.5);
+        ck_assert_double_eq(line.wish.max_wait, 5);
+        ck_assert_double_eq(line.wish.throttle, 60);
+        ck_assert(line.wish.again);
+    }
+    read_line("{\"type\":\"t\",\"id\":\"a\",\"again\":false}");
+    ck_assert(!line.wish.again && line.wish.debounce < 0);
 }
 END_TEST
 
@@ -61,16 +84,16 @@ START_TEST(test_a_document_within)
     check_document(within, strlen(within));
     ck_assert_str_eq(line.id, "out");
     ck_assert_str_eq(line.queue, "q");
-    ck_assert_double_eq(line.at, 1767225600.000001);
+    ck_assert_double_eq(line.wish.at, 1767225600.000001);
     ck_assert_int_eq(line.priority, 0);
     snprintf(text, sizeof text, "{\"document\":%s,\"in\":60,\"unique_for\":2}", within);
     read_line(text);
     ck_assert_str_eq(line.id, "in");
     ck_assert_str_eq(line.queue, "");
     ck_assert_int_eq(line.priority, 9);
-    ck_assert(line.at < 0); /* of the document it is a member like any other */
-    ck_assert_double_eq(line.in, 60);
-    ck_assert_double_eq(line.unique_for, 2);
+    ck_assert(line.wish.at < 0); /* of the document it is a member like any other */
+    ck_assert_double_eq(line.wish.in, 60);
+    ck_assert_double_eq(line.wish.unique_for, 2);
 }
 END_TEST
 
@@ -112,6 +135,18 @@ static const struct {
     { "{\"document_base64\":\"eyJ0 XBlIjoiZiJ9\"}", "is no base64" },
     { "{\"document_base64\":\"====\"}", "is no base64" },
     { "{\"document_base64\":\"\"}", "document: no document" },
+    { "{\"type\":\"t\",\"debounce\":5}", "debounce: goes with an id" },
+    { "{\"type\":\"t\",\"throttle\":5}", "throttle: goes with an id" },
+    { "{\"document\":{\"type\":\"t\"},\"again\":true}", "again: goes with an id" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"again\":1}", "again: must be true or false" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":-1}", "debounce: must be from 0" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":\"5s\"}", "debounce: must be a number" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"max_wait\":0}", "max_wait: must be above 0" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"max_wait\":1}", "max_wait: goes with debounce" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"in\":1}", "debounce and in: only one" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"at\":0}", "debounce and at: only one" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":2e9}", "throttle: must be above 0, at most" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":1,\"unique_for\":1}", "throttle and unique_for" },
     { "{\"document\":{\"type\":\"t\"}", "not JSON" },
     { "[\"document\"]", "not an object" },
 };
@@ -145,8 +180,7 @@ static void check_back(const char *document, size_t len, bool plain)
                                .document = document,
                                .document_len = len,
                                .priority = -7,
-                               .in = -1,
-                               .at = 1767225600.123456 };
+                               .wish = { .at = 1767225600.123456 } };
     size_t written;
     char *text = later_line_build(&from, &written);
 
@@ -159,7 +193,7 @@ static void check_back(const char *document, size_t len, bool plain)
     ck_assert_str_eq(line.id, "a\"b");
     ck_assert_str_eq(line.queue, "q");
     ck_assert_int_eq(line.priority, -7);
-    ck_assert_double_eq(line.at, 1767225600.123456);
+    ck_assert_double_eq(line.wish.at, 1767225600.123456);
     later_line_free(&line);
     free(text);
 }
@@ -203,7 +237,7 @@ END_TEST
 /* What is no job document is written, too; only who pushes it is told. */
 START_TEST(test_no_document)
 {
-    struct later_line from = { .in = -1, .at = -1, .document = "\xFF{", .document_len = 2 };
+    struct later_line from = { .wish = { .at = -1 }, .document = "\xFF{", .document_len = 2 };
     size_t len;
     char *text = later_line_build(&from, &len);
 
@@ -218,6 +252,7 @@ static TCase *reading(void)
     TCase *tc = tcase_create("reading");
 
     tcase_add_test(tc, test_a_job_document);
+    tcase_add_test(tc, test_turns);
     tcase_add_test(tc, test_a_document_within);
     tcase_add_test(tc, test_base64);
     tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
