@@ -176,18 +176,27 @@ local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
 local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
 
+-- Of several that replace each other in this very call the last one stays.
+local last = {}
+for i = 1, replaces and total or 0 do
+    last[ids[i]] = i
+end
+
 local answers = {}
 for i = 1, total do
     local id = ids[i]
     if recorded and is_taken(i) then
         answers[i] = 'EXISTS ended'
+    elseif state_of[id] and replaces then
+        replaced = replaced + 1
+        answers[i] = 'REPLACED'
     elseif state_of[id] then -- it came earlier in this very call
         answers[i] = 'EXISTS ' .. state_of[id]
     elseif known[i] then
         local state = where(id)
         if replaces and (state == 'ready' or state == 'delayed') then
             moved[#moved + 1] = { state == 'ready' and ready or delayed, id }
-            take(i, id)
+            take(last[id], id)
             replaced = replaced + 1
             answers[i] = 'REPLACED'
         elseif agains and state == 'reserved' then
@@ -204,7 +213,7 @@ for i = 1, total do
         answers[i] = 'FULL'
         full = full + 1
     else
-        take(i, id)
+        take(last[id] or i, id)
         pushed = pushed + 1
         answers[i] = 'PUSHED'
     end

@@ -53,12 +53,12 @@ func NewCluster(get func(key string) redis.Conn) *Client {
 // Pushed says what became of a job.
 type Pushed struct {
 	ID     string
-	Result string // "pushed", "replaced", "exists", or "full" (with ErrFull only)
+	Result string // "pushed", "replaced", "again" (it runs, and this one is pushed when that has ended), "exists", or "full" (with ErrFull only)
 	State  string // of one that exists: "ready", "delayed", "reserved", "dead", "ended"
 }
 
 // IsNew is true for a new job. If not, one of this id was there, and nothing was changed.
-func (p Pushed) IsNew() bool { return p.Result == "pushed" || p.Result == "replaced" }
+func (p Pushed) IsNew() bool { return p.Result == "pushed" || p.Result == "replaced" || p.Result == "again" }
 
 // IsDead is true where one of this id has failed for good: nothing will run until it is kicked.
 func (p Pushed) IsDead() bool { return p.State == "dead" }
@@ -239,7 +239,7 @@ func (r *run) batches(open map[int][]string) []*to {
 	var calls []*to
 	last := map[string]*to{}
 	for _, n := range order {
-		mode, size := mode(len(open[n]) > 1, r.jobs[n].replace), len(r.jobs[n].document)
+		mode, size := mode(len(open[n]) > 1, r.jobs[n].mode), len(r.jobs[n].document)
 		call := last[mode+open[n][0]]
 		if call == nil || len(call.jobs) >= jobsMax || call.bytes+size > batchMax {
 			call = &to{place: open[n][0], mode: mode}
@@ -252,16 +252,14 @@ func (r *run) batches(open map[int][]string) []*to {
 	return calls
 }
 
-func mode(seeks, replaces bool) string {
+func mode(seeks bool, own string) string {
 	switch {
-	case seeks && replaces:
-		return "seek-replace"
-	case seeks:
+	case seeks && own == "new":
 		return "seek"
-	case replaces:
-		return "replace"
+	case seeks:
+		return "seek-" + own
 	}
-	return "new"
+	return own
 }
 
 func (r *run) push(call *to) ([]string, error) {

@@ -31,6 +31,13 @@ type Job struct {
 	UniqueFor time.Duration
 	// UniqueFor: the id stays taken so long after the job has ended.
 
+	// The next four go with an ID. Again: as Replace; and of one that runs this job, or the last of
+	// several, is pushed when that has ended. Debounce: as In, and put off again by each such push of
+	// the id, but at most MaxWait after the first of them. Throttle: the id stays taken so long from
+	// now, so there is at most one in that time.
+	Again                       bool
+	Debounce, MaxWait, Throttle time.Duration
+
 	MaxAttempts int
 	Timeout     time.Duration
 	Backoff     interface{} // seconds, a list of them, or Backoff
@@ -56,10 +63,10 @@ func (r *Refused) Error() string { return "laterd: " + r.Text }
 type prepared struct {
 	id, when, rank string
 	document       []byte
-	replace        bool
+	mode           string // new, replace, again
 }
 
-func (p *prepared) plain() bool { return !p.replace && p.when == "" && p.rank == "0" }
+func (p *prepared) plain() bool { return p.mode == "new" && p.when == "" && p.rank == "0" }
 
 var (
 	typeForm = regexp.MustCompile(`\A[A-Za-z0-9_.:-]{1,128}\z`)
@@ -71,14 +78,22 @@ func (j Job) prepare() (*prepared, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	p := &prepared{id: j.ID, rank: strconv.Itoa(j.Priority), replace: j.Replace}
+	p := &prepared{id: j.ID, rank: strconv.Itoa(j.Priority), mode: j.mode()}
 	if p.id == "" {
 		p.id = NewID()
 	}
 	if j.UniqueFor > 0 {
 		p.rank += "/" + decimal(j.UniqueFor.Seconds())
 	}
-	if j.In > 0 {
+	if j.Throttle > 0 {
+		p.rank += "/+" + decimal(j.Throttle.Seconds())
+	}
+	if j.Debounce > 0 {
+		p.when = "+" + decimal(j.Debounce.Seconds())
+		if j.MaxWait > 0 {
+			p.when += "/" + decimal(j.MaxWait.Seconds())
+		}
+	} else if j.In > 0 {
 		p.when = "+" + decimal(j.In.Seconds())
 	} else if !j.At.IsZero() {
 		p.when = decimal(unix(j.At))
@@ -86,6 +101,16 @@ func (j Job) prepare() (*prepared, error) {
 	var err error
 	p.document, err = j.document(p.id)
 	return p, err
+}
+
+func (j Job) mode() string {
+	switch {
+	case j.Again || j.Debounce > 0:
+		return "again"
+	case j.Replace:
+		return "replace"
+	}
+	return "new"
 }
 
 func (j Job) check() error {
@@ -103,6 +128,13 @@ func (j Job) check() error {
 		{at == 0 || at >= 1e9 && at <= 1e11, "At: a time from 2001 on; a delay is In"},
 		{j.Priority >= -100 && j.Priority <= 100, "Priority: -100 to 100"},
 		{j.UniqueFor >= 0 && j.UniqueFor <= 1e9*time.Second, "UniqueFor: 0 to 1000000000 seconds"},
+		{j.ID != "" || !(j.Again || j.Debounce > 0 || j.Throttle > 0),
+			"Again, Debounce and Throttle go with an ID: the same ID is the same job"},
+		{j.Debounce >= 0 && j.Debounce <= 315360000*time.Second && !(j.Debounce > 0 && (j.In > 0 || at > 0)),
+			"Debounce: 0 to ten years, or else In or At"},
+		{j.MaxWait >= 0 && (j.MaxWait == 0 || j.Debounce > 0), "MaxWait: goes with Debounce"},
+		{j.Throttle >= 0 && j.Throttle <= 1e9*time.Second && !(j.Throttle > 0 && j.UniqueFor > 0),
+			"Throttle: 0 to 1000000000 seconds, or else UniqueFor"},
 		{j.MaxAttempts >= 0 && j.MaxAttempts <= 1000000, "MaxAttempts: 1 to 1000000"},
 		{j.Timeout >= 0 && j.Timeout <= 604800*time.Second, "Timeout: at most a week"},
 		{j.ExpiresAt.IsZero() || unix(j.ExpiresAt) > 0, "ExpiresAt: after 1970"},

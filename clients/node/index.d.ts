@@ -26,6 +26,14 @@ export interface Options {
     uniqueFor?: number;
     /** A job of this id that waits is replaced. */
     replace?: boolean;
+    /** As replace; and of one that runs this job, or the last of several, is pushed when that has ended. */
+    again?: boolean;
+    /** Seconds, as in, and put off again by each such push of the id. */
+    debounce?: number;
+    /** With debounce: at most so many seconds after the first of them. */
+    maxWait?: number;
+    /** Seconds from now that the id stays taken: at most one in that time. */
+    throttle?: number;
 }
 
 export interface NewJob extends Options {
@@ -35,8 +43,9 @@ export interface NewJob extends Options {
 
 export interface Pushed {
     id: string;
-    /** exists: the id is known, nothing was changed; where it is dead, nothing will run. */
-    result: "pushed" | "replaced" | "exists";
+    /** exists: the id is known, nothing was changed; where it is dead, nothing will run. again: it runs, and
+     * this one is pushed when that has ended. */
+    result: "pushed" | "replaced" | "again" | "exists";
     state: "" | "ready" | "delayed" | "reserved" | "dead" | "ended";
 }
 

@@ -213,23 +213,16 @@ static bool is_for(const struct later_batch *batch, const char *part, bool seeks
            strcmp(batch->keys.queue, part) == 0;
 }
 
-/* Where the open batch of a part is that can take the job, made where there is none; -1 with *err.
- * A call looks ids up before it changes anything: a job that is to replace another must not be in
- * one with it. */
+/* Where the open batch for a part is, made where there is none; -1 with *err. */
 static int find_open(struct later_bulk *bulk, const char *queue, const char *part, bool seeks,
-                     const struct later_push_item *item, uint64_t epoch, struct later_error *err)
+                     bool again, uint64_t epoch, struct later_error *err)
 {
     struct later_keys keys;
     struct later_batch *batch;
 
     for (size_t i = 0; i < bulk->open_count; i++) {
-        if (!is_for(bulk->open[i], part, seeks, item->again, epoch))
-            continue;
-        if ((!item->again && !bulk->replace) || !later_batch_holds(bulk->open[i], item->id))
+        if (is_for(bulk->open[i], part, seeks, again, epoch))
             return (int)i;
-        if (flush_open(bulk, i, err) < 0)
-            return -1;
-        break;
     }
     if (later_call_keys(bulk->client, part, &keys, err) < 0 ||
         (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0))
@@ -239,7 +232,7 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *par
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     strcpy(batch->queue, queue);
     batch->seeks = seeks;
-    batch->again = item->again;
+    batch->again = again;
     batch->epoch = epoch;
     bulk->open[bulk->open_count] = batch;
     return (int)bulk->open_count++;
@@ -254,7 +247,7 @@ static int add(struct later_bulk *bulk, const char *queue, const struct later_ba
     unsigned step = plan.epoch == epoch ? from->step : 0;
     later_queue_name route[LATER_COUNTS_MAX];
     size_t last = later_plan_route(&plan, queue, from->item.id, route) - 1, before;
-    int at = find_open(bulk, queue, route[step < last ? step : last], step < last, &from->item,
+    int at = find_open(bulk, queue, route[step < last ? step : last], step < last, from->item.again,
                        plan.epoch, err);
     struct later_batch *batch;
     struct later_batch_slot *slot;

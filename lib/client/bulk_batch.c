@@ -76,15 +76,6 @@ struct later_batch_slot *later_batch_add(struct later_batch *batch,
     return slot;
 }
 
-bool later_batch_holds(const struct later_batch *batch, const char *id)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        if (strcmp(batch->bytes + batch->slots[i].id, id) == 0)
-            return true;
-    }
-    return false;
-}
-
 struct later_push_item later_batch_item(const struct later_batch *batch,
                                         const struct later_batch_slot *slot)
 {

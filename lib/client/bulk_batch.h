@@ -47,9 +47,6 @@ void later_batch_free_all(struct later_batch *list);
 struct later_batch_slot *later_batch_add(struct later_batch *batch,
                                          const struct later_batch_slot *from);
 
-/* Is there a job of this id in it? */
-bool later_batch_holds(const struct later_batch *batch, const char *id);
-
 /* The job of an entry, which borrows from the batch. */
 struct later_push_item later_batch_item(const struct later_batch *batch,
                                         const struct later_batch_slot *slot);

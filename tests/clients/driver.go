@@ -61,8 +61,8 @@ func job(text []byte) (laterd.Job, error) {
 		Payload, Backoff                        json.RawMessage
 		Priority, Max_attempts                  *int
 		In, At, Timeout, Expires_at, Unique_for *float64
-		Result                                  *float64
-		Replace                                 bool
+		Result, Debounce, Max_wait, Throttle    *float64
+		Replace, Again                          bool
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return laterd.Job{}, &laterd.Refused{Text: err.Error()}
@@ -83,6 +83,7 @@ func job(text []byte) (laterd.Job, error) {
 	job := laterd.Job{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock),
 		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), ExpiresAt: moment(m.Expires_at),
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
+		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
 		Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
 	if m.Payload_json != nil {
 		job.Payload = json.RawMessage(*m.Payload_json)

@@ -5,7 +5,8 @@ import { createInterface } from "node:readline";
 import * as laterd from "../../clients/node/index.js";
 
 const require = createRequire(`${process.argv[3]}/index.js`);
-const NAMES = { max_attempts: "maxAttempts", expires_at: "expiresAt", unique_for: "uniqueFor" };
+const NAMES = { max_attempts: "maxAttempts", expires_at: "expiresAt", unique_for: "uniqueFor",
+    max_wait: "maxWait" };
 let close = () => {};
 
 async function ioredis({ kind, socket, nodes, master, client_prefix: keyPrefix }) {

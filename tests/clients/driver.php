@@ -57,7 +57,8 @@ function url(array $place): string
 /** A job of the judge's, by the names of PHP. */
 function job(stdClass $job): NewJob
 {
-    $names = ['max_attempts' => 'maxAttempts', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor'];
+    $names = ['max_attempts' => 'maxAttempts', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor',
+        'max_wait' => 'maxWait'];
     $options = [];
     foreach ((array) $job as $name => $value) {
         if ($name === 'payload_json') {

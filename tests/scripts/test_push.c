@@ -302,20 +302,40 @@ END_TEST
 
 START_TEST(equal_ids_in_one_call_are_one_job)
 {
-    static const char *const modes[] = { "new", "replace" };
+    ck_assert_str_eq(flat(run("push", "0", "new", "a", "", "0", "{\"n\":1}", "a", "+9", "5",
+                              "{\"n\":2}", "b", "+9", "0", "{}", "b", "", "0", "{}", NULL)),
+                     "PUSHED EXISTS ready PUSHED EXISTS delayed");
+    ck_assert_str_eq(members("ready"), "a");
+    ck_assert_str_eq(members("delayed"), "b");
+    ck_assert_str_eq(field("jobs", "a"), "{\"n\":1}");
+    ck_assert_int_eq(how_many("p"), 0);
+    ck_assert_int_eq(stat_of("duplicate"), 2);
+    check_sums();
+}
+END_TEST
+
+/* Where they replace each other the last one is it. */
+START_TEST(the_last_of_equal_ids_replaces_the_others)
+{
+    static const char *const modes[] = { "replace", "again" };
 
     for (size_t i = 0; i < 2; i++) {
         ask("FLUSHALL");
+        push("c");
         arg("0");
         arg(modes[i]);
-        ck_assert_str_eq(flat(run("push", "a", "", "0", "{\"n\":1}", "a", "+9", "5", "{\"n\":2}",
-                                  "b", "+9", "0", "{}", "b", "", "0", "{}", NULL)),
-                         "PUSHED EXISTS ready PUSHED EXISTS delayed");
-        ck_assert_str_eq(members("ready"), "a");
-        ck_assert_str_eq(members("delayed"), "b");
-        ck_assert_str_eq(field("jobs", "a"), "{\"n\":1}");
-        ck_assert_int_eq(how_many("p"), 0);
-        ck_assert_int_eq(stat_of("duplicate"), 2);
+        ck_assert_str_eq(flat(run("push", "a", "", "7", "{\"n\":1}", "b", "+9", "0", "{}", "a",
+                                  "+9/20", "0", "{\"n\":2}", "b", "", "-5", "{\"n\":3}", "c", "+9",
+                                  "0", "{}", "c", "", "0", "{\"n\":4}", NULL)),
+                         "PUSHED PUSHED REPLACED REPLACED REPLACED REPLACED");
+        ck_assert_str_eq(members("ready"), "c b");
+        ck_assert_str_eq(members("delayed"), "a");
+        ck_assert_str_eq(field("jobs", "a"), "{\"n\":2}");
+        ck_assert_str_eq(field("jobs", "b"), "{\"n\":3}");
+        ck_assert_str_eq(field("jobs", "c"), "{\"n\":4}");
+        ck_assert_str_eq(noted("p", "a"), "");
+        ck_assert_str_eq(noted("p", "b"), "-5");
+        ck_assert_int_eq(stat_of("replaced"), 4);
         check_sums();
     }
 }
@@ -569,6 +589,7 @@ int main(void)
         replace_leaves_reserved_and_dead_alone,
         replace_of_the_last_ready_takes_the_wake_along,
         equal_ids_in_one_call_are_one_job,
+        the_last_of_equal_ids_replaces_the_others,
         a_call_repeated_answers_the_same,
         a_paused_queue_takes_jobs_without_wake,
         wake_never_has_two,

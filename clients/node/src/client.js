@@ -172,7 +172,7 @@ export class Laterd {
         while (waiting.length) {
             const groups = new Map();
             for (const one of waiting) {
-                const key = `${one.route[0]} ${one.route.length === 1} ${one.item.replace}`;
+                const key = `${one.route[0]} ${one.route.length === 1} ${one.item.mode}`;
                 if (!groups.has(key)) groups.set(key, []);
                 groups.get(key).push(one);
             }
@@ -193,8 +193,8 @@ export class Laterd {
     }
 
     #pushPart(place, seeks, plan, part) {
-        const replace = part[0].replace;
-        const mode = seeks ? (replace ? "seek-replace" : "seek") : replace ? "replace" : "new";
+        const own = part[0].mode;
+        const mode = !seeks ? own : own === "new" ? "seek" : `seek-${own}`;
         const args = [CALL_KEPT, `${mode}/${plan.epoch}`,
             ...part.flatMap((item) => [item.id, item.when, item.rank, item.document])];
         return this.#call(PUSH.call(this.#prefix, place, args, randomUUID()));

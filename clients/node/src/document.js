@@ -9,7 +9,8 @@ const DELAY_MAX = 315360000;
 const AT_MIN = 1e9;
 const AT_END = 1e11;
 const OPTIONS = new Set(["type", "payload", "id", "priority", "in", "at", "maxAttempts", "timeout",
-    "backoff", "expiresAt", "trace", "lock", "result", "uniqueFor", "replace"]);
+    "backoff", "expiresAt", "trace", "lock", "result", "uniqueFor", "replace", "again", "debounce",
+    "maxWait", "throttle"]);
 
 /** A payload that is JSON text already; its bytes are pushed as they stand. */
 export class RawJSON {
@@ -126,7 +127,25 @@ function seconds(n) {
     return Number.isInteger(n) ? String(n) : n.toFixed(6);
 }
 
+/** What goes with an id of its own, and what not together. */
+function checkTurns(job) {
+    for (const name of ["debounce", "throttle", "again"]) {
+        if (job[name] !== undefined && job[name] !== false && job.id === undefined) {
+            throw new Refused(`${name}: goes with an id: the same id is the same job`);
+        }
+    }
+    if (job.debounce !== undefined && (job.in !== undefined || job.at !== undefined)) {
+        throw new Refused("debounce, in and at: only one of them");
+    }
+    if (job.maxWait !== undefined && job.debounce === undefined) throw new Refused("maxWait: goes with debounce");
+    if (job.throttle !== undefined && job.uniqueFor) throw new Refused("throttle and uniqueFor: only one of them");
+}
+
 function whenOf(job) {
+    if (job.debounce !== undefined) {
+        const most = job.maxWait === undefined ? "" : `/${seconds(number("maxWait", job.maxWait, 0, DELAY_MAX, true))}`;
+        return `+${seconds(number("debounce", job.debounce, 0, DELAY_MAX))}${most}`;
+    }
     if (job.in !== undefined && job.at !== undefined) throw new Refused("in and at: only one of them");
     if (job.in !== undefined) {
         const delay = number("in", job.in, 0, DELAY_MAX);
@@ -171,12 +190,15 @@ export function prepare(job) {
         : text("id", job.id, /^[!-~]{1,200}$/, "1 to 200 printable ASCII characters without space");
     const priority = whole("priority", job.priority ?? 0, -100, 100);
     const unique = number("uniqueFor", job.uniqueFor ?? 0, 0, 1e9);
+    checkTurns(job);
     const when = whenOf(job);
     let document = JSON.stringify(membersOf(job, id, priority));
     if (job.payload !== undefined) document = `${document.slice(0, -1)},"payload":${payloadOf(job.payload)}}`;
     const bytes = Buffer.byteLength(document);
     if (bytes > DOCUMENT_MAX) throw new Refused(`too large: a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
-    const rank = unique ? `${priority}/${seconds(unique)}` : String(priority);
-    return { id, when, rank, document, bytes, replace: Boolean(job.replace),
-        plain: when === "" && rank === "0" && !job.replace };
+    const taken = job.throttle !== undefined ? `/+${seconds(number("throttle", job.throttle, 0, 1e9, true))}`
+        : unique ? `/${seconds(unique)}` : "";
+    const rank = `${priority}${taken}`;
+    const mode = job.again || job.debounce !== undefined ? "again" : job.replace ? "replace" : "new";
+    return { id, when, rank, document, bytes, mode, plain: when === "" && rank === "0" && mode === "new" };
 }

@@ -248,8 +248,10 @@ final class Client
         $batches = $last = $bytes = [];
         foreach ($open as $n => $places) {
             [$job, $document] = $jobs[$n];
-            $mode = count($places) > 1 ? ($job->replace ? 'seek-replace' : 'seek')
-                : ($job->replace ? 'replace' : 'new');
+            $mode = $job->mode();
+            if (count($places) > 1) {
+                $mode = $mode === 'new' ? 'seek' : "seek-$mode";
+            }
             $to = "$mode $places[0]";
             $size = strlen($document);
             if (!isset($last[$to]) || count($batches[$last[$to]][2]) >= self::JOBS_MAX

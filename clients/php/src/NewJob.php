@@ -26,6 +26,11 @@ final class NewJob
      * @param ?float $result what the handler returns is kept so long
      * @param float $uniqueFor the id stays taken so long after the job has ended
      * @param bool $replace a job of this id that waits is replaced
+     * @param bool $again as $replace; and of one that runs this job, or the last of several, is pushed
+     *     when that has ended
+     * @param ?float $debounce as $in, and put off again by each such push of the id
+     * @param ?float $maxWait with $debounce: at most so long after the first of them
+     * @param ?float $throttle the id stays taken so long from now: at most one in that time
      */
     public function __construct(
         public string $type,
@@ -43,7 +48,12 @@ final class NewJob
         public ?float $result = null,
         public float $uniqueFor = 0,
         public bool $replace = false,
+        public bool $again = false,
+        public ?float $debounce = null,
+        public ?float $maxWait = null,
+        public ?float $throttle = null,
     ) {
+        $this->checkTurns($id !== null);
         $this->id = $id ?? self::uuid();
         $this->at = self::seconds($at);
         $this->expiresAt = $expiresAt === null ? null : self::seconds($expiresAt);
@@ -78,6 +88,8 @@ final class NewJob
     public function when(): string
     {
         return match (true) {
+            $this->debounce !== null => '+' . self::decimal($this->debounce)
+                . ($this->maxWait !== null ? '/' . self::decimal($this->maxWait) : ''),
             $this->in > 0 => '+' . self::decimal($this->in),
             $this->at > 0 => self::decimal($this->at),
             default => '',
@@ -87,14 +99,27 @@ final class NewJob
     /** The same for the priority, and how long the id stays taken. */
     public function rank(): string
     {
-        return $this->priority . ($this->uniqueFor > 0 ? '/' . self::decimal($this->uniqueFor) : '');
+        return $this->priority . match (true) {
+            $this->throttle !== null => '/+' . self::decimal($this->throttle),
+            $this->uniqueFor > 0 => '/' . self::decimal($this->uniqueFor),
+            default => '',
+        };
     }
 
     /** Is it the usual job, for which push_now is enough? */
     public function isPlain(): bool
     {
-        return !$this->replace && $this->priority === 0 && $this->uniqueFor <= 0
-            && $this->in <= 0 && $this->at <= 0;
+        return $this->mode() === 'new' && $this->rank() === '0' && $this->when() === '';
+    }
+
+    /** What is to happen where its id is known. */
+    public function mode(): string
+    {
+        return match (true) {
+            $this->again || $this->debounce !== null => 'again',
+            $this->replace => 'replace',
+            default => 'new',
+        };
     }
 
     /** UUIDv7: the time in milliseconds, then chance. */
@@ -141,6 +166,19 @@ final class NewJob
             'result: 0 to 86400 seconds');
         self::demand($this->uniqueFor >= 0 && $this->uniqueFor <= 1000000000,
             'uniqueFor: 0 to 1000000000 seconds');
+    }
+
+    /** What goes with an id of its own, and what not together. */
+    private function checkTurns(bool $named): void
+    {
+        self::demand($named || !$this->again && $this->debounce === null && $this->throttle === null,
+            'again, debounce and throttle go with an id: the same id is the same job');
+        self::demand($this->debounce === null || $this->debounce >= 0 && $this->debounce <= self::DELAY_MAX
+            && $this->in <= 0 && !$this->at, 'debounce: 0 to ' . self::DELAY_MAX . ' seconds, or else in or at');
+        self::demand($this->maxWait === null || $this->debounce !== null && $this->maxWait > 0,
+            'maxWait: above 0, and goes with debounce');
+        self::demand($this->throttle === null || $this->throttle > 0 && $this->throttle <= 1000000000
+            && $this->uniqueFor <= 0, 'throttle: above 0 to 1000000000 seconds, or else uniqueFor');
     }
 
     private function checkBackoff(): void

@@ -43,6 +43,11 @@ class NewJob:
     result         seconds for which its result is kept, for wait()
     unique_for     seconds that the id stays taken after the job has ended
     replace        a ready or delayed job of this id is replaced
+    again          as replace; and of one that runs this job, or the last of several, is pushed when
+                   that has ended
+    debounce       seconds, as delay, and put off again by each such push of the id
+    max_wait       with debounce: at most so long after the first of them
+    throttle       seconds from now that the id stays taken: at most one in that time
     """
 
     type: str
@@ -60,6 +65,10 @@ class NewJob:
     result: Optional[Seconds] = None
     unique_for: Seconds = 0
     replace: bool = False
+    again: bool = False
+    debounce: Optional[Seconds] = None
+    max_wait: Optional[Seconds] = None
+    throttle: Optional[Seconds] = None
 
 
 def uuid7() -> str:
@@ -192,12 +201,12 @@ class Prepared:
     when: str
     priority: str
     document: bytes
-    replace: bool
+    mode: str  # new, replace, again
 
     @property
     def plain(self) -> bool:
         """Is push_now enough?"""
-        return self.when == "" and self.priority == "0" and not self.replace
+        return self.when == "" and self.priority == "0" and self.mode == "new"
 
 
 def seconds(number: float) -> str:
@@ -205,7 +214,25 @@ def seconds(number: float) -> str:
     return "%.6f" % number if number != int(number) else "%d" % number
 
 
+def _check_turns(job: NewJob) -> None:
+    """What goes with an id of its own, and what not together."""
+    for name in ("debounce", "throttle", "again"):
+        if getattr(job, name) not in (None, False) and job.id is None:
+            raise Refused("%s: goes with an id: the same id is the same job" % name)
+    if job.debounce is not None and (job.delay is not None or job.at is not None):
+        raise Refused("debounce, delay and at: only one of them")
+    if job.max_wait is not None and job.debounce is None:
+        raise Refused("max_wait: goes with debounce")
+    if job.throttle is not None and job.unique_for:
+        raise Refused("throttle and unique_for: only one of them")
+
+
 def _when(job: NewJob) -> str:
+    if job.debounce is not None:
+        when = "+" + seconds(_number("debounce", job.debounce, 0, DELAY_MAX))
+        if job.max_wait is None:
+            return when
+        return when + "/" + seconds(_number("max_wait", job.max_wait, 0, DELAY_MAX, above=True))
     if job.delay is not None and job.at is not None:
         raise Refused("delay and at: only one of them")
     if job.delay is not None:
@@ -252,6 +279,7 @@ def prepare(job: NewJob) -> Prepared:
         job_id = _text("id", job.id, _ID, "1 to 200 printable ASCII characters without space")
     priority = _whole("priority", job.priority, -100, 100)
     unique = _number("unique_for", job.unique_for, 0, 10**9)
+    _check_turns(job)
     when = _when(job)
     document = json.dumps(_members(job, job_id, priority), separators=(",", ":"),
                           ensure_ascii=False).encode()
@@ -263,4 +291,7 @@ def prepare(job: NewJob) -> Prepared:
     if len(document) > DOCUMENT_MAX:
         raise Refused("too large: a document of %d bytes, %d allowed" % (len(document), DOCUMENT_MAX))
     rank = "%d/%s" % (priority, seconds(unique)) if unique else "%d" % priority
-    return Prepared(job_id, when, rank, document, bool(job.replace))
+    if job.throttle is not None:
+        rank += "/+" + seconds(_number("throttle", job.throttle, 0, 10**9, above=True))
+    mode = "again" if job.again or job.debounce is not None else "replace" if job.replace else "new"
+    return Prepared(job_id, when, rank, document, mode)

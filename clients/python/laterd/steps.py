@@ -29,7 +29,8 @@ Steps = Generator[Any, Any, Any]
 class Pushed:
     """What became of a pushed job.
 
-    result  "pushed", "replaced", or "exists": the id was known, and nothing was changed
+    result  "pushed", "replaced", "again": it runs, and this one is pushed when that has ended; or
+            "exists": the id was known, and nothing was changed
     state   of one that exists: ready, delayed, reserved, dead, or ended (its id stays taken). Where
             it is dead nothing will run before it is kicked
     """
@@ -159,16 +160,16 @@ class State:
         plan = self.plans.get(queue, Plan())
         waiting = [(i, plan.route(queue, items[i].id)) for i in left]
         while waiting:
-            groups: Dict[Tuple[str, bool, bool], List[Tuple[int, List[str]]]] = {}
+            groups: Dict[Tuple[str, bool, str], List[Tuple[int, List[str]]]] = {}
             for i, route in waiting:
-                key = (route[0], len(route) == 1, items[i].replace)
+                key = (route[0], len(route) == 1, items[i].mode)
                 groups.setdefault(key, []).append((i, route))
             waiting = []
-            for (place, last, replace), group in groups.items():
+            for (place, last, mode), group in groups.items():
                 if last:
                     yield from self.announce(place)
-                mode = ("" if last else "seek-") + ("replace" if replace else "new")
-                mode = "seek" if mode == "seek-new" else mode
+                if not last:
+                    mode = "seek" if mode == "new" else "seek-" + mode
                 for part in parts_of(group, items):
                     answers = yield self.push_call(place, mode, plan, [items[i] for i, _ in part])
                     for (i, route), answer in zip(part, map(text_of, answers)):

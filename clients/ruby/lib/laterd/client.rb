@@ -3,12 +3,12 @@
 require "redis"
 
 module Laterd
-  # What became of a job that was pushed. result: "pushed", "replaced", "exists"; state, of one that
-  # exists: "ready", "delayed", "reserved", "dead", "ended".
+  # What became of a job that was pushed. result: "pushed", "replaced", "again" (it runs, and this
+  # one is pushed when that has ended), "exists"; state, of one that exists: "ready", "delayed", "reserved", "dead", "ended".
   Pushed = Struct.new(:id, :result, :state) do
     # Is it a new job? If not, one of this id was there, and nothing was changed.
     def new?
-      %w[pushed replaced].include?(result)
+      %w[pushed replaced again].include?(result)
     end
 
     # One of this id has failed for good: nothing will run until it is kicked (`later kick`).
@@ -120,8 +120,8 @@ module Laterd
     # What goes in one call: the same place and mode, and no more than a call may have.
     def batches(jobs, open)
       modes = open.group_by do |n, places|
-        [places[0], "#{"seek" if places.size > 1}#{"-" if places.size > 1 && jobs[n][0].replace}" \
-                    "#{jobs[n][0].replace ? "replace" : ("new" if places.size == 1)}"]
+        own = jobs[n][0].mode
+        [places[0], places.size == 1 ? own : own == "new" ? "seek" : "seek-#{own}"]
       end
       modes.flat_map do |(place, mode), group|
         bytes = count = 0

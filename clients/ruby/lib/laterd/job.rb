@@ -19,13 +19,19 @@ module Laterd
   #   result        what the handler gives back is kept so long
   #   unique_for    the id stays taken so long after the job has ended
   #   replace       a job of this id that waits is replaced
+  #   again         as replace; and of one that runs this job, or the last of several, is pushed when
+  #                 that has ended
+  #   debounce      as in, and put off again by each such push of the id
+  #   max_wait      with debounce: at most so long after the first of them
+  #   throttle      the id stays taken so long from now: at most one in that time
   class Job
     DEPTH_MAX = 127 # the document is one more
     BYTES_MAX = 1_048_576
-    OPTIONS = %i[id in at priority max_attempts timeout backoff expires_at trace lock result unique_for replace].freeze
+    OPTIONS = %i[id in at priority max_attempts timeout backoff expires_at trace lock result unique_for replace
+                 again debounce max_wait throttle].freeze
     MEMBERS = %i[trace priority max_attempts timeout expires_at backoff lock result].freeze
 
-    attr_reader :type, :payload, :id, :replace
+    attr_reader :type, :payload, :id, :mode
 
     def initialize(type, payload = nil, **options)
       unknown = options.keys - OPTIONS
@@ -35,7 +41,7 @@ module Laterd
       @payload = payload
       @options = options.compact
       @id = options[:id] || Job.uuid
-      @replace = options[:replace] ? true : false
+      @mode = options[:again] || options[:debounce] ? "again" : options[:replace] ? "replace" : "new"
       %i[at expires_at].each { |name| @options[name] = @options[name].to_f if @options[name].is_a?(Time) }
       check
     end
@@ -52,6 +58,10 @@ module Laterd
 
     # As scripts/push.lua takes it.
     def when
+      if @options[:debounce]
+        most = @options[:max_wait] && "/#{Job.decimal(@options[:max_wait])}"
+        return "+#{Job.decimal(@options[:debounce])}#{most}"
+      end
       return "+#{Job.decimal(@options[:in])}" if @options.fetch(:in, 0).positive?
 
       @options.fetch(:at, 0).positive? ? Job.decimal(@options[:at]) : ""
@@ -59,13 +69,14 @@ module Laterd
 
     # The same for the priority, and how long the id stays taken.
     def rank
-      seconds = @options.fetch(:unique_for, 0)
-      "#{@options.fetch(:priority, 0)}#{"/#{Job.decimal(seconds)}" if seconds.positive?}"
+      seconds = @options[:throttle] || @options.fetch(:unique_for, 0)
+      plus = "+" if @options[:throttle]
+      "#{@options.fetch(:priority, 0)}#{"/#{plus}#{Job.decimal(seconds)}" if seconds.positive?}"
     end
 
     # Is it the usual job, for which push_now is enough?
     def plain?
-      !replace && self.when == "" && rank == "0"
+      mode == "new" && self.when == "" && rank == "0"
     end
 
     # UUIDv7: the time in milliseconds, then chance.
@@ -120,6 +131,19 @@ module Laterd
       between(:expires_at, 0, Float::MAX, above: true)
       between(:result, 0, 86_400)
       between(:unique_for, 0, 1_000_000_000)
+      check_turns
+    end
+
+    # What goes with an id of its own, and what not together.
+    def check_turns
+      between(:debounce, 0, 315_360_000)
+      between(:max_wait, 0, 315_360_000, above: true)
+      between(:throttle, 0, 1_000_000_000, above: true)
+      own = %i[debounce throttle again].find { |name| @options[name] }
+      demand(own.nil? || @options[:id], "#{own}: goes with an id: the same id is the same job")
+      demand(!(@options[:debounce] && (@options[:in] || @options[:at])), "debounce, in or at, only one of them")
+      demand(@options[:max_wait].nil? || @options[:debounce], "max_wait: goes with debounce")
+      demand(!(@options[:throttle] && @options.fetch(:unique_for, 0).positive?), "throttle or unique_for, not both")
     end
 
     def check_backoff
