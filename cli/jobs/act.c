@@ -89,22 +89,32 @@ const struct command command_kick = {
 
 /* --- purge --- */
 
-static int purge(struct cli *cli, const struct later_keys *keys, const char *state, uint64_t count,
-                 uint64_t *purged, struct later_error *err)
+/* One run of it without conditions: it need not look first. */
+struct purging {
+    struct cli *cli;
+    const char *state;
+    struct pace pace; /* for its end at ^C */
+    struct progress progress;
+    uint64_t purged, sum;
+};
+
+static int purge(struct purging *purging, const struct later_keys *keys, uint64_t count,
+                 struct later_error *err)
 {
-    while (count > 0) {
+    while (count > 0 && pace_count(&purging->pace, 0)) {
         size_t limit = count < LATER_BATCH_MAX ? (size_t)count : LATER_BATCH_MAX;
         struct later_command cmd = { 0 };
         struct later_reply *reply;
         uint64_t gone;
 
-        later_inspect_purge(&cmd, keys, state, limit);
-        reply = cli_call_once(cli, &cmd, LATER_SCRIPT_PURGE, err);
+        later_inspect_purge(&cmd, keys, purging->state, limit);
+        reply = cli_call_once(purging->cli, &cmd, LATER_SCRIPT_PURGE, err);
         if (!reply)
             return -1;
         gone = (uint64_t)later_reply_int(reply);
         later_reply_free(reply);
-        *purged += gone;
+        purging->purged += gone;
+        progress_jobs(&purging->progress, purging->purged, purging->sum);
         if (gone < limit)
             break;
         count -= gone;
@@ -117,14 +127,44 @@ static uint64_t size_of(const struct later_sizes *sizes, const char *state)
     return state[0] == 'r' ? sizes->ready : state[2] == 'a' ? sizes->dead : sizes->delayed;
 }
 
-static int purge_whole(struct cli *cli, const struct whole *whole, const char *state,
-                       const struct later_sizes *each, uint64_t *purged, struct later_error *err)
+static int purge_whole(struct purging *purging, const struct whole *whole,
+                       const struct later_sizes *each, struct later_error *err)
 {
     int ok = 0;
 
     for (size_t i = 0; ok == 0 && i < whole->count; i++)
-        ok = purge(cli, &whole->parts[i], state, size_of(&each[i], state), purged, err);
+        ok = purge(purging, &whole->parts[i], size_of(&each[i], purging->state), err);
+    progress_hide(&purging->progress);
+    print_count(purging->cli, whole->name, "purged", purging->purged);
+    if (ok == 0 && purging->pace.stopped) {
+        cli_say(purging->cli, "stopped: %" PRIu64 " of %" PRIu64 " purged", purging->purged,
+                purging->sum);
+        return LATER_E_LATER;
+    }
     return ok;
+}
+
+static int ask_and_purge(struct purging *purging, struct later_error *err)
+{
+    struct later_sizes each[LATER_WHOLE_MAX], sum;
+    struct whole whole;
+    char what[160];
+    int status;
+
+    if (whole_find(purging->cli, purging->cli->args.words[0], &whole, err) < 0 ||
+        queues_size_whole(purging->cli, &whole, each, &sum, err) < 0)
+        return -1;
+    if (!pace_count(&purging->pace, 0)) {
+        cli_say(purging->cli, "stopped; nothing was done");
+        return LATER_E_LATER;
+    }
+    purging->sum = size_of(&sum, purging->state);
+    snprintf(what, sizeof what, "Drop %" PRIu64 " %s jobs of queue %s for good", purging->sum,
+             purging->state, whole.name);
+    pace_pause(&purging->pace);
+    status = purging->sum ? cli_ask(purging->cli, what) : LATER_OK;
+    pace_go_on(&purging->pace);
+    return status == LATER_OK ? purge_whole(purging, &whole, each, err) : status;
 }
 
 static const struct many_verb purge_verb = {
@@ -139,10 +179,7 @@ static const struct many_verb purge_verb = {
 static int run_purge(struct cli *cli, struct later_error *err)
 {
     const char *state = args_text(&cli->args, "state");
-    struct later_sizes each[LATER_WHOLE_MAX], sum;
-    struct whole whole;
-    uint64_t count, purged = 0;
-    char what[160];
+    struct purging purging = { .cli = cli, .state = state };
     int status;
 
     if (!state)
@@ -154,17 +191,11 @@ static int run_purge(struct cli *cli, struct later_error *err)
         return many_run(cli, &purge_verb, err);
     if (cli->args.count != 1)
         return later_fail(err, LATER_E_USAGE, "name one queue");
-    if (whole_find(cli, cli->args.words[0], &whole, err) < 0 ||
-        queues_size_whole(cli, &whole, each, &sum, err) < 0)
+    if (pace_begin(&purging.pace, cli, 0, err) < 0)
         return -1;
-    count = size_of(&sum, state);
-    snprintf(what, sizeof what, "Drop %" PRIu64 " %s jobs of queue %s for good", count, state,
-             whole.name);
-    status = count ? cli_ask(cli, what) : LATER_OK;
-    if (status != LATER_OK)
-        return status;
-    status = purge_whole(cli, &whole, state, each, &purged, err);
-    print_count(cli, whole.name, "purged", purged);
+    progress_begin(&purging.progress, cli->err_terminal, 0);
+    status = ask_and_purge(&purging, err);
+    pace_end(&purging.pace);
     return status;
 }
 

@@ -30,6 +30,8 @@
         "all-queues", 0, NULL, "of all queues"                                                     \
     }
 
+#define CHOOSE_RATE_MAX 1000000 /* jobs a second */
+
 /* Has any of these been given; any but --state? */
 bool choose_is_asked(const struct cli *cli);
 bool choose_is_picky(const struct cli *cli);

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "job/document_line.h"
 #include "jobs/choose.h"
+#include "output/jsonl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@ struct exporting {
     struct cli *cli;
     const char *queue;
     enum later_key set;
+    bool dry;
+    struct pace *pace;
     uint64_t written, left_out;
 };
 
@@ -29,8 +32,15 @@ static int write_line(struct exporting *exporting, const struct later_line *line
                       struct later_error *err)
 {
     size_t len;
-    char *bytes = later_line_build(line, &len);
+    char *bytes;
 
+    if (exporting->dry) {
+        exporting->written++;
+        return 0;
+    }
+    if (!pace_count(exporting->pace, 1))
+        return 0;
+    bytes = later_line_build(line, &len);
     if (!bytes)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     fwrite(bytes, 1, len, stdout);
@@ -129,23 +139,43 @@ static int export_all(struct exporting *exporting, struct choice *choice, struct
     return ok;
 }
 
+/* Of a dry run. */
+static void print_count(const struct cli *cli, uint64_t count)
+{
+    struct jsonl json;
+
+    if (!cli->json) {
+        printf(cli->out_terminal ? "%" PRIu64 " jobs\n" : "%" PRIu64 "\n", count);
+        return;
+    }
+    jsonl_begin(&json, stdout);
+    jsonl_int(&json, "count", (int64_t)count);
+    jsonl_end(&json);
+}
+
 static int run(struct cli *cli, struct later_error *err)
 {
     struct exporting exporting = { .cli = cli };
     struct choice choice;
+    int64_t rate = 0;
     bool stopped;
     int ok;
 
     if (set_of(args_text(&cli->args, "state"), &exporting.set, err) < 0 ||
-        choose_begin(&choice, cli, true, 0, err) < 0)
+        cli_number(cli, "rate", 1, CHOOSE_RATE_MAX, &rate, err) < 0 ||
+        choose_begin(&choice, cli, true, (double)rate, err) < 0)
         return -1;
+    exporting.dry = args_flag(&cli->args, "dry-run");
+    exporting.pace = &choice.pace;
     choice.progress.shown = cli->err_terminal && !cli->out_terminal;
     ok = export_all(&exporting, &choice, err);
     stopped = choice.pace.stopped;
     choose_end(&choice);
     if (ok < 0)
         return -1;
-    if (cli->err_terminal || exporting.left_out || stopped)
+    if (exporting.dry)
+        print_count(cli, exporting.written);
+    else if (cli->err_terminal || exporting.left_out || stopped)
         cli_say(cli, "%s%" PRIu64 " exported, %" PRIu64 " left out", stopped ? "stopped: " : "",
                 exporting.written, exporting.left_out);
     if (stopped)
@@ -155,6 +185,8 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
+    { "rate", 0, "N", "at most so many a second" },
+    { "dry-run", 0, NULL, "only tell how many" },
     { 0 },
 };
 

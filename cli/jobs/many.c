@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE_MAX 1000000
-
 struct many {
     struct cli *cli;
     const struct many_verb *verb;
@@ -277,7 +275,7 @@ int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *
     int64_t rate = 0;
     int status = -1;
 
-    if (!many || cli_number(cli, "rate", 1, RATE_MAX, &rate, err) < 0 ||
+    if (!many || cli_number(cli, "rate", 1, CHOOSE_RATE_MAX, &rate, err) < 0 ||
         choose_begin(&many->choice, cli, false, (double)rate, err) < 0) {
         if (!many)
             later_fail(err, LATER_E_SYSTEM, "no memory");

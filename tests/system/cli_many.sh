@@ -227,6 +227,34 @@ wait "$spawned"
 is $? 75 "^C: status 75"
 like "$(cat "$work/spawned.err")" "stopped: $(redis ZCARD 'later:{stop}:ready') of 8 kicked" "how far it came"
 
+# purge without conditions, which does not look first
+awk 'BEGIN { for (i = 0; i < 1200; i++) print "{\"type\":\"t\",\"queue\":\"much\"}" }' </dev/null >"$work/lines"
+later push --file "$work/lines" >/dev/null
+if [ "$redis_kind" = single ]; then
+    # held_up: does a script wait?
+    held_up()
+    {
+        redis CLIENT LIST | grep 'cmd=evalsha' | grep -q 'flags=b'
+    }
+    redis CLIENT PAUSE 60000 WRITE >/dev/null
+    spawn env --default-signal=INT "$later_bin" purge much --state ready --yes
+    wait_until 20 held_up
+    kill -INT "$spawned"
+    redis CLIENT UNPAUSE >/dev/null
+    wait "$spawned"
+    is $? 75 "purge, ^C: status 75"
+    left=$(redis ZCARD 'later:{much}:ready')
+    words="stopped: $((1200 - left)) of 1200 purged"
+    [ "$left" -lt 1200 ] || words='stopped(; nothing was done|: 0 of 1200 purged)' # it asks for the size first
+    like "$(cat "$work/spawned.err")" "^later purge: $words\$" "how far it came"
+    run test "$left" -ge 700
+    is "$status" 0 "which is one call, or none"
+fi
+later purge much --state ready --yes >/dev/null
+is "$(later size much | cut -f 2)" 0 "and all of them"
+is "$(later export m --state delayed --dry-run) $(later export m --state delayed --limit 7 --dry-run --json)" \
+    "$(redis ZCARD 'later:{m}:delayed') {\"count\":7}" "export --dry-run"
+
 # ---- refused
 
 # refuses WORDS ARGUMENTS...: status 64, and in these words
