@@ -95,6 +95,9 @@ if [ "$redis_kind" = single ]; then
     is "$status" 0 "and a tenth of Redis's time, or little more: $took, $share %"
 fi
 
+like "$(on_terminal "$later_bin count m --type 'none.*'" | cat -v)" '\[#* *\] +[0-9]+ %  [0-9]+ jobs  [0-9]+/s' \
+    "on a terminal: how far it is"
+
 spawn "$later_bin" work m -- true
 
 # ---- looking
