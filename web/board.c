@@ -50,7 +50,7 @@ size_t board_count(const struct board *board)
 /* --- which there are --- */
 
 /* Where a name is, or belongs. */
-static size_t place_of(const struct board *board, const char *name)
+static size_t index_of(const struct board *board, const char *name)
 {
     size_t from = 0, to = board->count;
 
@@ -67,7 +67,7 @@ static size_t place_of(const struct board *board, const char *name)
 
 static struct row *find(const struct board *board, const char *name)
 {
-    size_t i = place_of(board, name);
+    size_t i = index_of(board, name);
 
     return i < board->count && strcmp(board->rows[i].name, name) == 0 ? &board->rows[i] : NULL;
 }
@@ -95,7 +95,7 @@ static struct row *find_or_add(struct board *board, const char *text, size_t len
         board->rows = rows;
         board->room = room;
     }
-    i = place_of(board, name);
+    i = index_of(board, name);
     memmove(board->rows + i + 1, board->rows + i, (board->count - i) * sizeof *board->rows);
     board->count++;
     board->rows[i] = (struct row){ 0 };
