@@ -111,6 +111,8 @@ static int take_times(struct cli *cli, struct making *making, struct later_error
     if (at && item->seconds > 0 && item->seconds < LATER_AT_MIN)
         return later_fail(err, LATER_E_USAGE,
                           "--at: %.40s is before the year 2001; a delay is --in", at);
+    if (at && item->seconds > 0 && item->seconds < (double)time(NULL))
+        cli_say(cli, "--at: %.40s is over: the job is due now", at);
     if (expires && making->parts.expires_at <= 0)
         return later_fail(err, LATER_E_USAGE, "--expires-at: 0 would be never");
     if (args_text(&cli->args, "timeout") && making->parts.timeout <= 0)

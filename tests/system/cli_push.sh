@@ -78,8 +78,9 @@ score=$(redis ZSCORE 'later:{soon}:delayed' in | cut -d. -f1)
 is "$((score - now >= 7199 && score - now <= 7210))" 1 "--in 2h"
 later push t -q soon --id at --at 2099-12-31T23:59:59.5+01:00 >/dev/null
 is "$(redis ZSCORE 'later:{soon}:delayed' at)" 4102441199.5 "--at with an offset"
-later push t -q soon --id past --at 1000000000 >/dev/null
+run later push t -q soon --id past --at 1000000000
 is "$(redis ZRANGE 'later:{soon}:ready' 0 -1)" past "a time that is over is now"
+is "$status $out $err" '0 past later push: --at: 1000000000 is over: the job is due now' "which is said"
 
 printf '[1,\n 2]\n' | later push t - --id stdin -q p >/dev/null
 is "$(redis HGET 'later:{p}:jobs' stdin)" "$(printf '{"type":"t","id":"stdin","payload":[1,\n 2]}')" \

@@ -7,7 +7,8 @@
 -- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced; seek,
 --           seek-replace: the same for known ids, but unknown ones are ABSENT: nothing is pushed.
 --           again, seek-again: as replace, but for one that is reserved this job is kept, the last
---           one if there are several, and pushed when that one ends: AGAIN.
+--           one if there are several, and pushed when that one ends: AGAIN. Of equal ids in one
+--           call the first is pushed by new, the last one stays where they replace each other.
 --           `/EPOCH` behind it: of the plan of shards that the caller knows (inc/fence.lua)
 -- when      '' now; '+S' in S seconds; 'S' at that UNIX time, 0 or from 10^9 on; '+S/M' in S seconds,
 --           but at most M after the first of those that were replaced one by another (tag b)
