@@ -18,7 +18,7 @@ static void answer(struct call *call, struct later_answer *told)
 {
     struct later_cluster *cluster = call->cluster;
 
-    cluster->pending--;
+    cluster->base.pending--;
     if (call->fn)
         call->fn(call->arg, told);
     later_command_free(&call->cmd);
@@ -60,7 +60,7 @@ static bool wait_a_while(struct call *call, struct later_answer *told, double pa
 {
     struct later_cluster *cluster = call->cluster;
 
-    if (cluster->state == DOWN || later_clock() + pause >= call->deadline)
+    if (cluster->base.state == DOWN || later_clock() + pause >= call->deadline)
         return false;
     call->again = later_clock() + pause;
     call->cmd = *told->cmd;
@@ -153,7 +153,7 @@ static int any_node(struct later_cluster *cluster)
     if (cluster->any != LATER_NO_NODE)
         return cluster->any;
     for (int i = 0; i < cluster->nodes.count; i++) {
-        if (cluster->node[i].conn && later_conn_up(cluster->node[i].conn)) {
+        if (cluster->node[i].conn && later_redis_up(cluster->node[i].conn)) {
             cluster->any = i;
             return i;
         }
@@ -177,7 +177,7 @@ static enum passed pass(struct later_cluster *cluster, struct call *call)
     int number = node_for(cluster, call);
     struct later_command asking = { 0 };
     double left = fmin(call->timeout, fmax(call->deadline - later_clock(), LEAST_LEFT));
-    struct later_conn *conn;
+    struct later_redis *conn;
 
     if (number == LATER_NO_NODE || !later_cluster_reach(cluster, number))
         return STAYS;
@@ -185,12 +185,12 @@ static enum passed pass(struct later_cluster *cluster, struct call *call)
     if (call->asking) {
         later_command_begin(&asking, 1);
         later_command_text(&asking, "ASKING");
-        if (later_conn_send(conn, &asking, LATER_NO_SCRIPT, left, NULL, NULL) < 0)
+        if (later_redis_send(conn, &asking, LATER_NO_SCRIPT, left, NULL, NULL) < 0)
             return FAILED;
     }
     call->node = number;
-    return later_conn_send(conn, &call->cmd, call->script, left, on_answer, call) < 0 ? FAILED
-                                                                                      : PASSED;
+    return later_redis_send(conn, &call->cmd, call->script, left, on_answer, call) < 0 ? FAILED
+                                                                                       : PASSED;
 }
 
 /* Its node is away, or is not the right one any more: others may know. */
@@ -199,7 +199,7 @@ static bool is_stuck(struct later_cluster *cluster, const struct call *call)
     int number = node_for(cluster, call);
 
     return number == LATER_NO_NODE || !cluster->node[number].conn ||
-           later_conn_down(cluster->node[number].conn) ||
+           later_redis_down(cluster->node[number].conn) ||
            later_clock() - call->since > LONGEST_PAUSE;
 }
 
@@ -207,13 +207,13 @@ static bool is_stuck(struct later_cluster *cluster, const struct call *call)
  */
 static void expire(struct later_cluster *cluster, struct call *call)
 {
-    int number = cluster->state == DOWN ? LATER_NO_NODE : node_for(cluster, call);
+    int number = cluster->base.state == DOWN ? LATER_NO_NODE : node_for(cluster, call);
     char why[300];
 
     snprintf(why, sizeof why,
              "no node of the Cluster took it in time; the last that failed: %.200s", cluster->why);
     if (number != LATER_NO_NODE && cluster->node[number].conn &&
-        !later_conn_up(cluster->node[number].conn))
+        !later_redis_up(cluster->node[number].conn))
         cluster->node[number].lost = true;
     cluster->doubt = true;
     answer_unsent(call, why);
@@ -225,7 +225,7 @@ static bool pump_one(struct later_cluster *cluster, struct call *call)
     double now = later_clock();
     enum passed passed;
 
-    if (cluster->state == DOWN || now >= call->deadline) {
+    if (cluster->base.state == DOWN || now >= call->deadline) {
         expire(cluster, call);
         return true;
     }
@@ -281,7 +281,7 @@ struct call *later_cluster_enter(struct later_cluster *cluster, struct later_com
                            .fn = fn,
                            .arg = arg };
     *cmd = (struct later_command){ 0 };
-    cluster->pending++;
+    cluster->base.pending++;
     return call;
 }
 
@@ -303,7 +303,7 @@ int later_cluster_pass_or_wait(struct later_cluster *cluster, struct call *call)
         later_cluster_append(cluster, call);
     if (passed != FAILED)
         return 0;
-    cluster->pending--;
+    cluster->base.pending--;
     later_command_free(&call->cmd);
     free(call);
     return -1;
@@ -321,7 +321,7 @@ static double call_deadline(struct later_cluster *cluster, const struct call *ca
     if (later_clock() < call->since + LONGEST_PAUSE)
         next = fmin(next, call->since + LONGEST_PAUSE);
     if (number != LATER_NO_NODE && cluster->node[number].conn &&
-        later_conn_down(cluster->node[number].conn))
+        later_redis_down(cluster->node[number].conn))
         next = fmin(next, cluster->node[number].retry_at);
     return next;
 }

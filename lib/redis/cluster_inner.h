@@ -8,9 +8,8 @@
 #ifndef LATER_CLUSTER_INNER_H
 #define LATER_CLUSTER_INNER_H
 
-#include "redis/cluster.h"
-#include "redis/key.h"
 #include "redis/nodes.h"
+#include "redis/redis_inner.h"
 
 #define ASK_SECONDS   0.5  /* for a node to be connected and to say who has which slot */
 #define FIRST_PAUSE   0.02 /* before a node, or a command, is tried again; doubling to … */
@@ -34,42 +33,36 @@ struct call {
 
 struct node {
     struct later_cluster *cluster;
-    struct later_conn *conn; /* NULL: never needed */
-    int fd;                  /* in the epoll set; -1: none */
-    bool writing;            /* watched for writing, too */
-    bool was_up, lost;       /* it was needed, is away, and is not back: `up` is owed */
-    bool asked;              /* in this round of questions */
+    struct later_redis *conn; /* NULL: never needed */
+    int fd;                   /* in the epoll set; -1: none */
+    bool writing;             /* watched for writing, too */
+    bool was_up, lost;        /* it was needed, is away, and is not back: `up` is owed */
+    bool asked;               /* in this round of questions */
     double retry_at, pause;
 };
 
-enum state { DOWN, SEEKING, FOUND, GREETING, UP };
-
 struct later_cluster {
-    struct later_redis_options options;
-    char *password;
-    char name[64], protocol[LATER_KEY_MAX];
-    enum state state;
-    bool other_protocol, closing;
-    int fd; /* epoll; -1: down */
+    struct later_redis base;
     struct later_nodes nodes;
     struct node node[LATER_NODES_MAX];
     struct call *waiting, **last; /* in the order of their coming */
-    size_t pending;
-    int any;            /* where commands without a key go */
-    int asked;          /* this node was asked for the slots; LATER_NO_NODE: none is */
-    bool asking;        /* the question is out */
-    double asked_until; /* then the next one is asked */
-    bool wanted;        /* the slots are to be asked for … */
-    double wanted_at;   /* … not before */
-    int last_asked;     /* who was asked last … */
-    bool doubt;         /* … and did not help: the next one is asked, connected or not */
-    bool news;          /* `up` is to be called again */
-    bool troubled;      /* … as soon as the slots are known, since a node was lost */
-    bool greeted;       /* the protocol has just been asked for */
+    int any;                      /* where commands without a key go */
+    int asked;                    /* this node was asked for the slots; LATER_NO_NODE: none is */
+    bool asking;                  /* the question is out */
+    double asked_until;           /* then the next one is asked */
+    bool wanted;                  /* the slots are to be asked for … */
+    double wanted_at;             /* … not before */
+    int last_asked;               /* who was asked last … */
+    bool doubt;    /* … and did not help: the next one is asked, connected or not */
+    bool news;     /* `up` is to be called again */
+    bool troubled; /* … as soon as the slots are known, since a node was lost */
+    bool greeted;  /* the protocol has just been asked for */
     bool turning;
-    double since;  /* `up` was called */
     char why[256]; /* a node's last failure */
 };
+
+/* It is over: answers everything, closes everything. */
+void later_cluster_disconnect(struct later_cluster *cluster, const char *why);
 
 /* --- cluster_call.c: commands */
 
@@ -96,6 +89,12 @@ double later_cluster_next_try(struct later_cluster *cluster);
 
 /* Is it connected? If not, it will be. */
 bool later_cluster_reach(struct later_cluster *cluster, int number);
+
+/* Of the table. */
+size_t later_cluster_masters(const struct later_redis *base);
+bool later_cluster_has(const struct later_redis *base, size_t which, int slot);
+void later_cluster_master(const struct later_redis *base, size_t which, char name[LATER_NODE_SIZE]);
+void later_cluster_connections(const struct later_redis *base, later_node_fn *fn, void *arg);
 
 /* The node that is number `which` of the masters; LATER_NO_NODE where there are not so many. */
 int later_cluster_master_number(const struct later_cluster *cluster, size_t which);

@@ -1,5 +1,6 @@
 /* cluster_node.c: connections to the nodes of a Cluster; who has which slot. */
 #include "redis/cluster_inner.h"
+#include "redis/conn.h"
 
 #include "base/clock.h"
 
@@ -43,18 +44,19 @@ static void on_node_down(void *arg, const char *why)
 
 static void on_message(void *arg, const char *channel, const char *text)
 {
-    const struct later_redis_options *options = &((struct node *)arg)->cluster->options;
+    const struct later_redis_options *options = &((struct node *)arg)->cluster->base.options;
 
     options->message(options->arg, channel, text);
 }
 
-static struct later_conn *conn_of(struct later_cluster *cluster, int number)
+static struct later_redis *conn_of(struct later_cluster *cluster, int number)
 {
     struct node *node = &cluster->node[number];
-    struct later_redis_options options = { .password = cluster->password,
-                                           .name = cluster->name,
-                                           .connect_timeout = cluster->options.connect_timeout,
-                                           .message = cluster->options.message ? on_message : NULL,
+    struct later_redis_options options = { .password = cluster->base.password,
+                                           .name = cluster->base.name,
+                                           .connect_timeout = cluster->base.options.connect_timeout,
+                                           .message =
+                                               cluster->base.options.message ? on_message : NULL,
                                            .up = on_node_up,
                                            .down = on_node_down,
                                            .arg = node };
@@ -63,7 +65,7 @@ static struct later_conn *conn_of(struct later_cluster *cluster, int number)
         return node->conn;
     strcpy(options.address.host, cluster->nodes.list[number].host);
     strcpy(options.address.port, cluster->nodes.list[number].port);
-    strcpy(options.address.user, cluster->options.address.user);
+    strcpy(options.address.user, cluster->base.options.address.user);
     node->cluster = cluster;
     node->fd = -1;
     node->pause = FIRST_PAUSE;
@@ -76,16 +78,16 @@ void later_cluster_watch(struct later_cluster *cluster, int number)
 {
     struct node *node = &cluster->node[number];
     struct epoll_event event = { .events = EPOLLIN, .data.u32 = (uint32_t)number };
-    int fd = node->conn ? later_conn_fd(node->conn) : -1;
-    bool writing = node->conn && later_conn_wants_write(node->conn);
+    int fd = node->conn ? later_redis_fd(node->conn) : -1;
+    bool writing = node->conn && later_redis_wants_write(node->conn);
 
-    if (fd < 0 || cluster->fd < 0 || (fd == node->fd && writing == node->writing))
+    if (fd < 0 || cluster->base.fd < 0 || (fd == node->fd && writing == node->writing))
         return;
     if (writing)
         event.events |= EPOLLOUT;
     /* Its number may be that of one that was closed, and so left the set, meanwhile. */
-    if (epoll_ctl(cluster->fd, EPOLL_CTL_MOD, fd, &event) < 0)
-        epoll_ctl(cluster->fd, EPOLL_CTL_ADD, fd, &event);
+    if (epoll_ctl(cluster->base.fd, EPOLL_CTL_MOD, fd, &event) < 0)
+        epoll_ctl(cluster->base.fd, EPOLL_CTL_ADD, fd, &event);
     node->fd = fd;
     node->writing = writing;
 }
@@ -93,23 +95,23 @@ void later_cluster_watch(struct later_cluster *cluster, int number)
 /* Is it connected? If not, it will be. */
 bool later_cluster_reach(struct later_cluster *cluster, int number)
 {
-    struct later_conn *conn = conn_of(cluster, number);
+    struct later_redis *conn = conn_of(cluster, number);
     struct node *node = &cluster->node[number];
     struct later_error err;
 
     if (!conn)
         return false;
-    if (later_conn_down(conn) && later_clock() >= node->retry_at &&
-        later_conn_connect(conn, &err) < 0)
+    if (later_redis_down(conn) && later_clock() >= node->retry_at &&
+        later_redis_connect(conn, &err) < 0)
         on_node_down(node, err.text);
-    return later_conn_up(conn);
+    return later_redis_up(conn);
 }
 
 /* A master that was needed is connected to again, also where nothing waits for it: those whose
  * commands it lost wait for `up`. */
 void later_cluster_look(struct later_cluster *cluster)
 {
-    for (int i = 0; i < cluster->nodes.count && cluster->state == UP; i++) {
+    for (int i = 0; i < cluster->nodes.count && cluster->base.state == UP; i++) {
         if (!cluster->node[i].lost)
             continue;
         if (cluster->nodes.list[i].master)
@@ -126,9 +128,9 @@ void later_cluster_forget(struct later_cluster *cluster)
         struct node *node = &cluster->node[i];
 
         if (i == cluster->asked || i == cluster->any || !later_nodes_is_gone(&cluster->nodes, i) ||
-            (node->conn && later_conn_pending(node->conn) > 0))
+            (node->conn && later_redis_pending(node->conn) > 0))
             continue;
-        later_conn_free(node->conn); /* calls no `down` */
+        later_redis_free(node->conn); /* calls no `down` */
         *node = (struct node){ .fd = -1 };
         later_nodes_forget(&cluster->nodes, i);
     }
@@ -170,8 +172,8 @@ static void on_slots(void *arg, struct later_answer *told)
     cluster->doubt = cluster->doubt && !moved;
     for (int i = 0; i < cluster->nodes.count; i++)
         cluster->node[i].asked = false;
-    if (cluster->state == SEEKING)
-        cluster->state = FOUND;
+    if (cluster->base.state == SEEKING)
+        cluster->base.state = FOUND;
 }
 
 /* Who is asked next, of those that were not in this round: one that is connected, else the one that
@@ -187,7 +189,7 @@ static int whom_to_ask(struct later_cluster *cluster)
 
         if (node->asked || !cluster->nodes.list[i].host[0])
             continue;
-        if (cluster->doubt || (node->conn && later_conn_up(node->conn)))
+        if (cluster->doubt || (node->conn && later_redis_up(node->conn)))
             return i;
         if (other == LATER_NO_NODE || node->retry_at < cluster->node[other].retry_at)
             other = i;
@@ -198,7 +200,7 @@ static int whom_to_ask(struct later_cluster *cluster)
 static bool any_up(const struct later_cluster *cluster)
 {
     for (int i = 0; i < cluster->nodes.count; i++) {
-        if (cluster->node[i].conn && later_conn_up(cluster->node[i].conn))
+        if (cluster->node[i].conn && later_redis_up(cluster->node[i].conn))
             return true;
     }
     return false;
@@ -211,9 +213,9 @@ static void ask(struct later_cluster *cluster, int number)
     later_command_begin(&cmd, 2);
     later_command_text(&cmd, "CLUSTER");
     later_command_text(&cmd, "SLOTS");
-    cluster->asking =
-        later_conn_send(cluster->node[number].conn, &cmd, LATER_NO_SCRIPT,
-                        cluster->options.connect_timeout, on_slots, &cluster->node[number]) == 0;
+    cluster->asking = later_redis_send(cluster->node[number].conn, &cmd, LATER_NO_SCRIPT,
+                                       cluster->base.options.connect_timeout, on_slots,
+                                       &cluster->node[number]) == 0;
 }
 
 /* The next one; behind the last, from the first on, or it is over. */
@@ -233,7 +235,7 @@ static void ask_next(struct later_cluster *cluster)
     for (int i = 0; i < cluster->nodes.count; i++)
         cluster->node[i].asked = false;
     cluster->wanted_at = later_clock() + ASK_AGAIN;
-    if (cluster->state == UP && any_up(cluster))
+    if (cluster->base.state == UP && any_up(cluster))
         return;
     snprintf(why, sizeof why, "no node of the Cluster answers; the last: %.250s", cluster->why);
     later_cluster_disconnect(cluster, why);
@@ -248,7 +250,7 @@ void later_cluster_seek(struct later_cluster *cluster)
             return;
         ask_next(cluster);
     }
-    while (cluster->asked != LATER_NO_NODE && cluster->state != DOWN) {
+    while (cluster->asked != LATER_NO_NODE && cluster->base.state != DOWN) {
         struct node *node = &cluster->node[cluster->asked];
 
         if (cluster->asking && now < cluster->asked_until)
@@ -256,7 +258,7 @@ void later_cluster_seek(struct later_cluster *cluster)
         if (!cluster->asking && now < cluster->asked_until) {
             if (later_cluster_reach(cluster, cluster->asked))
                 ask(cluster, cluster->asked);
-            else if (!node->conn || later_conn_down(node->conn))
+            else if (!node->conn || later_redis_down(node->conn))
                 cluster->asked_until = 0;
             if (cluster->asked_until > 0)
                 return;
@@ -265,8 +267,9 @@ void later_cluster_seek(struct later_cluster *cluster)
     }
 }
 
-size_t later_cluster_masters(const struct later_cluster *cluster)
+size_t later_cluster_masters(const struct later_redis *base)
 {
+    const struct later_cluster *cluster = (const struct later_cluster *)base;
     size_t count = 0;
 
     for (int i = 0; i < cluster->nodes.count; i++)
@@ -283,8 +286,9 @@ int later_cluster_master_number(const struct later_cluster *cluster, size_t whic
     return node < cluster->nodes.count ? node : LATER_NO_NODE;
 }
 
-bool later_cluster_has(const struct later_cluster *cluster, size_t which, int slot)
+bool later_cluster_has(const struct later_redis *base, size_t which, int slot)
 {
+    const struct later_cluster *cluster = (const struct later_cluster *)base;
     int node = later_cluster_master_number(cluster, which);
 
     return node != LATER_NO_NODE && later_nodes_of(&cluster->nodes, slot) == node;
@@ -296,22 +300,22 @@ static void name_node(const struct later_cluster *cluster, int node, char name[L
              cluster->nodes.list[node].port);
 }
 
-void later_cluster_master(const struct later_cluster *cluster, size_t which,
-                          char name[LATER_NODE_SIZE])
+void later_cluster_master(const struct later_redis *base, size_t which, char name[LATER_NODE_SIZE])
 {
+    const struct later_cluster *cluster = (const struct later_cluster *)base;
     int node = later_cluster_master_number(cluster, which);
 
-    name[0] = '\0';
     if (node != LATER_NO_NODE)
         name_node(cluster, node, name);
 }
 
-void later_cluster_connections(const struct later_cluster *cluster, later_node_fn *fn, void *arg)
+void later_cluster_connections(const struct later_redis *base, later_node_fn *fn, void *arg)
 {
+    const struct later_cluster *cluster = (const struct later_cluster *)base;
     char name[LATER_NODE_SIZE];
 
     for (int i = 0; i < cluster->nodes.count; i++) {
-        if (!cluster->node[i].conn || !later_conn_up(cluster->node[i].conn))
+        if (!cluster->node[i].conn || !later_redis_up(cluster->node[i].conn))
             continue;
         name_node(cluster, i, name);
         fn(arg, name);

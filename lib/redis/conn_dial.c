@@ -31,9 +31,9 @@ static void take_protocol(void *arg, struct later_answer *told)
     char why[LATER_PROTOCOL_WHY];
 
     if (told->outcome != LATER_ANSWERED || redis->why[0] ||
-        !later_protocol_differs(later_reply_text(told->reply, NULL), redis->protocol, why))
+        !later_protocol_differs(later_reply_text(told->reply, NULL), redis->base.protocol, why))
         return;
-    redis->other_protocol = true;
+    redis->base.other_protocol = true;
     snprintf(redis->why, sizeof redis->why, "%s", why);
 }
 
@@ -42,7 +42,7 @@ static void take_id(void *arg, struct later_answer *told)
     struct later_conn *redis = arg;
 
     if (told->outcome == LATER_ANSWERED)
-        redis->id = later_reply_int(told->reply);
+        redis->base.id = later_reply_int(told->reply);
 }
 
 /* Only the master will do where Sentinels named it: what they said may be old. */
@@ -66,7 +66,7 @@ static void take_named(void *arg, struct later_answer *told)
     redis->named = later_sentinel_named(told->reply, &redis->at) == 0;
     if (!redis->named)
         snprintf(redis->why, sizeof redis->why, "knows no master of the name %s",
-                 redis->options.address.master);
+                 redis->base.options.address.master);
 }
 
 /* The last of the handshake. A PING tells LOADING, NOAUTH, MASTERDOWN. MISCONF and the like do not
@@ -79,7 +79,7 @@ static void take_ping(void *arg, struct later_answer *told)
         (told->remedy == LATER_REMEDY_RECONNECT || strncmp(told->text, "LOADING", 7) == 0))
         must_work(arg, told);
     if (told->outcome == LATER_REFUSED || told->outcome == LATER_ANSWERED)
-        redis->state = UP; /* deliver_all() looks at `why` next */
+        redis->base.state = UP; /* deliver_all() looks at `why` next */
 }
 
 static void ask(struct later_conn *redis, later_answer_fn *fn, const char *const *words)
@@ -92,31 +92,32 @@ static void ask(struct later_conn *redis, later_answer_fn *fn, const char *const
     later_command_begin(&cmd, count);
     for (size_t i = 0; i < count; i++)
         later_command_text(&cmd, words[i]);
-    later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, redis->options.connect_timeout, fn, redis);
+    later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, redis->base.options.connect_timeout, fn,
+                       redis);
 }
 
 static void shake_hands(struct later_conn *redis)
 {
-    const struct later_address *address = &redis->options.address;
+    const struct later_address *address = &redis->base.options.address;
     char db[12];
 
     snprintf(db, sizeof db, "%u", (unsigned)address->db);
     redis->why[0] = '\0';
-    redis->other_protocol = false;
-    if (redis->password && address->user[0])
+    redis->base.other_protocol = false;
+    if (redis->base.password && address->user[0])
         ask(redis, must_work,
-            (const char *const[]){ "AUTH", address->user, redis->password, NULL });
-    else if (redis->password)
-        ask(redis, must_work, (const char *const[]){ "AUTH", redis->password, NULL });
+            (const char *const[]){ "AUTH", address->user, redis->base.password, NULL });
+    else if (redis->base.password)
+        ask(redis, must_work, (const char *const[]){ "AUTH", redis->base.password, NULL });
     if (address->db)
         ask(redis, must_work, (const char *const[]){ "SELECT", db, NULL });
-    if (redis->name[0])
-        ask(redis, NULL, (const char *const[]){ "CLIENT", "SETNAME", redis->name, NULL });
+    if (redis->base.name[0])
+        ask(redis, NULL, (const char *const[]){ "CLIENT", "SETNAME", redis->base.name, NULL });
     ask(redis, take_id, (const char *const[]){ "CLIENT", "ID", NULL });
     if (redis->turns.count)
         ask(redis, take_role, (const char *const[]){ "ROLE", NULL });
-    if (redis->protocol[0])
-        ask(redis, take_protocol, (const char *const[]){ "GET", redis->protocol, NULL });
+    if (redis->base.protocol[0])
+        ask(redis, take_protocol, (const char *const[]){ "GET", redis->base.protocol, NULL });
     ask(redis, take_ping, (const char *const[]){ "PING", NULL });
 }
 
@@ -126,11 +127,11 @@ static void ask_sentinel(struct later_conn *redis)
     struct later_command cmd = { 0 };
 
     redis->why[0] = '\0';
-    if (redis->options.sentinel) {
+    if (redis->base.options.sentinel) {
         ask(redis, take_ping, (const char *const[]){ "PING", NULL });
         return;
     }
-    later_sentinel_ask(&cmd, redis->options.address.master);
+    later_sentinel_ask(&cmd, redis->base.options.address.master);
     later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, LATER_SENTINEL_SECONDS, take_named, redis);
 }
 
@@ -161,7 +162,8 @@ static int dial_sentinel(struct later_conn *redis, struct later_error *err)
     redis->asking = true;
     redis->named = false;
     do {
-        later_address_host(&redis->options.address, later_turns_now(&redis->turns), &redis->at);
+        later_address_host(&redis->base.options.address, later_turns_now(&redis->turns),
+                           &redis->at);
         fd = dial_host(redis, err);
     } while (fd < 0 && later_turns_next(&redis->turns));
     return fd;
@@ -217,11 +219,11 @@ static bool move_to(struct later_conn *redis, int fd, double seconds)
     bound_arrays(redis);
     while (redis->first)
         later_conn_forget(later_conn_pop(redis));
-    close(redis->fd);
-    redis->fd = fd;
+    close(redis->base.fd);
+    redis->base.fd = fd;
     redis->broken = 0;
     redis->why[0] = '\0';
-    redis->state = CONNECTING;
+    redis->base.state = CONNECTING;
     redis->connect_deadline = later_clock() + seconds;
     return true;
 }
@@ -241,14 +243,15 @@ void later_conn_follow(struct later_conn *redis)
 
     redis->asking = redis->named = false;
     redis->named_at = later_clock();
-    later_sentinel_peer(&redis->at, redis->peer);
-    if (!move_to(redis, dial_host(redis, &err), redis->options.connect_timeout))
+    later_sentinel_peer(&redis->at, redis->base.peer);
+    if (!move_to(redis, dial_host(redis, &err), redis->base.options.connect_timeout))
         later_conn_fail(redis, err.text);
 }
 
-int later_conn_connect(struct later_conn *redis, struct later_error *err)
+int later_conn_connect(struct later_redis *base, struct later_error *err)
 {
-    if (redis->state != DOWN)
+    struct later_conn *redis = (struct later_conn *)base;
+    if (redis->base.state != DOWN)
         return 0;
     redis->reader = redisReaderCreate();
     if (!redis->reader)
@@ -259,16 +262,16 @@ int later_conn_connect(struct later_conn *redis, struct later_error *err)
     redis->tried = 0;
     redis->addresses = 1;
     later_turns_begin(&redis->turns);
-    redis->fd = redis->turns.count ? dial_sentinel(redis, err) : dial(redis, err);
-    if (redis->fd < 0) {
+    redis->base.fd = redis->turns.count ? dial_sentinel(redis, err) : dial(redis, err);
+    if (redis->base.fd < 0) {
         redis->asking = false;
         redisReaderFree(redis->reader);
         redis->reader = NULL;
         return -1;
     }
-    redis->state = CONNECTING;
-    redis->connect_deadline =
-        later_clock() + (redis->asking ? LATER_SENTINEL_SECONDS : redis->options.connect_timeout);
+    redis->base.state = CONNECTING;
+    redis->connect_deadline = later_clock() + (redis->asking ? LATER_SENTINEL_SECONDS
+                                                             : redis->base.options.connect_timeout);
     return 0;
 }
 
@@ -284,24 +287,24 @@ static void dial_on(struct later_conn *redis, int why)
         later_conn_fail_errno(redis, "connect");
         return;
     }
-    close(redis->fd);
-    redis->fd = fd;
+    close(redis->base.fd);
+    redis->base.fd = fd;
 }
 
 /* Returns true once the socket is connected and the handshake queued. */
 bool later_conn_finish(struct later_conn *redis)
 {
-    struct pollfd poller = { .fd = redis->fd, .events = POLLOUT };
+    struct pollfd poller = { .fd = redis->base.fd, .events = POLLOUT };
     socklen_t len = sizeof(int);
     int why = 0;
 
     if (poll(&poller, 1, 0) <= 0)
         return false;
-    if (getsockopt(redis->fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0 || why) {
+    if (getsockopt(redis->base.fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0 || why) {
         dial_on(redis, why ? why : errno);
         return false;
     }
-    redis->state = HANDSHAKE;
+    redis->base.state = HANDSHAKE;
     if (redis->asking)
         ask_sentinel(redis);
     else
@@ -314,7 +317,7 @@ bool later_conn_finish(struct later_conn *redis)
  * fresh. */
 bool later_conn_is_late(struct later_conn *redis)
 {
-    if (!redis->turns.count || redis->options.sentinel)
+    if (!redis->turns.count || redis->base.options.sentinel)
         return false;
     if (later_clock() - redis->named_at <= redis->patience) {
         redis->patience = PATIENCE;
@@ -329,8 +332,8 @@ void later_conn_ask_again(struct later_conn *redis)
     struct later_error err = { .text = "no memory" };
 
     later_turns_begin(&redis->turns);
-    redis->state = HANDSHAKE;
-    redis->peer[0] = '\0';
+    redis->base.state = HANDSHAKE;
+    redis->base.peer[0] = '\0';
     if (!move_to(redis, dial_sentinel(redis, &err), LATER_SENTINEL_SECONDS))
         later_conn_disconnect(redis, err.text);
 }

@@ -5,8 +5,7 @@
 #define LATER_CONN_INNER_H
 
 #include "redis/conn.h"
-#include "redis/key.h"
-#include "redis/sentinel.h"
+#include "redis/redis_inner.h"
 
 #include <hiredis/hiredis.h>
 
@@ -24,34 +23,22 @@ struct pending {
     void *arg;
 };
 
-enum state { DOWN, CONNECTING, HANDSHAKE, UP };
-
 struct later_conn {
-    struct later_redis_options options;
-    char *password;
-    char name[64];
-    char protocol[LATER_PREFIX_MAX + 16]; /* the key */
-    bool other_protocol;
-    enum state state;
-    int fd;
+    struct later_redis base;
     redisReader *reader;
     redisReplyObjectFunctions functions; /* of the reader */
     struct pending *first, *last;        /* in the order of their answers */
     struct pending *unsent;              /* the first one with bytes to send, or NULL */
-    size_t count;
     double connect_deadline;
     struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */
     struct later_turns turns;         /* of the Sentinels; count 0 = without */
     bool asking;                      /* connected to a Sentinel, or about to be */
-    bool named;                       /* it has named a Redis: `at` */
-    char peer[LATER_PEER_SIZE];       /* that one; "" = not there */
+    bool named;                       /* it has named a Redis: `at`, base.peer */
     double named_at, patience;        /* when; how old that word may be once the Redis answers */
     unsigned which, tried, addresses; /* of the host: where to begin, how many now, of how many */
     int broken;                       /* errno of a write; what had come before is read first */
-    int64_t id;
-    double since;       /* `up` was called */
-    char why[320];      /* a handshake that was refused */
-    char load_why[256]; /* a SCRIPT LOAD that was refused */
+    char why[320];                    /* a handshake that was refused */
+    char load_why[256];               /* a SCRIPT LOAD that was refused */
 };
 
 /* --- conn.c: commands that have no answer yet */
@@ -61,9 +48,12 @@ struct pending *later_conn_pop(struct later_conn *redis);
 void later_conn_append(struct later_conn *redis, struct pending *pending);
 void later_conn_forget(struct pending *pending);
 
-/* As later_conn_send(), in any state. */
+/* As later_redis_send(), in any state. */
 int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, int script,
                        double timeout, later_answer_fn *fn, void *arg);
+
+/* The connection is over: closes it and answers everything outstanding. */
+void later_conn_disconnect(struct later_conn *redis, const char *why);
 
 /* Tells its function, then frees it; reply is taken over. */
 void later_conn_answer(struct pending *pending, enum later_outcome outcome,
@@ -74,7 +64,14 @@ void later_conn_answer(struct pending *pending, enum later_outcome outcome,
 void later_conn_fail(struct later_conn *redis, const char *why);
 void later_conn_fail_errno(struct later_conn *redis, const char *what);
 
+/* --- conn_io.c: of the table */
+
+void later_conn_flush(struct later_redis *base);
+void later_conn_handle(struct later_redis *base);
+
 /* --- conn_dial.c: connecting */
+
+int later_conn_connect(struct later_redis *base, struct later_error *err);
 
 /* CONNECTING: true once the socket is connected and the handshake queued. */
 bool later_conn_finish(struct later_conn *redis);

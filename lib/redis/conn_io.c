@@ -45,12 +45,14 @@ static void note_sent(struct later_conn *redis, size_t bytes)
 
 /* A write that fails breaks nothing yet: answers that came before are still to be read, and an
  * owner that flushes from inside an answer would be answered inside out. handle() ends it. */
-void later_conn_flush(struct later_conn *redis)
+void later_conn_flush(struct later_redis *base)
 {
-    while (redis->state >= HANDSHAKE && redis->unsent && !redis->broken) {
+    struct later_conn *redis = (struct later_conn *)base;
+
+    while (redis->base.state >= HANDSHAKE && redis->unsent && !redis->broken) {
         struct iovec pieces[WRITE_PIECES];
         struct msghdr message = { .msg_iov = pieces, .msg_iovlen = gather(redis, pieces) };
-        ssize_t sent = sendmsg(redis->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t sent = sendmsg(redis->base.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (sent < 0 && errno == EINTR)
             continue;
@@ -93,7 +95,7 @@ static bool load_and_repeat(struct later_conn *redis, struct pending *pending)
 
 static bool is_message(const struct later_conn *redis, const struct later_reply *reply)
 {
-    return redis->options.message && later_reply_count(reply) == 3 &&
+    return redis->base.options.message && later_reply_count(reply) == 3 &&
            strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "message") == 0;
 }
 
@@ -106,8 +108,9 @@ static void deliver(struct later_conn *redis, redisReply *raw)
     bool leave;
 
     if (is_message(redis, reply)) {
-        redis->options.message(redis->options.arg, later_reply_text(later_reply_at(reply, 1), NULL),
-                               later_reply_text(later_reply_at(reply, 2), NULL));
+        redis->base.options.message(redis->base.options.arg,
+                                    later_reply_text(later_reply_at(reply, 1), NULL),
+                                    later_reply_text(later_reply_at(reply, 2), NULL));
         later_reply_free(reply);
         return;
     }
@@ -135,20 +138,20 @@ static void deliver(struct later_conn *redis, redisReply *raw)
     leave =
         redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;
     later_conn_answer(pending, LATER_REFUSED, remedy, raw, text);
-    if (leave && redis->state == UP)
+    if (leave && redis->base.state == UP)
         snprintf(redis->why, sizeof redis->why, "%.200s is not the master any more (READONLY)",
-                 redis->peer);
+                 redis->base.peer);
 }
 
 static void announce_up(struct later_conn *redis)
 {
-    redis->since = later_clock();
+    redis->base.since = later_clock();
     redis->which += redis->tried - 1; /* this address is the one to begin with next time */
     redis->tried = 0;
     if (redis->turns.count)
         later_turns_right(&redis->turns);
-    if (redis->options.up)
-        redis->options.up(redis->options.arg);
+    if (redis->base.options.up)
+        redis->base.options.up(redis->base.options.arg);
 }
 
 /* Answers all complete replies. Returns false when the connection broke. */
@@ -156,7 +159,7 @@ static bool deliver_all(struct later_conn *redis)
 {
     for (;;) {
         void *reply = NULL;
-        bool was_up = redis->state == UP;
+        bool was_up = redis->base.state == UP;
 
         if (redisReaderGetReply(redis->reader, &reply) != REDIS_OK) {
             later_conn_fail(redis, redis->reader->errstr);
@@ -165,7 +168,7 @@ static bool deliver_all(struct later_conn *redis)
         if (!reply)
             return true;
         deliver(redis, reply);
-        if (redis->state == DOWN)
+        if (redis->base.state == DOWN)
             return false;
         if (redis->named && redis->asking) {
             later_conn_follow(redis);
@@ -175,13 +178,13 @@ static bool deliver_all(struct later_conn *redis)
             later_conn_fail(redis, redis->why);
             return false;
         }
-        if (!was_up && redis->state == UP && later_conn_is_late(redis)) {
+        if (!was_up && redis->base.state == UP && later_conn_is_late(redis)) {
             later_conn_ask_again(redis);
             return false;
         }
-        if (!was_up && redis->state == UP)
+        if (!was_up && redis->base.state == UP)
             announce_up(redis);
-        if (redis->state == DOWN)
+        if (redis->base.state == DOWN)
             return false;
     }
 }
@@ -191,8 +194,8 @@ static void read_some(struct later_conn *redis)
     static const int rounds = 16; /* then others get their turn */
     char bytes[READ_SIZE];
 
-    for (int i = 0; i < rounds && redis->state >= HANDSHAKE; i++) {
-        ssize_t got = recv(redis->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    for (int i = 0; i < rounds && redis->base.state >= HANDSHAKE; i++) {
+        ssize_t got = recv(redis->base.fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
         if (got < 0 && errno == EINTR)
             continue;
@@ -215,15 +218,17 @@ static void read_some(struct later_conn *redis)
     }
 }
 
-void later_conn_handle(struct later_conn *redis)
+void later_conn_handle(struct later_redis *base)
 {
-    if (redis->state == CONNECTING && !later_conn_finish(redis))
+    struct later_conn *redis = (struct later_conn *)base;
+
+    if (redis->base.state == CONNECTING && !later_conn_finish(redis))
         return;
-    later_conn_flush(redis);
-    if (redis->state >= HANDSHAKE)
+    later_conn_flush(base);
+    if (redis->base.state >= HANDSHAKE)
         read_some(redis);
-    later_conn_flush(redis);
-    if (redis->state >= HANDSHAKE && redis->broken) {
+    later_conn_flush(base);
+    if (redis->base.state >= HANDSHAKE && redis->broken) {
         errno = redis->broken;
         later_conn_fail_errno(redis, "write");
     }

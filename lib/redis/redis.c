@@ -1,192 +1,198 @@
-/* redis.c: one server, or a Cluster. */
-#include "redis/redis.h"
+/* redis.c: one server, or a Cluster: what both have, and what each does in its own way. */
+#include "redis/redis_inner.h"
 
 #include "base/clock.h"
-#include "redis/cluster.h"
 
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* One of the two. */
-struct later_redis {
-    struct later_conn *conn;
-    struct later_cluster *cluster;
-};
+/* --- making and unmaking --- */
 
-static struct later_redis *made(struct later_conn *conn, struct later_cluster *cluster)
+static void forget_password(struct later_redis *redis)
 {
-    struct later_redis *redis = conn || cluster ? malloc(sizeof *redis) : NULL;
-
-    if (redis) {
-        *redis = (struct later_redis){ conn, cluster };
-        return redis;
-    }
-    later_conn_free(conn);
-    later_cluster_free(cluster);
-    return NULL;
+    if (redis->password)
+        explicit_bzero(redis->password, strlen(redis->password));
+    free(redis->password);
+    redis->password = NULL;
 }
 
-struct later_redis *later_redis_new(const struct later_redis_options *options)
+int later_redis_init(struct later_redis *redis, const struct later_redis_table *table,
+                     const struct later_redis_options *options)
 {
-    return options->address.cluster ? made(NULL, later_cluster_new(options))
-                                    : made(later_conn_new(options), NULL);
+    *redis = (struct later_redis){ .table = table, .options = *options, .fd = -1 };
+    if (redis->options.connect_timeout <= 0)
+        redis->options.connect_timeout = 2;
+    if (options->name)
+        snprintf(redis->name, sizeof redis->name, "%s", options->name);
+    if (options->protocol)
+        snprintf(redis->protocol, sizeof redis->protocol, "%s", options->protocol);
+    redis->password = options->password ? strdup(options->password) : NULL;
+    return options->password && !redis->password ? -1 : 0;
 }
 
 struct later_redis *later_redis_twin(const struct later_redis *redis)
 {
-    return redis->cluster ? made(NULL, later_cluster_twin(redis->cluster))
-                          : made(later_conn_twin(redis->conn), NULL);
+    return redis->table->new (
+        &(struct later_redis_options){ .address = redis->options.address,
+                                       .password = redis->password,
+                                       .name = redis->name,
+                                       .connect_timeout = redis->options.connect_timeout });
 }
 
 void later_redis_free(struct later_redis *redis)
 {
     if (!redis)
         return;
-    later_conn_free(redis->conn);
-    later_cluster_free(redis->cluster);
+    redis->options.down = NULL;
+    later_redis_disconnect(redis, "closed");
+    if (redis->table->end)
+        redis->table->end(redis);
+    forget_password(redis);
     free(redis);
 }
 
 int later_redis_password(struct later_redis *redis, const char *password)
 {
-    return redis->cluster ? later_cluster_password(redis->cluster, password)
-                          : later_conn_password(redis->conn, password);
+    char *copy = password ? strdup(password) : NULL;
+
+    if (password && !copy)
+        return -1;
+    forget_password(redis);
+    redis->password = copy;
+    return redis->table->password ? redis->table->password(redis, password) : 0;
 }
+
+/* --- what is known of it --- */
 
 const char *later_redis_peer(const struct later_redis *redis)
 {
-    return redis->cluster ? "" : later_conn_peer(redis->conn);
-}
-
-int later_redis_connect(struct later_redis *redis, struct later_error *err)
-{
-    return redis->cluster ? later_cluster_connect(redis->cluster, err)
-                          : later_conn_connect(redis->conn, err);
-}
-
-void later_redis_disconnect(struct later_redis *redis, const char *why)
-{
-    if (redis->cluster)
-        later_cluster_disconnect(redis->cluster, why);
-    else
-        later_conn_disconnect(redis->conn, why);
+    return redis->peer;
 }
 
 bool later_redis_up(const struct later_redis *redis)
 {
-    return redis->cluster ? later_cluster_up(redis->cluster) : later_conn_up(redis->conn);
+    return redis->state == UP;
 }
 
 bool later_redis_down(const struct later_redis *redis)
 {
-    return redis->cluster ? later_cluster_down(redis->cluster) : later_conn_down(redis->conn);
+    return redis->state == DOWN;
 }
 
 bool later_redis_other_protocol(const struct later_redis *redis)
 {
-    return redis->cluster ? later_cluster_other_protocol(redis->cluster)
-                          : later_conn_other_protocol(redis->conn);
+    return redis->other_protocol;
 }
 
 int64_t later_redis_id(const struct later_redis *redis)
 {
-    return redis->cluster ? 0 : later_conn_id(redis->conn);
+    return redis->id;
 }
 
 double later_redis_since(const struct later_redis *redis)
 {
-    return redis->cluster ? later_cluster_since(redis->cluster) : later_conn_since(redis->conn);
+    return redis->since;
+}
+
+size_t later_redis_pending(const struct later_redis *redis)
+{
+    return redis->pending;
+}
+
+int later_redis_fd(const struct later_redis *redis)
+{
+    return redis->fd;
+}
+
+bool later_redis_is_cluster(const struct later_redis *redis)
+{
+    return redis->table->masters != NULL;
+}
+
+/* --- what each does in its own way --- */
+
+int later_redis_connect(struct later_redis *redis, struct later_error *err)
+{
+    return redis->table->connect(redis, err);
+}
+
+void later_redis_disconnect(struct later_redis *redis, const char *why)
+{
+    redis->table->disconnect(redis, why);
 }
 
 int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
                      double timeout, later_answer_fn *fn, void *arg)
 {
-    return redis->cluster ? later_cluster_send(redis->cluster, cmd, script, timeout, fn, arg)
-                          : later_conn_send(redis->conn, cmd, script, timeout, fn, arg);
+    if (redis->state == UP)
+        return redis->table->send(redis, cmd, script, timeout, fn, arg);
+    later_command_free(cmd);
+    return -1;
 }
 
-bool later_redis_is_cluster(const struct later_redis *redis)
+void later_redis_flush(struct later_redis *redis)
 {
-    return redis->cluster != NULL;
+    redis->table->flush(redis);
 }
+
+bool later_redis_wants_write(const struct later_redis *redis)
+{
+    return redis->table->wants_write && redis->table->wants_write(redis);
+}
+
+double later_redis_deadline(const struct later_redis *redis)
+{
+    return redis->state == DOWN ? INFINITY : redis->table->deadline(redis);
+}
+
+void later_redis_handle(struct later_redis *redis)
+{
+    redis->table->handle(redis);
+}
+
+void later_redis_tick(struct later_redis *redis)
+{
+    redis->table->tick(redis);
+}
+
+/* --- of a Cluster --- */
 
 size_t later_redis_masters(const struct later_redis *redis)
 {
-    return redis->cluster ? later_cluster_masters(redis->cluster) : 0;
+    return redis->table->masters ? redis->table->masters(redis) : 0;
 }
 
 int later_redis_send_to(struct later_redis *redis, size_t which, struct later_command *cmd,
                         double timeout, later_answer_fn *fn, void *arg)
 {
-    if (redis->cluster)
-        return later_cluster_send_to(redis->cluster, which, cmd, timeout, fn, arg);
+    if (redis->state == UP && which < later_redis_masters(redis))
+        return redis->table->send_to(redis, which, cmd, timeout, fn, arg);
     later_command_free(cmd);
     return -1;
 }
 
 bool later_redis_has(const struct later_redis *redis, size_t which, int slot)
 {
-    return redis->cluster && later_cluster_has(redis->cluster, which, slot);
+    return which < later_redis_masters(redis) && redis->table->has(redis, which, slot);
 }
 
 void later_redis_master(const struct later_redis *redis, size_t which, char name[LATER_NODE_SIZE])
 {
     name[0] = '\0';
-    if (redis->cluster)
-        later_cluster_master(redis->cluster, which, name);
+    if (which < later_redis_masters(redis))
+        redis->table->master(redis, which, name);
 }
 
 void later_redis_connections(const struct later_redis *redis, later_node_fn *fn, void *arg)
 {
-    if (redis->cluster)
-        later_cluster_connections(redis->cluster, fn, arg);
+    if (redis->table->connections)
+        redis->table->connections(redis, fn, arg);
 }
 
-size_t later_redis_pending(const struct later_redis *redis)
-{
-    return redis->cluster ? later_cluster_pending(redis->cluster) : later_conn_pending(redis->conn);
-}
-
-void later_redis_flush(struct later_redis *redis)
-{
-    if (redis->cluster)
-        later_cluster_flush(redis->cluster);
-    else
-        later_conn_flush(redis->conn);
-}
-
-int later_redis_fd(const struct later_redis *redis)
-{
-    return redis->cluster ? later_cluster_fd(redis->cluster) : later_conn_fd(redis->conn);
-}
-
-bool later_redis_wants_write(const struct later_redis *redis)
-{
-    return !redis->cluster && later_conn_wants_write(redis->conn);
-}
-
-double later_redis_deadline(const struct later_redis *redis)
-{
-    return redis->cluster ? later_cluster_deadline(redis->cluster)
-                          : later_conn_deadline(redis->conn);
-}
-
-void later_redis_handle(struct later_redis *redis)
-{
-    if (redis->cluster)
-        later_cluster_handle(redis->cluster);
-    else
-        later_conn_handle(redis->conn);
-}
-
-void later_redis_tick(struct later_redis *redis)
-{
-    if (redis->cluster)
-        later_cluster_tick(redis->cluster);
-    else
-        later_conn_tick(redis->conn);
-}
+/* --- for owners without a loop --- */
 
 void later_redis_wait(struct later_redis *redis, double until)
 {

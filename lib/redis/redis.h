@@ -21,11 +21,53 @@
 #ifndef LATER_REDIS_H
 #define LATER_REDIS_H
 
-#include "redis/conn.h"
+#include "redis/address.h"
+#include "redis/command.h"
+#include "later/error.h"
+#include "redis/reply.h"
+
+#include <stdbool.h>
+
+#define LATER_NO_SCRIPT (-1)
+
+enum later_outcome {
+    LATER_ANSWERED, /* reply is there and no error */
+    LATER_REFUSED,  /* Redis answered with an error; remedy says what to do */
+    LATER_UNSENT,   /* the connection broke before: nothing has happened */
+    LATER_UNKNOWN   /* the connection broke after: it may have run, or may still run */
+};
+
+struct later_answer {
+    enum later_outcome outcome;
+    enum later_remedy remedy;  /* where REFUSED */
+    struct later_reply *reply; /* borrowed; to keep it, set this to NULL and free it later */
+    const char *text;          /* Redis's error, or why the connection broke; "" where ANSWERED */
+    struct later_command *cmd; /* borrowed, what was asked; who zeroes it owns its bytes; may be
+                                * NULL, as it is where the answer is not a connection's own */
+};
+typedef void later_answer_fn(void *arg, struct later_answer *answer);
+
+#define LATER_NODE_SIZE 264 /* "host:port" of a Cluster's node */
+typedef void later_node_fn(void *arg, const char *node);
+
+struct later_redis_options {
+    struct later_address address; /* copied */
+    const char *password;         /* copied; NULL = none */
+    const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
+    const char *protocol;         /* key of the protocol's number; copied; NULL = not looked at */
+    double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */
+    bool sentinel;                /* of a sentinel: address: stay at a Sentinel, do not go on */
+    /* All may be NULL. None may call later_redis_free(). */
+    void (*up)(void *arg);                    /* the handshake is done: commands are taken */
+    void (*down)(void *arg, const char *why); /* it broke, or could not be made */
+    void (*message)(void *arg, const char *channel, const char *text); /* after SUBSCRIBE */
+    void *arg;
+};
 
 struct later_redis;
 
-/* A new one, down. NULL without memory. */
+/* A new one, down: of a server or of a Cluster, as the address says (open.c). NULL without memory.
+ */
 struct later_redis *later_redis_new(const struct later_redis_options *options);
 
 /* Another to the same address as the same user, down, without functions. NULL without memory. */
