@@ -1,17 +1,15 @@
 /* locks.c: `later locks`: what is held at this moment: locks, permits, limits. */
 #include "commands.h"
+#include "lock/locks_look.h"
 #include "output/jsonl.h"
-#include "queue/held.h"
 #include "queue/inspect.h"
-#include "queue/lock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX   1000000 /* of a SCAN; what does not end by then never does */
-#define WAITERS_MAX 10      /* that are named */
-#define TIMEOUT     5.0     /* seconds, of a node of a Cluster */
+#define PAGES_MAX 1000000 /* of a SCAN; what does not end by then never does */
+#define TIMEOUT   5.0     /* seconds, of a node of a Cluster */
 
 /* One run of the command. */
 struct locks {
@@ -20,119 +18,6 @@ struct locks {
     double now; /* by Redis's clock */
     struct table table;
 };
-
-/* What is told of one. Replies are borrowed from. */
-struct held {
-    enum later_held kind;
-    char name[LATER_HELD_NAME];
-    int64_t count, waiting;
-    double left, since; /* seconds, UNIX time; < 0 = not known */
-    const char *owner;  /* "" = not known */
-    uint64_t fence;     /* 0 = none */
-    struct later_reply *lock, *waiters;
-};
-
-/* --- asking --- */
-
-static struct later_reply *ask(struct locks *locks, struct later_command *cmd,
-                               struct later_error *err)
-{
-    return cli_call(locks->cli, cmd, LATER_NO_SCRIPT, err);
-}
-
-/* A number, 0 where there is none. Returns 0, or -1 with *err. */
-static int ask_number(struct locks *locks, struct later_command *cmd, int64_t *number,
-                      struct later_error *err)
-{
-    struct later_reply *reply = ask(locks, cmd, err);
-
-    *number = later_reply_int(reply);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
-}
-
-static int look_at_lock(struct locks *locks, struct held *held, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_lock_seen seen;
-
-    later_lock_look(&cmd, locks->prefix, held->name);
-    held->lock = cli_call(locks->cli, &cmd, LATER_SCRIPT_LOCK_SHOW, err);
-    if (!held->lock)
-        return -1;
-    later_lock_seen(held->lock, &seen);
-    held->count = seen.held;
-    held->fence = seen.fence;
-    if (seen.held) {
-        held->left = seen.left;
-        held->since = seen.since;
-        held->owner = seen.owner;
-    }
-    return 0;
-}
-
-static int look_at_permit(struct locks *locks, struct held *held, struct later_error *err)
-{
-    struct later_command count = { 0 }, first = { 0 };
-    struct later_reply *reply;
-
-    later_held_holders(&count, locks->prefix, held->name, locks->now);
-    if (ask_number(locks, &count, &held->count, err) < 0)
-        return -1;
-    later_held_first_end(&first, locks->prefix, held->name, locks->now);
-    reply = ask(locks, &first, err);
-    if (!reply)
-        return -1;
-    if (later_reply_count(reply) == 2)
-        held->left = later_reply_seconds(later_reply_at(reply, 1), locks->now) - locks->now;
-    later_reply_free(reply);
-    return 0;
-}
-
-static int look_at_limit(struct locks *locks, struct held *held, struct later_error *err)
-{
-    struct later_command used = { 0 }, left = { 0 }, oldest = { 0 };
-    struct later_reply *reply;
-    int64_t ms;
-
-    later_held_used(&used, locks->prefix, held->kind, held->name);
-    later_held_left(&left, locks->prefix, held->name);
-    if (ask_number(locks, &used, &held->count, err) < 0 || ask_number(locks, &left, &ms, err) < 0)
-        return -1;
-    held->left = ms < 0 ? -1 : (double)ms / 1000;
-    if (held->kind == LATER_HELD_FIXED)
-        return 0;
-    later_held_oldest(&oldest, locks->prefix, held->name);
-    reply = ask(locks, &oldest, err);
-    if (!reply)
-        return -1;
-    held->since = later_reply_seconds(reply, -1);
-    later_reply_free(reply);
-    return 0;
-}
-
-static int look_at_line(struct locks *locks, struct held *held, struct later_error *err)
-{
-    struct later_command count = { 0 }, first = { 0 };
-
-    if (held->kind != LATER_HELD_LOCK && held->kind != LATER_HELD_PERMIT)
-        return 0;
-    later_held_waiting(&count, locks->prefix, held->kind, held->name, locks->now);
-    if (ask_number(locks, &count, &held->waiting, err) < 0)
-        return -1;
-    later_held_waiters(&first, locks->prefix, held->kind, held->name, locks->now, WAITERS_MAX);
-    held->waiters = ask(locks, &first, err);
-    return held->waiters ? 0 : -1;
-}
-
-static int look(struct locks *locks, struct held *held, struct later_error *err)
-{
-    int ok = held->kind == LATER_HELD_LOCK     ? look_at_lock(locks, held, err)
-             : held->kind == LATER_HELD_PERMIT ? look_at_permit(locks, held, err)
-                                               : look_at_limit(locks, held, err);
-
-    return ok < 0 ? -1 : look_at_line(locks, held, err);
-}
 
 /* --- telling --- */
 
@@ -146,12 +31,12 @@ static void put_seconds(struct jsonl *json, const char *name, double seconds)
 
 static void put_waiters(struct jsonl *json, const struct held *held)
 {
-    const char *words[WAITERS_MAX];
+    const char *words[LOCKS_WAITERS];
     size_t count = 0, size;
     char *list = NULL;
     FILE *out = open_memstream(&list, &size);
 
-    while (count < WAITERS_MAX && count < later_reply_count(held->waiters)) {
+    while (count < LOCKS_WAITERS && count < later_reply_count(held->waiters)) {
         words[count] = later_reply_text(later_reply_at(held->waiters, count), NULL);
         count++;
     }
@@ -218,21 +103,20 @@ static void add_row(struct locks *locks, const struct held *held)
  * which comes by its own key. */
 static int tell(struct locks *locks, enum later_held kind, const char *key, struct later_error *err)
 {
-    struct held held = { .kind = kind, .left = -1, .since = -1, .owner = "" };
+    struct held held = { .kind = kind };
     bool waits;
     int ok;
 
     if (!later_held_name(held.name, key, &waits))
         return 0;
-    ok = look(locks, &held, err);
+    ok = locks_look(locks->cli, locks->now, &held, err);
     if (ok == 0 && (waits ? held.count == 0 && held.waiting > 0 : held.count > 0)) {
         if (locks->cli->json)
             print_json(&held);
         else
             add_row(locks, &held);
     }
-    later_reply_free(held.lock);
-    later_reply_free(held.waiters);
+    locks_forget(&held);
     return ok;
 }
 
@@ -262,7 +146,7 @@ static struct later_reply *ask_page(struct locks *locks, size_t node, struct lat
     struct asked asked = { .err = err };
 
     if (!later_redis_is_cluster(redis))
-        return ask(locks, cmd, err);
+        return cli_call(locks->cli, cmd, LATER_NO_SCRIPT, err);
     if (later_redis_send_to(redis, node, cmd, TIMEOUT, take, &asked) < 0) {
         later_fail(err, LATER_E_REDIS, "a node of the Cluster is away");
         return NULL;
@@ -307,7 +191,7 @@ static int read_clock(struct locks *locks, struct later_error *err)
     if (!cli_client(locks->cli, err))
         return -1;
     later_inspect_time(&cmd);
-    reply = ask(locks, &cmd, err);
+    reply = cli_call(locks->cli, &cmd, LATER_NO_SCRIPT, err);
     locks->now = later_inspect_timed(reply);
     later_reply_free(reply);
     return reply ? 0 : -1;

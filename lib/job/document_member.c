@@ -180,14 +180,24 @@ static int read_result(struct later_document *doc, const struct later_json_membe
     return 0;
 }
 
+/* A number of seconds: from 0, or above it. */
+static int read_seconds(const struct later_json_member *value, bool above, double most, double *to,
+                        struct later_error *err)
+{
+    if (read_number(value, to, err) < 0)
+        return -1;
+    if (*to >= 0 && *to <= most && !(above && *to == 0))
+        return 0;
+    return later_fail(err, LATER_E_DATA,
+                      above ? "%s: must be above 0, at most %.0f seconds"
+                            : "%s: must be from 0 to %.0f seconds",
+                      value->name, most);
+}
+
 static int read_in(struct later_document *doc, const struct later_json_member *value,
                    struct later_error *err)
 {
-    if (read_number(value, &doc->in, err) < 0)
-        return -1;
-    if (!(doc->in >= 0 && doc->in <= LATER_DELAY_MAX))
-        return later_fail(err, LATER_E_DATA, "in: must be from 0 to %.0f seconds", LATER_DELAY_MAX);
-    return 0;
+    return read_seconds(value, false, LATER_DELAY_MAX, &doc->in, err);
 }
 
 static int read_at(struct later_document *doc, const struct later_json_member *value,
@@ -270,45 +280,25 @@ static int read_backoff(struct later_document *doc, const struct later_json_memb
 static int read_unique_for(struct later_document *doc, const struct later_json_member *value,
                            struct later_error *err)
 {
-    if (read_number(value, &doc->unique_for, err) < 0)
-        return -1;
-    if (!(doc->unique_for >= 0 && doc->unique_for <= LATER_UNIQUE_MAX))
-        return later_fail(err, LATER_E_DATA, "unique_for: must be from 0 to %.0f seconds",
-                          LATER_UNIQUE_MAX);
-    return 0;
+    return read_seconds(value, false, LATER_UNIQUE_MAX, &doc->unique_for, err);
 }
 
 static int read_debounce(struct later_document *doc, const struct later_json_member *value,
                          struct later_error *err)
 {
-    if (read_number(value, &doc->debounce, err) < 0)
-        return -1;
-    if (!(doc->debounce >= 0 && doc->debounce <= LATER_DELAY_MAX))
-        return later_fail(err, LATER_E_DATA, "debounce: must be from 0 to %.0f seconds",
-                          LATER_DELAY_MAX);
-    return 0;
+    return read_seconds(value, false, LATER_DELAY_MAX, &doc->debounce, err);
 }
 
 static int read_max_wait(struct later_document *doc, const struct later_json_member *value,
                          struct later_error *err)
 {
-    if (read_number(value, &doc->max_wait, err) < 0)
-        return -1;
-    if (!(doc->max_wait > 0 && doc->max_wait <= LATER_DELAY_MAX))
-        return later_fail(err, LATER_E_DATA, "max_wait: must be above 0, at most %.0f seconds",
-                          LATER_DELAY_MAX);
-    return 0;
+    return read_seconds(value, true, LATER_DELAY_MAX, &doc->max_wait, err);
 }
 
 static int read_throttle(struct later_document *doc, const struct later_json_member *value,
                          struct later_error *err)
 {
-    if (read_number(value, &doc->throttle, err) < 0)
-        return -1;
-    if (!(doc->throttle > 0 && doc->throttle <= LATER_UNIQUE_MAX))
-        return later_fail(err, LATER_E_DATA, "throttle: must be above 0, at most %.0f seconds",
-                          LATER_UNIQUE_MAX);
-    return 0;
+    return read_seconds(value, true, LATER_UNIQUE_MAX, &doc->throttle, err);
 }
 
 static int read_again(struct later_document *doc, const struct later_json_member *value,
