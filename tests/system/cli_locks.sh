@@ -37,7 +37,7 @@ lock free 0 1 default j7
 lock night 1 1 default j9
 permit video 2 2 media j1" "locks, permits and limits: how many have it, how many wait, who is next"
 like "$(grep night "$work/locks" | cut -f 4,5,8)" \
-    "^[0-9.]+.(5[0-9]|60)[0-9.]*.[^:]+:$locker sleep\$" "the lock: since when, how long still, whose it is"
+    "^[0-9.]+.([1-5]?[0-9]|60)[0-9.]*.[^:]+:$locker sleep\$" "the lock: since when, how long still, whose it is"
 like "$(grep video "$work/locks" | cut -f 4,5)" '^.(5[0-9][0-9]|600)[0-9.]*$' "the permit that ends first"
 like "$(grep slide "$work/locks" | cut -f 4,5)" '^[0-9.]+.3[56][0-9.]+$' "the limit: since when, and till when"
 
