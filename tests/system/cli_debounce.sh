@@ -94,7 +94,10 @@ is "$(sort -u "$work/answers" | tr '\n' ' ')" 'again pushed replaced ' \
     "pushed, replaced, kept while one ran ($(grep -c again "$work/answers") times)"
 runs=$(wc -l <"$work/ran")
 set_busy
-run test "$runs" -ge $((seconds * 2 / (most * 3 + busy))) -a "$runs" -le $((seconds / most + 2))
+# Where no push comes for half a second, on a busy machine, it runs between two longest waits, too.
+gaps=$(awk 'NR > 1 && $1 - before > 0.3 { n++ } { before = $1 } END { print n + 0 }' "$work/pushed")
+run test "$runs" -ge $((seconds * 2 / (most * 3 + busy))) -a \
+    "$runs" -le $((seconds / most + 1 + gaps + busy))
 is "$status" 0 "it ran each $most s, $runs times in $seconds s"
 # Two runs lie at most so far apart that the second one had waited its longest, and was picked up;
 # and each has what was pushed last before it was due.
