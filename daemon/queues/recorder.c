@@ -3,14 +3,29 @@
 
 #include "base/clock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #define FOLD_FIRST 60.0  /* seconds: after the start, */
 #define FOLD_EVERY 600.0 /* and between two looks for totals of the dead */
 #define FOLD_AFTER 3600  /* from a period's end until its fields are put together */
+
+/* HOST:PID as in later:hosts, and what no laterd before has had: in a container all are the same
+ * process of the same host, and one that begins must not write over what another has counted. */
+static void name_field(struct recorder *recorder, const char *host)
+{
+    uint32_t random = 0;
+    int len = snprintf(recorder->field, sizeof recorder->field, "%s:%ld", host, (long)getpid());
+
+    recorder->id_len = (size_t)len;
+    while (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        ;
+    snprintf(recorder->field + len, sizeof recorder->field - (size_t)len, ":%08" PRIx32, random);
+}
 
 struct recorder *recorder_new(const struct config *config, struct link *link, const char *host)
 {
@@ -20,7 +35,7 @@ struct recorder *recorder_new(const struct config *config, struct link *link, co
         return NULL;
     *recorder =
         (struct recorder){ .config = config, .link = link, .fold_at = later_clock() + FOLD_FIRST };
-    snprintf(recorder->field, sizeof recorder->field, "%s:%ld", host, (long)getpid());
+    name_field(recorder, host);
     return recorder;
 }
 
@@ -263,8 +278,6 @@ void recorder_write(struct recorder *recorder, double now)
 
 void recorder_end(struct recorder *recorder)
 {
-    if (recorder->now <= 0)
-        return;
     recorder_send(recorder, true);
     link_flush(recorder->link);
 }

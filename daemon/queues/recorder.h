@@ -44,7 +44,8 @@ void recorder_crashed(struct recorder *recorder);
  * then it waits. */
 void recorder_write(struct recorder *recorder, double now);
 
-/* The end: writes everything. Then: is any of it without an answer, and may have one? */
+/* The end: writes everything; where the time is not known, the totals. Then: is any of it without
+ * an answer, and may have one? */
 void recorder_end(struct recorder *recorder);
 bool recorder_open(const struct recorder *recorder);
 

@@ -21,16 +21,28 @@ static bool anybody(void *arg, const char *field)
     return true;
 }
 
-/* Is it neither ours nor of one that is alive? */
+/* Is a field one of the laterd that calls itself so? */
+static bool is_of(const char *field, const char *id, size_t len)
+{
+    return strncmp(field, id, len) == 0 && (field[len] == ':' || field[len] == '\0');
+}
+
+/* Is it neither ours nor of one that is alive? Who had our name before us is gone: of such fields
+ * of others nobody knows, so that they are left to them. */
 static bool is_gone(void *arg, const char *field)
 {
     const struct recorder *recorder = arg;
 
+    if (is_of(field, recorder->field, recorder->id_len))
+        return strcmp(field, recorder->field) != 0;
     for (size_t i = 0; i < later_reply_count(recorder->hosts); i += 2) {
-        if (strcmp(later_reply_text(later_reply_at(recorder->hosts, i), NULL), field) == 0)
+        size_t len;
+        const char *id = later_reply_text(later_reply_at(recorder->hosts, i), &len);
+
+        if (is_of(field, id, len))
             return false;
     }
-    return strcmp(field, recorder->field) != 0;
+    return true;
 }
 
 static void done(struct folding *folding)

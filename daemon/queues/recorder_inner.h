@@ -60,7 +60,8 @@ struct recorder_page {
 struct recorder {
     const struct config *config;
     struct link *link;
-    char field[320]; /* HOST:PID */
+    char field[320]; /* HOST:PID:RANDOM */
+    size_t id_len;   /* of HOST:PID */
     struct recorder_queue *queues;
     struct recorder_page *pages;
     struct recorder_past *past;

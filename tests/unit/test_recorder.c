@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NOON 1764000000.0 /* any time: a multiple of an hour */
 
@@ -265,6 +266,44 @@ START_TEST(totals_of_the_dead)
 }
 END_TEST
 
+/* As in a container: the next laterd has the name and the process number of the one before. */
+START_TEST(one_that_is_called_as_the_one_before)
+{
+    struct recorder *next = recorder_new(&live_config, live_link, "one");
+    struct slots *another = page_new(4);
+
+    attempt(page, "mail", 3);
+    recorder_read(recorder, page, &live_config.pools[0]);
+    write_all(recorder, NOON);
+    attempt(another, "mail", 20);
+    recorder_read(next, another, &live_config.pools[0]);
+    write_all(next, NOON);
+    ck_assert_uint_eq(totals("mail"), 23);
+    ck_assert_uint_eq(minute(NOON, "mail"), 23);
+    live_do("HSET later:hosts one:%ld {}", (long)getpid());
+    live_do("HSET later:{q}:totals gone:1 %s", "\x01");
+    recorder_fold_totals(next); /* it knows that the other is gone */
+    link_flush(live_link);
+    LIVE_UNTIL(live_number("HEXISTS later:{q}:totals all") == 1);
+    ck_assert_int_eq(live_number("HLEN later:{q}:totals"), 2);
+    ck_assert_uint_eq(totals("mail"), 23);
+    LIVE_UNTIL(!next->hosts && next->folding == 0);
+    live_unlink();
+    recorder_free(next);
+}
+END_TEST
+
+START_TEST(it_ends_before_it_knows_the_time)
+{
+    attempt(page, "mail", 3);
+    recorder_read(recorder, page, &live_config.pools[0]);
+    recorder_write(recorder, 0);
+    recorder_end(recorder);
+    LIVE_UNTIL(!recorder_open(recorder));
+    ck_assert_uint_eq(totals("mail"), 3);
+}
+END_TEST
+
 START_TEST(old_periods_are_put_together)
 {
     struct slots *another = page_new(4);
@@ -310,6 +349,8 @@ static TCase *records(void)
         a_page_that_is_written_over,
         types_and_rows_are_bounded,
         totals_of_the_dead,
+        one_that_is_called_as_the_one_before,
+        it_ends_before_it_knows_the_time,
         old_periods_are_put_together,
         switched_off,
         NULL,
