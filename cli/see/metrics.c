@@ -138,6 +138,18 @@ static void put_hosts(struct exposition *text, const struct gathered *gathered)
     exposition_int(text, besides.outcomes[LATER_OUTCOME_CRASH], NULL);
 }
 
+/* For `later serve`, which has known it before. */
+static void put_silence(struct exposition *text, const struct cli *cli, bool up)
+{
+    double silence = cli->client ? later_call_silence(cli->client) : -1;
+
+    if (silence < 0)
+        return;
+    exposition_family(text, "laterd_redis_silent_seconds", GAUGE, "seconds",
+                      "Time since Redis last answered who prints this; 0 while it does.");
+    exposition_real(text, up ? 0 : silence, NULL);
+}
+
 static int run(struct cli *cli, struct later_error *err)
 {
     struct exposition text = { .out = stdout, .openmetrics = args_flag(&cli->args, "openmetrics") };
@@ -155,6 +167,7 @@ static int run(struct cli *cli, struct later_error *err)
     exposition_family(&text, "laterd_redis_up", GAUGE, NULL,
                       "1 if Redis has answered all that was asked for this.");
     exposition_int(&text, up, NULL);
+    put_silence(&text, cli, up);
     if (gathered.queues && gathered.sized)
         put_queues(&text, &gathered);
     if (up)

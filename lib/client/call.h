@@ -33,6 +33,9 @@ int later_call_add(struct later_client *client, struct later_command *cmd, int s
  * connection broke meanwhile. */
 int later_call_drain(struct later_client *client, size_t pending, struct later_error *err);
 
+/* Seconds since Redis last answered later_call() or later_call_drain(); negative: it never has. */
+double later_call_silence(const struct later_client *client);
+
 /* Breaks the connection: every outstanding fn is called now. */
 void later_call_abort(struct later_client *client);
 

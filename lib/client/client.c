@@ -21,6 +21,7 @@ struct later_client {
     char url[512]; /* for messages */
     double timeout, patience;
     char why[256]; /* why the connection broke last */
+    double heard;  /* later_clock(): when Redis last answered; 0: never */
     /* Queues pushed to, entered into the set of known ones once a connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
@@ -320,6 +321,8 @@ static struct later_reply *call_once(struct later_client *client, struct later_c
         later_redis_wait(client->redis, later_clock() + client->timeout + wait);
     if (waiting->alone && *later_redis_peer(client->redis)) /* perhaps Sentinels have another one */
         later_redis_disconnect(client->redis, "it has no replicas: Sentinels are asked again");
+    if (waiting->reply)
+        client->heard = later_clock();
     return waiting->reply;
 }
 
@@ -366,7 +369,13 @@ int later_call_drain(struct later_client *client, size_t pending, struct later_e
         later_redis_wait(client->redis, later_clock() + client->timeout);
     if (later_redis_down(client->redis))
         return later_fail(err, LATER_E_REDIS, "Redis at %s: %s", client->url, client->why);
+    client->heard = later_clock();
     return 0;
+}
+
+double later_call_silence(const struct later_client *client)
+{
+    return client->heard > 0 ? later_clock() - client->heard : -1;
 }
 
 void later_call_abort(struct later_client *client)

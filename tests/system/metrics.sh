@@ -2,7 +2,7 @@
 # later metrics: what Prometheus's own tool takes; counters that never go back; alerts and a board
 # that speak of metrics that there are.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
-needs redis-server redis-cli promtool
+needs redis-server redis-cli promtool python3
 
 # metric SAMPLE: its value.
 metric() { later metrics | awk -v name="$1" '$1 == name { print $2 }'; }
@@ -66,8 +66,16 @@ is "$(later --redis "unix:$work/none" metrics 2>/dev/null | grep '^laterd_redis_
 cp "$top_srcdir/etc/prometheus/laterd.rules.yml" "$top_srcdir/tests/system/metrics_rules.yml" "$work"
 runs "promtool takes the rules" promtool check rules "$work/laterd.rules.yml"
 runs "and they say what they shall" promtool test rules "$work/metrics_rules.yml"
-runs "the board is JSON" sh -c 'tr -d "\n" <"$1" | "$2"' sh \
-    "$top_srcdir/etc/prometheus/laterd-grafana.json" "$tools/json_lines"
+runs "each of them is seen to fire and to be silent" python3 "$top_srcdir/tests/system/metrics_board.py" alerts \
+    "$work/laterd.rules.yml" "$work/metrics_rules.yml"
+board=$top_srcdir/etc/prometheus/laterd-grafana.json
+runs "the board is as Grafana wants it" sh -c 'python3 "$1" board "$2" >"$3"' sh \
+    "$top_srcdir/tests/system/metrics_board.py" "$board" "$work/board.json"
+runs "promtool takes each of its expressions" promtool check rules "$work/board.json"
+sed 's/sum by (state)/sum by/' "$board" >"$work/bad.json"
+python3 "$top_srcdir/tests/system/metrics_board.py" board "$work/bad.json" >"$work/board.json"
+run promtool check rules "$work/board.json"
+is "$status" 1 "and not one that is wrong"
 grep -ohE 'laterd_[a-z_]+' "$top_srcdir"/etc/prometheus/* | sed 's/_bucket$//' | sort -u >"$work/named"
 grep '^# TYPE' "$work/metrics" | cut -d ' ' -f 3 | sort -u >"$work/there"
 is "$(comm -23 "$work/named" "$work/there")" '' "both name metrics that there are"
@@ -94,4 +102,22 @@ if [ -n "${LATER_SOAK:-}" ]; then
     later metrics >/dev/null
     echo "# $many queues: $(($(date +%s%3N) - start)) ms, load $(cat /proc/loadavg)"
 fi
+
+# ---- who is asked by later-web, and outlives Redis
+
+mkfifo "$work/lines"
+"$later_bin" serve <"$work/lines" >"$work/answers" 2>&1 &
+own $!
+exec 3>"$work/lines"
+answered() { [ "$(grep -c '"status":' "$work/answers")" = "$1" ]; }
+silent() { awk '$1 == "laterd_redis_silent_seconds" { last = $2 } END { print (last '"$1"' 0) }' "$work/answers"; }
+echo '["metrics"]' >&3
+within 20 "later serve prints metrics" answered 1
+is "$(silent "==")" 1 "Redis answers"
+stop_redis
+echo '["metrics"]' >&3
+within 20 "also when Redis is away" answered 2
+is "$(grep '^laterd_redis_up' "$work/answers" | tail -n 1)" 'laterd_redis_up 0' "which they say"
+is "$(silent '>')" 1 "and since when"
+exec 3>&-
 finish
