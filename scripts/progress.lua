@@ -22,7 +22,7 @@ local known, head = {}, string.format('{"at":%.6f,', now)
 for n = 1, #ids do
     if redis.call('HEXISTS', jobs, ids[n]) == 1 then
         known[#known + 1] = ids[n]
-        texts[#texts + 1] = head .. string.gsub(ARGV[2 * at[n]], '\n', ' ')
+        texts[#texts + 1] = head .. string.gsub(ARGV[2 * (at and at[n] or n)], '\n', ' ')
     end
 end
 if #known > 0 then

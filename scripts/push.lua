@@ -53,7 +53,8 @@ if remember ~= '0' then
     end
 end
 
-local ids, times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}, {}
+local ids, documents = {}, {}
+local times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}
 
 -- Job i's priority, if it is not 0; returns what is wrong with it.
 local function read_rank(i, text)
@@ -86,18 +87,19 @@ local function read_time(i, when)
     times[i] = plus == '+' and now + seconds or seconds
 end
 
-local total = (#ARGV - 2) / 4
+local total, at, argv, find = (#ARGV - 2) / 4, 3, ARGV, string.find
 for i = 1, total do
-    local id, when, rank = ARGV[4 * i - 1], ARGV[4 * i], ARGV[4 * i + 1]
-    local wrong = (#id > 200 or not string.find(id, '^[!-~]+$'))
+    local id, when, rank, document = argv[at], argv[at + 1], argv[at + 2], argv[at + 3]
+    local wrong = (#id > 200 or not find(id, '^[!-~]+$'))
             and 'an id is 1 to 200 printable characters without space'
         or rank ~= '0' and read_rank(i, rank)
-        or ARGV[4 * i + 2] == '' and 'the document is empty'
+        or document == '' and 'the document is empty'
         or when ~= '' and read_time(i, when)
     if wrong then
         return redis.error_reply('ERR push: job ' .. i .. ': ' .. wrong)
     end
-    ids[i] = id
+    ids[i], documents[i] = id, document
+    at = at + 4
 end
 guard(total, { ready, delayed, dead }, { jobs, stats })
 local stale = fence(epoch)
@@ -118,6 +120,7 @@ end
 -- without their values.
 local known = total > 0 and redis.call('HMGET', jobs, unpack(ids)) or {}
 local fresh, soon, later, noted, notes, moved, state_of = {}, {}, {}, {}, {}, {}, {}
+local taken, placed = 0, 0 -- in fresh, in soon
 
 -- When it is due, where it must not be put off for ever. `first`: when the first was pushed.
 local function bound(i, first)
@@ -143,17 +146,17 @@ local function first_of(text)
 end
 
 local function take(i, id)
-    local plain = not (ranks[i] or waits[i] or recorded)
-    local note = plain and '' or note_of(i, recorded and first_of(texts[i]))
-    local time, n = times[i], #fresh
-    fresh[n + 1], fresh[n + 2] = id, ARGV[4 * i + 2]
+    local note = note_of(i, recorded and first_of(texts[i]))
+    local time = times[i]
+    taken = taken + 2
+    fresh[taken - 1], fresh[taken] = id, documents[i]
     if time and time > now then
         later[#later + 1] = time
         later[#later + 1] = id
         state_of[id] = 'delayed'
     else
-        n = #soon
-        soon[n + 1], soon[n + 2] = score(i, ranks[i] or 0), id
+        placed = placed + 2
+        soon[placed - 1], soon[placed] = score(i, ranks[i] or 0), id
         state_of[id] = 'ready'
     end
     if note ~= '' or recorded and texts[i] ~= '' then
@@ -169,7 +172,7 @@ local function keep(i, id)
     note = note_of(i, string.match(note, 'b=([%d.]+)'))
     noted[#noted + 1] = id
     notes[#notes + 1] = with_value(text, 'n', string.format('%.6f %s %s',
-        math.max(times[i] or now, now), escape(note), escape(ARGV[4 * i + 2])))
+        math.max(times[i] or now, now), escape(note), escape(documents[i])))
 end
 
 -- How many more may come.
@@ -214,9 +217,16 @@ for i = 1, total do
         answers[i] = 'FULL'
         full = full + 1
     else
-        take(last[id] or i, id)
         pushed = pushed + 1
         answers[i] = 'PUSHED'
+        if recorded or replaces or ranks[i] or times[i] then
+            take(last[id] or i, id)
+        else -- as most are; the same in short
+            taken, placed = taken + 2, placed + 2
+            fresh[taken - 1], fresh[taken] = id, documents[i]
+            soon[placed - 1], soon[placed] = score(i, 0), id
+            state_of[id] = 'ready'
+        end
     end
 end
 

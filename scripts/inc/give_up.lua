@@ -7,15 +7,16 @@
 local function give_up(list)
     local ids, at, lost = owned(list)
     if #ids == 0 then
-        return ids, at, lost
+        return ids, {}, lost
     end
     take_out(ids)
     local left, places = {}, {}
     for i = 1, #ids do
+        local place = at and at[i] or i
         if redis.call('HEXISTS', jobs, ids[i]) == 1 then
-            left[#left + 1], places[#places + 1] = ids[i], at[i]
+            left[#left + 1], places[#places + 1] = ids[i], place
         else
-            lost[#lost + 1] = at[i]
+            lost[#lost + 1] = place
         end
     end
     if #left < #ids then

@@ -29,24 +29,30 @@ end
 local token = string.sub(held, #reserved + 2)
 
 -- Splits ids into those that are held and the positions of those that are not: ids, each once, and
--- their positions; the positions of the LOST. Jobs are mostly settled in the order in which they
--- were handed out, which is theirs in `held`: then one look is enough, and no score is spelled.
+-- their positions (nil: each its own); the positions of the LOST. Jobs are mostly settled in the
+-- order in which they were handed out, which is theirs in `held`: then one look is enough, and no
+-- score is spelled.
+local in_order
 local function owned(list)
-    if #list == 0 then
+    local total = #list
+    if total == 0 then
         error({ err = 'ERR at least one job a call' })
     end
     redis.call('ZCARD', reserved)
-    local row, ids, at, lost, n = redis.call('ZRANGE', held, 0, #list - 1), {}, {}, {}, 0
-    while n < #list and row[n + 1] == list[n + 1] do
-        n = n + 1
-        ids[n], at[n] = list[n], n
+    local row, same = redis.call('ZRANGE', held, 0, total - 1), total
+    for i = 1, total do
+        if row[i] ~= list[i] then
+            same = i - 1
+            break
+        end
     end
-    if n == #list then
-        return ids, at, lost
+    if same == total then
+        in_order = list
+        return list, nil, {}
     end
-    local rest, seen = n, {}
-    for i = 1, n do
-        seen[ids[i]] = true
+    local ids, at, lost, n, rest, seen = {}, {}, {}, same, same, {}
+    for i = 1, same do
+        ids[i], at[i], seen[list[i]] = list[i], i, true
     end
     local scores = redis.call('ZMSCORE', held, unpack(list, rest + 1))
     for i = rest + 1, #list do
@@ -63,7 +69,11 @@ end
 
 -- Takes ids out; the lease ends with the last of them.
 local function take_out(ids)
-    redis.call('ZREM', held, unpack(ids))
+    if ids == in_order then
+        redis.call('ZREMRANGEBYRANK', held, 0, #ids - 1)
+    else
+        redis.call('ZREM', held, unpack(ids))
+    end
     if redis.call('EXISTS', held) == 0 then
         redis.call('ZREM', reserved, token)
     end

@@ -12,7 +12,7 @@
 --           For a reserve written behind a BLPOP, whose client may be gone when it runs.
 -- scores    behind the present and a space each: of the first job, of each sixteenth behind it and of
 --           the last, as they were in ready, so that who runs the jobs knows how long they waited
--- record    what is kept beside the job, '' where there is nothing
+-- record    what is kept beside the job, nil where there is nothing
 --
 -- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
 -- would have taken: its document gets another id. In `held` each has the score that it had in ready.
@@ -170,48 +170,54 @@ if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
     return reply
 end
 
+local find = string.find
 local function is_id(member)
-    return #member <= 200 and string.find(member, '^[!-~]+$')
+    return #member <= 200 and find(member, '^[!-~]+$')
 end
 
--- The documents of members, or their lengths; false where there is none.
+-- The documents of members, false where there is none; and their lengths, where these are enough.
 local function look_up(members)
     if not beside then
         return redis.call('HMGET', jobs, unpack(members))
     end
-    local known = {}
+    local known, lengths = {}, {}
     for i, member in ipairs(members) do
         local length = redis.call('HSTRLEN', jobs, member)
-        known[i] = length > 0 and is_id(member) and length or redis.call('HGET', jobs, member)
+        lengths[i] = length > 0 and is_id(member) and length
+        known[i] = lengths[i] or redis.call('HGET', jobs, member)
     end
-    return known
+    return known, lengths
 end
 
 -- In small steps: no more than the budget holds at the average size so far, and few in any case,
 -- so that little is read in vain. Records are filled in behind, where there are any.
-local ids, orphans, strays, n = {}, {}, {}, 1
+local orphans, strays, n = {}, {}, 1
 local taken, size, step, full = 0, 0, 2, false
 repeat
     step = math.min(step, most - taken)
     local members = redis.call('ZRANGE', ready, taken, taken + step - 1)
     local got = #members
-    local known = got > 0 and look_up(members)
+    local known, lengths = {}, {}
+    if got > 0 then
+        known, lengths = look_up(members)
+    end
+    local sane = find(table.concat(members), '^[!-~]*$') -- one look for all: most are
     for i = 1, got do
-        local member, document = members[i], known[i] or members[i]
-        local length = type(document) == 'number' and document or #document
+        local member = members[i]
+        local document = known[i] or member
+        local length = beside and lengths[i] or #document
         if taken > 0 and size + length > budget then
             full = true
             break
         end
         taken, size = taken + 1, size + length
-        if not known[i] then
+        if not (known[i] and (sane and #member <= 200 and member ~= '' or is_id(member))) then
             orphans[#orphans + 1] = taken
-        elseif not is_id(member) then
-            orphans[#orphans + 1] = taken
-            strays[#strays + 1] = member
+            if known[i] then
+                strays[#strays + 1] = member
+            end
         end
-        ids[taken] = member
-        reply[n + 1], reply[n + 2], reply[n + 3] = member, '', document
+        reply[n + 1], reply[n + 2], reply[n + 3] = member, false, document
         n = n + 3
     end
     full = full or got < step or taken == most
@@ -224,19 +230,28 @@ end
 
 local adopted, renamed, places = {}, {}, {}
 for _, i in ipairs(orphans) do
-    renamed[#renamed + 1] = ids[i]
-    places[#places + 1] = redis.call('ZSCORE', ready, ids[i])
-    ids[i] = adopt(reply[3 * i + 1])
-    adopted[#adopted + 1] = ids[i]
-    adopted[#adopted + 1] = reply[3 * i + 1]
-    places[#places + 1] = ids[i]
-    reply[3 * i - 1], reply[3 * i + 1] = ids[i], beside and #adopted[#adopted] or adopted[#adopted]
+    local member, document = reply[3 * i - 1], reply[3 * i + 1]
+    local id = adopt(document)
+    renamed[#renamed + 1] = member
+    places[#places + 1] = redis.call('ZSCORE', ready, member)
+    places[#places + 1] = id
+    adopted[#adopted + 1] = id
+    adopted[#adopted + 1] = document
+    reply[3 * i - 1], reply[3 * i + 1] = id, beside and #document or document
 end
 
+-- The ids of each `apart`th job.
+local function ids_of(apart)
+    local ids = {}
+    for i = 1, taken, apart do
+        ids[#ids + 1] = reply[3 * i - 1]
+    end
+    return ids
+end
 if recorded then
-    local texts = records_of(ids)
+    local texts = records_of(ids_of(1))
     for i = 1, taken do
-        reply[3 * i] = texts[i]
+        reply[3 * i] = texts[i] ~= '' and texts[i]
     end
 end
 
@@ -246,6 +261,7 @@ redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
 redis.call('ZADD', reserved, string.format('%.6f', now + seconds), token)
 -- A plain ZADD may name a job that is delayed or dead: now it is reserved, and nothing else.
 if redis.call('EXISTS', delayed, dead) > 0 then
+    local ids = ids_of(1)
     redis.pcall('ZREM', delayed, unpack(ids))
     redis.pcall('ZREM', dead, unpack(ids))
 end
@@ -259,11 +275,8 @@ if #strays > 0 then
     redis.call('HDEL', jobs, unpack(strays))
 end
 count(stats, 'reserved', taken)
-local sampled = {}
-for i = 1, taken, 16 do
-    sampled[#sampled + 1] = ids[i]
-end
-sampled[#sampled + 1] = ids[taken]
+local sampled = ids_of(16)
+sampled[#sampled + 1] = reply[3 * taken - 1]
 reply[1] = reply[1] .. ' ' .. table.concat(redis.call('ZMSCORE', held, unpack(sampled)), ' ')
 leave_wake()
 return reply

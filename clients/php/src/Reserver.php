@@ -24,7 +24,7 @@ final class Reserver
             $reply = $this->later->call('reserve', $place, [$token, NewJob::decimal($lease), $limit,
                 self::BYTES_MAX, 0], ['held' => "reserved:$token"]);
             $found = array_map(
-                fn ($job) => new Reservation($this, $place, $token, ...$job),
+                fn ($job) => new Reservation($this, $place, $token, $job[0], (string) $job[1], $job[2]),
                 array_chunk(array_slice($reply, 1), 3),
             );
             if ($found) {
