@@ -11,6 +11,7 @@
  *     exec_parallel.c event jobs for long-lived programs that do many at once
  *     exec_peer.c     one of these: what it is handed, what it answers, its end
  *     exec_process.c  a long-lived program: start, watch, end
+ *     exec_throttle.c when it may be started again
  *     exec_reader.c   lines out of a pipe, in bounded memory
  *     exec_answer.c   a job as a line, and the line that answers it
  *     exec_output.c   what programs print: for the log, and for errors

@@ -14,7 +14,6 @@
 #include "exec_answer.h"
 #include "exec_process.h"
 
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -192,6 +191,7 @@ static void charge(struct talk *talk, const struct exec_end *end)
 static void died(struct talk *talk, const struct exec_end *end)
 {
     size_t unread = exec_process_unread(talk->process);
+    char how[300], why[sizeof talk->process->throttle.why];
     bool in_vain;
 
     for (int i = 0; i < READS_MAX && read_answers(talk) == EXEC_READ_SOME; i++)
@@ -203,7 +203,9 @@ static void died(struct talk *talk, const struct exec_end *end)
                    (unread >= talk->sent || end->how == EXEC_FAILED);
     if (talk->result == GOING)
         charge(talk, end);
-    exec_process_close(talk->process, !in_vain);
+    exec_end_text(end, talk->program, how, sizeof how);
+    exec_output_text(why, sizeof why, how, &talk->process->tail);
+    exec_process_close(talk->process, !in_vain, why);
 }
 
 /* Asks the program to give up a job that was cancelled: those that listen need not be ended. */
@@ -297,7 +299,7 @@ static void exchange(struct talk *talk)
         end_in_time(talk);
     }
     talk->process->jobs++;
-    talk->process->failures = 0;
+    talk->process->throttle.failures = 0;
     if (talk->written < talk->len + talk->cancel_len || talk->term_sent || talk->broken)
         exec_process_end(talk->process, 0, say, talk); /* no use for another job */
     else if (talk->last)
@@ -343,7 +345,7 @@ static void look_after(const struct exec_program *program)
         exec_end_text(&end, program, text, sizeof text);
         later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
                   "%s: ended between two jobs: %s", program->name, text);
-        exec_process_close(process, process->jobs > 0);
+        exec_process_close(process, process->jobs > 0, text);
     } else if (program->recycle && process->jobs >= program->recycle) {
         exec_process_end(process, POLITE, say_idle, (void *)program);
     }
@@ -354,9 +356,9 @@ static void wait_for_start(struct talk *talk)
 {
     double until = exec_now() + later_job_time_left(talk->job) / 2;
 
-    while (exec_now() < talk->process->start_at && exec_now() < until &&
+    while (exec_now() < talk->process->throttle.start_at && exec_now() < until &&
            !later_job_cancelled(talk->job)) {
-        double wait = talk->process->start_at - exec_now();
+        double wait = talk->process->throttle.start_at - exec_now();
 
         poll(NULL, 0, (int)((wait < LOOK ? wait : LOOK) * 1000) + 1);
     }
@@ -398,7 +400,7 @@ static void perform(struct talk *talk)
             return;
         }
         exchange(talk);
-        if (!talk->unread || talk->process->failures > 0)
+        if (!talk->unread || talk->process->throttle.failures > 0)
             return;
         talk->broken = NULL;
     }
@@ -415,8 +417,7 @@ enum later_result exec_lines_perform(struct later_job *job, const struct exec_pr
         talk.grace = TERM_GRACE;
     perform(&talk);
     if (talk.unread) { /* not the job's fault: it goes back, until the program may start again */
-        later_job_log(job, LATER_WARN, "%s had read nothing of it: given back", program->name);
-        later_job_retry_in(job, fmax(talk.process->start_at - exec_now(), 0.1));
+        exec_process_give_back(&talk.process->throttle, program, job, 0.1);
         talk.result = LATER_RETURN;
     }
     if (talk.refused > 1)

@@ -3,6 +3,7 @@
 
 #include <later/job_json.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -24,9 +25,9 @@ void exec_output_keep(struct exec_output *output, const char *bytes, size_t len)
     output->len = old + len;
 }
 
-void exec_output_fail(struct later_job *job, const char *reason, const struct exec_output *output)
+void exec_output_text(char *text, size_t n, const char *reason, const struct exec_output *output)
 {
-    size_t room = ERROR_MAX - strlen(reason) - 2, len = output->len;
+    size_t used = strlen(reason) + 3, room = used < n ? n - used : 0, len = output->len;
     const char *tail = output->bytes;
 
     while (len > 0 && strchr(" \t\r\n", tail[len - 1]))
@@ -39,10 +40,15 @@ void exec_output_fail(struct later_job *job, const char *reason, const struct ex
         tail++;
         len--;
     }
-    if (len > 0)
-        later_job_error(job, "%s: %.*s", reason, (int)len, tail);
-    else
-        later_job_error(job, "%s", reason);
+    snprintf(text, n, "%s%s%.*s", reason, len > 0 ? ": " : "", (int)len, len > 0 ? tail : "");
+}
+
+void exec_output_fail(struct later_job *job, const char *reason, const struct exec_output *output)
+{
+    char text[ERROR_MAX + 1];
+
+    exec_output_text(text, sizeof text, reason, output);
+    later_job_error(job, "%s", text);
 }
 
 int exec_output_level_of(const char *word)

@@ -19,6 +19,10 @@ struct exec_output {
 /* Adds bytes; what there is no room for goes at the front. */
 void exec_output_keep(struct exec_output *output, const char *bytes, size_t len);
 
+/* The reason, and as much of the end of the output as there is room for in text[n], in whole
+ * characters. */
+void exec_output_text(char *text, size_t n, const char *reason, const struct exec_output *output);
+
 /* Sets the job's error: the reason, and as much of the end of the output as there is room for, in
  * whole characters. */
 void exec_output_fail(struct later_job *job, const char *reason, const struct exec_output *output);

@@ -7,7 +7,6 @@
  */
 #include "exec_peer.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,7 @@
 
 struct exec_crew {
     struct exec_peer *peers;
-    unsigned failures; /* deaths in a row without a job in between */
-    double start_at;   /* not before, by exec_now() */
+    struct exec_throttle throttle;
 };
 
 struct exec_crew *exec_crew_new(void)
@@ -86,7 +84,7 @@ static struct exec_peer *start(const struct exec_program *program, struct exec_e
     return peer;
 }
 
-/* A peer for a job of this id. NULL: none, and the job's error says why. */
+/* A peer for a job of this id. NULL: none; the job's error or the throttle says why. */
 static struct exec_peer *peer_for(const struct exec_program *program, struct later_job *job)
 {
     struct exec_crew *crew = program->crew;
@@ -101,15 +99,11 @@ static struct exec_peer *peer_for(const struct exec_program *program, struct lat
         later_job_error(job, "no room in %s, or a job of the same id is there", program->name);
         return peer;
     }
-    if (exec_now() < crew->start_at) {
-        if (!peer)
-            later_job_error(job, "%s keeps ending: it is started again in %.1f s", program->name,
-                            crew->start_at - exec_now());
+    if (exec_now() < crew->throttle.start_at)
         return peer;
-    }
     if (!(peer = start(program, &end))) {
         exec_end_text(&end, program, text, sizeof text);
-        later_job_error(job, "%s", text);
+        exec_throttle_ended(&crew->throttle, exec_now(), false, text);
     }
     return peer;
 }
@@ -124,7 +118,7 @@ static int assign(const struct exec_program *program, struct exec_task *task)
         return 0;
     if (peer)
         later_job_error(task->job, "no memory for the job as a line");
-    later_job_retry_in(task->job, fmax(crew->start_at - exec_now(), peer ? 0.1 : ID_TAKEN));
+    exec_process_give_back(&crew->throttle, program, task->job, peer ? 0.1 : ID_TAKEN);
     return -1;
 }
 
@@ -156,20 +150,20 @@ void exec_parallel_cancel(struct later_job *job)
 /* Not the job's fault: to another program, or back, until one may start again. */
 static void hand_on(const struct exec_program *program, struct exec_task *task)
 {
+    const struct exec_throttle *throttle = &program->crew->throttle;
     struct later_job *job = task->job;
-    double wait = fmax(program->crew->start_at - exec_now(), 0.1);
 
     task->next = NULL;
-    if (task->tries < 2 && program->crew->failures == 0 && assign(program, task) == 0)
+    if (task->tries < 2 && throttle->failures == 0 && assign(program, task) == 0)
         return;
-    later_job_log(job, LATER_WARN, "%s had read nothing of it: given back", program->name);
     later_job_error(job, "the program ended before it had read the job");
-    later_job_retry_in(job, wait);
+    exec_process_give_back(throttle, program, job, 0.1);
     exec_task_free(task);
     later_job_finish(job, LATER_RETURN);
 }
 
-void exec_crew_ended(struct exec_peer *peer, struct exec_task *unread, bool performed)
+void exec_crew_ended(struct exec_peer *peer, struct exec_task *unread, bool performed,
+                     const char *why)
 {
     const struct exec_program *program = peer->program;
     struct exec_crew *crew = program->crew;
@@ -179,10 +173,7 @@ void exec_crew_ended(struct exec_peer *peer, struct exec_task *unread, bool perf
     while (*at != peer)
         at = &(*at)->next;
     *at = peer->next;
-    peer->process->failures = crew->failures;
-    exec_process_close(peer->process, performed);
-    crew->failures = peer->process->failures;
-    crew->start_at = peer->process->start_at;
+    exec_throttle_ended(&crew->throttle, exec_now(), performed, why);
     exec_peer_free(peer);
     for (; unread; unread = next) {
         next = unread->next;

@@ -353,7 +353,7 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     struct exec_task *unread;
     struct exec_end end;
     uint64_t read;
-    char reason[400];
+    char reason[400], why[sizeof((struct exec_throttle *)0)->why];
     bool performed;
 
     (void)fd, (void)what;
@@ -373,8 +373,9 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     performed = peer->process->jobs > 0 || peer->closed;
     if (end.how == EXEC_FAILED)
         read = 0;
+    exec_output_text(why, sizeof why, reason, &peer->process->tail);
     unread = share_out(peer, reason, read);
-    exec_crew_ended(peer, unread, performed);
+    exec_crew_ended(peer, unread, performed, why);
 }
 
 void exec_peer_free(struct exec_peer *peer)

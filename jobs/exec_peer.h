@@ -71,7 +71,8 @@ void exec_task_free(struct exec_task *task);
 /* ---- what exec_parallel.c does for it */
 
 /* It has ended: these tasks, a list, it had not read. It is to be freed. performed: it had done a
- * job, or was ended by us. */
-void exec_crew_ended(struct exec_peer *peer, struct exec_task *unread, bool performed);
+ * job, or was ended by us. why: how it ended, and what it printed last. */
+void exec_crew_ended(struct exec_peer *peer, struct exec_task *unread, bool performed,
+                     const char *why);
 
 #endif

@@ -12,10 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define START_WAIT     0.1 /* before one is started that has died without a job */
-#define START_WAIT_MAX 5.0
-#define TERM_GRACE     2.0 /* seconds between TERM and KILL */
-#define READS_MAX      64  /* of its output at a time: more than a pipe holds */
+#define TERM_GRACE 2.0 /* seconds between TERM and KILL */
+#define READS_MAX  64  /* of its output at a time: more than a pipe holds */
 
 double exec_now(void)
 {
@@ -71,7 +69,7 @@ int exec_process_start(struct exec_process *process, const struct exec_program *
     result = exec_child_start_lines(&process->child, program, env, end);
     free(env);
     if (result != 0)
-        exec_process_close(process, false);
+        exec_process_close(process, false, "it could not be started");
     return result;
 }
 
@@ -94,17 +92,18 @@ bool exec_process_ended(struct exec_process *process, struct exec_end *end)
     return true;
 }
 
-void exec_process_close(struct exec_process *process, bool performed)
+void exec_process_give_back(const struct exec_throttle *throttle,
+                            const struct exec_program *program, struct later_job *job, double least)
 {
-    double wait = START_WAIT;
+    if (throttle->failures > 0)
+        later_job_error(job, "%s ends before it has read a job: %s", program->name, throttle->why);
+    later_job_retry_in(job, exec_throttle_pause(throttle, exec_now(), least));
+}
 
+void exec_process_close(struct exec_process *process, bool performed, const char *why)
+{
     exec_child_close(&process->child);
-    process->failures = performed ? 0 : process->failures + 1;
-    for (unsigned i = 1; i < process->failures && wait < START_WAIT_MAX; i++)
-        wait *= 2;
-    if (wait > START_WAIT_MAX)
-        wait = START_WAIT_MAX;
-    process->start_at = process->failures ? exec_now() + wait : 0;
+    exec_throttle_ended(&process->throttle, exec_now(), performed, why);
 }
 
 void exec_process_signal(const struct exec_process *process, int signal)
@@ -232,5 +231,5 @@ void exec_process_end(struct exec_process *process, double patience, exec_say *s
         wait_a_little(process, say, arg);
     }
     exec_process_output(process, true, say, arg);
-    exec_process_close(process, true);
+    exec_process_close(process, true, "");
 }

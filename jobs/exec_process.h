@@ -3,15 +3,13 @@
  *
  * It gets jobs on standard input and answers on descriptor 3. Standard output and standard error
  * are for people: one pipe, read line by line, so that nothing printed can be taken for an answer.
- *
- * One that has died is started again at once; if it dies without having performed a job since,
- * after 0.1 s, 0.2 s … up to 5 s, so that a broken one costs little.
  */
 #ifndef LATER_JOBS_EXEC_PROCESS_H
 #define LATER_JOBS_EXEC_PROCESS_H
 
 #include "exec_child.h"
 #include "exec_reader.h"
+#include "exec_throttle.h"
 
 #define EXEC_LINE_MAX   131072 /* bytes of an answer: a value of 64 KiB may need twice as many */
 #define EXEC_OUTPUT_MAX 2000   /* bytes of a line that it prints */
@@ -20,14 +18,18 @@
 /* Handed a line that the program printed. */
 typedef void exec_say(void *arg, const char *line);
 
+/* What a job says that is given back since no program has begun it, and how long it pauses. */
+void exec_process_give_back(const struct exec_throttle *throttle,
+                            const struct exec_program *program, struct later_job *job,
+                            double least);
+
 struct exec_process {
     struct exec_child child; /* child.pid is -1: none runs */
     struct exec_reader answers, output;
     struct exec_output tail; /* what it printed last, since exec_process_forget_tail() */
     char tail_bytes[EXEC_TAIL];
     unsigned long jobs; /* that it has performed */
-    unsigned failures;  /* deaths in a row without a job in between */
-    double start_at;    /* not before, by exec_now() */
+    struct exec_throttle throttle;
 };
 
 /* Seconds of a monotonic clock. */
@@ -49,9 +51,8 @@ int exec_process_start(struct exec_process *process, const struct exec_program *
  * printed can still be read. */
 bool exec_process_ended(struct exec_process *process, struct exec_end *end);
 
-/* Closes what is left of one that has ended. `performed`: it had performed a job or was ended by
- * us, so that the next may start at once. */
-void exec_process_close(struct exec_process *process, bool performed);
+/* Closes what is left of one that has ended; the rest as of exec_throttle_ended(). */
+void exec_process_close(struct exec_process *process, bool performed, const char *why);
 
 /* Sends a signal to its process group. */
 void exec_process_signal(const struct exec_process *process, int signal);

@@ -6,7 +6,8 @@
 -- wait   seconds until it is due; 0: ready at once, in the place that it had
 -- how    held: it had not begun; suspect: it ran beside others when their worker crashed, and
 --        will run alone; interrupted: laterd was stopped. The tenth in a row is an attempt;
---        unknown: nobody here has its type. The first time is noted as its error.
+--        unknown: nobody here has its type. The first time is noted as its error;
+--        `"kind":…,"text":…,"host":…}`: why its handler gave it back, kept as its error
 
 -- @include now
 -- @include guard
@@ -39,8 +40,9 @@ for i = 1, #ARGV / 3 do
     if not waits[i] then
         return redis.error_reply('ERR return: a wait is seconds')
     end
-    if how ~= 'held' and how ~= 'suspect' and how ~= 'interrupted' and how ~= 'unknown' then
-        return redis.error_reply('ERR return: how is held, suspect, interrupted or unknown')
+    if how ~= 'held' and how ~= 'suspect' and how ~= 'interrupted' and how ~= 'unknown'
+        and string.sub(how, 1, 7) ~= '"kind":' then
+        return redis.error_reply('ERR return: how is held, suspect, interrupted, unknown or why')
     end
 end
 guard(#list, { ready, delayed }, { jobs, stats })
@@ -67,6 +69,8 @@ for n = 1, #ids do
         texts[n] = interrupted(texts[n])
     elseif how == 'unknown' then
         texts[n] = unknown(texts[n])
+    elseif how ~= 'held' and how ~= 'suspect' then
+        texts[n] = with_error(texts[n], count_of(texts[n], 'a'), how)
     end
     changed = changed or how ~= 'held'
 end

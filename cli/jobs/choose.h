@@ -21,7 +21,7 @@
         { "older", 0, "DURATION", "longer ready, or dead" },                                       \
         { "newer", 0, "DURATION", "less long ready, or dead" },                                    \
         { "error", 0, "REGEX", "whose last error has it" },                                        \
-        { "kind", 0, "KIND", "of error: retry timeout crash lapse bad buried unknown" },           \
+        { "kind", 0, "KIND", "of error: retry timeout crash lapse bad buried unknown return" },    \
         { "attempts", 0, "N", "with so many: 3, '>3', '<=3'" },                                    \
         { "where", 0, "PATH=VALUE", "with this value: payload.tenant=42; may come again" },        \
         { "text", 0, "STRING", "with this text in the document" },                                 \

@@ -72,6 +72,8 @@ enum later_attempt_outcome job_settle(const struct later_job *job, struct slot *
     if (job->kind == LATER_KIND_CRASH && attempt.ending == LATER_ENDED_RETRY)
         verdict.kind =
             "crash"; /* of a program: it cost no worker, so it counts as no crash of ours */
+    if (attempt.ending == LATER_ENDED_RETURNED && !job->error[0])
+        verdict.kind = ""; /* nothing worth keeping */
     slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
                 verdict.kind[0] ? text : "");
     return slot_outcome(verdict.verb, verdict.kind);

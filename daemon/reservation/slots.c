@@ -388,7 +388,8 @@ void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *
     copy->how[sizeof copy->how - 1] = copy->kind[sizeof copy->kind - 1] = '\0';
     if (copy->how[0] && !among(copy->how, hows[verb]))
         copy->how[0] = '\0';
-    if (copy->kind[0] && !among(copy->kind, " retry timeout crash lapse bad buried unknown "))
+    if (copy->kind[0] &&
+        !among(copy->kind, " retry timeout crash lapse bad buried unknown return "))
         copy->kind[0] = '\0';
     if (!(copy->wait >= 0 && copy->wait <= LATER_DELAY_MAX))
         copy->wait = 0;

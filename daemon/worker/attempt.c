@@ -2,15 +2,36 @@
 #include "worker/attempt.h"
 #include "reservation/job.h"
 #include "reservation/value.h"
+#include "worker/admission.h"
 #include "worker/worker.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
+
+#define RETURNS_QUIET 60.0 /* seconds between two lines about one type */
+
+/* A handler that gives jobs back gives back many: one line a minute for each type. */
+static bool returns_are_told(const struct later_job *job)
+{
+    double now = later_clock();
+    struct backlog_row *row =
+        backlog_make(job->worker->admission->backlog, 'r', job->doc.type, now);
+
+    if (row && now < row->shut)
+        return false;
+    if (row)
+        row->shut = now + RETURNS_QUIET;
+    return true;
+}
 
 static void log_end(const struct later_job *job, double seconds)
 {
     const struct slot *slot = job->slot;
     struct log_job fields;
 
+    if (slot->verb == LATER_VERB_RETURN && !returns_are_told(job))
+        return;
     if (!log_wants(slot->verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))
         return;
     job_log_fields(job, seconds * 1000, &fields);
@@ -19,7 +40,10 @@ static void log_end(const struct later_job *job, double seconds)
     else if (slot->verb == LATER_VERB_RELEASE)
         log_job(LOG_WARN, &fields, "failed, again in %.3f s: %s", slot->wait, slot->text);
     else if (slot->verb == LATER_VERB_RETURN)
-        log_job(LOG_WARN, &fields, "given back, again in %.3f s: %s", slot->wait, job->error);
+        log_job(LOG_WARN, &fields,
+                "given back, again in %.3f s: %s; others of this type are not told for a "
+                "minute",
+                slot->wait, job->error);
     else
         log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);
 }

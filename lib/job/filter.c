@@ -32,8 +32,8 @@ struct later_filter {
 /* --- state, kind --- */
 
 static const char *const states[] = { "ready", "delayed", "reserved", "dead", NULL };
-static const char *const kinds[] = { "retry", "timeout", "crash",   "lapse",
-                                     "bad",   "buried",  "unknown", NULL };
+static const char *const kinds[] = { "retry",  "timeout", "crash",  "lapse", "bad",
+                                     "buried", "unknown", "return", NULL };
 
 /* One of the words; NULL with *err, which names `all` of them. */
 static const char *choose(const char *const *words, const char *value, const char *name,
@@ -62,8 +62,8 @@ static bool meets_state(const struct later_filter *filter, const struct later_fi
 
 static int take_kind(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    filter->kind =
-        choose(kinds, value, "kind", "retry, timeout, crash, lapse, bad, buried, unknown", err);
+    filter->kind = choose(kinds, value, "kind",
+                          "retry, timeout, crash, lapse, bad, buried, unknown, return", err);
     return filter->kind ? 0 : -1;
 }
 

@@ -114,7 +114,7 @@ struct later_verdict later_verdict_after(const struct later_attempt *attempt)
     if (attempt->ending == LATER_ENDED_INTERRUPTED)
         return (struct later_verdict){ LATER_VERB_RETURN, 0, "interrupted", "" };
     if (attempt->ending == LATER_ENDED_RETURNED)
-        return (struct later_verdict){ LATER_VERB_RETURN, wait_after(attempt), "", "" };
+        return (struct later_verdict){ LATER_VERB_RETURN, wait_after(attempt), "", "return" };
     if (killed && attempt->beside_others)
         return (struct later_verdict){ LATER_VERB_RETURN, 0, "suspect", "" };
     if (attempt->ending == LATER_ENDED_BURY || is_last(attempt)) {

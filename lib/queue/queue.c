@@ -294,7 +294,7 @@ double later_queue_reserved_score(const struct later_reply *reply, size_t i)
 
 /* --- settle --- */
 
-/* What each verb's script takes per job: id, wait, how, error. */
+/* What each verb's script takes per job: id, wait, how, error; r: an error, or else how. */
 static const struct {
     enum later_script script;
     const char *name;
@@ -304,7 +304,7 @@ static const struct {
     [LATER_VERB_ACK] = { LATER_SCRIPT_ACK, "ack", "i", "" },
     [LATER_VERB_EXPIRE] = { LATER_SCRIPT_EXPIRE, "expire", "i", "" },
     [LATER_VERB_RELEASE] = { LATER_SCRIPT_RELEASE, "release", "iwhe", "ran" },
-    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "iwh", "held" },
+    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "iwr", "held" },
     [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "ihe", "ran" },
     [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "i", "" },
     [LATER_VERB_FINISH] = { LATER_SCRIPT_FINISH, "finish", "", "" },
@@ -320,6 +320,12 @@ static void add_field(struct later_command *cmd, char field, enum later_verb ver
     case 'w':
         later_command_seconds(cmd, job->wait);
         break;
+    case 'r':
+        if (job->error) {
+            later_command_text(cmd, job->error);
+            break;
+        }
+        /* fall through */
     case 'h':
         later_command_text(cmd, job->how ? job->how : verbs[verb].how);
         break;

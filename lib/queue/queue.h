@@ -135,7 +135,8 @@ struct later_settlement {
     double wait;       /* release, return: seconds until it is due; 0 = ready at once */
     const char *how;   /* release: ran crashed; bury: ran crashed unrun; return: held suspect
                         * interrupted unknown; NULL = the first of them */
-    const char *error; /* release, bury: from later_queue_error(); NULL = none */
+    const char *error; /* release, bury: from later_queue_error(); NULL = none. return: in place of
+                        * `how` */
 };
 
 /* One call for count (1 … LATER_BATCH_MAX) jobs of one queue, all of one token. lease: seconds, for
@@ -163,7 +164,7 @@ const char *later_verb_name(enum later_verb verb);
  * in order: pass the same *cursor, 0 at first. */
 bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor);
 
-/* `"kind":…,"text":…,"host":…}` for settlements. kind: retry timeout crash lapse bad buried.
+/* `"kind":…,"text":…,"host":…}` for settlements. kind: retry timeout crash lapse bad buried return.
  * Returns a malloc'ed string, NULL without memory. */
 char *later_queue_error(const char *kind, const char *text, const char *host);
 

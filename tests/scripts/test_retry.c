@@ -159,6 +159,19 @@ START_TEST(returned_with_a_wait_is_delayed)
 }
 END_TEST
 
+/* Why a handler gave it back stays with it; its attempts do too. */
+START_TEST(returned_with_a_reason)
+{
+    hold("a");
+    run("return", mine("a"), "0.5", "\"kind\":\"return\",\"text\":\"busy\",\"host\":\"h\"}", NULL);
+    ck_assert_str_eq(members("delayed"), "a");
+    ck_assert_ptr_nonnull(
+        strstr(noted("e", "a"), "\"attempt\":0,\"kind\":\"return\",\"text\":\"busy\""));
+    ck_assert_str_eq(noted("a", "a"), "");
+    check_sums();
+}
+END_TEST
+
 START_TEST(the_tenth_interruption_is_an_attempt)
 {
     push("a");
@@ -185,6 +198,7 @@ int main(void)
         released_together_keep_their_order,   the_last_error_is_kept,
         crashes_are_counted_beside_attempts,  a_suspect_that_ran_is_none_any_more,
         returned_goes_back_to_its_place,      returned_with_a_wait_is_delayed,
+        returned_goes_back_to_its_place,      returned_with_a_reason,
         the_tenth_interruption_is_an_attempt, NULL,
     };
 

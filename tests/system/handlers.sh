@@ -247,8 +247,13 @@ push_many_once 45 few.fresh
 within 30 "45 of one that ends after ten" counts 'done' $((before + ones + 45))
 is "$(dead)" 0 "none is buried"
 at_least $(($(lines pids) - pids)) 4 "programs for them"
-push_many_once 4 exec.broken
+push_many_once 40 exec.broken
 within 20 "one that cannot start is told" logged 'nothing_of_that_name'
+within 20 "its jobs are given back" eval '[ "$(redis --raw HVALS "$(key records)" |
+    grep -c "\"kind\":\"return\",\"text\":\"broken ends before it has read a job: ")" -ge 40 ]'
+contains "$(redis --raw HVALS "$(key records)" | head -n 1)" 'nothing_of_that_name' \
+    "they say why, with what it printed last"
+at_most "$(grep -c 'given back, again in .*type=exec.broken' "$log")" 3 "lines about that, of 40 jobs"
 job nap nap '"for":0' '"priority":-1'
 within 20 "others go on" unknown nap
 is "$(dead)" 0 "and it charges no job"

@@ -123,7 +123,7 @@ START_TEST(test_with_attempts_left)
     check(LATER_ENDED_CRASH, LATER_VERB_RELEASE, 0, "crashed", "crash"); /* the first: at once */
     check(LATER_ENDED_LEFT, LATER_VERB_RELEASE, 0, "ran", "crash");
     check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", "");
-    check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "", "");
+    check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "", "return");
 }
 END_TEST
 
@@ -140,7 +140,7 @@ START_TEST(test_the_last_attempt)
     check(LATER_ENDED_LEFT, LATER_VERB_BURY, 0, "ran", "crash");
     check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", "");
     check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "",
-          "");                /* not the longer pause of the third */
+          "return");          /* not the longer pause of the third */
     attempt.max_attempts = 0; /* of a slot that does not tell */
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 32, "ran", "retry");
 }
