@@ -36,6 +36,8 @@ extern const struct command command_search;
 extern const struct command command_serve;
 /* history.c, metrics.c */
 extern const struct command command_history, command_metrics;
+/* new.c */
+extern const struct command command_new;
 /* help.c */
 extern const struct command command_help;
 

@@ -10,7 +10,7 @@ like "$err" '^usage: later COMMAND' "and the usage"
 run later --help
 is "$status $err" "0 " "--help"
 for command in push queues size peek show count kick cancel purge pause resume forget reserve ack release return \
-    bury touch work lock limit stock status check help; do
+    bury touch work lock limit stock new status check help; do
     like "$out" "^  $command +[A-Z]" "--help lists $command"
     is "$(later help "$command")" "$(later "$command" --help)" "help $command is $command --help"
     like "$(later help "$command" | head -n 1)" "^usage: later $command" "it begins with the usage"
@@ -25,7 +25,7 @@ section()
         "$top_srcdir/doc/later.1"
 }
 for command in push queues size peek show count kick cancel purge pause resume forget reserve ack release return \
-    bury touch work lock limit stock status check help; do
+    bury touch work lock limit stock new status check help; do
     missing=
     section "$command" >"$work/section"
     test -s "$work/section" || missing=all

@@ -1,13 +1,31 @@
-"""laterd: push jobs to its queues in Redis, and perform them."""
-from . import aio
-from .client import Client
+"""laterd: push jobs to its queues in Redis, and perform them.
+
+What pushes needs redis-py and is imported when it is first asked for: a program of handlers that
+pushes nothing starts without it.
+"""
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .document import NewJob, RawJSON
 from .errors import (JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
                      WrongProtocol)
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
-from .steps import Found, Pushed
+
+if TYPE_CHECKING:
+    from . import aio
+    from .client import Client
+    from .steps import Found, Pushed
 
 __version__ = "0.1.0"
 __all__ = ["Bury", "Client", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
            "Moving", "NewJob", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
            "Return", "TimeIsUp", "WrongProtocol", "aio", "current_job"]
+
+_PLACES = {"Client": ".client", "Found": ".steps", "Pushed": ".steps", "aio": ".aio"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    module = import_module(_PLACES[name], __name__)
+    return module if name == "aio" else getattr(module, name)

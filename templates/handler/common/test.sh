@@ -1,0 +1,24 @@
+#!/bin/sh
+# Performs two jobs as laterd would, without Redis: what each must come to, and what it gives back.
+cd "$(dirname "$0")" || exit 1
+: "${LATERD:=@LATERD@}" "${PLUGINS:=@PLUGINS@}"
+[ ! -e Makefile ] || make -s || exit 1
+errors=$(mktemp) failed=0
+trap 'rm -f "$errors"' EXIT
+
+# check PAYLOAD STATUS VALUE: 0 is done, 65 buried, 75 tried again later.
+check()
+{
+    value=$(printf '%s\n' "$1" | "$LATERD" -c @NAME@.conf --perform "$PLUGINS/exec.so" @NAME@ 2>"$errors")
+    status=$?
+    if [ "$status $value" = "$2 $3" ]; then
+        echo "ok: $1"
+    else
+        echo "not ok: $1: status $status, not $2; value '$value', not '$3'"
+        cat "$errors"
+        failed=1
+    fi
+}
+check '{"name":"world"}' 0 '{"greeting":"hello, world"}'
+check '{}' 65 ''
+exit "$failed"
