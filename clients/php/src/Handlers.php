@@ -113,6 +113,7 @@ final class Handlers
                 $this->job ? throw new TimeIsUp('the time of this attempt is up') : exit(0);
             }, false);
         }
+        ignore_user_abort(true); // a print that nobody can read is no reason to end
         $this->spare = str_repeat(' ', self::SPARE);
         register_shutdown_function(function (): void {
             $this->spare = null;
