@@ -29,6 +29,7 @@ struct http_target {
     char *ca_file;      /* NULL: the system's certificates */
     char *headers_file; /* NULL: none */
     bool value;         /* what it answers is the job's value */
+    bool give_back;     /* 429 and 503 with Retry-After are no attempt */
     bool payload;       /* post the payload, not the whole document */
     bool private;       /* private addresses are allowed */
     bool has_type;      /* its headers say Content-Type */

@@ -19,6 +19,7 @@ const char http_config_help[] =
     "  headers_file  a file of such lines, for secrets; mode 0640 or less\n"
     "  private       true: private, loopback and link-local addresses are allowed, too\n"
     "  ca_file       certificates to trust instead of the system's\n"
+    "  return        true: 429 and 503 with Retry-After are no attempt: given back until then\n"
     "  value         true: what it answers is the job's value, as JSON or as a string\n"
     "Status 2xx: done; 408, 425, 429, 5xx: retried, when Retry-After says; else: buried.";
 
@@ -185,13 +186,15 @@ int http_config(const char *key, const char *value, char *err, size_t n)
         return set_text(&target->headers_file, value, err, n);
     if (strcmp(dot, ".private") == 0)
         return set_flag(&target->private, value, err, n);
+    if (strcmp(dot, ".return") == 0)
+        return set_flag(&target->give_back, value, err, n);
     if (strcmp(dot, ".value") == 0)
         return set_flag(&target->value, value, err, n);
     if (strcmp(dot, ".ca_file") == 0)
         return set_text(&target->ca_file, value, err, n);
     return refuse(err, n,
                   "unknown; there are url, send, headers (a list), headers_file, private, "
-                  "ca_file and value");
+                  "ca_file, return and value");
 }
 
 static int read_lines(struct http_target *target, FILE *file, char *err, size_t n)

@@ -275,9 +275,11 @@ static enum later_result result_of_status(struct http_request *request, long sta
     if (status != 408 && status != 425 && status != 429 && status < 500)
         return LATER_BURY;
     http_curl.easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &after);
-    if (after > 0)
-        later_job_retry_in(job, after < RETRY_AFTER_MAX ? (double)after : RETRY_AFTER_MAX);
-    return LATER_RETRY;
+    if (after <= 0)
+        return LATER_RETRY;
+    later_job_retry_in(job, after < RETRY_AFTER_MAX ? (double)after : RETRY_AFTER_MAX);
+    return request->target->give_back && (status == 429 || status == 503) ? LATER_RETURN
+                                                                          : LATER_RETRY;
 }
 
 enum later_result http_request_result(struct http_request *request, CURLcode code)

@@ -62,6 +62,8 @@ async def respond(path, head, body, writer):
         writer.write(answer(204))
     elif name == "status":
         writer.write(answer(number, body=b"because of\n%d" % number))
+    elif name == "json":
+        writer.write(answer(200, body=b' {"a":[1,2.50,12345678901234567890]}\n'))
     elif name == "after":
         writer.write(answer(429, b"Retry-After: %d\r\n" % number))
     elif name == "date":

@@ -52,6 +52,12 @@ mkdir -p "$work/conf.d"
         target "$name" "$name"
     done
     target after after/7
+    target back after/8 'private = true; return = true;'
+    target back_date date/100 'private = true; return = true;'
+    target back_never status/503 'private = true; return = true;'
+    target json json 'private = true; value = true;'
+    target text status/200 'private = true; value = true;'
+    target none status/400 'private = true; value = true;'
     target forever after/100000000
     target date date/100
     target slow slow/200
@@ -128,6 +134,29 @@ at_least "$(due_in date)" 60 "Retry-After as a date"
 at_most "$(due_in forever)" 86400 "and a day at most"
 at_least "$(due_in forever)" 86000 "and a day at most"
 at_least "$(due_in s503)" 500 "without it the backoff"
+
+# ---- return, value
+
+for name in back back_date back_never; do
+    post "$name" "$name"
+    within 20 "$name: comes again" is_delayed "$name"
+done
+is "$(attempts_of back) $(attempts_of back_date) $(attempts_of back_never)" "0 0 1" \
+    "return: no attempt, where there is a Retry-After"
+contains "$(error_of back)" '"kind":"return","text":"status 429' "but why"
+at_most "$(due_in back)" 8 "return: Retry-After in seconds"
+at_least "$(due_in back_date)" 60 "return: Retry-After as a date"
+is "$(counted returned)" 2 "both are counted as returned"
+for name in back back_date back_never; do
+    later cancel "$name" >/dev/null
+done
+run later push http.json --result 60 --wait 30
+is "$status $out" '0  {"a":[1,2.50,12345678901234567890]}' "value: JSON, byte for byte"
+run later push http.text --result 60 --wait 30
+is "$status $out" '0 "because of\n200"' "value: text, as a string"
+run later push http.none --result 60 --wait 30
+is "$status" 65 "value: none of one that fails"
+later purge default --state dead --yes >/dev/null
 
 post tls tls
 within 20 "https, with a certificate of its own authority" unknown tls
