@@ -7,7 +7,8 @@
 -- following  the first tick after the present and the last tick; '' there is none
 -- origin     `set`, or `config:HOST` for one that a configuration has: that host has just seen it there
 --
--- One that is paused stays so.
+-- One that is paused stays so. A tick that has come and is not fired yet stays, too: it is fired by
+-- the new definition, so that an edit loses none.
 
 -- @include now
 -- @include guard
@@ -33,7 +34,7 @@ local same, score = old == definition, redis.call('ZSCORE', cron, name)
 redis.call('HSET', crontab, name, definition, name .. ':state', state)
 if value_of(state, 'paused') then
     redis.call('ZADD', cron, 'inf', name)
-elseif not same or not score or at ~= 'inf' and at > now and tonumber(score) > now then
+elseif not score or tonumber(score) > now and (not same or at ~= 'inf' and at > now) then
     redis.call('ZADD', cron, at, name) -- the same text may have another next by other zone data
 end
 return { same and 'SAME' or 'PUT', present, last and tostring(last) or '' }

@@ -1,5 +1,5 @@
 /*
- * arena.h: a Redis and up to two laterds of a test's own, with the trace plugin, and what a test
+ * arena.h: a Redis and up to three laterds of a test's own, with the trace plugin, and what a test
  * does to them. All of it dies with the test and is removed.
  */
 #ifndef FAULTS_ARENA_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define ARENA_HOSTS 2
+#define ARENA_HOSTS 3
 
 struct arena {
     struct server redis;

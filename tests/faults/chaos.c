@@ -34,6 +34,7 @@
 #else
 #define GROWTH_KIB 6144
 #endif
+#define HOSTS 2 /* laterds */
 
 #define OPTIONS                                                                                    \
     "lease = 3.0; timeout = 1.0; grace = 0.5; drain = 2.0; crash_max = 3;\n"                       \
@@ -65,7 +66,7 @@ static void signal_all(struct arena *arena, int n, int number)
 static pid_t some_worker(struct arena *arena)
 {
     pid_t pids[16];
-    size_t count = arena_workers(arena, (int)arena_random(ARENA_HOSTS), pids, 16);
+    size_t count = arena_workers(arena, (int)arena_random(HOSTS), pids, 16);
 
     return count ? pids[arena_random((unsigned)count)] : 0;
 }
@@ -91,7 +92,7 @@ static void stop_worker(struct arena *arena)
 
 static void stop_host(struct arena *arena)
 {
-    int n = (int)arena_random(ARENA_HOSTS);
+    int n = (int)arena_random(HOSTS);
 
     signal_all(arena, n, SIGSTOP);
     last();
@@ -100,7 +101,7 @@ static void stop_host(struct arena *arena)
 
 static void kill_supervisor(struct arena *arena)
 {
-    int n = (int)arena_random(ARENA_HOSTS);
+    int n = (int)arena_random(HOSTS);
 
     arena_kill(arena, n, false);
     arena_sleep(0.001 * arena_random(1000));
@@ -109,7 +110,7 @@ static void kill_supervisor(struct arena *arena)
 
 static void kill_host(struct arena *arena)
 {
-    int n = (int)arena_random(ARENA_HOSTS);
+    int n = (int)arena_random(HOSTS);
 
     arena_kill(arena, n, true);
     last();
@@ -118,7 +119,7 @@ static void kill_host(struct arena *arena)
 
 static void deploy(struct arena *arena)
 {
-    int n = (int)arena_random(ARENA_HOSTS);
+    int n = (int)arena_random(HOSTS);
 
     if (arena_stop(arena, n) != 0)
         tap_note("laterd %d did not stop well", n);
@@ -127,14 +128,14 @@ static void deploy(struct arena *arena)
 
 static void reload(struct arena *arena)
 {
-    kill(arena->hosts[arena_random(ARENA_HOSTS)].pid, SIGHUP);
+    kill(arena->hosts[arena_random(HOSTS)].pid, SIGHUP);
     last();
 }
 
 /* Another configuration, then the first. */
 static void reload_other(struct arena *arena)
 {
-    int n = (int)arena_random(ARENA_HOSTS);
+    int n = (int)arena_random(HOSTS);
 
     arena_reload(arena, n, fewer_workers);
     last();
@@ -144,7 +145,7 @@ static void reload_other(struct arena *arena)
 /* A configuration that is refused: all goes on with the old one. */
 static void reload_refused(struct arena *arena)
 {
-    int n = (int)arena_random(ARENA_HOSTS);
+    int n = (int)arena_random(HOSTS);
     size_t before = arena_logged(arena, n, "reload refused: ");
 
     arena_reload(arena, n, refused_options);
@@ -393,22 +394,22 @@ static void run(struct arena *arena, unsigned seconds, unsigned seed)
                                   .junk = 2,
                                   .mixed = 20 };
     pid_t producer = arena_produce(arena, &load);
-    struct use before[ARENA_HOSTS];
+    struct use before[HOSTS];
 
     arena_sleep(2);
-    for (int n = 0; n < ARENA_HOSTS; n++)
+    for (int n = 0; n < HOSTS; n++)
         before[n] = use_of(arena->hosts[n].pid);
     make_faults(arena, start + seconds - quiet);
     arena_produced(producer);
-    for (int n = 0; n < ARENA_HOSTS; n++)
+    for (int n = 0; n < HOSTS; n++)
         tap_ok(arena_alive(arena, n), "laterd %d is alive", n);
     tap_ok(arena_drained(arena, quiet + 30), "in the quiet all jobs end");
-    for (int n = 0; n < ARENA_HOSTS; n++) {
+    for (int n = 0; n < HOSTS; n++) {
         struct use after = use_of(arena->hosts[n].pid);
 
         judge_use(&before[n], &after, n);
     }
-    for (int n = 0; n < ARENA_HOSTS; n++)
+    for (int n = 0; n < HOSTS; n++)
         tap_ok(arena_stop(arena, n) == 0, "laterd %d stops", n);
     judge(arena);
 }

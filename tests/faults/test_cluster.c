@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define HOSTS        2
 #define NODE_TIMEOUT 1.0
 #define RECOVERY     (2 * NODE_TIMEOUT + 2) /* seconds, of the issue */
 #define PLAIN        4
@@ -415,7 +416,7 @@ int main(void)
     } while (arena_now() < until);
     check_status();
     check_all();
-    for (int n = 0; n < ARENA_HOSTS; n++)
+    for (int n = 0; n < HOSTS; n++)
         tap_ok(arena_stop(&arena, n) == 0, "laterd %d stops", n);
     test_unfit();
     arena_close(&arena);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HOSTS     2
 #define RUNS_MAX  4000
 #define KILLS_MAX 100
 
@@ -308,7 +309,7 @@ static double cpu_of_all(const struct arena *arena)
 {
     double sum = cpu_of(arena->redis.pid);
 
-    for (int n = 0; n < ARENA_HOSTS; n++) {
+    for (int n = 0; n < HOSTS; n++) {
         pid_t pids[16];
         size_t count = arena_workers(arena, n, pids, 16);
 

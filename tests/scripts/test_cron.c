@@ -248,6 +248,19 @@ START_TEST(put_leaves_what_is_due)
 }
 END_TEST
 
+/* Nor by an edit: it is fired by the new definition, as in faults/model/cron.pml. */
+START_TEST(an_edit_loses_no_tick)
+{
+    long tick = make("", 1);
+
+    ck_assert_str_eq(put("late=5\n", present() + 100, "set"), "PUT");
+    ck_assert_double_eq(score("cron", "s"), (double)tick);
+    ck_assert_str_eq(fire("", tick), "MOVED");
+    ck_assert_str_eq(fire("late=5\n", tick), "FIRED");
+    ck_assert_double_eq(score("cron", "s"), (double)tick + 100);
+}
+END_TEST
+
 START_TEST(paused_stays_so)
 {
     make("", 1);
@@ -353,6 +366,7 @@ int main(void)
         overlap_replace,
         put_keeps_the_past,
         put_leaves_what_is_due,
+        an_edit_loses_no_tick,
         paused_stays_so,
         dropped_by_its_owner_only,
         stale_rests,
