@@ -1,11 +1,14 @@
 -- finish: a reserved job is done, or dead, and leaves a result
--- KEYS   delayed reserved held dead jobs records unique stats result
--- ARGV   id how what seconds
+-- KEYS   delayed reserved held dead jobs records unique stats result done kept
+-- ARGV   id how what seconds (most life note)...
 -- reply  1 where it is LOST, as of a list
 --
 -- how      done, as ack; or ran, crashed, unrun, as bury
 -- what     of one that is done: its value, JSON; else its error, as in bury
--- seconds  how long the result is kept, 0.001 to 86400
+-- seconds  how long the result is kept, 0.001 to 86400; 0: it is not, and the job is, by the next
+-- most     one that is done is kept itself, with its document; at most so many of a queue are
+-- life     and for so many seconds
+-- note     `"ms":…,"host":…}`: what is told of its last attempt
 --
 -- The result is a list of one element, which who waits (BLMOVE onto itself) leaves there for the
 -- others: `{"state":"done","attempt":2,"at":1764000000.123456}`, a line end, and the value, or the
@@ -13,13 +16,32 @@
 
 -- @include bury
 -- @include settle
+-- @include done
 
-local kept = number(seconds, 0.001, 86400)
-if not kept or (how ~= 'done' and not buried_how[how]) then
-    return redis.error_reply('ERR finish: how is done, ran, crashed, unrun; seconds 0.001 to 86400')
+local room, life = whole(ARGV[5] or '0', 0, 1e9), number(ARGV[6] or '0', 0, 1e11)
+local keeps = room and room > 0 and life and life > 0 and how == 'done' and #ARGV == 7
+local wait = number(seconds, 0, 86400)
+if not wait or not (keeps or #ARGV == 4 and wait >= 0.001)
+    or how ~= 'done' and not buried_how[how] then
+    return redis.error_reply('ERR finish: how is done, ran, crashed, unrun; seconds 0.001 to '
+        .. '86400; or 0 for one that is done, with most, life and note')
 end
 redis.call('LINDEX', result, 0)
+guard(1, { done }, { kept })
+
+local function keep(record, document, attempt)
+    local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
+    local whole_record = with_value(record, 'k', head .. string.gsub(ARGV[7], '\n', ' '))
+    redis.call('HSET', kept, id, whole_record .. '\n' .. document)
+    redis.call('ZADD', done, string.format('%.6f', now + life), id)
+    local over = redis.call('ZCARD', done) - room
+    if over > 0 then
+        drop_done(math.min(over, 100))
+    end
+end
+
 local record, lost = records_of({ id })[1], nil
+local document = keeps and redis.call('HGET', jobs, id)
 local state, attempt, left = 'done', count_of(record, 'a') + 1, what
 if how == 'done' then
     lost = settle({ id }, 'done')
@@ -32,10 +54,13 @@ else
     state, attempt = 'dead', count_of(texts[1], 'a')
     left = value_of(texts[1], 'e') or 'null'
 end
-if #lost == 0 then
+if #lost == 0 and document then
+    keep(with_value(record, 'n'), document, attempt)
+end
+if #lost == 0 and wait > 0 then
     local head = '{"state":"%s","attempt":%d,"at":%.6f}\n'
     redis.call('LPUSH', result, string.format(head, state, attempt, now) .. left)
     redis.call('LTRIM', result, 0, 0)
-    redis.call('PEXPIRE', result, math.ceil(kept * 1000))
+    redis.call('PEXPIRE', result, math.ceil(wait * 1000))
 end
 return lost

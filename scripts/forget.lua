@@ -1,14 +1,16 @@
 -- forget: delete the keys of a queue that has no jobs
 -- KEYS   ready delayed reserved dead jobs records wake paused unique stats
+-- KEYS   done kept
 -- ARGV   none
 -- reply  how many jobs there are; 0: none, and the keys are gone
 --
--- Its counters go too, a pause, and the ids that stay taken after their jobs: those are free.
+-- Its counters go too, a pause, the done jobs that are kept, and the ids that stay taken after their
+-- jobs: those are free.
 
 local left = redis.call('ZCARD', ready) + redis.call('ZCARD', delayed)
     + redis.call('ZCARD', reserved) + redis.call('ZCARD', dead)
 left = math.max(left, redis.call('HLEN', jobs))
 if left == 0 then
-    redis.call('DEL', wake, paused, records, unique, stats)
+    redis.call('DEL', wake, paused, records, unique, stats, done, kept)
 end
 return left

@@ -1,16 +1,18 @@
 -- peek: look at the jobs of a state, in their order
--- KEYS   ready delayed held dead jobs records
+-- KEYS   ready delayed held dead jobs records done kept
 -- ARGV   state offset limit
 -- reply  for each job: id, score, record, document ('' = none)
 --
--- state  ready, delayed, dead; reserved: what one token holds, in the order that it had in ready
+-- state  ready, delayed, dead; reserved: what one token holds, in the order that it had in ready;
+--        done: what is kept of these, those first whose time is over first
 --
 -- At most 500 jobs and about 1 MiB of documents, but at least one job. A member that is its own
 -- document and was not adopted yet has no id: ''.
 
 -- @include number
+-- @include done
 
-local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead }
+local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done }
 local from, most = whole(offset, 0, 1e12), whole(limit, 1, 500)
 if not sets[state] or not from or not most then
     return redis.error_reply('ERR peek: state, offset from 0, limit 1 to 500')
@@ -20,7 +22,12 @@ local reply, size = {}, 0
 local found = redis.call('ZRANGE', sets[state], from, from + most - 1, 'WITHSCORES')
 for i = 1, #found, 2 do
     local id = found[i]
-    local document = redis.call('HGET', jobs, id)
+    local record, document
+    if state == 'done' then
+        record, document = done_of(id)
+    else
+        record, document = redis.call('HGET', records, id) or '', redis.call('HGET', jobs, id)
+    end
     if not document then
         document, id = id, ''
     end
@@ -30,7 +37,7 @@ for i = 1, #found, 2 do
     end
     reply[#reply + 1] = id
     reply[#reply + 1] = found[i + 1]
-    reply[#reply + 1] = redis.call('HGET', records, id) or ''
+    reply[#reply + 1] = record
     reply[#reply + 1] = document
 end
 return reply

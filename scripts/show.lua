@@ -1,11 +1,13 @@
 -- show: look at jobs by their ids
--- KEYS   ready delayed dead jobs records
+-- KEYS   ready delayed dead jobs records done kept
 -- ARGV   (id)...
 -- reply  for each id: state ('' = no such job), score, record, document
 --
--- The score of a reserved job is '': it is under a token, which the id does not tell.
+-- The score of a reserved job is '': it is under a token, which the id does not tell. One that is done
+-- and was kept has the state `done`, and as score the time until which it is.
 
 -- @include where
+-- @include done
 
 local sets = { ready = ready, delayed = delayed, dead = dead }
 local reply = {}
@@ -13,9 +15,15 @@ for i = 1, #ARGV do
     local id = ARGV[i]
     local document = redis.call('HGET', jobs, id)
     local state = document and where(id) or ''
+    local score = sets[state] and redis.call('ZSCORE', sets[state], id) or ''
+    local record = document and redis.call('HGET', records, id) or ''
+    if not document and redis.call('ZSCORE', done, id) then
+        state, score = 'done', redis.call('ZSCORE', done, id)
+        record, document = done_of(id)
+    end
     reply[#reply + 1] = state
-    reply[#reply + 1] = sets[state] and redis.call('ZSCORE', sets[state], id) or ''
-    reply[#reply + 1] = document and redis.call('HGET', records, id) or ''
+    reply[#reply + 1] = score
+    reply[#reply + 1] = record
     reply[#reply + 1] = document or ''
 end
 return reply

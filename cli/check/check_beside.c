@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 250 /* records whose jobs are looked for together */
+#define CHUNK      250 /* records whose jobs are looked for together */
+#define KEPT_TRIES 5
 
 struct beside {
     struct cli *cli;
@@ -116,6 +117,41 @@ static int look_at_records(struct beside *beside)
     return -1;
 }
 
+/* --- done jobs --- */
+
+static int count_of(struct beside *beside, enum later_key key, int64_t *count)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_count(&cmd, beside->keys, key);
+    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
+    if (!reply)
+        return -1;
+    *count = later_reply_int(reply);
+    later_reply_free(reply);
+    return 0;
+}
+
+/* Others come and go meanwhile: the documents lie between two counts of the ids, sooner or later.
+ */
+static int look_at_kept(struct beside *beside)
+{
+    int64_t before = 0, documents = 0, after = 0;
+
+    for (int i = 0; i < KEPT_TRIES; i++) {
+        if (count_of(beside, LATER_KEY_DONE, &before) < 0 ||
+            count_of(beside, LATER_KEY_KEPT, &documents) < 0 ||
+            count_of(beside, LATER_KEY_DONE, &after) < 0)
+            return -1;
+        if ((before <= documents && documents <= after) ||
+            (before >= documents && documents >= after))
+            return 0;
+    }
+    check_scan_fault(beside->scan, "done", "and kept differ in number");
+    return 0;
+}
+
 /* --- documents --- */
 
 /* Returns 1 where it is in one of the four sets that are states, 0 where not, -1 with *err. */
@@ -178,7 +214,7 @@ int check_beside(struct cli *cli, const struct later_keys *keys, struct check_sc
 {
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
-    return look_at_wakes(&beside) < 0 ? -1 : look_at_records(&beside);
+    return look_at_wakes(&beside) < 0 || look_at_kept(&beside) < 0 ? -1 : look_at_records(&beside);
 }
 
 int check_documents(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,

@@ -127,13 +127,43 @@ static uint64_t size_of(const struct later_sizes *sizes, const char *state)
     return state[0] == 'r' ? sizes->ready : state[2] == 'a' ? sizes->dead : sizes->delayed;
 }
 
-static int purge_whole(struct purging *purging, const struct whole *whole,
-                       const struct later_sizes *each, struct later_error *err)
+/* How many there are in each part; returns the sum, or -1 with *err. Done jobs are in no size: they
+ * are outside of the sums. */
+static int64_t count_each(struct cli *cli, const struct whole *whole, const char *state,
+                          uint64_t *counts, struct later_error *err)
+{
+    struct later_sizes each[LATER_WHOLE_MAX], sum;
+    int64_t all = 0;
+
+    if (strcmp(state, "done") != 0) {
+        if (queues_size_whole(cli, whole, each, &sum, err) < 0)
+            return -1;
+        for (size_t i = 0; i < whole->count; i++)
+            counts[i] = size_of(&each[i], state);
+        return (int64_t)size_of(&sum, state);
+    }
+    for (size_t i = 0; i < whole->count; i++) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply;
+
+        later_inspect_count(&cmd, &whole->parts[i], LATER_KEY_DONE);
+        reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+        if (!reply)
+            return -1;
+        counts[i] = (uint64_t)later_reply_int(reply);
+        all += (int64_t)counts[i];
+        later_reply_free(reply);
+    }
+    return all;
+}
+
+static int purge_whole(struct purging *purging, const struct whole *whole, const uint64_t *counts,
+                       struct later_error *err)
 {
     int ok = 0;
 
     for (size_t i = 0; ok == 0 && i < whole->count; i++)
-        ok = purge(purging, &whole->parts[i], size_of(&each[i], purging->state), err);
+        ok = purge(purging, &whole->parts[i], counts[i], err);
     progress_hide(&purging->progress);
     print_count(purging->cli, whole->name, "purged", purging->purged);
     if (ok == 0 && purging->pace.stopped) {
@@ -146,25 +176,28 @@ static int purge_whole(struct purging *purging, const struct whole *whole,
 
 static int ask_and_purge(struct purging *purging, struct later_error *err)
 {
-    struct later_sizes each[LATER_WHOLE_MAX], sum;
+    uint64_t counts[LATER_WHOLE_MAX];
     struct whole whole;
     char what[160];
+    int64_t sum;
     int status;
 
-    if (whole_find(purging->cli, purging->cli->args.words[0], &whole, err) < 0 ||
-        queues_size_whole(purging->cli, &whole, each, &sum, err) < 0)
+    if (whole_find(purging->cli, purging->cli->args.words[0], &whole, err) < 0)
+        return -1;
+    sum = count_each(purging->cli, &whole, purging->state, counts, err);
+    if (sum < 0)
         return -1;
     if (!pace_count(&purging->pace, 0)) {
         cli_say(purging->cli, "stopped; nothing was done");
         return LATER_E_LATER;
     }
-    purging->sum = size_of(&sum, purging->state);
+    purging->sum = (uint64_t)sum;
     snprintf(what, sizeof what, "Drop %" PRIu64 " %s jobs of queue %s for good", purging->sum,
              purging->state, whole.name);
     pace_pause(&purging->pace);
     status = purging->sum ? cli_ask(purging->cli, what) : LATER_OK;
     pace_go_on(&purging->pace);
-    return status == LATER_OK ? purge_whole(purging, &whole, each, err) : status;
+    return status == LATER_OK ? purge_whole(purging, &whole, counts, err) : status;
 }
 
 static const struct many_verb purge_verb = {
@@ -176,6 +209,12 @@ static const struct many_verb purge_verb = {
     .set_count = 3,
 };
 
+static bool may_be_purged(const char *state)
+{
+    return strcmp(state, "ready") == 0 || strcmp(state, "delayed") == 0 ||
+           strcmp(state, "dead") == 0 || strcmp(state, "done") == 0;
+}
+
 static int run_purge(struct cli *cli, struct later_error *err)
 {
     const char *state = args_text(&cli->args, "state");
@@ -183,10 +222,10 @@ static int run_purge(struct cli *cli, struct later_error *err)
     int status;
 
     if (!state)
-        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed or dead");
-    if (strcmp(state, "ready") != 0 && strcmp(state, "delayed") != 0 && strcmp(state, "dead") != 0)
-        return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of ready, delayed, dead",
-                          state);
+        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
+    if (!may_be_purged(state))
+        return later_fail(err, LATER_E_USAGE,
+                          "--state: %.40s is none of ready, delayed, dead, done", state);
     if (choose_is_picky(cli) || args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
         return many_run(cli, &purge_verb, err);
     if (cli->args.count != 1)

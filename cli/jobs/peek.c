@@ -57,11 +57,29 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
         jsonl_null(&json, "error");
     if (seen->progress_len)
         jsonl_foreign(&json, "progress", seen->progress, seen->progress_len);
+    if (seen->finished_len)
+        jsonl_foreign(&json, "finished", seen->finished, seen->finished_len);
     jsonl_bytes(&json, "document", seen->document, seen->document_len);
     jsonl_end(&json);
 }
 
-/* What a score says to a person: when it was pushed, is due, lapses, or died. */
+/* What a score says to a person: when it was pushed, is due, lapses, or died. Of one that is done
+ * it is how long that one is kept; when it ended stands beside. */
+static double when_of(const struct later_seen *seen)
+{
+    json_t *finished = NULL;
+    double when = seen->score;
+
+    if (strcmp(seen->state, "ready") == 0)
+        return when + 1e6 * seen->priority;
+    if (seen->finished_len)
+        finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
+    if (finished)
+        when = json_number_value(json_object_get(finished, "at"));
+    json_decref(finished);
+    return when;
+}
+
 static void add_score(const struct cli *cli, struct table *table, const struct later_seen *seen)
 {
     char text[48];
@@ -71,11 +89,7 @@ static void add_score(const struct cli *cli, struct table *table, const struct l
     else if (!cli->out_terminal)
         table_text(table, PLAIN, text_put_real(text, sizeof text, seen->score));
     else
-        table_text(
-            table, PLAIN,
-            text_put_time(text, sizeof text,
-                          seen->score +
-                              (strcmp(seen->state, "ready") == 0 ? 1e6 * seen->priority : 0)));
+        table_text(table, PLAIN, text_put_time(text, sizeof text, when_of(seen)));
 }
 
 /* The words of an error, without what stands around them. */
@@ -113,6 +127,22 @@ static void add_progress(struct table *table, const struct later_seen *seen)
         table_none(table);
     free(words);
     json_decref(progress);
+}
+
+/* `12.5 ms on web1`. */
+static void add_finished(struct table *table, const struct later_seen *seen)
+{
+    json_t *finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
+    double ms = json_number_value(json_object_get(finished, "ms"));
+    const char *host = json_string_value(json_object_get(finished, "host"));
+    char *words = NULL;
+
+    if (asprintf(&words, "%.15g ms%s%s", ms, host ? " on " : "", host ? host : "") >= 0)
+        table_text(table, PLAIN, words);
+    else
+        table_none(table);
+    free(words);
+    json_decref(finished);
 }
 
 static void add_priority(struct table *table, const struct later_seen *seen)
@@ -165,7 +195,7 @@ static void print_seen(struct cli *cli, struct table *table, const char *queue,
 
 static int is_state(const char *state)
 {
-    static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
+    static const char *const states[] = { "ready", "delayed", "reserved", "dead", "done" };
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         if (strcmp(state, states[i]) == 0)
@@ -207,7 +237,7 @@ static int run_peek(struct cli *cli, struct later_error *err)
     state = state ? state : "ready";
     if (!is_state(state))
         return later_fail(err, LATER_E_USAGE,
-                          "--state: %.40s is none of ready, delayed, reserved, dead", state);
+                          "--state: %.40s is none of ready, delayed, reserved, dead, done", state);
     if (cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0 ||
         cli_number(cli, "offset", 0, INT32_MAX, &offset, err) < 0)
         return -1;
@@ -215,7 +245,7 @@ static int run_peek(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option peek_options[] = {
-    { "state", 0, "STATE", "ready (as without it), delayed, reserved or dead" },
+    { "state", 0, "STATE", "ready (as without it), delayed, reserved, dead or done" },
     { "number", 'n', "N", "at most so many (10)" },
     { "offset", 0, "N", "pass over the first N (0)" },
     { 0 },
@@ -227,7 +257,8 @@ const struct command command_peek = {
     .brief = "Look at the first jobs of a queue",
     .more =
         "They stay where they are. In a pipe: id, state, type, score, attempts, priority, error,\n"
-        "document; separated by TAB. A job pushed by a plain ZADD has no id until it is adopted.\n",
+        "document; separated by TAB. A job pushed by a plain ZADD has no id until it is adopted.\n"
+        "Done are those that types.keep of laterd.conf(5) keeps.\n",
     .example = "later peek mail --state dead -n 3\n",
     .options = peek_options,
     .min = 1,
@@ -264,6 +295,10 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     if (seen->progress_len) {
         table_text(&card, DIM, "progress");
         add_progress(&card, seen);
+    }
+    if (seen->finished_len) {
+        table_text(&card, DIM, "took");
+        add_finished(&card, seen);
     }
     table_text(&card, DIM, "document");
     table_bytes(&card, PLAIN, seen->document, seen->document_len);

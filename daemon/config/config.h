@@ -61,6 +61,7 @@ struct config_type {
     bool exclusive;       /* jobs of one type exclude each other, on all hosts */
     uint32_t max_running; /* jobs of this entry at once, on all hosts; 0 = no limit */
     double result;        /* seconds that a result is kept; 0 = it is not */
+    double keep;          /* seconds that a job is kept that is done; 0 = it is not */
 };
 
 struct config_limit {
@@ -122,6 +123,9 @@ struct config {
         uint64_t max;
         double days;
     } dead;
+    struct {
+        uint32_t max; /* of a queue */
+    } keep;
     struct config_limit *limits;
     uint32_t limit_count;
     struct config_cron *crons;

@@ -103,6 +103,8 @@ const struct config_row config_table[] = {
       .help = "Dead jobs kept per queue, the oldest go first; 0 = all." },
     { REAL(TOP, "dead.days", dead.days, 0, 0, 36500, "days"),
       .help = "How long a dead job is kept; 0 = for ever." },
+    { UINT(TOP, "keep.max", keep.max, 1000, 1, 1000000, "jobs"),
+      .help = "Done jobs kept per queue where types.keep asks for it; the oldest go first." },
     { LIST(TOP, "limits", "list of groups", "none"),
       .help = "How many jobs of a type or a queue may begin in a time, on all hosts together." },
     { LIST(TOP, "cron", "list of groups", "none"),
@@ -171,6 +173,8 @@ const struct config_row config_table[] = {
       .help = "So many jobs of this entry run at once, on all hosts together." },
     { REAL(TYPE, "types.result", result, 0, 0, LATER_RESULT_MAX, "seconds"),
       .help = "What a handler gives back, or why it failed, is kept so long; 0: not at all." },
+    { REAL(TYPE, "types.keep", keep, 0, 0, 31536000, "seconds"),
+      .help = "A job that is done is kept so long, to be looked at; 0: not at all." },
 
     { NAME(LIMIT, "limits.type", type, 129, config_check_pattern), .text = "none",
       .help = "The type, or how it begins with * behind." },

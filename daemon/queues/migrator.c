@@ -61,20 +61,50 @@ static double earliest(double a, double b)
     return b >= 0 && b < a ? b : a;
 }
 
-static void trim(struct queue *queue)
+static void trim_dead(const struct queue *queue, const struct config *config)
 {
-    const struct config *config = queue->migrator->config;
     struct later_command cmd = { 0 };
-    double now = later_clock();
 
-    if ((!config->dead.max && config->dead.days <= 0) || now - queue->trimmed < TRIM_SECONDS)
-        return;
-    queue->trimmed = now;
     later_script_begin(&cmd, LATER_SCRIPT_TRIM, &queue->keys, NULL, 0);
     later_command_int(&cmd, (int64_t)config->dead.max);
     later_command_seconds(&cmd, config->dead.days * 86400);
     later_command_int(&cmd, LATER_BATCH_MAX);
     link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM, LINK_TIMEOUT, NULL, NULL);
+}
+
+static void trim_done(const struct queue *queue, const struct config *config)
+{
+    struct later_command cmd = { 0 };
+
+    later_script_begin(&cmd, LATER_SCRIPT_TRIM_DONE, &queue->keys, NULL, 0);
+    later_command_int(&cmd, config->keep.max);
+    later_command_int(&cmd, LATER_BATCH_MAX);
+    link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM_DONE, LINK_TIMEOUT, NULL, NULL);
+}
+
+/* Does any type ask for it? */
+static bool keeps_done(const struct config *config)
+{
+    for (uint32_t i = 0; i < config->type_count; i++) {
+        if (config->types[i].keep > 0)
+            return true;
+    }
+    return false;
+}
+
+static void trim(struct queue *queue)
+{
+    const struct config *config = queue->migrator->config;
+    bool dead = config->dead.max > 0 || config->dead.days > 0, done = keeps_done(config);
+    double now = later_clock();
+
+    if ((!dead && !done) || now - queue->trimmed < TRIM_SECONDS)
+        return;
+    queue->trimmed = now;
+    if (dead)
+        trim_dead(queue, config);
+    if (done)
+        trim_done(queue, config);
 }
 
 static void ask(struct queue *queue);

@@ -21,6 +21,7 @@ void job_policy(struct later_job *job, const struct config *config)
     later_policy_apply(&job->policy, &job->doc);
     job->deadline = job->began + job->policy.timeout;
     job->kept = job->doc.result > 0 ? job->doc.result : job->rules ? job->rules->result : 0;
+    job->keep = job->rules ? job->rules->keep : 0;
 }
 
 #define PRIORITY_STEP 1e6  /* seconds of score */

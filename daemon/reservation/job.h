@@ -45,6 +45,7 @@ struct later_job {
     void *data;
     uint32_t result;
     double kept; /* seconds that its result is kept; 0: nobody asked */
+    double keep; /* seconds that the job is kept when it is done; 0: it is not */
     char *value; /* what it gives back; owned, NULL: none */
     size_t value_len;
 

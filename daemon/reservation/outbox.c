@@ -131,13 +131,17 @@ static bool put(struct outbox *outbox, const struct later_keys *keys, enum later
     return true;
 }
 
-/* Of a job that was asked for its result the call is another one. */
+/* Of a job that leaves its result, or is kept, the call is another one. */
 static enum later_verb verb_of(const struct slot *slot)
 {
     enum later_verb verb = slot_verb(slot);
-    bool ends = verb == LATER_VERB_ACK || verb == LATER_VERB_BURY;
+    struct later_kept kept;
 
-    return ends && slot_kept(slot) > 0 ? LATER_VERB_FINISH : verb;
+    if (verb == LATER_VERB_ACK && slot_keeps(slot, &kept))
+        return LATER_VERB_FINISH;
+    return (verb == LATER_VERB_ACK || verb == LATER_VERB_BURY) && slot_kept(slot) > 0
+               ? LATER_VERB_FINISH
+               : verb;
 }
 
 /* Nobody renews the lease of a FREE slot's job: it will lapse. */
@@ -262,15 +266,18 @@ static void encode(const struct sending *sending, struct slot_copy *copies,
         free(errors[i]);
 }
 
-/* One that leaves a result. */
+/* One that leaves something. */
 static void encode_finish(const struct sending *sending, struct later_command *cmd)
 {
     const struct item *item = &sending->items[0];
     bool dead = slot_verb(item->slot) == LATER_VERB_BURY;
     struct later_settlement job = { .token = item->token, .how = "done" };
     char *value = dead ? NULL : malloc(LATER_VALUE_MAX), *error = NULL;
+    struct later_kept kept;
     struct slot_copy copy;
+    bool keeps = !dead && slot_keeps(item->slot, &kept);
 
+    kept.host = sending->outbox->host;
     slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
     job.id = copy.id;
     if (dead) {
@@ -279,13 +286,14 @@ static void encode_finish(const struct sending *sending, struct later_command *c
         job.error = error;
     }
     later_queue_finish(cmd, sending->keys, &job, slot_kept(item->slot), value,
-                       value ? value_read(item->slots, item->slot, value) : 0);
+                       value ? value_read(item->slots, item->slot, value) : 0,
+                       keeps ? &kept : NULL);
     free(value);
     free(error);
 }
 
-/* Is this one of a call that begins with `first`: of the same token? A job that leaves a result has
- * a call of its own. */
+/* Is this one of a call that begins with `first`: of the same token? A job that leaves something
+ * has a call of its own. */
 static bool goes_with(const struct group *group, const struct item *first, const struct item *item,
                       size_t count)
 {

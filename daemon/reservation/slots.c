@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "laterd5";
+#define KEEP_MAX 31536000.0 /* seconds; a year */
+
+static const char magic[8] = "laterd6";
 
 /* All pages that this process has mapped: a signal handler has no other way to them. */
 static struct slots *mapped;
@@ -358,6 +360,20 @@ double slot_kept(const struct slot *slot)
     if (!(kept > 0))
         return 0;
     return kept < 0.001 ? 0.001 : kept < LATER_RESULT_MAX ? kept : LATER_RESULT_MAX;
+}
+
+bool slot_keeps(const struct slot *slot, struct later_kept *kept)
+{
+    double life = *(const volatile double *)&slot->keep; /* read once: they may change */
+    double ran = *(const volatile double *)&slot->ran;
+    uint32_t most = *(const volatile uint32_t *)&slot->keep_max;
+
+    if (!(life >= 0.001 && life <= KEEP_MAX) || most == 0)
+        return false;
+    *kept = (struct later_kept){ .most = most <= 1000000 ? most : 1000000,
+                                 .life = life,
+                                 .ms = ran >= 0 && ran < KEEP_MAX ? ran * 1000 : 0 };
+    return true;
 }
 
 enum later_verb slot_verb(const struct slot *slot)

@@ -150,6 +150,8 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     }
     job_policy(job, worker->config);
     job->slot->kept = job->kept;
+    job->slot->keep = job->keep;
+    job->slot->keep_max = worker->config->keep.max;
     job_log_fields(job, -1, &fields);
     switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
                                  redis_now(worker))) {
@@ -209,6 +211,7 @@ static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
 
     if (type && !job->event)
         learn(&type->average, seconds);
+    job->slot->ran = seconds;
     outcome = job_settle(job, job->slot, result, timed_out, run_random());
     attempt_ended(job, type, outcome, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);

@@ -51,6 +51,11 @@ static void read_value(struct later_record *record, char tag, const char *value,
         record->progress_len = len;
         return;
     }
+    if (tag == 'k') {
+        record->finished = value;
+        record->finished_len = len;
+        return;
+    }
     if (!read_number(value, len, &number))
         return;
     if (tag == 'p' && number >= -100 && number <= 100)
@@ -67,7 +72,7 @@ void later_record_read(struct later_record *record, const char *text, size_t len
 {
     const char *end = text + len;
 
-    *record = (struct later_record){ .crashes = -1, .error = "", .progress = "" };
+    *record = (struct later_record){ .crashes = -1, .error = "", .progress = "", .finished = "" };
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
 

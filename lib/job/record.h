@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). Taken:
- * a c e i p, which are read here; b d n t u, which only scripts read.
+ * a c e g i k p, which are read here; b d n t u, which only scripts read.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -18,6 +18,8 @@ struct later_record {
     size_t error_len;
     const char *progress; /* "": how far it has come, a JSON object; borrowed, progress_len bytes */
     size_t progress_len;
+    const char *finished; /* "": of one that is done and kept, its end, a JSON object; borrowed */
+    size_t finished_len;
     double unknown_since; /* 0; UNIX time from which on nobody had its type, as its error says */
 };
 

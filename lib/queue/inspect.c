@@ -129,6 +129,8 @@ void later_inspect_found(const struct later_reply *score, const struct later_rep
     seen->error_len = record.error_len;
     seen->progress = record.progress;
     seen->progress_len = record.progress_len;
+    seen->finished = record.finished;
+    seen->finished_len = record.finished_len;
     seen->document = later_reply_text(document, &seen->document_len);
 }
 

@@ -74,17 +74,18 @@ struct later_seen {
     const char *state;    /* of show; "" = no such job. Of peek: NULL */
     const char *error;    /* a JSON object; "" = none */
     const char *progress; /* a JSON object; "" = none */
+    const char *finished; /* a JSON object; "" = it is not done */
     const char *document;
-    size_t error_len, progress_len, document_len;
+    size_t error_len, progress_len, finished_len, document_len;
     bool has_score;
     double score;
     uint32_t attempts;
     int32_t priority;
 };
 
-/* state: "ready", "delayed", "dead", or "reserved": what `token` holds, in the order that it had in
- * ready. offset: of the first job, from 0. limit: at most so many, 1 … LATER_BATCH_MAX; fewer may
- * come, since documents are bounded too. */
+/* state: "ready", "delayed", "dead", "done", or "reserved": what `token` holds, in the order that
+ * it had in ready. offset: of the first job, from 0. limit: at most so many, 1 … LATER_BATCH_MAX;
+ * fewer may come, since documents are bounded too. */
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
                         const char *token, uint64_t offset, size_t limit);
 size_t later_inspect_peeked_count(const struct later_reply *reply);
@@ -95,8 +96,8 @@ void later_inspect_shown(const struct later_reply *reply, size_t i, struct later
 
 /* --- purge, pause, resume, wake --- */
 
-/* Drops the first `limit` (1 … LATER_BATCH_MAX) jobs of "ready", "delayed" or "dead"; the reply is
- * how many there were. */
+/* Drops the first `limit` (1 … LATER_BATCH_MAX) jobs of "ready", "delayed", "dead" or "done"; the
+ * reply is how many there were. */
 void later_inspect_purge(struct later_command *cmd, const struct later_keys *keys,
                          const char *state, size_t limit);
 

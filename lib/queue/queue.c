@@ -351,22 +351,38 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
     }
 }
 
-void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
-                        const struct later_settlement *job, double kept, const char *value,
-                        size_t value_len)
+static void add_kept(struct later_command *cmd, const struct later_kept *kept)
 {
-    char held[LATER_KEY_MAX], result[LATER_KEY_MAX];
+    char *host = later_document_quote(kept->host, strlen(kept->host)), *note = NULL;
+
+    if (asprintf(&note, "\"ms\":%.3f,\"host\":%s}", kept->ms, host ? host : "\"\"") < 0)
+        note = NULL;
+    later_command_int(cmd, kept->most);
+    later_command_seconds(cmd, kept->life);
+    later_command_text(cmd, note ? note : "\"ms\":null}");
+    free(note);
+    free(host);
+}
+
+void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_settlement *job, double result, const char *value,
+                        size_t value_len, const struct later_kept *kept)
+{
+    char held[LATER_KEY_MAX], left[LATER_KEY_MAX];
 
     later_key_held(held, keys, job->token);
-    later_key_result(result, keys, job->id);
-    later_script_begin(cmd, LATER_SCRIPT_FINISH, keys, (const char *const[]){ held, result }, 0);
+    later_key_result(left, keys, job->id);
+    later_script_begin(cmd, LATER_SCRIPT_FINISH, keys, (const char *const[]){ held, left },
+                       kept ? 1 : 0);
     later_command_text(cmd, job->id);
     later_command_text(cmd, job->how);
     if (strcmp(job->how, "done") != 0)
         later_command_text(cmd, job->error ? job->error : "");
     else
         later_command_bytes(cmd, value_len ? value : "null", value_len ? value_len : 4);
-    later_command_seconds(cmd, kept);
+    later_command_seconds(cmd, result);
+    if (kept)
+        add_kept(cmd, kept);
 }
 
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,

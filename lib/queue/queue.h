@@ -126,7 +126,7 @@ enum later_verb {
     LATER_VERB_RETURN,
     LATER_VERB_BURY,
     LATER_VERB_TOUCH,
-    LATER_VERB_FINISH /* ack or bury, of a job that leaves a result: later_queue_finish() */
+    LATER_VERB_FINISH /* ack or bury, of a job that leaves something: later_queue_finish() */
 };
 
 /* What becomes of one reserved job. Unused members are NULL or 0; all borrowed. */
@@ -145,11 +145,20 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
                         enum later_verb verb, double lease, const struct later_settlement *jobs,
                         size_t count);
 
-/* Ends one job for good and keeps its result for so many seconds. how: done, else as of bury.
- * value: of one that is done, JSON; value_len 0 = null. The reply as of the others. */
+/* A job that is done and stays to be looked at. */
+struct later_kept {
+    uint32_t most; /* of a queue */
+    double life;   /* seconds */
+    double ms;     /* its last attempt took */
+    const char *host;
+};
+
+/* Ends one job for good and keeps its result for so many seconds, 0 = not, and the job itself, NULL
+ * = not: one of both. how: done, else as of bury. value: of one that is done, JSON; value_len 0 =
+ * null. The reply as of the others. */
 void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
-                        const struct later_settlement *job, double kept, const char *value,
-                        size_t value_len);
+                        const struct later_settlement *job, double result, const char *value,
+                        size_t value_len, const struct later_kept *kept);
 
 /* How far jobs of one token have come: of the settlements, id, token, and in `error`
  * `"done":…,"total":…,"text":…}`. The reply as of the others. */

@@ -150,6 +150,124 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* ---- kept jobs */
+
+#define NOTE "\"ms\":1.500,\"host\":\"h\"}"
+
+/* Pushed, reserved, done and kept. */
+static void keep(const char *id, const char *most, const char *life)
+{
+    push(id);
+    reserve('t', 1);
+    ck_assert_str_eq(flat(run("finish", mine(id), "done", "null", "0", most, life, NOTE, NULL)),
+                     "");
+}
+
+START_TEST(done_and_kept)
+{
+    double before = now();
+    const char *kept, *line;
+
+    hold("a");
+    ck_assert_str_eq(flat(run("finish", mine("a"), "done", "null", "0", "10", "60.5", NOTE, NULL)),
+                     "");
+    ck_assert_int_eq(ask("EXISTS " RESULT)->integer, 0);
+    ck_assert_int_eq(size_of("jobs") + size_of("records") + size_of("reserved"), 0);
+    ck_assert_int_eq(stat_of("done"), 1);
+    check_sums();
+    ck_assert_double_ge(score("done", "a"), before + 60.5);
+    kept = field("kept", "a");
+    ck_assert_str_eq(value_in(kept, "a"), "1");
+    line = value_in(kept, "k");
+    ck_assert_msg(strncmp(line, "{\"at\":", 6) == 0 && strstr(line, ",\"attempt\":2," NOTE), "%s",
+                  line);
+    ck_assert_str_eq(strstr(kept, "\n\n"), "\n\n{\"type\":\"t\"}");
+    run("finish", mine("a"), "done", "null", "0", "10", "1", NOTE, NULL); /* it is LOST */
+    ck_assert_double_ge(score("done", "a"), before + 60.5);
+}
+END_TEST
+
+START_TEST(kept_with_a_result)
+{
+    hold("a");
+    run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, NULL);
+    check_left("done", 2, 0, "7");
+    ck_assert_int_eq(size_of("done") + size_of("kept"), 2);
+}
+END_TEST
+
+START_TEST(kept_are_shown)
+{
+    const char *record;
+
+    keep("a", "10", "60");
+    keep("b", "10", "30");
+    record = text("k=%s\n", value_in(field("kept", "a"), "k"));
+    ck_assert_str_eq(flat(run("show", "a", NULL)),
+                     text("done %s %s {\"type\":\"t\"}", score_text("done", "a"), record));
+    ck_assert_str_eq(flat(run("peek", "done", "1", "10", NULL)),
+                     text("a %s %s {\"type\":\"t\"}", score_text("done", "a"), record));
+    ck_assert_str_eq(run("peek", "done", "0", "10", NULL)->element[0]->str, "b");
+    push("a"); /* again: that one is shown now */
+    ck_assert_str_eq(run("show", "a", NULL)->element[0]->str, "ready");
+}
+END_TEST
+
+START_TEST(kept_up_to_a_number)
+{
+    for (char id = 'a'; id <= 'e'; id++)
+        keep(text("%c", id), "3", "60");
+    ck_assert_str_eq(members("done"), "c d e");
+    ck_assert_int_eq(size_of("kept"), 3);
+    keep("f", "1", "60");
+    ck_assert_str_eq(members("done"), "f");
+    keep("f", "1", "60"); /* in its own place */
+    ck_assert_int_eq(size_of("done") + size_of("kept"), 2);
+}
+END_TEST
+
+START_TEST(kept_ones_go)
+{
+    for (char id = 'a'; id <= 'f'; id++)
+        keep(text("%c", id), "10", "60");
+    ck_assert_str_eq(flat(run("trim_done", "6", "500", NULL)), "0");
+    ck_assert_str_eq(flat(run("trim_done", "5", "500", NULL)), "1");
+    ask("ZADD %s 1 b 2 c", key("done"));
+    ck_assert_str_eq(flat(run("trim_done", "10", "1", NULL)), "1");
+    ck_assert_str_eq(flat(run("trim_done", "10", "500", NULL)), "1");
+    ck_assert_str_eq(flat(run("purge", "done", "2", NULL)), "2");
+    ck_assert_str_eq(members("done"), "f");
+    ck_assert_int_eq(stat_of("purged"), 0);
+    check_sums();
+    ck_assert_str_eq(flat(run("forget", NULL)), "0");
+    ck_assert_int_eq(size_of("done") + size_of("kept"), 0);
+}
+END_TEST
+
+START_TEST(keeping_refused)
+{
+    static const char *const wrong[][5] = {
+        { "done", "0", "0", "60", NOTE },    { "done", "0", "1.5", "60", NOTE },
+        { "done", "0", "10", "0", NOTE },    { "done", "0", "10", "nan", NOTE },
+        { "done", "-1", "10", "60", NOTE },  { "ran", "60", "10", "60", NOTE },
+        { "done", "1e3", "10", "60", NOTE },
+    };
+    uint64_t before;
+
+    hold("a");
+    before = digest();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        run_error("finish", mine("a"), wrong[i][0], "1", wrong[i][1], wrong[i][2], wrong[i][3],
+                  wrong[i][4], NULL);
+    run_error("trim_done", "-1", "1", NULL);
+    run_error("trim_done", "1", "501", NULL);
+    ask("SET %s 1", key("kept"));
+    before = digest();
+    run_error("finish", mine("a"), "done", "1", "0", "10", "60", NOTE, NULL);
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
 /* ---- progress */
 
 START_TEST(progress_is_kept)
@@ -196,6 +314,12 @@ int main(void)
         a_later_one_replaces_it,
         who_waits_leaves_it_there,
         refusals,
+        done_and_kept,
+        kept_with_a_result,
+        kept_are_shown,
+        kept_up_to_a_number,
+        kept_ones_go,
+        keeping_refused,
         progress_is_kept,
         progress_of_what_is_lost,
         NULL,

@@ -75,6 +75,7 @@ static const char full[] =
     "          { name = \"v.x\"; base = 0; max = 0; jitter = 1; max_attempts = 1;\n"
     "            timeout_max = 9; attempts_max = 7; wait_min = 1; } );\n"
     "dead = { max = 1000000000000; days = 0.1; };\n"
+    "keep = { max = 7; };\n"
     "limits = ( { type = \"v*\"; max = 1; per = 0.001; window = \"fixed\"; },\n"
     "           { queue = \"b\"; member = \"to\"; max = 1000000; per = 86400; } );\n"
     "document = { max = 2048; };\n"

@@ -26,6 +26,8 @@ static const struct {
     { LATER_KEY_TOTALS, "totals", "later:{mail}:totals" },
     { LATER_KEY_CRON, "cron", "later:{mail}:cron" },
     { LATER_KEY_CRONTAB, "crontab", "later:{mail}:crontab" },
+    { LATER_KEY_DONE, "done", "later:{mail}:done" },
+    { LATER_KEY_KEPT, "kept", "later:{mail}:kept" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },
     { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };

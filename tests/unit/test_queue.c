@@ -475,7 +475,8 @@ END_TEST
 START_TEST(test_ids)
 {
     later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
-    CALL(SHOW, "show", "5", ":ready", ":delayed", ":dead", ":jobs", ":records", "a", "b");
+    CALL(SHOW, "show", "7", ":ready", ":delayed", ":dead", ":jobs", ":records", ":done", ":kept",
+         "a", "b");
     later_inspect_locate(&cmd, &keys, "a", TOKEN);
     CALL(LOCATE, "locate", "5", ":ready", ":delayed", ":dead", ":reserved:" TOKEN, ":jobs", "a");
     later_queue_cancel(&cmd, &keys, TOKEN, (const char *const[]){ "a", "b" }, 2);

@@ -54,6 +54,14 @@ START_TEST(test_progress)
 }
 END_TEST
 
+START_TEST(test_finished)
+{
+    read_text("a=1\nk={\"at\":3}\n");
+    ck_assert_uint_eq(record.attempts, 1);
+    ck_assert_uint_eq(record.finished_len, strlen("{\"at\":3}"));
+}
+END_TEST
+
 /* Of a later version, or without its last line end. */
 START_TEST(test_unknown_tags)
 {
@@ -84,6 +92,7 @@ static TCase *records(void)
 
     tcase_add_test(tc, test_all_of_it);
     tcase_add_test(tc, test_progress);
+    tcase_add_test(tc, test_finished);
     tcase_add_test(tc, test_unknown_tags);
     tcase_add_test(tc, test_junk);
     return tc;

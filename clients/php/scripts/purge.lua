@@ -1,13 +1,13 @@
 -- purge: drop the first jobs of a state
--- KEYS   ready delayed dead jobs records stats
+-- KEYS   ready delayed dead jobs records stats done kept
 -- ARGV   state limit
 -- reply  how many were dropped; fewer than the limit: the state is empty
 
 -- From its head, by scripts/expand.awk:
-if #KEYS ~= 6 or #ARGV ~= 2 then
-    return redis.error_reply('ERR usage: purge: KEYS ready delayed dead jobs records stats ARGV state limit')
+if #KEYS ~= 8 or #ARGV ~= 2 then
+    return redis.error_reply('ERR usage: purge: KEYS ready delayed dead jobs records stats done kept ARGV state limit')
 end
-local ready, delayed, dead, jobs, records, stats = unpack(KEYS)
+local ready, delayed, dead, jobs, records, stats, done, kept = unpack(KEYS)
 local state, limit = unpack(ARGV, 1, 2)
 
 -- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
@@ -132,9 +132,36 @@ local function drop(set, most, counter)
     return #ids
 end
 
+-- Jobs that are done and kept beside the queue, outside of its sums: `done` has their ids by the
+-- time until which they are kept; `kept` under each its record, an empty line, its document.
+
+local function done_of(id)
+    local text = redis.call('HGET', kept, id)
+    local ends = text and string.find(text, '\n\n', 1, true)
+    if not ends then
+        return '', text or ''
+    end
+    return string.sub(text, 1, ends), string.sub(text, ends + 2)
+end
+
+-- Drops the first `most` of them (1 at least), those first whose time is over first; returns how
+-- many there were.
+local function drop_done(most)
+    local ids = redis.call('ZRANGE', done, 0, most - 1)
+    if #ids > 0 then
+        redis.call('ZREM', done, unpack(ids))
+        redis.call('HDEL', kept, unpack(ids))
+    end
+    return #ids
+end
+
 local sets = { ready = ready, delayed = delayed, dead = dead }
 local most = whole(limit, 1, 500)
-if not sets[state] or not most then
-    return redis.error_reply('ERR purge: ready, delayed or dead; a limit of 1 to 500')
+if not (sets[state] or state == 'done') or not most then
+    return redis.error_reply('ERR purge: ready, delayed, dead or done; a limit of 1 to 500')
+end
+if state == 'done' then
+    guard(most, { done }, { kept })
+    return drop_done(most)
 end
 return drop(sets[state], most, 'purged')

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Done jobs that are kept where their type asks for it: shown, bounded by number and age, outside of the
+# sums; of a queue that is spread in its shards; also of a worker that dies before it could settle.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 2; lease = 5.0;' 'keep = { max = 3; };' \
+    'queues = ( { name = "default"; }, { name = "wide"; shards = 2; } );' \
+    'types = ( { name = "event"; keep = 600; }, { name = "do"; keep = 600; result = 60; } );'
+start_laterd
+
+# has_kept N [QUEUE]: so many are kept.
+has_kept() { [ "$(redis ZCARD "$(key "done" "${2:-default}")")" -eq "$1" ]; }
+# done_ids [QUEUE]
+done_ids() { later peek "${1:-default}" --state "done" -n 100 | cut -f1 | tr '\n' ' '; }
+
+# ---- one: what is seen of it
+
+run later push "do" '{"do":"value","value":7}' --id first --wait
+is "$status:$out" 0:7 "it has its result as well"
+run later show first --json
+like "$out" '"id":"first","state":"done","type":"do",.*"finished":\{"at":[0-9.]+,"attempt":1,"ms":[0-9.]+,"host":"[^"]+"\},"document":"\{' \
+    "show: its end, its document"
+like "$(later peek default --state "done")" "^first	done	do	" "peek --state done"
+like "$(on_terminal "$later_bin show first")" 'took.* [0-9.]+ ms on ' "and to people"
+is "$(redis HLEN "$(key jobs)"):$(redis HLEN "$(key records)")" 0:0 "nothing is left in the queue"
+push_do other '"do":"retry","max_attempts":1' '"max_attempts":1'
+wait_until 10 is_dead other
+runs "one that is dead is not done" has_kept 1
+
+# ---- pushed again
+
+later push event --id first >/dev/null
+again() { later show first --json | grep -q '"state":"done","type":"event"'; }
+within 10 "an id that is kept may be pushed again, and is replaced at its end" again
+is "$(done_ids)" "first " "it is there once"
+
+# ---- at most so many, at most so long
+
+for id in a b c d; do
+    later push event --id "$id" >/dev/null
+    wait_until 10 unknown "$id"
+done
+is "$(done_ids)" "b c d " "at most keep.max, the newest"
+redis ZADD "$(key "done")" 1 c >/dev/null
+within 20 "whose time is over goes" has_kept 2
+is "$(done_ids)" "b d " "and nothing else"
+
+# ---- a worker that is killed between the end of its handler and the settlement
+
+push_do killed '"do":"value","value":1,"for":0.3'
+wait_until 10 begun killed
+pause_redis
+wait_until 10 ended killed
+kill -KILL "$(pid_of killed)"
+resume_redis
+kept_killed() { later show killed --json | grep -q '"state":"done"'; }
+within 20 "is kept" kept_killed
+
+# ---- shards; purge, forget
+
+for id in w1 w2 w3 w4; do
+    later push event --id "$id" -q wide >/dev/null
+done
+wide_done() { [ "$(done_ids wide | wc -w)" -eq 4 ]; }
+within 10 "of a queue that is spread all of them are seen" wide_done
+like "$(later show w3 --json)" '"queue":"wide","id":"w3","state":"done"' "and each is found"
+is "$(later purge wide --state "done" --yes)" 4 "purge --state done"
+is "$(done_ids wide)" "" "drops them"
+is "$(counted purged)" 0 "and counts nothing"
+wait_until 20 settled
+end_well
+later purge default --state dead --yes >/dev/null
+run later forget default
+is "$status:$err" "0:" "forget takes the queue"
+is "$(redis EXISTS "$(key "done")" "$(key kept)")" 0 "forget: they go with their queue"
+finish
