@@ -1,15 +1,34 @@
 /* cron_act.c: `later cron run`, `pause`, `resume`, `delete`. */
 #include "cron/cron.h"
 #include "job/document.h"
+#include "output/jsonl.h"
 
 #include <later/client.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What was done, for programs; people see it by the exit status. */
+static void tell(const struct cron_found *found, const char *name, const char *id,
+                 const char *result)
+{
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", found->keys.queue);
+    jsonl_text(&json, "name", name);
+    if (id)
+        jsonl_text(&json, "id", id);
+    jsonl_text(&json, "result", result);
+    jsonl_end(&json);
+}
+
 static int move(struct cli *cli, const struct cron_found *found, const char *name,
                 enum later_move what, const char *with, struct later_error *err)
 {
+    static const char *const done[] = { [LATER_CRON_PAUSE] = "paused",
+                                        [LATER_CRON_RESUME] = "resumed",
+                                        [LATER_CRON_DROP] = "deleted" };
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     bool there;
@@ -20,7 +39,11 @@ static int move(struct cli *cli, const struct cron_found *found, const char *nam
         return -1;
     there = later_reply_int(later_reply_at(reply, 0)) > 0;
     later_reply_free(reply);
-    return there ? LATER_OK : later_fail(err, LATER_E_NONE, "there is no schedule %s", name);
+    if (!there)
+        return later_fail(err, LATER_E_NONE, "there is no schedule %s", name);
+    if (cli->json)
+        tell(found, name, NULL, done[what]);
+    return LATER_OK;
 }
 
 int cron_pause(struct cli *cli, char **words, int count, struct later_error *err)
@@ -95,7 +118,10 @@ static int push(struct cli *cli, const struct cron_found *found, const char *nam
     later_reply_free(reply);
     if (result == LATER_PUSH_FULL)
         return later_queue_full(found->keys.queue, err);
-    puts(id);
+    if (cli->json)
+        tell(found, name, id, "pushed");
+    else
+        puts(id);
     return LATER_OK;
 }
 

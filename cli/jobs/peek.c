@@ -16,8 +16,7 @@
 
 /* --- one job, printed --- */
 
-/* The type of a document, or "" where it has none that can be read. */
-static void type_of(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1])
+void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1])
 {
     struct later_document doc;
     struct later_error ignored;
@@ -33,7 +32,7 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
     char type[LATER_TYPE_MAX + 1];
     struct jsonl json;
 
-    type_of(seen, type);
+    peek_type(seen, type);
     jsonl_begin(&json, stdout);
     jsonl_text(&json, "queue", queue);
     if (*seen->id)
@@ -110,8 +109,7 @@ static void add_error(struct table *table, const struct later_seen *seen)
     json_decref(error);
 }
 
-/* `3 of 9, page 3`. */
-static void add_progress(struct table *table, const struct later_seen *seen)
+void peek_add_progress(struct table *table, const struct later_seen *seen)
 {
     json_t *progress = json_loadb(seen->progress, seen->progress_len, 0, NULL);
     double done = json_number_value(json_object_get(progress, "done"));
@@ -157,7 +155,7 @@ void peek_add_row(const struct cli *cli, struct table *table, const struct later
 {
     char type[LATER_TYPE_MAX + 1];
 
-    type_of(seen, type);
+    peek_type(seen, type);
     if (*seen->id)
         table_text(table, PLAIN, seen->id);
     else
@@ -275,7 +273,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     char type[LATER_TYPE_MAX + 1];
     struct table card;
 
-    type_of(seen, type);
+    peek_type(seen, type);
     cli_table(cli, &card, headings);
     card.whole = true;
     table_text(&card, DIM, "queue");
@@ -294,7 +292,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     add_error(&card, seen);
     if (seen->progress_len) {
         table_text(&card, DIM, "progress");
-        add_progress(&card, seen);
+        peek_add_progress(&card, seen);
     }
     if (seen->finished_len) {
         table_text(&card, DIM, "took");

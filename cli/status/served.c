@@ -14,6 +14,7 @@ struct served {
     struct later_reply *said;
     double now;
     json_t *hosts; /* the queues of each daemon that is alive: arrays of names */
+    json_t *runs;  /* queue → how many jobs of it, of all of them */
 };
 
 static void add_host(struct served *served, const char *value, size_t len)
@@ -21,9 +22,12 @@ static void add_host(struct served *served, const char *value, size_t len)
     json_t *host = json_loadb(value, len, 0, NULL);
     double seen = json_number_value(json_object_get(host, "seen"));
     json_t *queues = json_object_get(host, "queues");
+    bool alive = served->now - seen <= SERVED_GONE_AFTER;
 
-    if (json_is_array(queues) && served->now - seen <= SERVED_GONE_AFTER)
+    if (json_is_array(queues) && alive)
         json_array_append(served->hosts, queues);
+    if (alive)
+        json_object_update(served->runs, json_object_get(host, "runs"));
     json_decref(host);
 }
 
@@ -49,9 +53,9 @@ struct served *served_read(struct cli *cli, struct later_error *err)
     struct served *served = calloc(1, sizeof *served);
 
     if (served)
-        served->hosts = json_array();
-    if (!served || !served->hosts) {
-        free(served);
+        *served = (struct served){ .hosts = json_array(), .runs = json_object() };
+    if (!served || !served->hosts || !served->runs) {
+        served_free(served);
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
@@ -73,6 +77,7 @@ void served_free(struct served *served)
     if (!served)
         return;
     json_decref(served->hosts);
+    json_decref(served->runs);
     later_reply_free(served->said);
     free(served);
 }
@@ -115,6 +120,23 @@ int served_by(const struct served *served, const char *queue)
     json_array_foreach(served->hosts, i, queues) count +=
         has_queue(queues, queue) || has_queue(queues, whole);
     return count;
+}
+
+bool served_runs(const struct served *served, const char *queue)
+{
+    later_queue_name whole;
+    const char *name;
+    json_t *count;
+
+    json_object_foreach(served->runs, name, count)
+    {
+        if (!later_key_shard_valid(name))
+            continue;
+        later_shard_whole(whole, name);
+        if (strcmp(whole, queue) == 0 && json_number_value(count) > 0)
+            return true;
+    }
+    return false;
 }
 
 const char *served_nearest(const struct served *served, const char *queue)

@@ -23,6 +23,10 @@ double served_at(const struct served *served);
  * that nobody knows. A `later work` does not announce itself. */
 int served_by(const struct served *served, const char *queue);
 
+/* Did a daemon that is alive say, some seconds ago, that it runs jobs of this queue, or of a shard
+ * of it? */
+bool served_runs(const struct served *served, const char *queue);
+
 /* The name of a queue that some daemon serves and that may have been meant; NULL = none is near.
  * Borrowed. */
 const char *served_nearest(const struct served *served, const char *queue);

@@ -1,6 +1,7 @@
 /* status.c: `later status`. */
 #include "commands.h"
 #include "status/hosts.h"
+#include "status/running.h"
 #include "jobs/queues.h"
 #include "status/status_local.h"
 
@@ -18,6 +19,8 @@ static int print(struct cli *cli, const struct served *served, struct later_erro
         putchar('\n');
     if (ok == 0)
         ok = queues_print(cli, &list, served, err);
+    if (ok == 0 && (!cli->json || args_flag(&cli->args, "progress")))
+        ok = running_print(cli, &list, served, err);
     queue_list_free(&list);
     return ok;
 }
@@ -36,16 +39,18 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
+    { "progress", 0, NULL, "with --json: jobs that say how far they have come, too" },
     { "local", 0, NULL, "only the laterd on this host, without asking Redis: is it well?" },
     { 0 },
 };
 
 const struct command command_status = {
     .name = "status",
-    .usage = "[--local] [Q...]",
+    .usage = "[--local] [--progress] [Q...]",
     .brief = "Show daemons and queues, or these queues",
     .more = "With --local the status is 0 if the daemon here runs and reaches Redis, else 69.\n"
-            "With --json a line is a daemon (with \"host\") or a queue (with \"queue\").\n",
+            "With --json a line is a daemon (with \"host\"), a queue (with \"queue\") or, with\n"
+            "--progress, a job (with \"job\").\n",
     .example = "later status\nlater status --local\n",
     .options = options,
     .max = -1,

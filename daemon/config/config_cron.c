@@ -103,7 +103,11 @@ static int check(struct config_reader *in, const config_setting_t *element,
     if (!cron->type[0])
         return fault(in, element, "cron.type", "missing; each entry needs one");
     if (cron->priority != (double)(int32_t)cron->priority)
-        return fault(in, element, "cron.priority", "not a whole number");
+        return fault(in, element, "cron.priority", "not a whole number; -100 to 100");
+    if (cron->spread != (double)(int32_t)cron->spread)
+        return fault(in, element, "cron.spread", "not a whole number of seconds; ticks are whole");
+    if (cron->late != (double)(int32_t)cron->late)
+        return fault(in, element, "cron.late", "not a whole number of seconds; ticks are whole");
     return 0;
 }
 

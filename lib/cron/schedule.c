@@ -42,8 +42,9 @@ static int set_texts(struct later_schedule *schedule, const char *at, const char
         later_expression_read(&schedule->expr, at, err) < 0)
         return -1;
     if (zone[0] && schedule->expr.zone[0] && strcmp(zone, schedule->expr.zone) != 0)
-        return later_fail(err, LATER_E_DATA, "the zone is said twice: %s, and %s in the expression",
-                          zone, schedule->expr.zone);
+        return later_fail(err, LATER_E_DATA,
+                          "the zone is said twice: %s, and %s in the expression; say it once", zone,
+                          schedule->expr.zone);
     return 0;
 }
 

@@ -103,6 +103,11 @@ later cron pause byhand
 is "$(later cron -q default | awk -F '\t' '$2 == "byhand" { print $8 }')" paused "paused"
 later cron resume byhand
 is "$(later cron --json | grep '"byhand"' | grep -o '"state":"[a-z]*"')" '"state":"active"' "resumed"
+is "$(later cron pause byhand --json)$(later cron resume byhand --json)" \
+    '{"queue":"default","name":"byhand","result":"paused"}{"queue":"default","name":"byhand","result":"resumed"}' \
+    "with --json each says so"
+like "$(later cron run byhand --json)" \
+    '^\{"queue":"default","name":"byhand","id":"cron:byhand:run:[0-9a-f-]{36}","result":"pushed"\}$' "run, too"
 id=$(later cron run byhand)
 within 20 "run: now" begun "$id"
 later cron delete byhand

@@ -97,14 +97,19 @@ like "$err" 'crashes is dead: crash: ' "with the keeper's words"
 
 # ---- progress
 
-push_do far-1 '"do":"progress","for":2.5,"text":"page","in":60'
+push_do far-1 '"do":"progress","for":6.5,"text":"page","in":60'
 shows() { later show "$1" --json | grep -q "$2"; }
-within 10 "progress is shown" shows far-1 '"progress":{"at":[0-9.]*,"done":[0-9.]*,"total":25,"text":'
+within 10 "progress is shown" shows far-1 '"progress":{"at":[0-9.]*,"done":[0-9.]*,"total":65,"text":'
 before=$(called hset)
-wait_until 10 is_delayed far-1
+tells() { later status default | grep "^default	far-1	do	[0-9.]* of 65, page"; }
+within 10 "later status tells how far those have come that run" tells
+like "$(later status --json --progress)" '"job":"far-1","in":"default","type":"do","progress":\{.*"total":65' \
+    "and --json --progress"
+is "$(later status --json | grep -c '"job"')" 0 "--json alone asks no more than before"
+wait_until 20 is_delayed far-1
 like "$(later show far-1 --json)" '"state":"delayed".*"progress":' "and kept over a retry"
-at_most "$(($(called hset) - before))" 8 "a write a second at most"
-like "$(on_terminal "$later_bin show far-1")" 'progress.* [0-9.]+ of 25, ' "and shown to people"
+at_most "$(($(called hset) - before))" 14 "a write a second at most"
+like "$(on_terminal "$later_bin show far-1")" 'progress.* [0-9.]+ of 65, ' "and shown to people"
 later cancel far-1 >/dev/null
 
 # ---- Redis goes away and comes back
