@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue/inspect.h"
+#include "status/served.h"
 #include "whole.h"
 
 #define PAUSE_MAX 31536000.0 /* a year, in seconds */
@@ -89,6 +90,8 @@ static int set_pause(struct cli *cli, const char *queue, const struct wish *wish
     } else if (!changed) {
         cli_say(cli, "queue %s was %spaused already", queue, wish->pause ? "" : "not ");
     }
+    if (changed)
+        served_warn(cli, wish->pause ? "paused" : "resumed", queue);
     return LATER_OK;
 }
 

@@ -233,21 +233,6 @@ static int build(struct cli *cli, struct making *making, struct later_error *err
     return making->document ? 0 : -1;
 }
 
-/* Best effort: the job is pushed. */
-static void warn_unserved(struct cli *cli)
-{
-    struct later_error ignored;
-    struct served *served = served_read(cli, &ignored);
-
-    if (served_by(served, cli_queue(cli)) == 0) {
-        const char *nearest = served_nearest(served, cli_queue(cli));
-
-        cli_say(cli, "pushed to queue %s, which no laterd serves%s%s%s", cli_queue(cli),
-                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
-    }
-    served_free(served);
-}
-
 static unsigned flags_of(const struct cli *cli)
 {
     if (args_flag(&cli->args, "again") || args_text(&cli->args, "debounce"))
@@ -300,8 +285,7 @@ static int push(struct cli *cli, const struct making *making, struct later_error
         cli_say(cli, "runs now; this one is pushed when it ends");
     if (routed.how == LATER_PUSH_EXISTS)
         cli_say(cli, "exists (%s)", routed.state);
-    if (cli->err_terminal) /* a person, who may have mistyped it; a program knows its queues */
-        warn_unserved(cli);
+    served_warn(cli, "pushed to", cli_queue(cli));
     if (making->wait >= 0)
         return wait_for(cli, making, routed.how == LATER_PUSH_EXISTS, err);
     (void)later_call_drain(cli->client, 0, &ignored); /* of the announcement; the job is pushed */

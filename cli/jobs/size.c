@@ -90,7 +90,10 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
         int hosts = served_by(served, sized[i].name);
 
         if (cli->args.count > 0 && !is_known(&sized[i], hosts)) {
-            cli_say(cli, "no queue %s", sized[i].name);
+            const char *nearest = served ? served_nearest(served, sized[i].name) : NULL;
+
+            cli_say(cli, "no queue %s%s%s%s", sized[i].name, nearest ? "; did you mean " : "",
+                    nearest ? nearest : "", nearest ? "?" : "");
             status = LATER_E_NONE;
         } else if (cli->json) {
             print_json(&sized[i], hosts);

@@ -155,3 +155,17 @@ const char *served_nearest(const struct served *served, const char *queue)
     }
     return args_nearest(queue, names, count);
 }
+
+void served_warn(struct cli *cli, const char *done, const char *queue)
+{
+    struct later_error ignored;
+    struct served *served = cli->err_terminal ? served_read(cli, &ignored) : NULL;
+
+    if (served_by(served, queue) == 0) {
+        const char *nearest = served_nearest(served, queue);
+
+        cli_say(cli, "%s queue %s, which no laterd serves%s%s%s", done, queue,
+                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    }
+    served_free(served);
+}

@@ -31,4 +31,9 @@ bool served_runs(const struct served *served, const char *queue);
  * Borrowed. */
 const char *served_nearest(const struct served *served, const char *queue);
 
+/* Tells a person, who may have mistyped it, that something was done (`pushed to`) to a queue that
+ * no daemon serves, and which one may have been meant; a program knows its queues. What fails here
+ * is not told: it is done. */
+void served_warn(struct cli *cli, const char *done, const char *queue);
+
 #endif

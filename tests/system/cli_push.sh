@@ -157,6 +157,12 @@ run later push t -q defualt
 is "$status $err" "0 " "a program is not"
 redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"mail\",\"default\"]}" >/dev/null
 like "$(on_terminal "$later_bin push t -q defualt")" 'laterd serves; did you mean default\?' "the nearest is named"
+like "$(on_terminal "$later_bin pause defualt")" 'paused queue defualt, .*; did you mean default\?' "pause: too"
+later resume defualt 2>/dev/null
+like "$(on_terminal "$later_bin size defualt")" 'nobody' "and a queue that nobody serves is marked in its row"
+like "$(on_terminal "$later_bin status")" 'defualt.*nobody' "as in status"
+run later size mial
+is "$status:$err" "66:later size: no queue mial; did you mean mail?" "one that there never was is told to all"
 redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"defualt\"]}" >/dev/null
 is "$(on_terminal "$later_bin push t -q defualt" | grep -c serves)" 0 "nor is a person where somebody does"
 
