@@ -159,13 +159,14 @@ end
 if not most or not budget or not last then
     return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
 end
-if held ~= reserved .. ':' .. token or redis.call('ZCARD', held) > 0 then
+local there = redis.call('EXISTS', held, paused)
+if held ~= reserved .. ':' .. token or there > 0 and redis.call('EXISTS', held) == 1 then
     return redis.error_reply('ERR reserve: held is the set of a token that was not used before')
 end
-guard(most, { ready, reserved }, { jobs, stats }) -- before leave_wake() writes
+guard(most, { reserved }, { stats }) -- `ready` and `jobs` are read before anything is written
 
-local reply = { string.format('%.6f', now) }
-if redis.call('EXISTS', paused) == 1 or (last > 0 and now > last) then
+local reply = { clock[1] .. '.' .. string.sub('00000' .. clock[2], -6) }
+if there > 0 or (last > 0 and now > last) then
     leave_wake()
     return reply
 end
@@ -276,7 +277,9 @@ if #strays > 0 then
 end
 count(stats, 'reserved', taken)
 local sampled = ids_of(16)
-sampled[#sampled + 1] = reply[3 * taken - 1]
+if taken % 16 ~= 1 then
+    sampled[#sampled + 1] = reply[3 * taken - 1]
+end
 reply[1] = reply[1] .. ' ' .. table.concat(redis.call('ZMSCORE', held, unpack(sampled)), ' ')
 leave_wake()
 return reply
