@@ -28,8 +28,8 @@ extern const struct command command_work;
 extern const struct command command_lock, command_locks, command_limit, command_stock;
 /* cron.c */
 extern const struct command command_cron;
-/* status.c, check.c */
-extern const struct command command_status, command_check;
+/* status.c, top.c, check.c */
+extern const struct command command_status, command_top, command_check;
 /* search.c */
 extern const struct command command_search;
 /* serve.c */

@@ -203,3 +203,29 @@ int hosts_print(struct cli *cli, const struct served *served)
     json_decref(nodes);
     return count;
 }
+
+void hosts_each(const struct served *served, void (*fn)(void *arg, const struct host *host),
+                void *arg)
+{
+    const struct later_reply *said = served_hosts(served);
+    double now = served_at(served);
+
+    for (size_t i = 1; i < later_reply_count(said); i += 2) {
+        size_t len;
+        const char *value = later_reply_text(later_reply_at(said, i), &len);
+        json_t *json = json_loadb(value, len, 0, NULL);
+        struct host host = { .name = text_of(json, "host"),
+                             .fault = text_of(json, "fault"),
+                             .gone = is_gone(json, now),
+                             .workers = count_of(json, "workers"),
+                             .running = count_of(json, "running"),
+                             .performed = count_of(json, "performed"),
+                             .failed = count_of(json, "failed"),
+                             .rate = rate_of(json),
+                             .up = now - real_of(json, "started") };
+
+        if (json)
+            fn(arg, &host);
+        json_decref(json);
+    }
+}

@@ -10,4 +10,15 @@
 /* Prints them, those not seen for a while as gone. Returns how many there are. */
 int hosts_print(struct cli *cli, const struct served *served);
 
+/* One of them. Strings are borrowed for the call. */
+struct host {
+    const char *name, *fault; /* fault: what is wrong with it, "" = nothing */
+    bool gone;
+    uint64_t workers, running, performed, failed;
+    double rate, up; /* attempts a second; seconds */
+};
+
+void hosts_each(const struct served *served, void (*fn)(void *arg, const struct host *host),
+                void *arg);
+
 #endif

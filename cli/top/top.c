@@ -1,0 +1,195 @@
+/* top.c: `later top`: the overview in a terminal. */
+#include "commands.h"
+#include "base/clock.h"
+#include "top/frame.h"
+#include "top/screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL     1.0
+#define INTERVAL_MIN 0.2
+#define EACH         0.01 /* seconds more between two looks for each queue: 100 commands a second */
+
+/* --- how it is shown --- */
+
+static bool is_utf8(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+    }
+    return false;
+}
+
+static void begin_view(const struct cli *cli, struct top_view *view)
+{
+    *view = (struct top_view){ .width = 80,
+                               .coloured = cli->coloured,
+                               .utf8 = is_utf8(),
+                               .sort = TOP_READY,
+                               .where = cli->where.url,
+                               .now = later_clock() };
+}
+
+/* Only what has changed is drawn anew, line by line, so nothing flickers. */
+static void draw(const struct top *top, struct top_view *view)
+{
+    screen_size(&view->width, &view->height);
+    view->now = later_clock();
+    fputs("\033[H", stdout);
+    frame_draw(stdout, top, view);
+    fflush(stdout);
+}
+
+/* --- keys --- */
+
+static void sort_by(struct top_view *view, int step)
+{
+    view->sort = (enum top_column)(((int)view->sort + step + TOP_COLUMNS) % TOP_COLUMNS);
+    view->reverse = false;
+    view->first = 0;
+}
+
+static void scroll(struct top_view *view, const struct top *top, int64_t step)
+{
+    int64_t first = (int64_t)view->first + step, last = (int64_t)top->queue_count;
+
+    view->first = (size_t)(first < 0 ? 0 : first > last ? last : first);
+}
+
+/* False: it is to end. */
+static bool obey(int event, struct top_view *view, const struct top *top)
+{
+    int64_t page = (int64_t)frame_rows(top, view);
+
+    switch (event) {
+    case 'q':
+    case 'Q':
+    case SCREEN_END:
+        return false;
+    case SCREEN_UP:
+    case 'k':
+        scroll(view, top, -1);
+        break;
+    case SCREEN_DOWN:
+    case 'j':
+        scroll(view, top, 1);
+        break;
+    case SCREEN_PAGE_UP:
+        scroll(view, top, -page);
+        break;
+    case SCREEN_PAGE_DOWN:
+        scroll(view, top, page);
+        break;
+    case SCREEN_HOME:
+        view->first = 0;
+        break;
+    case SCREEN_LAST:
+        scroll(view, top, INT32_MAX);
+        break;
+    case SCREEN_LEFT:
+    case SCREEN_RIGHT:
+        sort_by(view, event == SCREEN_LEFT ? -1 : 1);
+        break;
+    case 'r':
+        view->reverse = !view->reverse;
+        break;
+    case ' ':
+        view->held = !view->held;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+/* --- the command --- */
+
+static double pause_of(const struct top *top, double interval)
+{
+    return fmax(interval, EACH * (double)top->queue_count);
+}
+
+static int watch(struct cli *cli, struct top *top, double interval, struct later_error *err)
+{
+    double looked = later_clock();
+    int event = SCREEN_TIME;
+    struct screen screen;
+    struct top_view view;
+
+    if (screen_open(&screen, err) < 0)
+        return -1;
+    begin_view(cli, &view);
+    view.over = true;
+    while (obey(event, &view, top)) {
+        double left = looked + pause_of(top, interval) - later_clock();
+
+        if (left <= 0 && !view.held) {
+            struct later_error ignored; /* top->away says it */
+
+            top_look(cli, top, &ignored);
+            looked = later_clock();
+            left = pause_of(top, interval);
+        }
+        draw(top, &view);
+        event = screen_wait(&screen, view.held ? interval : left);
+    }
+    screen_close(&screen);
+    return LATER_OK;
+}
+
+static int once(struct cli *cli, const struct top *top)
+{
+    struct top_view view;
+    const char *columns = getenv("COLUMNS");
+
+    begin_view(cli, &view);
+    if (columns && strtol(columns, NULL, 10) >= 40)
+        view.width = (size_t)strtol(columns, NULL, 10);
+    frame_draw(stdout, top, &view);
+    return LATER_OK;
+}
+
+static int run(struct cli *cli, struct later_error *err)
+{
+    struct top top = { 0 };
+    double interval = INTERVAL;
+    int status;
+
+    if (cli->json)
+        return later_fail(err, LATER_E_USAGE, "for programs there is `later status --json`");
+    if (cli_duration(cli, "interval", &interval, err) < 0 || top_look(cli, &top, err) < 0)
+        return -1;
+    if (args_flag(&cli->args, "once") || !cli->out_terminal)
+        status = once(cli, &top);
+    else
+        status = watch(cli, &top, fmax(interval, INTERVAL_MIN), err);
+    top_free(&top);
+    return status;
+}
+
+static const struct args_option options[] = {
+    { "interval", 0, "DURATION", "between two looks (1s)" },
+    { "once", 0, NULL, "look once, print it and end, as in a pipe" },
+    { 0 },
+};
+
+const struct command command_top = {
+    .name = "top",
+    .usage = "[--once] [--interval DURATION] [Q...]",
+    .brief = "Watch queues and daemons in a terminal",
+    .more =
+        "Keys: q ends it; up and down scroll; left and right choose the column to sort by, r\n"
+        "turns it round; space holds the numbers. At most 100 queues are looked at in a second.\n",
+    .example = "later top\nlater top --once | head\n",
+    .options = options,
+    .max = -1,
+    .run = run,
+};
