@@ -25,7 +25,8 @@ struct desk {
     struct event *patience, *fault;
     pid_t pid;
     bool busy;
-    size_t answered; /* bytes of this answer */
+    bool interrupted; /* it may still have the signal before it */
+    size_t answered;  /* bytes of this answer */
     struct desk_answer answer;
 };
 
@@ -34,6 +35,11 @@ struct desk {
 /* In the child, which becomes the other program. */
 static void become(const struct desk_program *program, int fd)
 {
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL); /* a command that can be stopped takes it from there */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
@@ -50,6 +56,7 @@ static void end_process(struct desk *desk)
         kill(desk->pid, SIGKILL); /* it holds nothing that its death could break */
     desk->bev = NULL;
     desk->pid = 0;
+    desk->interrupted = false;
 }
 
 static void readable(struct bufferevent *bev, void *arg);
@@ -87,6 +94,8 @@ static void end(struct desk *desk, int status, const char *rest)
         return;
     desk->busy = false;
     evtimer_del(desk->patience);
+    if (desk->interrupted)
+        end_process(desk); /* else the next order might be stopped */
     answer.end(answer.arg, status, rest);
 }
 
@@ -186,6 +195,14 @@ void desk_order(struct desk *desk, const struct order *order, const struct desk_
     else
         evtimer_add(desk->patience, &patience);
     free(line);
+}
+
+void desk_interrupt(struct desk *desk)
+{
+    if (!desk->busy || desk->pid <= 0)
+        return;
+    desk->interrupted = true;
+    kill(desk->pid, SIGTERM);
 }
 
 void desk_stop(struct desk *desk)

@@ -42,6 +42,9 @@ bool desk_is_free(const struct desk *desk);
  * ends with LATER_E_REDIS. */
 void desk_order(struct desk *desk, const struct order *order, const struct desk_answer *answer);
 
+/* Asks what it is doing to come to an end; the answer says how far that came. */
+void desk_interrupt(struct desk *desk);
+
 /* Nobody wants the answer any more: neither function is called, and what it was doing is stopped.
  */
 void desk_stop(struct desk *desk);

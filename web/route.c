@@ -54,25 +54,34 @@ static const struct route routes[] = {
       .patience = QUICK },
     { "/api/1/cron-resume", "cron --json --queue=?queue -- resume ?name", .post = true,
       .patience = QUICK },
-    { "/api/1/search", "search --json --progress --all-queues [--limit=?limit] " CONDITIONS,
+    { "/api/1/search",
+      "search --json --progress --all-queues [--limit=?limit] [--after=?after] " CONDITIONS,
       .stream = true, .patience = LONG },
-    { "/api/1/search-queue", "search --json --progress [--limit=?limit] " CONDITIONS " -- ?queue",
+    { "/api/1/search-queue",
+      "search --json --progress [--limit=?limit] [--after=?after] " CONDITIONS " -- ?queue",
       .stream = true, .patience = LONG },
-    { "/api/1/count", "count --json --all-queues " CONDITIONS, .stream = true, .patience = LONG },
-    { "/api/1/count-queue", "count --json " CONDITIONS " -- ?queue", .stream = true,
+    { "/api/1/count", "count --json --progress --all-queues " CONDITIONS, .stream = true,
       .patience = LONG },
-    { "/api/1/kick-matching", "kick --json --yes --all-queues " CONDITIONS, .post = true,
+    { "/api/1/count-queue", "count --json --progress " CONDITIONS " -- ?queue", .stream = true,
       .patience = LONG },
-    { "/api/1/kick-queue-matching", "kick --json --yes --queue=?queue " CONDITIONS, .post = true,
-      .patience = LONG },
-    { "/api/1/cancel-matching", "cancel --json --yes --all-queues " CONDITIONS, .post = true,
-      .patience = LONG },
-    { "/api/1/cancel-queue-matching", "cancel --json --yes --queue=?queue " CONDITIONS,
-      .post = true, .patience = LONG },
-    { "/api/1/bury-matching", "bury --json --yes --all-queues " CONDITIONS, .post = true,
-      .patience = LONG },
-    { "/api/1/bury-queue-matching", "bury --json --yes --queue=?queue " CONDITIONS, .post = true,
-      .patience = LONG },
+    { "/api/1/kick-matching",
+      "kick --json --progress --yes --all-queues [--limit=?most] " CONDITIONS, .post = true,
+      .stream = true, .patience = LONG },
+    { "/api/1/kick-queue-matching",
+      "kick --json --progress --yes --queue=?queue [--limit=?most] " CONDITIONS, .post = true,
+      .stream = true, .patience = LONG },
+    { "/api/1/cancel-matching",
+      "cancel --json --progress --yes --all-queues [--limit=?most] " CONDITIONS, .post = true,
+      .stream = true, .patience = LONG },
+    { "/api/1/cancel-queue-matching",
+      "cancel --json --progress --yes --queue=?queue [--limit=?most] " CONDITIONS, .post = true,
+      .stream = true, .patience = LONG },
+    { "/api/1/bury-matching",
+      "bury --json --progress --yes --all-queues [--limit=?most] " CONDITIONS, .post = true,
+      .stream = true, .patience = LONG },
+    { "/api/1/bury-queue-matching",
+      "bury --json --progress --yes --queue=?queue [--limit=?most] " CONDITIONS, .post = true,
+      .stream = true, .patience = LONG },
 };
 
 const char *route_path(size_t i)
@@ -119,7 +128,7 @@ static bool is_integer(const char *value)
     return is_number(value[0] == '-' ? value + 1 : value);
 }
 
-static bool is_id(const char *value)
+static bool is_visible(const char *value, size_t max)
 {
     size_t len = strlen(value);
 
@@ -127,7 +136,18 @@ static bool is_id(const char *value)
         if (value[i] <= ' ' || value[i] > '~')
             return false;
     }
-    return len >= 1 && len <= 200;
+    return len >= 1 && len <= max;
+}
+
+static bool is_id(const char *value)
+{
+    return is_visible(value, 200);
+}
+
+/* Of a search that goes on: it is judged by `later`. */
+static bool is_spot(const char *value)
+{
+    return is_visible(value, 600);
 }
 
 static bool is_type(const char *value)
@@ -193,6 +213,8 @@ static const struct form {
     { "where2", is_text, "where: PATH=VALUE" },
     { "where3", is_text, "where: PATH=VALUE" },
     { "text", is_text, "text: at most 256 bytes" },
+    { "after", is_spot, "after: what `next` has said" },
+    { "most", is_number, "most: a whole number" },
     { "since", is_duration, "since: a duration like 90, 5m, 2h" },
     { "by", is_kind, "by: minute, ten or hour" },
     { "name", is_type, "name: that of a schedule" },
@@ -320,7 +342,8 @@ static bool is_left_out(const struct order *order, size_t i)
 
     if (strcmp(word, "--") == 0)
         return i + 1 == order->count || order->words[i + 1][0] != '-';
-    return strcmp(word, "--json") == 0 || strcmp(word, "--yes") == 0;
+    return strcmp(word, "--json") == 0 || strcmp(word, "--yes") == 0 ||
+           strcmp(word, "--progress") == 0;
 }
 
 char *route_spell(const struct order *order)

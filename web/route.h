@@ -30,7 +30,8 @@ struct order {
 int route_order(struct order *order, const char *path, bool post, const struct params *params,
                 const char **why);
 
-/* As a person would type it, "later …", without --json and --yes. malloc'ed; NULL without memory.
+/* As a person would type it, "later …", without --json, --yes and --progress. malloc'ed; NULL
+ * without memory.
  */
 char *route_spell(const struct order *order);
 

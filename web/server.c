@@ -72,6 +72,24 @@ static void answer_login(const struct visit *visit)
     params_free(&params);
 }
 
+static void answer_stop(const struct visit *visit)
+{
+    struct server *server = visit->server;
+    struct params params;
+    const char *body, *number;
+    size_t len;
+    int found;
+
+    body = http_body(visit->request, &len);
+    number = params_body(&params, body, len) == 0 ? params_get(&params, "task") : NULL;
+    found = number ? tasks_stop(server->tasks, strtoul(number, NULL, 10)) : -1;
+    params_free(&params);
+    if (found == 0)
+        answer_json(server->http, visit->request, 200, "{}\n", 3);
+    else
+        answer_error(server->http, visit->request, 404, "it has ended");
+}
+
 static void answer_overview(const struct visit *visit)
 {
     struct server *server = visit->server;
@@ -127,6 +145,7 @@ static const struct {
     { "/api/1/me", false, false, answer_me },
     { "/api/1/overview", false, false, answer_overview },
     { "/api/1/live", false, false, answer_live },
+    { "/api/1/stop", true, false, answer_stop },
 };
 
 /* --- who may --- */

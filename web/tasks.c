@@ -17,6 +17,7 @@ struct task {
     struct task *next;              /* in the queue */
     struct evhttp_request *request; /* NULL = its reader has left */
     struct desk *desk;              /* NULL = in the queue */
+    unsigned long number;           /* of a stream that changes something; else 0 */
     struct params params;
     struct order order;
     char who[64];
@@ -30,6 +31,8 @@ struct tasks {
     struct http *http;
     struct desk *desks[DESKS + STREAMS]; /* those of streams last */
     struct task *first;                  /* the queue */
+    struct task *acting[STREAMS];        /* streams that change something; NULL = a free place */
+    unsigned long last;                  /* the number of the latest one */
     size_t waiting;
     tasks_done_fn *done;
     void *arg;
@@ -88,6 +91,45 @@ static void stream_line(void *arg, const char *line, size_t len)
 
 static void run_next(struct tasks *tasks);
 
+/* --- what can be stopped --- */
+
+static void begin_acting(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    char event[40];
+    int len;
+
+    for (size_t i = 0; i < STREAMS && !task->number; i++) {
+        if (tasks->acting[i])
+            continue;
+        tasks->acting[i] = task;
+        task->number = ++tasks->last;
+    }
+    len = snprintf(event, sizeof event, "{\"task\":%lu}", task->number);
+    send_event(task, "task", event, (size_t)len);
+}
+
+static void end_acting(const struct task *task)
+{
+    for (size_t i = 0; i < STREAMS; i++) {
+        if (task->tasks->acting[i] == task)
+            task->tasks->acting[i] = NULL;
+    }
+}
+
+int tasks_stop(const struct tasks *tasks, unsigned long number)
+{
+    for (size_t i = 0; i < STREAMS; i++) {
+        if (tasks->acting[i] && tasks->acting[i]->number == number) {
+            desk_interrupt(tasks->acting[i]->desk);
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* --- the end --- */
+
 static void take_end(void *arg, int status, const char *rest)
 {
     struct task *task = arg;
@@ -110,6 +152,7 @@ static void take_end(void *arg, int status, const char *rest)
     } else if (task->request) {
         answer_json(tasks->http, task->request, answer_status(status), task->text, task->len);
     }
+    end_acting(task);
     free_task(task);
     run_next(tasks);
 }
@@ -223,6 +266,8 @@ static void begin(struct tasks *tasks, struct task *task)
         return;
     }
     answer_stream(task->request);
+    if (task->order.act)
+        begin_acting(task);
     run(task, desk);
 }
 

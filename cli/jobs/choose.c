@@ -4,6 +4,8 @@
 #include "jobs/fields.h"
 #include "jobs/members.h"
 #include "jobs/walk.h"
+#include "base/clock.h"
+#include "output/jsonl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 
 #define SHOWN_MIN  10     /* jobs in a call: each may have a document of 1 MiB */
 #define REPLY_GOOD 262144 /* bytes of documents in a reply */
+#define TELL_EVERY 0.5    /* seconds between two lines of progress */
 
 /* --- options --- */
 
@@ -85,6 +88,8 @@ int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate
 {
     int64_t limit = INT64_MAX;
 
+    if (args_flag(&cli->args, "progress") && !cli->json)
+        return later_fail(err, LATER_E_USAGE, "--progress goes with --json");
     *choice = (struct choice){ .cli = cli, .filter = later_filter_new() };
     if (!choice->filter)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -119,6 +124,51 @@ int choose_queues(const struct choice *choice, struct queue_list *list, struct l
     if (!args_flag(args, "all-queues") && args->count != 1)
         return later_fail(err, LATER_E_USAGE, "name one queue, or give --all-queues");
     return queue_list_find(choice->cli, list, err);
+}
+
+/* --- how far it is --- */
+
+static bool tells_now(struct choice *choice, bool last)
+{
+    double now = later_clock();
+
+    if (!args_flag(&choice->cli->args, "progress") || (!last && now - choice->told < TELL_EVERY))
+        return false;
+    choice->told = now;
+    return true;
+}
+
+void choose_tell(struct choice *choice, uint64_t found, const char *next, bool last)
+{
+    struct jsonl json;
+
+    progress_jobs(&choice->progress, choice->seen, choice->total);
+    if (!tells_now(choice, last))
+        return;
+    jsonl_begin(&json, stdout);
+    jsonl_int(&json, "searched", (int64_t)choice->seen);
+    jsonl_int(&json, "of", (int64_t)choice->total);
+    jsonl_int(&json, "found", (int64_t)found);
+    if (next)
+        jsonl_text(&json, "next", next);
+    jsonl_bool(&json, "ended", last);
+    jsonl_end(&json);
+    fflush(stdout);
+}
+
+void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool last)
+{
+    struct jsonl json;
+
+    progress_jobs(&choice->progress, acted, of);
+    if (!tells_now(choice, last))
+        return;
+    jsonl_begin(&json, stdout);
+    jsonl_int(&json, "acted", (int64_t)acted);
+    jsonl_int(&json, "of", (int64_t)of);
+    jsonl_bool(&json, "ended", last);
+    jsonl_end(&json);
+    fflush(stdout);
 }
 
 /* --- one job --- */
@@ -201,6 +251,7 @@ static int judge_found(const struct choosing *choosing, const struct walk *walk,
         struct chosen chosen = { .keys = choosing->keys, .set = choosing->set, .token = "" };
         struct later_seen seen = { .state = NULL };
 
+        choosing->choice->seen++;
         if (find(walk, from + i, fields, i, &chosen, &seen))
             ok = judge(choosing, &chosen, err);
     }
@@ -247,6 +298,20 @@ static int offer_page(const struct choosing *choosing, const struct walk *walk,
     return ok;
 }
 
+/* All up to job `last` of a page. */
+static void pass(const struct choosing *choosing, const struct walk *walk, size_t last)
+{
+    struct choice *choice = choosing->choice;
+    struct chosen chosen = {
+        .keys = choosing->keys, .set = choosing->set, .token = "", .score = walk_score(walk, last)
+    };
+
+    if (!choice->passed || !goes_on(choice))
+        return;
+    chosen.member = walk_member(walk, last, &chosen.len);
+    choice->passed(choosing->arg, &chosen);
+}
+
 static int take_page(const struct choosing *choosing, const struct walk *walk, size_t *most,
                      struct later_error *err)
 {
@@ -260,8 +325,12 @@ static int take_page(const struct choosing *choosing, const struct walk *walk, s
 
         ok = look_at_some(choosing, walk, i, count, most, err);
         i += count;
+        if (ok == 0)
+            pass(choosing, walk, i - 1);
     }
-    choice->seen += walk->count - walk->from;
+    choice->seen += choice->reads ? 0 : walk->count - walk->from;
+    if (!choice->reads && ok == 0)
+        pass(choosing, walk, walk->count - 1);
     progress_jobs(&choice->progress, choice->seen, choice->total);
     return ok;
 }
@@ -277,7 +346,8 @@ static int most_of(const struct choosing *choosing, uint64_t *most, struct later
     reply = cli_call(choosing->choice->cli, &cmd, LATER_NO_SCRIPT, err);
     if (!reply)
         return -1;
-    choosing->choice->total += (uint64_t)later_reply_int(reply);
+    if (!choosing->choice->counted)
+        choosing->choice->total += (uint64_t)later_reply_int(reply);
     *most = 2 * (uint64_t)later_reply_int(reply) + WALK_PAGE;
     later_reply_free(reply);
     return 0;
@@ -286,11 +356,16 @@ static int most_of(const struct choosing *choosing, uint64_t *most, struct later
 static int walk_set(const struct choosing *choosing, struct later_error *err)
 {
     struct choice *choice = choosing->choice;
-    struct walk walk = { .cli = choice->cli, .keys = choosing->keys, .set = choosing->set };
+    struct walk walk = {
+        .cli = choice->cli, .keys = choosing->keys, .set = choosing->set, .back = choice->back
+    };
     uint64_t left;
     size_t most = SHOWN_MIN;
     int more = most_of(choosing, &left, err);
 
+    if (more == 0 && choice->from_score)
+        more = walk_behind(&walk, choice->from_score, choice->from_member, err);
+    choice->from_score = NULL;
     while (more == 0 && goes_on(choice) && left > 0) {
         pace_work(&choice->pace);
         more = walk_next(&walk, err);

@@ -26,8 +26,9 @@
         { "where", 0, "PATH=VALUE", "with this value: payload.tenant=42; may come again" },        \
         { "text", 0, "STRING", "with this text in the document" },                                 \
         { "limit", 0, "N", "at most so many, the first ones" },                                    \
+        { "all-queues", 0, NULL, "of all queues" },                                                \
     {                                                                                              \
-        "all-queues", 0, NULL, "of all queues"                                                     \
+        "progress", 0, NULL, "with --json: lines that say how far it is"                           \
     }
 
 #define CHOOSE_RATE_MAX 1000000 /* jobs a second */
@@ -39,6 +40,8 @@ bool choose_is_picky(const struct cli *cli);
 /* Of a command that has --queue for ids: it names the queue here, too, where no word does. */
 void choose_take_queue(struct cli *cli);
 
+struct chosen;
+
 struct choice {
     struct cli *cli;
     struct later_filter *filter;
@@ -48,7 +51,14 @@ struct choice {
     uint64_t left;  /* to be found still */
     uint64_t seen;  /* jobs looked at */
     uint64_t total; /* that there are, for the progress */
+    bool counted;   /* all of them are in `total`; else each set is added as its turn comes */
     double began;   /* by Redis's clock */
+    double told;    /* when the last line of progress was */
+    bool back;      /* the last ones first */
+    const char *from_score, *from_member; /* the next set begins behind these; NULL = at its end */
+    /* Called now and then: all up to *last, of which only member, score, keys and set are there,
+     * have been looked at. NULL = nobody asks. */
+    void (*passed)(void *arg, const struct chosen *last);
 };
 
 /* Reads the options. reads: documents are wanted, whatever the filter asks. rate: as pace.h.
@@ -59,6 +69,13 @@ void choose_end(struct choice *choice);
 
 /* The queues: the one that is named, or all; in wholes. Returns 0, or -1 with *err. */
 int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err);
+
+/* A line of progress, at most twice a second but for the last one, where --progress was given:
+ * {"searched":…,"of":…,"found":…,"next":"…","ended":false}; next: NULL = none. */
+void choose_tell(struct choice *choice, uint64_t found, const char *next, bool last);
+
+/* Of an action: {"acted":…,"of":…,"ended":false}, likewise. */
+void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool last);
 
 /* A job that was seen in `state`, as the filter takes it. It borrows from both. */
 struct later_filter_job choose_job(const struct later_seen *seen, const char *state);

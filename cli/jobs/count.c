@@ -10,33 +10,47 @@
 static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
                                        LATER_KEY_DEAD };
 
+struct counting {
+    struct choice *choice;
+    uint64_t count;
+};
+
 static int count_one(void *arg, const struct chosen *chosen, struct later_error *err)
 {
-    uint64_t *count = arg;
+    struct counting *counting = arg;
 
     (void)chosen;
     (void)err;
-    ++*count;
+    counting->count++;
     return 0;
+}
+
+static void count_on(void *arg, const struct chosen *last)
+{
+    const struct counting *counting = arg;
+
+    (void)last;
+    choose_tell(counting->choice, counting->count, NULL, false);
 }
 
 static int count_queue(struct choice *choice, const char *queue, uint64_t *count,
                        struct later_error *err)
 {
     const char *state = later_filter_state(choice->filter);
+    struct counting counting = { .choice = choice };
     struct whole whole;
 
-    *count = 0;
     if (whole_find(choice->cli, queue, &whole, err) < 0)
         return -1;
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         for (size_t i = 0; i < whole.count; i++) {
             if (state && strcmp(state, later_key_name(sets[s])) != 0)
                 continue;
-            if (choose_in(choice, &whole.parts[i], sets[s], count_one, count, err) < 0)
+            if (choose_in(choice, &whole.parts[i], sets[s], count_one, &counting, err) < 0)
                 return -1;
         }
     }
+    *count = counting.count;
     return 0;
 }
 
@@ -86,6 +100,7 @@ static int run(struct cli *cli, struct later_error *err)
 
     if (choose_begin(&choice, cli, false, 0, err) < 0)
         return -1;
+    choice.passed = count_on;
     if (choose_queues(&choice, &list, err) == 0)
         status = count_all(&choice, &list, err);
     if (status == 0 && choice.pace.stopped) {

@@ -35,6 +35,14 @@ static int note(void *arg, const struct chosen *chosen, struct later_error *err)
     return spool_add(many->spool, many->whole, chosen, err);
 }
 
+static void look_on(void *arg, const struct chosen *last)
+{
+    struct many *many = arg;
+
+    (void)last;
+    choose_tell(&many->choice, many->sum, NULL, false);
+}
+
 static int check_state(const struct many *many, struct later_error *err)
 {
     const char *state = later_filter_state(many->choice.filter);
@@ -194,8 +202,9 @@ static int act(struct many *many, struct later_error *err)
             return -1;
         many->count += (uint64_t)count;
         many->all += (uint64_t)count;
-        progress_jobs(&choice->progress, many->all, many->sum);
+        choose_tell_acted(choice, many->all, many->sum, false);
     }
+    choose_tell_acted(choice, many->all, many->sum, true);
     progress_hide(&choice->progress);
     return more < 0 ? -1 : 0;
 }
@@ -284,6 +293,7 @@ int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *
     }
     many->cli = cli;
     many->verb = verb;
+    many->choice.passed = look_on;
     many->reason = strcmp(verb->name, "bury") == 0 ? take_error("buried", "by hand") : strdup("");
     many->spool = spool_new(err);
     if (many->spool && many->reason && choose_queues(&many->choice, &list, err) == 0)

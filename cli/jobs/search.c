@@ -1,28 +1,37 @@
 /* search.c: `later search`: jobs that meet conditions, the newest first. */
 #include "commands.h"
-#include "base/clock.h"
 #include "jobs/choose.h"
-#include "jobs/merge.h"
 #include "jobs/peek.h"
 #include "jobs/queues.h"
 #include "output/jsonl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define WINDOW     100 /* jobs looked at in a call */
-#define HITS       100 /* if no limit is given */
-#define TELL_EVERY 0.5 /* seconds between two lines of progress */
+#define HITS     100 /* if no limit is given */
+#define NEXT_MAX 600 /* characters of a place to go on from */
+
+static const enum later_key sets[] = { LATER_KEY_RESERVED, LATER_KEY_READY, LATER_KEY_DELAYED,
+                                       LATER_KEY_DEAD };
+
+#define SETS (sizeof sets / sizeof *sets)
 
 /* One run of the command. */
 struct searching {
     struct choice choice;
     struct table table;
     struct whole whole; /* the queue that is being looked at */
-    const char *state;
     uint64_t found;
-    double told; /* when the last line of progress was */
+    uint64_t reserved, skip; /* that this part has told; that it has told before */
+    char next[NEXT_MAX];     /* from where to go on; "" = from the beginning */
+    struct spot {
+        uint64_t seen;
+        later_queue_name part;
+        enum later_key set;
+        char score[64], member[LATER_ID_SIZE];
+    } from; /* of --after; part "" = none */
 };
 
 static bool goes_on(const struct searching *searching)
@@ -30,150 +39,202 @@ static bool goes_on(const struct searching *searching)
     return searching->choice.left > 0 && !searching->choice.pace.stopped;
 }
 
-/* --- telling --- */
+/* --- where to go on --- */
 
-/* For who reads lines: what was looked at, of how many, and how many of those are meant. */
-static void tell_progress(struct searching *searching, bool last)
+/* What stands for a member: `=ID`; of one that is its own document `x` and its bytes in
+ * hexadecimal. A long one is left out: those of its score are looked at once more. */
+static void spell_member(const struct chosen *last, char out[2 * LATER_ID_SIZE])
 {
-    struct choice *choice = &searching->choice;
-    double now = later_clock();
-    struct jsonl json;
+    bool is_id = last->member[0] != '{';
 
-    progress_jobs(&choice->progress, choice->seen, choice->total);
-    if (!args_flag(&choice->cli->args, "progress") || (!last && now - searching->told < TELL_EVERY))
+    out[0] = '\0';
+    if (last->len >= LATER_ID_SIZE || memchr(last->member, '\0', last->len))
         return;
-    searching->told = now;
-    jsonl_begin(&json, stdout);
-    jsonl_int(&json, "searched", (int64_t)choice->seen);
-    jsonl_int(&json, "of", (int64_t)choice->total);
-    jsonl_int(&json, "found", (int64_t)searching->found);
-    jsonl_bool(&json, "ended", last);
-    jsonl_end(&json);
-    fflush(stdout);
+    sprintf(out, is_id ? "=%s" : "x", last->member);
+    for (size_t i = 0; !is_id && i < last->len; i++)
+        sprintf(out + 1 + 2 * i, "%02x", (unsigned char)last->member[i]);
 }
 
-static void tell_hit(struct searching *searching, const struct later_seen *seen)
+/* False where it is none. */
+static bool read_member(const char *text, char out[LATER_ID_SIZE])
 {
+    size_t len = strlen(text);
+    unsigned byte;
+
+    out[0] = '\0';
+    if (text[0] == '=' && len <= LATER_ID_SIZE)
+        strcpy(out, text + 1);
+    if (text[0] != 'x')
+        return !text[0] || out[0];
+    if (len % 2 == 0 || len > 2 * LATER_ID_SIZE - 1 ||
+        strspn(text + 1, "0123456789abcdef") != len - 1)
+        return false;
+    for (size_t i = 1; i < len; i += 2) {
+        sscanf(text + i, "%2x", &byte);
+        out[i / 2] = (char)byte;
+    }
+    out[len / 2] = '\0';
+    return true;
+}
+
+/* `SEEN,PART,STATE,SCORE,MEMBER`; of reserved ones, which are few and not in order, how many of the
+ * part have been told stands for the score. */
+static void note_spot(struct searching *searching, const struct chosen *last)
+{
+    char member[2 * LATER_ID_SIZE];
+
+    if (last->set == LATER_KEY_RESERVED) {
+        snprintf(searching->next, sizeof searching->next, "%" PRIu64 ",%s,reserved,%" PRIu64 ",",
+                 searching->choice.seen, last->keys->queue, searching->reserved);
+        return;
+    }
+    spell_member(last, member);
+    snprintf(searching->next, sizeof searching->next, "%" PRIu64 ",%s,%s,%s,%s",
+             searching->choice.seen, last->keys->queue, later_key_name(last->set), last->score,
+             member);
+}
+
+/* The next piece up to a comma, or the rest. False where it is longer than its room. */
+static bool take_piece(const char **text, char *out, size_t room, bool rest)
+{
+    size_t len = rest ? strlen(*text) : strcspn(*text, ",");
+
+    if (len >= room || (!rest && !(*text)[len]))
+        return false;
+    memcpy(out, *text, len);
+    out[len] = '\0';
+    *text += len + !rest;
+    return true;
+}
+
+static bool find_set(const char *name, enum later_key *set)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        *set = sets[i];
+        if (strcmp(later_key_name(sets[i]), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int read_spot(struct searching *searching, struct later_error *err)
+{
+    const char *text = args_text(&searching->choice.cli->args, "after"), *rest = text;
+    struct spot *from = &searching->from;
+    char seen[24], state[16], member[2 * LATER_ID_SIZE], *end;
+
+    if (!text)
+        return 0;
+    if (!take_piece(&rest, seen, sizeof seen, false) ||
+        !take_piece(&rest, from->part, sizeof from->part, false) ||
+        !take_piece(&rest, state, sizeof state, false) ||
+        !take_piece(&rest, from->score, sizeof from->score, false) ||
+        !take_piece(&rest, member, sizeof member, true) || !read_member(member, from->member) ||
+        !later_key_shard_valid(from->part) || !find_set(state, &from->set))
+        return later_fail(err, LATER_E_USAGE, "--after: %.60s is not what `next` has said", text);
+    strtod(from->score, &end);
+    if (*end || end == from->score)
+        return later_fail(err, LATER_E_USAGE, "--after: %.60s is no score", from->score);
+    searching->choice.seen = from->seen = strtoull(seen, NULL, 10);
+    snprintf(searching->next, sizeof searching->next, "%s", text);
+    return 0;
+}
+
+/* --- telling --- */
+
+static int tell_hit(void *arg, const struct chosen *chosen, struct later_error *err)
+{
+    struct searching *searching = arg;
+    struct later_seen seen = *chosen->seen;
+
+    (void)err;
+    searching->reserved += chosen->set == LATER_KEY_RESERVED;
+    if (chosen->set == LATER_KEY_RESERVED && searching->reserved <= searching->skip) {
+        searching->choice.left++;
+        return 0;
+    }
     searching->found++;
-    searching->choice.left--;
+    note_spot(searching, chosen);
     progress_hide(&searching->choice.progress);
+    seen.state = later_key_name(chosen->set);
+    if (seen.document == seen.id)
+        seen.id = ""; /* it is its own document */
     if (searching->choice.cli->json)
-        peek_print_json(searching->whole.name, seen);
+        peek_print_json(searching->whole.name, &seen);
     else
-        peek_add_row(searching->choice.cli, &searching->table, seen);
+        peek_add_row(searching->choice.cli, &searching->table, &seen);
     fflush(stdout);
+    return 0;
+}
+
+static void search_on(void *arg, const struct chosen *last)
+{
+    struct searching *searching = arg;
+
+    note_spot(searching, last);
+    choose_tell(&searching->choice, searching->found, searching->next, false);
+}
+
+static void tell_end(struct searching *searching)
+{
+    const char *next = goes_on(searching) || !searching->next[0] ? NULL : searching->next;
+
+    choose_tell(&searching->choice, searching->found, next, true);
+    if (next && searching->choice.cli->err_terminal && searching->choice.pace.stopped)
+        cli_say(searching->choice.cli, "to go on: --after %s", next);
 }
 
 /* --- looking --- */
 
-static void judge(struct searching *searching, const struct later_seen *seen)
-{
-    struct later_filter_job job = choose_job(seen, searching->state);
-
-    searching->choice.seen++;
-    if (later_filter_meets(searching->choice.filter, &job, searching->choice.began))
-        tell_hit(searching, seen);
-}
-
-/* Jobs `from` up to `to` of a set, the last one first. An answer may hold only the first of them,
- * since documents are bounded, too: then what is behind those comes before. */
-static int look_back(struct searching *searching, const struct later_keys *keys, uint64_t from,
-                     uint64_t to, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    size_t count;
-    int ok = 0;
-
-    pace_work(&searching->choice.pace);
-    later_inspect_peek(&cmd, keys, searching->state, "", from, (size_t)(to - from));
-    reply = cli_call(searching->choice.cli, &cmd, LATER_SCRIPT_PEEK, err);
-    if (!reply)
-        return -1;
-    count = later_inspect_peeked_count(reply);
-    if (pace_rest(&searching->choice.pace) && count > 0 && from + count < to)
-        ok = look_back(searching, keys, from + count, to, err);
-    while (ok == 0 && count > 0 && goes_on(searching)) {
-        struct later_seen seen;
-
-        later_inspect_peeked(reply, --count, &seen);
-        seen.state = searching->state;
-        judge(searching, &seen);
-    }
-    later_reply_free(reply);
-    return ok;
-}
-
-/* From the end to the front. What is added meanwhile comes behind; where jobs leave in front, some
- * are looked at twice, and none is passed over. */
-static int look_in(struct searching *searching, const struct later_keys *keys, uint64_t count,
-                   struct later_error *err)
-{
-    int ok = 0;
-
-    while (ok == 0 && count > 0 && goes_on(searching)) {
-        uint64_t from = count > WINDOW ? count - WINDOW : 0;
-
-        ok = look_back(searching, keys, from, count, err);
-        tell_progress(searching, false);
-        count = from;
-    }
-    return ok;
-}
-
-/* They are few, and each is under its token. */
-static int look_at_reserved(struct searching *searching, struct later_error *err)
-{
-    struct merge merge;
-    int more = 1;
-
-    merge_begin(&merge, searching->choice.cli, &searching->whole, "reserved", 0, INT32_MAX);
-    while (more > 0 && goes_on(searching)) {
-        struct later_seen seen;
-
-        more = merge_next(&merge, &seen, err);
-        if (more > 0)
-            judge(searching, &seen);
-    }
-    merge_end(&merge);
-    return more < 0 ? -1 : 0;
-}
-
-static uint64_t size_of(const struct later_sizes *sizes, const char *state)
-{
-    return strcmp(state, "ready") == 0     ? sizes->ready
-           : strcmp(state, "delayed") == 0 ? sizes->delayed
-           : strcmp(state, "dead") == 0    ? sizes->dead
-                                           : sizes->reserved;
-}
-
-static const char *const states[] = { "reserved", "ready", "delayed", "dead" };
-
-static bool is_asked(const struct searching *searching, const char *state)
+static bool is_asked(const struct searching *searching, enum later_key set)
 {
     const char *only = later_filter_state(searching->choice.filter);
 
-    return !only || strcmp(only, state) == 0;
+    return !only || strcmp(only, later_key_name(set)) == 0;
+}
+
+/* Is this set of this part behind the place from which it goes on? The set that has it begins
+ * there. */
+static bool is_due(struct searching *searching, const struct later_keys *part, enum later_key set)
+{
+    struct spot *from = &searching->from;
+
+    if (!from->part[0])
+        return true;
+    if (strcmp(part->queue, from->part) != 0 || set != from->set)
+        return false;
+    if (set == LATER_KEY_RESERVED) {
+        searching->skip = strtoull(from->score, NULL, 10);
+    } else {
+        searching->choice.from_score = from->score;
+        searching->choice.from_member = from->member;
+    }
+    from->part[0] = '\0';
+    return true;
 }
 
 static int look_at_queue(struct searching *searching, const char *queue, struct later_error *err)
 {
-    struct later_sizes each[LATER_WHOLE_MAX], sum;
-    int ok = 0;
+    int ok = whole_find(searching->choice.cli, queue, &searching->whole, err);
 
-    if (whole_find(searching->choice.cli, queue, &searching->whole, err) < 0 ||
-        queues_size_whole(searching->choice.cli, &searching->whole, each, &sum, err) < 0)
-        return -1;
-    for (size_t s = 0; ok == 0 && s < sizeof states / sizeof *states; s++) {
-        searching->state = states[s];
-        if (!is_asked(searching, states[s]))
-            continue;
-        if (s == 0)
-            ok = look_at_reserved(searching, err);
-        for (size_t i = 0; s > 0 && ok == 0 && i < searching->whole.count; i++)
-            ok = look_in(searching, &searching->whole.parts[i], size_of(&each[i], states[s]), err);
+    for (size_t s = 0; s < SETS; s++) {
+        for (size_t i = 0; ok == 0 && i < searching->whole.count && goes_on(searching); i++) {
+            const struct later_keys *part = &searching->whole.parts[i];
+
+            searching->reserved = searching->skip = 0;
+            if (is_asked(searching, sets[s]) && is_due(searching, part, sets[s]))
+                ok = choose_in(&searching->choice, part, sets[s], tell_hit, searching, err);
+        }
     }
     return ok;
+}
+
+static uint64_t size_of(const struct later_sizes *sizes, enum later_key set)
+{
+    return set == LATER_KEY_READY     ? sizes->ready
+           : set == LATER_KEY_DELAYED ? sizes->delayed
+           : set == LATER_KEY_DEAD    ? sizes->dead
+                                      : sizes->reserved;
 }
 
 /* How many there are to be looked at, for the progress. */
@@ -186,9 +247,8 @@ static int count_all(struct searching *searching, const struct queue_list *list,
         if (whole_find(searching->choice.cli, list->names[i], &searching->whole, err) < 0 ||
             queues_size_whole(searching->choice.cli, &searching->whole, NULL, &sum, err) < 0)
             return -1;
-        for (size_t s = 0; s < sizeof states / sizeof *states; s++)
-            searching->choice.total +=
-                is_asked(searching, states[s]) ? size_of(&sum, states[s]) : 0;
+        for (size_t s = 0; s < SETS; s++)
+            searching->choice.total += is_asked(searching, sets[s]) ? size_of(&sum, sets[s]) : 0;
     }
     return 0;
 }
@@ -200,8 +260,11 @@ static int search(struct searching *searching, struct later_error *err)
     int ok = choose_queues(&searching->choice, &list, err);
 
     if (ok == 0)
+        ok = read_spot(searching, err);
+    if (ok == 0)
         ok = count_all(searching, &list, err);
-    tell_progress(searching, false);
+    if (ok == 0)
+        choose_tell(&searching->choice, 0, NULL, false);
     if (!cli->json)
         peek_begin_rows(cli, &searching->table);
     for (size_t i = 0; ok == 0 && i < list.count && goes_on(searching); i++)
@@ -209,7 +272,7 @@ static int search(struct searching *searching, struct later_error *err)
     if (!cli->json)
         table_end(&searching->table);
     if (ok == 0)
-        tell_progress(searching, true);
+        tell_end(searching);
     queue_list_free(&list);
     return ok;
 }
@@ -221,10 +284,10 @@ static int run(struct cli *cli, struct later_error *err)
     struct searching searching = { 0 };
     int status;
 
-    if (args_flag(&cli->args, "progress") && !cli->json)
-        return later_fail(err, LATER_E_USAGE, "--progress goes with --json");
     if (choose_begin(&searching.choice, cli, true, 0, err) < 0)
         return -1;
+    searching.choice.back = searching.choice.counted = true;
+    searching.choice.passed = search_on;
     if (!args_text(&cli->args, "limit"))
         searching.choice.left = HITS;
     status = search(&searching, err);
@@ -238,7 +301,7 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
-    { "progress", 0, NULL, "with --json: lines that say how far it is" },
+    { "after", 0, "PLACE", "go on where a search has ended: `next` of its progress" },
     { 0 },
 };
 
@@ -247,7 +310,8 @@ const struct command command_search = {
     .usage = "Q [CONDITIONS] | --all-queues [CONDITIONS]",
     .brief = "Find jobs that meet conditions, the newest first",
     .more = "At most 100, or --limit; in a pipe as `later peek`. It takes at most a tenth of\n"
-            "Redis's time. --progress tells twice a second how many were searched, of how many.\n",
+            "Redis's time. --progress tells twice a second how many were searched, of how many,\n"
+            "and in `next` from where to go on with --after.\n",
     .example = "later search mail --text greylisted\n"
                "later search --all-queues --state dead --where payload.to=a@b.c\n",
     .options = options,

@@ -22,28 +22,33 @@ static bool has_score(const struct walk *walk, size_t i)
     return strcmp(later_reply_text(later_reply_at(walk->page, 2 * i + 1), NULL), walk->score) == 0;
 }
 
-/* Does member i stand before the last one that was seen, or is it that? Of one score they are in
- * the order of their bytes. */
+/* Does member i come before the last one that was seen, or is it that? Of one score they are in the
+ * order of their bytes. */
 static bool is_seen(const struct walk *walk, size_t i)
 {
     size_t len, least;
     const char *member = walk_member(walk, i, &len);
     int order;
 
-    if (!walk->last || !has_score(walk, i))
+    if (!walk->last || !walk->last_len || !has_score(walk, i))
         return false;
     least = len < walk->last_len ? len : walk->last_len;
     order = memcmp(member, walk->last, least);
-    return order < 0 || (order == 0 && len <= walk->last_len);
+    if (order == 0)
+        order = (len > walk->last_len) - (len < walk->last_len);
+    return walk->back ? order >= 0 : order <= 0;
 }
 
 static int read_page(struct walk *walk, uint64_t offset, struct later_error *err)
 {
+    const char *first = walk->back ? "+inf" : "-inf", *from = walk->last ? walk->score : first;
     struct later_command cmd = { 0 };
 
     later_reply_free(walk->page);
-    later_inspect_from(&cmd, walk->keys, walk->set, walk->last ? walk->score : "-inf", offset,
-                       WALK_PAGE);
+    if (walk->back)
+        later_inspect_back(&cmd, walk->keys, walk->set, from, offset, WALK_PAGE);
+    else
+        later_inspect_from(&cmd, walk->keys, walk->set, from, offset, WALK_PAGE);
     walk->page = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, err);
     walk->count = later_reply_count(walk->page) / 2;
     return walk->page ? 0 : -1;
@@ -101,6 +106,16 @@ int walk_next(struct walk *walk, struct later_error *err)
             walk->equals = offset + walk->count;
     } while (walk->from == walk->count);
     return note_last(walk, offset, err) < 0 ? -1 : 1;
+}
+
+int walk_behind(struct walk *walk, const char *score, const char *member, struct later_error *err)
+{
+    snprintf(walk->score, sizeof walk->score, "%s", score);
+    walk->last = strdup(member);
+    if (!walk->last)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    walk->last_len = strlen(member);
+    return 0;
 }
 
 void walk_end(struct walk *walk)

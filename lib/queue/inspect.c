@@ -227,6 +227,20 @@ void later_inspect_from(struct later_command *cmd, const struct later_keys *keys
     later_command_int(cmd, (int64_t)count);
 }
 
+void later_inspect_back(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_key key, const char *score, uint64_t offset, size_t count)
+{
+    begin_keyed(cmd, 10, "ZRANGE", keys, key);
+    later_command_text(cmd, score);
+    later_command_text(cmd, "-inf");
+    later_command_text(cmd, "BYSCORE");
+    later_command_text(cmd, "REV");
+    later_command_text(cmd, "LIMIT");
+    later_command_int(cmd, (int64_t)offset);
+    later_command_int(cmd, (int64_t)count);
+    later_command_text(cmd, "WITHSCORES");
+}
+
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *cursor, const char *match)
 {

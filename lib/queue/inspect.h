@@ -133,6 +133,10 @@ void later_inspect_range(struct later_command *cmd, const struct later_keys *key
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count);
 
+/* The same from a score ("+inf") downwards. */
+void later_inspect_back(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_key key, const char *score, uint64_t offset, size_t count);
+
 /* ZSCAN or, of jobs and records, HSCAN: one page. cursor: "0" at first, then what the last page
  * said, until that is "0" again. match: a glob, NULL = all. How many elements there are: ZCARD or
  * HLEN. */

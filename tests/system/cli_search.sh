@@ -21,6 +21,12 @@ is "$(later search b --error grey | cut -f 1,2)" "$(printf 'dead\tdead')" "by it
 is "$(later search b --state reserved | cut -f 1)" held "what runs"
 is "$(later search b --state delayed --json | field id)" other "--json"
 is "$(later search a --type t0 --limit 1 --json)" "$(later show j448 -q a --json)" "a line is that of show"
+for i in 1 2 3; do
+    later push t3 -q held --id "h$i" >/dev/null
+    later reserve held --lease 1h >/dev/null
+done
+place=$(later search held --limit 2 --json --progress | tail -n 1 | field next)
+is "$(later search held --limit 2 --json --progress --after "$place" | grep -c '"id"')" 1 "going on among those that run"
 later search a --text '"j00' --json --progress >"$work/lines"
 is "$(tail -n 1 "$work/lines")" '{"searched":450,"of":450,"found":10,"ended":true}' "--progress: how far it is"
 is "$(grep -c '"id"' "$work/lines")" 10 "between the hits"
@@ -32,6 +38,37 @@ run later search a --state running
 is "$status" 64 "no such state"
 run later search none --text x
 is "$status $out$err" "0 " "a queue that is not there has no such job"
+
+# Going on: what all parts find is what one search finds, each once, also where scores are equal, and
+# where one is its own document.
+redis ZADD 'later:{c}:ready' 5 '{"type":"t1","payload":"no id"}' >/dev/null
+for i in 1 2 3 4 5 6 7 8 9; do
+    later push t1 -q c --id "c$i" >/dev/null
+    redis ZADD 'later:{c}:ready' XX 5 "c$i" >/dev/null
+    later push t1 -q d --id "d$i" --in 1h >/dev/null
+done
+parts() # CONDITIONS: documents found two by two
+{
+    place=
+    while :; do
+        later search "$@" --limit 2 --json --progress ${place:+--after "$place"} >"$work/part"
+        grep '"queue"' "$work/part" | field document
+        place=$(tail -n 1 "$work/part" | field next)
+        [ -n "$place" ] || break
+    done
+}
+later search --all-queues --type t1 --limit 1000 --json | field document >"$work/whole"
+parts --all-queues --type t1 >"$work/parts"
+runs "as many, in the same order" cmp "$work/parts" "$work/whole"
+is "$(grep -c . "$work/parts")" 247 "all of them"
+place=$(later search a --limit 1 --json --progress | tail -n 1 | field next)
+later cancel -q a j449 j448 >/dev/null
+is "$(later search a --limit 1 --after "$place" | cut -f 1)" j447 "jobs between have gone"
+for place in x "1,a,ready" "1,a,running,5,=x" "1,A b,ready,5,=x" "1,a,ready,abc,=x" \
+    "1,a,ready,5,y" "1,a,ready,5,x1" "1,a,ready,5,xg0"; do
+    run later search a --after "$place"
+    is "$status" 64 "--after $place"
+done
 
 # Large documents come a few at a time.
 for i in 1 2 3 4 5; do

@@ -128,6 +128,48 @@ check('12345678901234567890' in run('show', '--json', 'again'), 'byte for byte')
 same(act('push', queue='mail', type='t', payload='{')[0], 422, 'no JSON')
 same(act('push', queue='mail', type='t', payload='-')[0], 400, 'not from standard input')
 
+# ---- on all that match: how far it is, and that it can be stopped
+
+
+def act_long(path, take=lambda name, data: None, **body):
+    """The lines of the answer, and its end."""
+    connection = Connection(where)
+    connection.request('POST', f'/api/1/{path}', json.dumps(body), {
+        'Host': 'localhost', 'Content-Type': 'application/json', 'Origin': 'http://localhost'})
+    answer, name, lines = connection.getresponse(), '', []
+    while True:
+        line = answer.readline().decode().rstrip('\n')
+        if line.startswith('event: '):
+            name = line[7:]
+        elif line.startswith('data: '):
+            data = json.loads(line[6:])
+            if name == 'end':
+                connection.close()
+                return lines, data
+            take(name, data)
+            lines.append(data)
+            name = ''
+
+
+stopped = []
+many = ''.join(f'{{"type":"m.{i % 3}","id":"m{i}"}}\n' for i in range(30000))
+subprocess.run([later, 'push', '--file', '-', '-q', 'many'], input=many, check=True, capture_output=True, text=True)
+lines, end = act_long('cancel-queue-matching',
+                      lambda name, data: name == 'task' and stopped.append(act('stop', task=data['task'])[0]),
+                      queue='many', glob='m.1')
+same((stopped, end['status']), ([200], 75), 'a cancellation that is stopped')
+check('stopped' in end['words'], 'says how far it came', end)
+left = int(run('count', 'many', '--type', 'm.1'))
+check(left > 0, 'and left some', left)
+same(act('stop', task=1)[0], 404, 'it has ended')
+lines, end = act_long('cancel-queue-matching', queue='many', glob='m.1', most=left - 5)
+same((lines[-1], end['status']), ({'queue': 'many', 'cancelled': left - 5}, 0), 'no more than were counted')
+same(lines[-2], {'acted': left - 5, 'of': left - 5, 'ended': True}, 'with its progress')
+same(end['command'], f'later cancel --queue=many --limit={left - 5} --type=m.1', 'its command')
+same(run('size', 'many').split('\t')[1], str(20005), 'exactly those are gone')
+run('purge', 'many', '--state', 'ready', '--yes')
+run('forget', 'many')
+
 # ---- live
 
 

@@ -211,11 +211,18 @@ try:
     go('search?' + urllib.parse.urlencode({'q': 'payload.n=598 "needle 7"'}))
     check(browser.wait('document.querySelectorAll("tbody tr").length === 1'), 'search', browser.text('main'))
     check(browser.wait('document.querySelector("main .command")?.innerText.includes('
-                       '"later search --progress --all-queues --where=payload.n=598 \'--text=needle 7\'")'),
+                       '"later search --all-queues --where=payload.n=598 \'--text=needle 7\'")'),
           'its command', browser.text('main'))
     check('that is all' in browser.text('main'), 'and its end')
     go('search?q=type%3Afound+queue%3Amany')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 100'), 'a hundred hits')
+    check('Go on from here' in browser.text('main') and 'after=' in browser.script('return location.hash'),
+          'and from where to go on, in the address too', browser.text('main'))
+    browser.click('Go on from here', 'main')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 200'), 'the next hundred')
+    browser.go('about:blank')
+    browser.go(f'{base}#/search?q=type%3Afound+queue%3Amany+limit%3A200')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 200'), 'two hundred at once')
     browser.click('Cancel all that match', 'main')
     check(browser.wait('document.querySelector("dialog")?.innerText.includes("Cancel 400 jobs")'),
           'how many it would be', browser.text('dialog'))

@@ -1,6 +1,6 @@
 // action.js: doing something: asked before, told after, with its command.
-import { act } from './api.js';
-import { command, h, number } from './dom.js';
+import { act, actLong, Refusal } from './api.js';
+import { command, h, number, setText } from './dom.js';
 
 export const me = { may_act: false, read_only: false, who: '' };
 
@@ -53,6 +53,54 @@ export async function perform(where, body, words) {
         note(error.message, error.command, true);
         return null;
     }
+}
+
+// Something long: how far it is, and a button that stops it. It goes on when the page is left.
+export function meter(label, stop) {
+    const bar = h('progress', { max: 1, 'aria-label': label });
+    const words = h('span', { role: 'status' }, 'one moment');
+    const halt = h('button', { type: 'button', class: 'quiet small', onclick: () => {
+        halt.disabled = true;
+        stop();
+    } }, 'Stop');
+    const element = h('section', { class: 'meter', 'aria-label': label },
+                      h('p', {}, h('b', {}, label), ' ', words, halt), bar);
+    return {
+        element,
+        tell(done, of, text) {
+            setText(words, text);
+            if (of) bar.value = Math.min(1, done / of);
+            else bar.removeAttribute('value');
+        },
+    };
+}
+
+// Does it to many, shows how far it is in `place`, and tells. Returns the sums by name.
+export async function performLong(where, body, label, place, told) {
+    let task = 0, found = 0;
+    const sums = {};
+    const shown = meter(label, () => act('stop', { task }).catch(() => {}));
+    place.replaceChildren(shown.element);
+    try {
+        const end = await actLong(where, body, (name, line) => {
+            if (name === 'task') ({ task } = line);
+            else if (line.acted !== undefined)
+                shown.tell(line.acted, line.of, `${number(line.acted)} of ${number(line.of)}`);
+            else if (line.searched !== undefined) {
+                found = line.found;
+                shown.tell(line.searched, line.of, `looking: ${number(line.searched)} of ${
+                    number(line.of)}, ${number(found)} match`);
+            } else {
+                for (const [key, value] of Object.entries(line))
+                    if (typeof value === 'number') sums[key] = (sums[key] || 0) + value;
+            }
+        });
+        note(end.status ? end.words : told(sums), end.command, end.status !== 0 && end.status !== 75);
+    } catch (error) {
+        note(error instanceof Refusal ? error.message : 'later-web does not answer', error.command, true);
+    }
+    place.replaceChildren();
+    return sums;
 }
 
 // A button that is there only for who may.

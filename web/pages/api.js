@@ -55,6 +55,31 @@ export function act(where, body) {
     });
 }
 
+// What takes long and changes something: take(name, data) is called for each event as it comes.
+// Returns the last one, {command, status, words}.
+export async function actLong(where, body, take) {
+    const answer = await fetch(`api/1/${where}`, {
+        method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+    });
+    if (!answer.ok) return read(answer);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '', end = null;
+    for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        const events = (text + value).split('\n\n');
+        text = events.pop();
+        for (const event of events) {
+            const [, name, data] = /^(?:event: (.*)\n)?data: (.*)$/s.exec(event) || [];
+            if (name === 'end') end = JSON.parse(data);
+            else if (data) take(name, JSON.parse(data));
+        }
+    }
+    if (!end) throw new Refusal(0, 'later-web has ended in the middle of it');
+    return end;
+}
+
 export function streamPath(where, parameters) {
     return `api/1/${where}${query(parameters)}`;
 }

@@ -1,5 +1,5 @@
 // search.js: jobs that meet conditions, as they are found; and acting on all of them.
-import { button, confirm, note, perform } from './action.js';
+import { button, confirm, meter, note, performLong } from './action.js';
 import { get, streamPath } from './api.js';
 import { command, empty, h, number, path, setText } from './dom.js';
 import { jobTable } from './jobs.js';
@@ -32,28 +32,44 @@ function help() {
             h('li', {}, h('a', { href: path('search', { q }) }, h('code', {}, q))))));
 }
 
-// Counts first, then asks, then acts: on what still is as it was counted.
-async function actOnAll(where, verb, done, asked) {
-    const { queue } = asked;
-    const source = new EventSource(streamPath(queue ? 'count-queue' : 'count', asked));
-    let count = 0;
-    source.onmessage = ({ data }) => { count += JSON.parse(data).count; };
-    const ended = await new Promise((resolve) => {
-        source.addEventListener('end', ({ data }) => resolve(JSON.parse(data)));
-        source.onerror = () => resolve(null);
+// Counts, while it can be stopped. Returns the number, or -1.
+function countAll(asked, place) {
+    return new Promise((resolve) => {
+        const source = new EventSource(streamPath(asked.queue ? 'count-queue' : 'count', asked));
+        let count = 0;
+        const done = (value) => {
+            source.close();
+            place.replaceChildren();
+            resolve(value);
+        };
+        const shown = meter('Counting', () => done(-1));
+        place.replaceChildren(shown.element);
+        source.onmessage = ({ data }) => {
+            const line = JSON.parse(data);
+            if (line.count !== undefined) count += line.count;
+            else shown.tell(line.searched, line.of, `${number(line.searched)} of ${number(line.of)} looked at, ${
+                number(line.found)} match`);
+        };
+        source.addEventListener('end', ({ data }) => {
+            const { status, words, command: typed } = JSON.parse(data);
+            if (status) note(words, typed, true);
+            else if (!count) note('No job meets these conditions now.', typed);
+            done(status ? -1 : count);
+        });
+        source.onerror = () => {
+            note('They could not be counted: two searches run already?', null, true);
+            done(-1);
+        };
     });
-    source.close();
-    if (!ended || ended.status) {
-        note(ended ? ended.words : 'They could not be counted: two searches run already?', ended?.command, true);
-        return false;
-    }
-    if (!count) {
-        note('No job meets these conditions now.', ended.command);
-        return false;
-    }
-    if (!await confirm(`${verb} ${number(count)} jobs that match?`, count, verb)) return false;
-    return perform(queue ? `${where}-queue-matching` : `${where}-matching`, asked, (answers) =>
-        `${number(answers.reduce((sum, one) => sum + (one[done] || 0), 0))} jobs are ${done}`);
+}
+
+// Counts first, then asks, then acts: on no more than were counted, and on what still is there.
+async function actOnAll(where, verb, done, asked, place) {
+    const { queue } = asked, count = await countAll(asked, place);
+    if (count < 1 || !await confirm(`${verb} ${number(count)} jobs that match?`, count, verb)) return;
+    await performLong(queue ? `${where}-queue-matching` : `${where}-matching`, { ...asked, most: count },
+                      `${verb} ${number(count)} jobs`, place,
+                      (sums) => `${number(sums[done] || 0)} jobs are ${done}`);
 }
 
 export function search(main, parameters) {
@@ -62,8 +78,9 @@ export function search(main, parameters) {
     const bar = h('progress', { max: 1, 'aria-label': 'Searched' }), words = h('p', { class: 'facts', role: 'status' });
     const halt = h('button', { type: 'button', class: 'quiet', onclick: () => end('stopped') }, 'Stop');
     const jobs = jobTable('What was found', () => {}), typed = h('div');
-    const seen = new Set();
-    let source = null, last = null;
+    const seen = new Set(), acting = h('div');
+    const more = h('button', { type: 'button', hidden: true, onclick: () => goOn() }, 'Go on from here');
+    let source = null, last = null, after = parameters.get('after') || '';
 
     main.append(h('h1', {}, h('small', {}, 'Search'), ' ', q));
     if (!q) {
@@ -71,10 +88,10 @@ export function search(main, parameters) {
         return null;
     }
 
-    const act = async (where, verb, done) => {
+    const act = (where, verb, done) => {
         end('stopped');
-        await actOnAll(where, verb, done, Object.fromEntries(Object.entries(asked)
-            .filter(([name]) => name !== 'limit')));
+        actOnAll(where, verb, done, Object.fromEntries(Object.entries(asked)
+            .filter(([name]) => name !== 'limit')), acting);
     };
     const all = h('p', { class: 'buttons' },
         button('Kick all that match', () => act('kick', 'Kick', 'kicked')),
@@ -87,18 +104,23 @@ export function search(main, parameters) {
         if (last?.of) bar.value = Math.min(1, last.searched / last.of);
     }
 
+    // Where it was stopped, or enough was found, it goes on from there: now, or when the page is
+    // opened again by its address.
     function end(why) {
         source?.close();
         if (!source) return;
         source = null;
         halt.hidden = true;
         bar.hidden = true;
+        more.hidden = !after;
+        if (after) history.replaceState(null, '', path('search', { q, after }));
         tell(why);
     }
 
     function take(line) {
         if (line.searched !== undefined) {
             last = line;
+            after = line.ended ? line.next ?? '' : line.next ?? after;
             tell();
             return;
         }
@@ -109,16 +131,17 @@ export function search(main, parameters) {
         tell();
     }
 
-    function begin() {
-        main.append(words, bar, h('p', { class: 'buttons' }, halt), all, jobs.element, typed);
+    function goOn() {
+        const where = asked.queue ? 'search-queue' : 'search';
+        halt.hidden = bar.hidden = false;
+        more.hidden = true;
         words.textContent = 'one moment';
-        source = new EventSource(streamPath(asked.queue ? 'search-queue' : 'search', asked));
+        source = new EventSource(streamPath(where, { ...asked, after }));
         source.onmessage = ({ data }) => take(JSON.parse(data));
         source.addEventListener('end', ({ data }) => {
             const answer = JSON.parse(data);
             typed.replaceChildren(command(answer.command));
-            end(answer.status ? answer.words : seen.size >= (asked.limit || 100)
-                ? 'there may be more: limit:200' : 'that is all');
+            end(answer.status ? answer.words : after ? 'there may be more' : 'that is all');
             if (answer.status) main.append(empty(answer.words));
         });
         source.onerror = async () => {
@@ -127,11 +150,16 @@ export function search(main, parameters) {
             if (last) return;
             // EventSource hides what was answered.
             try {
-                await get(streamPath(asked.queue ? 'search-queue' : 'search', asked).slice(6), null, stop.signal);
+                await get(streamPath(where, asked).slice(6), null, stop.signal);
             } catch (error) {
                 if (error.name !== 'AbortError') main.append(empty(error.message));
             }
         };
+    }
+
+    function begin() {
+        main.append(words, bar, h('p', { class: 'buttons' }, halt, more), all, acting, jobs.element, typed);
+        goOn();
     }
 
     // One word may be an id.
