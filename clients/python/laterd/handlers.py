@@ -19,18 +19,21 @@ import inspect
 import json
 import logging
 import os
+import queue
 import signal
 import sys
 import threading
 import time
 import traceback
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 ERROR_MAX = 1000  # bytes that laterd keeps of an error
 READ = 1 << 18
 PROGRESS_EVERY = 0.1  # seconds between two lines of progress of a job
 
+_decode = json.JSONDecoder().raw_decode  # a line begins with its object
+_quote = json.encoder.encode_basestring_ascii
+_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 _current: "contextvars.ContextVar[Optional[Job]]" = contextvars.ContextVar("laterd_job", default=None)
 
 
@@ -130,7 +133,7 @@ class Answers:
 
     def __init__(self, fd: int):
         self._fd = fd
-        self._waiting: "collections.deque[bytes]" = collections.deque()
+        self._waiting: "collections.deque[str]" = collections.deque()
         self._flushing = False
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._thread = threading.get_ident()
@@ -141,7 +144,10 @@ class Answers:
 
     def put(self, answer: Dict[str, Any]) -> None:
         """From any thread."""
-        self._waiting.append(json.dumps(answer, separators=(",", ":"), default=str).encode() + b"\n")
+        self.put_line(_encode(answer))
+
+    def put_line(self, line: str) -> None:
+        self._waiting.append(line)
         if self._flushing or not self._loop:
             return
         self._flushing = True
@@ -155,7 +161,8 @@ class Answers:
         lines = []
         while self._waiting:
             lines.append(self._waiting.popleft())
-        data = memoryview(b"".join(lines))
+        lines.append("")
+        data = memoryview("\n".join(lines).encode())
         while data:
             data = data[os.write(self._fd, data):]
 
@@ -246,6 +253,40 @@ def done(value: Any) -> Dict[str, Any]:
     return {"result": "done"} if value is None else {"result": "done", "value": value}
 
 
+class Threads:
+    """For functions that are no coroutines: one for each job that is under way. What they have done is
+    handed back to the loop, many at a time."""
+
+    def __init__(self, perform: Callable[[Job], Dict[str, Any]],
+                 finish: Callable[[Job, Dict[str, Any]], None], loop: asyncio.AbstractEventLoop):
+        self._perform, self._finish, self._loop = perform, finish, loop
+        self._jobs: "queue.SimpleQueue[Job]" = queue.SimpleQueue()
+        self._done: "collections.deque[Tuple[Job, Dict[str, Any]]]" = collections.deque()
+        self._handing = False
+        self._count = self._busy = 0  # of threads; of jobs; the loop's alone
+
+    def put(self, job: Job) -> None:
+        self._busy += 1
+        if self._busy > self._count:
+            self._count += 1
+            threading.Thread(target=self._run, name="laterd_%d" % self._count, daemon=True).start()
+        self._jobs.put(job)
+
+    def _run(self) -> None:
+        while True:
+            job = self._jobs.get()
+            self._done.append((job, self._perform(job)))
+            if not self._handing:
+                self._handing = True
+                self._loop.call_soon_threadsafe(self._hand)
+
+    def _hand(self) -> None:
+        self._handing = False  # first: whoever comes from now on calls again
+        while self._done:
+            self._busy -= 1
+            self._finish(*self._done.popleft())
+
+
 class Program:
     """The loop: lines in, tasks and threads, answers out."""
 
@@ -258,12 +299,13 @@ class Program:
         self.begun = 0
         self.inline = False  # a function is running in this thread
         self.ending = False  # no more is read
-        self.threads = ThreadPoolExecutor(max(self.parallel, 1), "laterd")
+        self.coroutines: Dict[Any, bool] = {}  # of a handler: is it a coroutine?
 
     async def run(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.over = self.loop.create_future()
         self.answers.attach(self.loop)
+        self.threads = Threads(self.handlers.perform, self.finish, self.loop)
         if not logging.getLogger().handlers:
             logging.getLogger().addHandler(LogHandler(self.answers))
             logging.getLogger().setLevel(logging.INFO)
@@ -273,7 +315,6 @@ class Program:
         self.loop.add_reader(0, self.on_readable)
         await self.over
         self.answers.flush()
-        self.threads.shutdown(wait=False)
 
     # ---- its end
 
@@ -315,27 +356,32 @@ class Program:
         if not data:
             self.stop_reading()
             return
-        lines = (self.buffer + data).split(b"\n")
-        self.buffer = lines.pop()
-        for line in lines:
-            self.take(json.loads(line))
+        lines, newline, rest = data.rpartition(b"\n")
+        if newline:
+            lines, self.buffer = self.buffer + lines, rest
+            for line in lines.decode().split("\n"):
+                self.take(_decode(line)[0])
+        else:
+            self.buffer += rest
         # What was read in part is charged to this program: it takes the rest, too.
         if not self.buffer and self.is_enough():
             self.stop_reading()
 
     def take(self, line: Dict[str, Any]) -> None:
-        if line.get("cancel"):
+        if "cancel" in line:
             self.cancel(line["id"])
             return
         job = Job(line, self.answers)
         self.begun += 1
         function = self.handlers.find(job.type)
-        if function and inspect.iscoroutinefunction(function):
-            task = self.loop.create_task(self.perform_async(function, job))
+        if function not in self.coroutines:
+            self.coroutines[function] = inspect.iscoroutinefunction(function)
+        if self.coroutines[function]:
+            task = asyncio.Task(self.perform_async(function, job), loop=self.loop)
             self.tasks[job.id] = (job, task)
         elif function and self.parallel:
             self.tasks[job.id] = (job, None)
-            self.threads.submit(self.perform_in_thread, job)
+            self.threads.put(job)
         else:
             self.tasks[job.id] = (job, None)
             self.perform_inline(job)
@@ -357,10 +403,6 @@ class Program:
             answer = answer_of(error)
         self.finish(job, answer)
 
-    def perform_in_thread(self, job: Job) -> None:
-        answer = self.handlers.perform(job)
-        self.loop.call_soon_threadsafe(self.finish, job, answer)
-
     def perform_inline(self, job: Job) -> None:
         self.inline = True
         try:
@@ -372,6 +414,11 @@ class Program:
 
     def finish(self, job: Job, answer: Dict[str, Any]) -> None:
         del self.tasks[job.id]
+        if len(answer) == 1 and not self.ending:  # just done: most are
+            self.answers.put_line('{"result":"%s","id":%s}' % (answer["result"], _quote(job.id)))
+            if not self.parallel:
+                self.answers.flush()
+            return
         answer["id"] = job.id
         if self.ending and not self.tasks:
             answer["last"] = True
