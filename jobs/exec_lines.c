@@ -8,7 +8,7 @@
  * Answers come on descriptor 3; what the program prints is logged. A line there that is no answer
  * to the present job (garbage, another job's id, too long) is logged and passed over. A program
  * that dies is charged to the job whose line it had begun to read. One that had read nothing of it
- * is started again, once at once, then by the throttle of exec_process.h; meanwhile the job goes
+ * is started again, once at once, then by the throttle of exec_throttle.h; meanwhile the job goes
  * back without an attempt.
  */
 #include "exec_answer.h"

@@ -151,6 +151,8 @@ begin=$(present)
 push_many 100 sync.nap '{"for":0.5}' sync- >/dev/null
 within 30 "100 functions of 0.5 s, in threads" counts 'done' $((naps + 101))
 in_time "$(sum "$(present) - $begin")" 2 "s for them"
+at_most "$(find "/proc/$(head -n 1 "$work/pids")/task" -mindepth 1 -maxdepth 1 | wc -l)" 110 \
+    "threads of the program: one for each job that was under way"
 : >"$work/at_once"
 push_many 40 few.any '{}' few- >/dev/null
 within 30 "40 jobs of a program with parallel = 4" counts 'done' $((naps + 141))
