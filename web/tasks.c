@@ -31,7 +31,7 @@ struct tasks {
     struct http *http;
     struct desk *desks[DESKS + STREAMS]; /* those of streams last */
     struct task *first;                  /* the queue */
-    struct task *acting[STREAMS];        /* streams that change something; NULL = a free place */
+    struct task *acting[STREAMS];        /* streams that change something; NULL = free */
     unsigned long last;                  /* the number of the latest one */
     size_t waiting;
     tasks_done_fn *done;

@@ -148,7 +148,7 @@ function show(main, job, typed, again) {
                            : JSON.stringify(value)])];
     main.append(
         h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(job.state)),
-        job.error && h('p', { class: 'error lead' }, errorText(job.error)),
+        job.error ? h('p', { class: 'error lead' }, errorText(job.error)) : '',
         h('dl', { class: 'facts' }, facts.map(([name, value]) =>
             h('div', {}, h('dt', {}, name), h('dd', {}, value)))),
         h('p', { class: 'buttons' },
@@ -159,7 +159,7 @@ function show(main, job, typed, again) {
               `${job.id} is gone`), { class: 'danger' })),
         h('section', { 'aria-labelledby': 'time-title' }, h('h2', { id: 'time-title' }, 'What happened'),
           timeline(job)),
-        documentBox(job), button('', null) !== false && againBox(job), command(typed));
+        documentBox(job), button('', null) === false ? '' : againBox(job), command(typed));
 }
 
 export function job(main, parameters) {

@@ -14,8 +14,8 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 BOOT_SECONDS=900 # for all of it
-packages=dbus,libconfig9,libcurl4,libevent-2.1-7,libevent-pthreads-2.1-7,libhiredis0.14
-packages=$packages,libjansson4,libmd0,libsystemd0,nodejs,procps,python3,redis-server
+packages=dbus,libconfig9,libcurl4,libevent-2.1-7,libevent-extra-2.1-7,libevent-pthreads-2.1-7
+packages=$packages,libhiredis0.14,libjansson4,libmd0,libsystemd0,nodejs,procps,python3,redis-server
 packages=$packages,redis-tools,systemd,systemd-sysv
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 trees=${LATER_TREES:-/var/cache/laterd-trees}
