@@ -14,7 +14,8 @@ struct live;
 struct live *live_new(struct http *http);
 void live_free(struct live *live);
 
-/* Adds a stream and sends it a first event. Returns 0, or -1 where there are too many. */
+/* Adds a stream; its first event is all that is known. Returns 0, or -1 where there are too many.
+ */
 int live_add(struct live *live, struct evhttp_request *request, const char *json, size_t len);
 
 /* To all of them. Returns how many there are. */
