@@ -354,7 +354,7 @@ START_TEST(test_release_and_return)
     later_queue_settle(&cmd, &keys, LATER_VERB_RETURN, 0, &bare, 1);
     CALL(RETURN, "return", RETURN_KEYS, "a", "0.000000", "held");
     later_queue_settle(&cmd, &keys, LATER_VERB_RETURN, 0, &full, 1);
-    CALL(RETURN, "return", RETURN_KEYS, "b", "2.500000", "crashed");
+    CALL(RETURN, "return", RETURN_KEYS, "b", "2.500000", "e");
     hostile.wait = NAN; /* one bad wait must not make Redis refuse the 499 others */
     later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &hostile, 1);
     CALL(RELEASE, "release", RELEASE_KEYS, "a", "0.000000", "ran", "");
