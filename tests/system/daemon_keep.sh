@@ -69,6 +69,8 @@ is "$(done_ids wide)" "" "drops them"
 is "$(counted purged)" 0 "and counts nothing"
 wait_until 20 settled
 end_well
+run later check default
+is "$status" 0 "check finds nothing wrong"
 later purge default --state dead --yes >/dev/null
 run later forget default
 is "$status:$err" "0:" "forget takes the queue"
