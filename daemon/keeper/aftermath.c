@@ -6,8 +6,8 @@
 #include "keeper/lock_leases.h"
 #include "log.h"
 #include "job/verdict.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ struct remains {
     size_t finds; /* looks for lost reserves, and freeings, under way */
     int pass;     /* those that are complete */
     bool failed;  /* one of this pass was not */
-    struct event *timer;
+    struct timer *timer;
     struct remains *next;
 };
 
@@ -167,12 +167,10 @@ static void look(struct remains *remains)
         remains->pass = PASSES;
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *arg)
 {
     struct remains *remains = arg;
 
-    (void)fd;
-    (void)what;
     if (remains->finds == 0)
         look(remains);
     check(remains);
@@ -186,7 +184,7 @@ static void bury(struct remains *remains)
     while (*link != remains)
         link = &(*link)->next;
     *link = remains->next;
-    event_free(remains->timer);
+    timer_free(remains->timer);
     aftermath->buried(aftermath->arg, remains->slots);
     free(remains);
 }
@@ -194,12 +192,10 @@ static void bury(struct remains *remains)
 /* Done, or what is next? */
 static void check(struct remains *remains)
 {
-    const struct timeval wait = { PASS_SECONDS, 0 };
-
     if (remains->jobs == 0 && remains->finds == 0 && remains->pass >= PASSES)
         bury(remains);
     else if (remains->finds == 0 && remains->pass < PASSES)
-        evtimer_add(remains->timer, &wait);
+        timer_in(remains->timer, PASS_SECONDS);
 }
 
 /* What it wrote to the log last may say why it died. */
@@ -296,7 +292,7 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keepe
     struct remains *remains = calloc(1, sizeof *remains);
     bool others = count(slots, SLOT_RUNNING) > 1;
 
-    if (!remains || !(remains->timer = evtimer_new(aftermath->base, on_timer, remains))) {
+    if (!remains || !(remains->timer = timer_new(aftermath->base, on_timer, remains))) {
         log_line(LOG_ERROR, "no memory to settle %s: its leases will lapse", slots->path);
         free(remains);
         aftermath->buried(aftermath->arg, slots);
@@ -334,7 +330,7 @@ void aftermath_link_up(struct aftermath *aftermath)
 {
     for (struct remains *remains = aftermath->list; remains; remains = remains->next) {
         if (remains->finds == 0 && remains->pass < PASSES)
-            event_active(remains->timer, EV_TIMEOUT, 0);
+            timer_in(remains->timer, 0);
     }
 }
 
@@ -374,7 +370,7 @@ void aftermath_free(struct aftermath *aftermath)
         return;
     for (struct remains *remains = aftermath->list; remains; remains = next) {
         next = remains->next;
-        event_free(remains->timer);
+        timer_free(remains->timer);
         free(remains);
     }
     line_free(aftermath->line);

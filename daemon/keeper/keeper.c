@@ -9,8 +9,8 @@
 #include "fault.h"
 #include "log.h"
 #include "reservation/outbox.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ struct keeper {
     struct aftermath *aftermath;
     struct lock_leases *lock_leases;
     struct reports *reports;
-    struct event *scan;
+    struct timer *scan;
     struct living *pages;
     size_t page_count;
     struct known **known; /* all queues seen in pages; never forgotten */
@@ -354,14 +354,12 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
     }
 }
 
-static void on_scan(evutil_socket_t fd, short what, void *arg)
+static void on_scan(void *arg)
 {
     struct keeper *keeper = arg;
     double now = later_clock();
     bool busy = false, report = reports_due(keeper->reports, now);
 
-    (void)fd;
-    (void)what;
     for (size_t i = 0; i < keeper->page_count; i++) {
         struct slots *slots = keeper->pages[i].slots;
 
@@ -387,11 +385,8 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
 
 void keeper_busy(struct keeper *keeper)
 {
-    const struct timeval wait = { 0, (suseconds_t)(SCAN_SECONDS * 1e6) };
-
-    if (evtimer_pending(keeper->scan, NULL))
+    if (!timer_soon(keeper->scan, SCAN_SECONDS))
         return;
-    evtimer_add(keeper->scan, &wait);
     /* Nothing was held until now: the leases are fresh. */
     if (later_clock() - keeper->touched > keeper->config->lease)
         keeper->touched = later_clock();
@@ -463,7 +458,7 @@ struct keeper *keeper_new(struct event_base *base, const struct config *config, 
     if (!keeper)
         return NULL;
     *keeper = (struct keeper){ .options = *options, .config = config, .link = link };
-    keeper->scan = evtimer_new(base, on_scan, keeper);
+    keeper->scan = timer_new(base, on_scan, keeper);
     keeper->outbox = outbox_new(base, link, options->host, keys_of, on_settled, keeper);
     if (keeper->scan && keeper->outbox)
         keeper->aftermath = aftermath_new(base, link, config->redis.prefix, keeper->outbox, keys_of,
@@ -485,8 +480,7 @@ void keeper_free(struct keeper *keeper)
     lock_leases_free(keeper->lock_leases);
     reports_free(keeper->reports);
     outbox_free(keeper->outbox);
-    if (keeper->scan)
-        event_free(keeper->scan);
+    timer_free(keeper->scan);
     for (size_t i = 0; i < keeper->known_count; i++)
         free(keeper->known[i]);
     free(keeper->known);

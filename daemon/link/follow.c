@@ -3,8 +3,8 @@
 
 #include "log.h"
 #include "redis/sentinel.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 struct follow {
     struct link *link;
-    struct event *timer;
+    struct timer *timer;
     struct later_address address; /* of the Sentinels */
     char peer[LATER_PEER_SIZE];   /* the master; "" = not known yet */
     unsigned again;               /* how often it is still to be told */
@@ -96,12 +96,10 @@ static void on_up(void *arg)
     link_flush(follow->link);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *arg)
 {
     struct follow *follow = arg;
 
-    (void)fd;
-    (void)what;
     if (follow->again > 0) {
         follow->again--;
         follow->moved(follow->arg, follow->peer);
@@ -131,7 +129,7 @@ struct follow *follow_new(struct event_base *base, const struct config *config,
     follow->moved = moved;
     follow->arg = arg;
     (void)address_of(config, &follow->address);
-    follow->timer = event_new(base, -1, EV_PERSIST, on_timer, follow);
+    follow->timer = timer_new(base, on_timer, follow);
     follow->link = follow->timer ? link_new(base, config, &link, err) : NULL;
     if (!follow->link) {
         if (!follow->timer)
@@ -139,7 +137,7 @@ struct follow *follow_new(struct event_base *base, const struct config *config,
         follow_free(follow);
         return NULL;
     }
-    event_add(follow->timer, &(struct timeval){ ASK_SECONDS, 0 });
+    timer_every(follow->timer, ASK_SECONDS);
     return follow;
 }
 
@@ -148,7 +146,6 @@ void follow_free(struct follow *follow)
     if (!follow)
         return;
     link_free(follow->link);
-    if (follow->timer)
-        event_free(follow->timer);
+    timer_free(follow->timer);
     free(follow);
 }

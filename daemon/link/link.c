@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "log.h"
 #include "redis/password.h"
+#include "timer.h"
 
 #include <event2/event.h>
 #include <math.h>
@@ -21,7 +22,8 @@ struct link {
     struct link_options options;
     struct event_base *base;
     struct later_redis *redis;
-    struct event *io, *timer;
+    struct event *io;
+    struct timer *timer;
     int fd;              /* what io watches */
     bool writing;        /* whether it watches for writing, too */
     double wait;         /* before the next try */
@@ -42,17 +44,11 @@ void link_url(const struct config *config, char *url, size_t room)
 static void arm_timer(struct link *link)
 {
     double at = link->retry_at > 0 ? link->retry_at : later_redis_deadline(link->redis);
-    double wait = at - later_clock();
-    struct timeval tv;
 
-    if (isinf(at)) {
-        event_del(link->timer);
-        return;
-    }
-    wait = wait > 0 ? wait : 0;
-    tv.tv_sec = (time_t)wait;
-    tv.tv_usec = (suseconds_t)((wait - (double)tv.tv_sec) * 1e6);
-    event_add(link->timer, &tv);
+    if (isinf(at))
+        timer_stop(link->timer);
+    else
+        timer_in(link->timer, at - later_clock());
 }
 
 static void on_io(evutil_socket_t fd, short what, void *arg);
@@ -111,12 +107,10 @@ static void begin(struct link *link)
         on_down(link, err.text);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *arg)
 {
     struct link *link = arg;
 
-    (void)fd;
-    (void)what;
     if (link->retry_at > 0 && later_clock() >= link->retry_at)
         begin(link);
     else
@@ -210,7 +204,7 @@ struct link *link_new(struct event_base *base, const struct config *config,
     }
     *link = (struct link){ .options = *options, .base = base, .fd = -1, .wait = FIRST_WAIT };
     link->io = event_new(base, -1, 0, on_io, link);
-    link->timer = evtimer_new(base, on_timer, link);
+    link->timer = timer_new(base, on_timer, link);
     link->redis = make_redis(link, config, err);
     if (config->redis.password_file && !options->sentinel)
         link->password_file = strdup(config->redis.password_file);
@@ -235,8 +229,7 @@ void link_free(struct link *link)
     later_redis_free(link->redis);
     if (link->io)
         event_free(link->io);
-    if (link->timer)
-        event_free(link->timer);
+    timer_free(link->timer);
     free(link->password_file);
     free(link);
 }

@@ -5,8 +5,8 @@
 #include "fault.h"
 #include "log.h"
 #include "queue/queue.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 struct queue {
     struct migrator *migrator;
     struct later_keys keys;
-    struct event *timer;
+    struct timer *timer;
     double next;       /* when the timer is due */
     double lapse_from; /* INFINITY: it was refused, and not answered since */
     double sent;       /* the last call */
@@ -50,10 +50,9 @@ struct migrator {
 static void arm(struct queue *queue, double seconds)
 {
     double wait = seconds > LEAST_WAIT ? seconds : LEAST_WAIT;
-    struct timeval tv = { (time_t)wait, (suseconds_t)((wait - (double)(time_t)wait) * 1e6) };
 
     queue->next = later_clock() + wait;
-    evtimer_add(queue->timer, &tv);
+    timer_in(queue->timer, wait);
 }
 
 static double earliest(double a, double b)
@@ -241,13 +240,11 @@ static void ask(struct queue *queue)
     trim(queue);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *arg)
 {
     struct queue *queue = arg;
     double now = later_clock();
 
-    (void)fd;
-    (void)what;
     if (now - queue->next > patience(queue->migrator))
         leave_to_keepers(queue, now);
     ask(queue);
@@ -335,7 +332,7 @@ static int add_queues(struct migrator *migrator)
                 continue;
             queue->migrator = migrator;
             later_keys_init(&queue->keys, config->redis.prefix, config->pools[p].queues[q].name);
-            queue->timer = evtimer_new(migrator->base, on_timer, queue);
+            queue->timer = timer_new(migrator->base, on_timer, queue);
             if (!queue->timer)
                 return -1;
             migrator->queue_count++;
@@ -368,7 +365,7 @@ void migrator_free(struct migrator *migrator)
     if (!migrator)
         return;
     for (size_t i = 0; i < migrator->queue_count; i++)
-        event_free(migrator->queues[i].timer);
+        timer_free(migrator->queues[i].timer);
     migrator->freed = true;
     if (migrator->asked == 0)
         destroy(migrator);

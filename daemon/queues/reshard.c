@@ -5,8 +5,8 @@
 #include "log.h"
 #include "queue/inspect.h"
 #include "queues/sweep.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct watched {
 struct reshard {
     char prefix[LATER_PREFIX_MAX + 1];
     struct link *link;
-    struct event *look;
+    struct timer *look;
     struct watched **list;
     size_t count;
     void (*grown)(void *arg);
@@ -222,25 +222,23 @@ static void look_at(struct watched *watched)
                                watched) == 0;
 }
 
-static void on_look(evutil_socket_t fd, short what, void *arg)
+static void on_look(void *arg)
 {
     struct reshard *reshard = arg;
-    struct timeval next = { LOOK_SECONDS, 0 };
+    double next = LOOK_SECONDS;
 
-    (void)fd;
-    (void)what;
     for (size_t i = 0; i < reshard->count; i++) {
         look_at(reshard->list[i]);
         if (reshard->list[i]->configured && reshard->list[i]->plan.formers)
-            next.tv_sec = SOON_SECONDS;
+            next = SOON_SECONDS;
     }
-    evtimer_add(reshard->look, &next);
+    timer_in(reshard->look, next);
     link_flush(reshard->link);
 }
 
 void reshard_link_up(struct reshard *reshard)
 {
-    on_look(-1, 0, reshard);
+    on_look(reshard);
 }
 
 /* --- queues --- */
@@ -300,7 +298,7 @@ void reshard_configure(struct reshard *reshard, const struct config *config)
         }
     }
     if (link_is_up(reshard->link))
-        on_look(-1, 0, reshard);
+        on_look(reshard);
 }
 
 int reshard_widen(const struct reshard *reshard, struct config *next, struct later_error *err)
@@ -325,13 +323,13 @@ struct reshard *reshard_new(struct event_base *base, const struct config *config
         return NULL;
     *reshard = (struct reshard){ .link = link, .grown = grown, .arg = arg };
     snprintf(reshard->prefix, sizeof reshard->prefix, "%s", config->redis.prefix);
-    reshard->look = evtimer_new(base, on_look, reshard);
+    reshard->look = timer_new(base, on_look, reshard);
     if (!reshard->look) {
         reshard_free(reshard);
         return NULL;
     }
     reshard_configure(reshard, config);
-    on_look(-1, 0, reshard);
+    on_look(reshard);
     return reshard;
 }
 
@@ -339,8 +337,7 @@ void reshard_free(struct reshard *reshard)
 {
     if (!reshard)
         return;
-    if (reshard->look)
-        event_free(reshard->look);
+    timer_free(reshard->look);
     for (size_t i = 0; i < reshard->count; i++) {
         sweep_free(reshard->list[i]->sweep);
         free(reshard->list[i]);

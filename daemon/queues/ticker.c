@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "log.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,21 +56,14 @@ static double by_chance(void)
                : 0;
 }
 
-static void set_timer(struct event *timer, double wait)
-{
-    struct timeval tv = { (time_t)wait, (suseconds_t)((wait - (double)(time_t)wait) * 1e6) };
-
-    evtimer_add(timer, &tv);
-}
-
 static void arm(struct ticker_queue *queue, double seconds)
 {
     if (seconds < 0) {
-        evtimer_del(queue->timer);
+        timer_stop(queue->timer);
         return;
     }
     seconds += queue->was_first ? 0 : by_chance();
-    set_timer(queue->timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
+    timer_in(queue->timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
 }
 
 void ticker_told(struct ticker *ticker, const char *name, double seconds)
@@ -195,13 +188,11 @@ static void on_look(void *arg, struct later_answer *answer)
     link_flush(queue->ticker->link);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *arg)
 {
     struct ticker_queue *queue = arg;
     struct later_command cmd = { 0 };
 
-    (void)fd;
-    (void)what;
     if (queue->ticker->paused || !link_is_up(queue->ticker->link)) {
         arm(queue, AFTER_FAULT);
         return;
@@ -217,19 +208,17 @@ void ticker_link_up(struct ticker *ticker)
 {
     for (size_t i = 0; i < ticker->queue_count; i++)
         ticker_load(&ticker->queues[i]);
-    set_timer(ticker->minute, MINUTE);
+    timer_in(ticker->minute, MINUTE);
 }
 
-static void on_minute(evutil_socket_t fd, short what, void *arg)
+static void on_minute(void *arg)
 {
     struct ticker *ticker = arg;
 
-    (void)fd;
-    (void)what;
     for (size_t i = 0; i < ticker->queue_count; i++)
         ticker_refresh(&ticker->queues[i]);
     link_flush(ticker->link);
-    set_timer(ticker->minute, MINUTE);
+    timer_in(ticker->minute, MINUTE);
 }
 
 void ticker_pause(struct ticker *ticker, bool paused)
@@ -264,7 +253,7 @@ static int add_queues(struct ticker *ticker, struct event_base *base)
                 continue;
             queue->ticker = ticker;
             later_keys_init(&queue->keys, config->redis.prefix, name);
-            queue->timer = evtimer_new(base, on_timer, queue);
+            queue->timer = timer_new(base, on_timer, queue);
             if (!queue->timer)
                 return -1;
             ticker->queue_count++;
@@ -282,7 +271,7 @@ struct ticker *ticker_new(struct event_base *base, const struct config *config, 
     if (ok) {
         *ticker = (struct ticker){ .config = config, .link = link };
         ok = asprintf(&ticker->origin, "config:%s", host) >= 0 && add_queues(ticker, base) == 0 &&
-             (ticker->minute = evtimer_new(base, on_minute, ticker)) != NULL;
+             (ticker->minute = timer_new(base, on_minute, ticker)) != NULL;
     }
     if (ok)
         return ticker;
@@ -296,9 +285,8 @@ void ticker_free(struct ticker *ticker)
     if (!ticker)
         return;
     for (size_t i = 0; i < ticker->queue_count; i++)
-        event_free(ticker->queues[i].timer);
-    if (ticker->minute)
-        event_free(ticker->minute);
+        timer_free(ticker->queues[i].timer);
+    timer_free(ticker->minute);
     for (size_t i = 0; i < ticker->zone_count; i++)
         later_zone_free(ticker->zones[i].zone);
     ticker->freed = true;

@@ -14,7 +14,7 @@ struct event;
 struct ticker_queue {
     struct ticker *ticker;
     struct later_keys keys;
-    struct event *timer; /* at the next tick */
+    struct timer *timer; /* at the next tick */
     bool looking;
     size_t firing;  /* calls without an answer */
     bool was_first; /* it fired the last tick */
@@ -31,7 +31,7 @@ struct ticker {
     char *origin; /* config:HOST */
     struct ticker_queue *queues;
     size_t queue_count;
-    struct event *minute;
+    struct timer *minute;
     struct {
         char name[LATER_ZONE_MAX + 1];
         struct later_zone *zone;

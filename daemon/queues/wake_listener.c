@@ -4,8 +4,8 @@
 #include "link/link.h"
 #include "log.h"
 #include "redis/script.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct listener {
     struct wake_listener *wake_listener;
     struct later_keys keys;
     struct link *link;
-    struct event *again;
+    struct timer *again;
     bool waiting; /* a BLPOP is out */
 };
 
@@ -43,7 +43,6 @@ static void put_back(struct listener *listener)
 
 static void on_answer(void *arg, struct later_answer *answer)
 {
-    const struct timeval wait = { 0, (suseconds_t)(AGAIN_SECONDS * 1e6) };
     struct listener *listener = arg;
     struct wake_listener *wake_listener = listener->wake_listener;
     bool came = later_reply_count(answer->reply) > 0;
@@ -57,7 +56,7 @@ static void on_answer(void *arg, struct later_answer *answer)
                      answer->text);
         if (answer->remedy == LATER_REMEDY_RECONNECT && answer->outcome == LATER_REFUSED)
             link_break(listener->link, answer->text);
-        evtimer_add(listener->again, &wait);
+        timer_in(listener->again, AGAIN_SECONDS);
         return;
     }
     if (came && !wake_listener->options.call(wake_listener->options.arg, listener->keys.queue))
@@ -83,10 +82,8 @@ static void listen_for(struct listener *listener)
     link_flush(listener->link);
 }
 
-static void on_again(evutil_socket_t fd, short what, void *arg)
+static void on_again(void *arg)
 {
-    (void)fd;
-    (void)what;
     listen_for(arg);
 }
 
@@ -146,7 +143,7 @@ static int add(struct wake_listener *wake_listener, struct event_base *base,
 
     *listener = (struct listener){ .wake_listener = wake_listener };
     later_keys_init(&listener->keys, config->redis.prefix, queue);
-    listener->again = evtimer_new(base, on_again, listener);
+    listener->again = timer_new(base, on_again, listener);
     if (!listener->again)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     wake_listener->count++;
@@ -201,7 +198,7 @@ void wake_listener_free(struct wake_listener *wake_listener)
     wake_listener->freed = true;
     for (size_t i = 0; i < wake_listener->count; i++) {
         link_free(wake_listener->list[i].link);
-        event_free(wake_listener->list[i].again);
+        timer_free(wake_listener->list[i].again);
     }
     free(wake_listener->list);
     free(wake_listener);

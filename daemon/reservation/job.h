@@ -14,7 +14,6 @@
 #include "reservation/counts.h"
 #include "reservation/slots.h"
 
-#include <event2/event.h>
 #include <stdbool.h>
 
 struct worker;
@@ -51,7 +50,7 @@ struct later_job {
 
     /* Event jobs. */
     bool event, cancel_sent, ended, in_perform;
-    struct event *timer;
+    struct timer *timer;
     struct later_job *next, **link;
 };
 

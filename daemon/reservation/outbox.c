@@ -4,8 +4,8 @@
 #include "fault.h"
 #include "log.h"
 #include "reservation/value.h"
+#include "timer.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,18 +44,16 @@ struct outbox {
     struct group *groups;
     size_t group_count;
     size_t waiting, open;
-    struct event *retry;
+    struct timer *retry;
     struct fault refused;
     const struct later_keys *refused_by; /* the queue whose answer ends that fault */
     bool reconnect;                      /* before the next try: this Redis will not do */
 };
 
-static void on_retry(evutil_socket_t fd, short what, void *arg)
+static void on_retry(void *arg)
 {
     struct outbox *outbox = arg;
 
-    (void)fd;
-    (void)what;
     for (size_t i = 0; i < outbox->group_count; i++)
         outbox->groups[i].refused = false;
     if (outbox->reconnect) {
@@ -74,7 +72,7 @@ struct outbox *outbox_new(struct event_base *base, struct link *link, const char
     if (!outbox)
         return NULL;
     *outbox = (struct outbox){ .link = link, .host = host, .keys = keys, .done = done, .arg = arg };
-    outbox->retry = evtimer_new(base, on_retry, outbox);
+    outbox->retry = timer_new(base, on_retry, outbox);
     if (!outbox->retry) {
         free(outbox);
         return NULL;
@@ -89,7 +87,7 @@ void outbox_free(struct outbox *outbox)
     for (size_t i = 0; i < outbox->group_count; i++)
         free(outbox->groups[i].items);
     free(outbox->groups);
-    event_free(outbox->retry);
+    timer_free(outbox->retry);
     free(outbox);
 }
 
@@ -171,7 +169,6 @@ static void put_back(struct sending *sending, bool refused)
 {
     struct outbox *outbox = sending->outbox;
     struct group *group = find_group(outbox, sending->keys, sending->verb);
-    const struct timeval wait = { 0, (suseconds_t)(RETRY_SECONDS * 1e6) };
 
     if (group && refused)
         group->refused = true;
@@ -185,8 +182,7 @@ static void put_back(struct sending *sending, bool refused)
         if (outbox->done)
             outbox->done(outbox->arg, item.slots, item.slot, true);
     }
-    if (!evtimer_pending(outbox->retry, NULL))
-        evtimer_add(outbox->retry, &wait);
+    timer_soon(outbox->retry, RETRY_SECONDS);
 }
 
 static void settled(struct sending *sending, const struct later_reply *reply)

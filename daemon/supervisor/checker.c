@@ -2,9 +2,9 @@
 #include "supervisor/checker.h"
 
 #include "worker/worker.h"
+#include "timer.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct checker {
     pid_t pid;
     int words; /* a pipe: what the child says */
     bool late;
-    struct event *timer;
+    struct timer *timer;
     void (*done)(void *arg, const char *why);
     void *arg;
 };
@@ -55,12 +55,10 @@ static void run_child(const struct config *config, int words)
     _exit(0);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *arg)
 {
     struct checker *checker = arg;
 
-    (void)fd;
-    (void)what;
     checker->late = true;
     kill(checker->pid, SIGKILL);
 }
@@ -90,7 +88,7 @@ struct checker *checker_start(struct event_base *base, const struct config *conf
 {
     struct checker *checker = calloc(1, sizeof *checker);
 
-    if (!checker || !(checker->timer = evtimer_new(base, on_timer, checker))) {
+    if (!checker || !(checker->timer = timer_new(base, on_timer, checker))) {
         free(checker);
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
@@ -98,11 +96,11 @@ struct checker *checker_start(struct event_base *base, const struct config *conf
     checker->done = done;
     checker->arg = arg;
     if (start_child(checker, config, err) < 0) {
-        event_free(checker->timer);
+        timer_free(checker->timer);
         free(checker);
         return NULL;
     }
-    event_add(checker->timer, &(struct timeval){ PATIENCE, 0 });
+    timer_in(checker->timer, PATIENCE);
     return checker;
 }
 
@@ -137,7 +135,7 @@ void checker_ended(struct checker *checker, int status)
     bool bad = find_fault(checker, status, why, sizeof why);
 
     close(checker->words);
-    event_free(checker->timer);
+    timer_free(checker->timer);
     free(checker);
     done(arg, bad ? why : NULL);
 }
@@ -148,7 +146,7 @@ void checker_free(struct checker *checker)
         return;
     kill(checker->pid, SIGKILL);
     close(checker->words);
-    event_free(checker->timer);
+    timer_free(checker->timer);
     free(checker);
 }
 

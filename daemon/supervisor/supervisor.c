@@ -11,6 +11,7 @@
 #include "notify.h"
 #include "reservation/value.h"
 #include "supervisor/pages.h"
+#include "timer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -34,14 +35,6 @@ static const struct {
     { SIGHUP, supervisor_on_reload },
     { SIGCHLD, supervisor_on_child },
 };
-
-void supervisor_after(struct event *timer, double seconds)
-{
-    struct timeval tv = { (time_t)seconds,
-                          (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
-
-    evtimer_add(timer, &tv);
-}
 
 /* --- workers --- */
 
@@ -96,7 +89,7 @@ static void on_gone(void *arg)
 {
     struct supervisor *supervisor = arg;
 
-    supervisor_after(supervisor->tick, 0);
+    timer_in(supervisor->tick, 0);
 }
 
 static void on_crashed(void *arg)
@@ -129,14 +122,12 @@ static void read_counts(struct process *process, void *arg)
     recorder_read(arg, process->slots, process->pool);
 }
 
-static void on_beat(evutil_socket_t fd, short what, void *arg)
+static void on_beat(void *arg)
 {
     struct supervisor *supervisor = arg;
     struct announce_state state = { .redis_now = upkeep_redis_now(supervisor->upkeep),
                                     .reload_refused = supervisor->refused };
 
-    (void)fd;
-    (void)what;
     workers_tick(supervisor->workers);
     tell_health(supervisor, &state);
     connections_add(&state.connections, link_redis(supervisor->link));
@@ -234,16 +225,14 @@ static int start_server(struct supervisor *supervisor, const struct config *conf
     return 0;
 }
 
-static void on_server_timer(evutil_socket_t fd, short what, void *arg)
+static void on_server_timer(void *arg)
 {
     struct supervisor *supervisor = arg;
     struct later_error err;
 
-    (void)fd;
-    (void)what;
     if (start_server(supervisor, supervisor->generation->config, &err) < 0) {
         fault_note(&supervisor->server_fault, LOG_ERROR, "%s; trying again", err.text);
-        supervisor_after(supervisor->server_timer, 1);
+        timer_in(supervisor->server_timer, 1);
     } else {
         fault_over(&supervisor->server_fault);
     }
@@ -277,14 +266,14 @@ static int make_loop(struct supervisor *supervisor, struct later_error *err)
         event_config_free(precise);
     if (!supervisor->base)
         return later_fail(err, LATER_E_SYSTEM, "no event loop");
-    supervisor->tick = evtimer_new(supervisor->base, supervisor_on_tick, supervisor);
-    supervisor->server_timer = evtimer_new(supervisor->base, on_server_timer, supervisor);
+    supervisor->tick = timer_new(supervisor->base, supervisor_on_tick, supervisor);
+    supervisor->server_timer = timer_new(supervisor->base, on_server_timer, supervisor);
     supervisor->server_log = server_log_new(supervisor->base);
-    supervisor->beat = event_new(supervisor->base, -1, EV_PERSIST, on_beat, supervisor);
+    supervisor->beat = timer_new(supervisor->base, on_beat, supervisor);
     if (!supervisor->tick || !supervisor->server_timer || !supervisor->beat ||
         !supervisor->server_log)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    event_add(supervisor->beat, &(struct timeval){ BEAT_SECONDS, 0 });
+    timer_every(supervisor->beat, BEAT_SECONDS);
     for (size_t i = 0; i < sizeof signal_table / sizeof *signal_table; i++) {
         supervisor->signals[i] =
             evsignal_new(supervisor->base, signal_table[i].number, signal_table[i].fn, supervisor);
@@ -378,12 +367,9 @@ static void tear_down(struct supervisor *supervisor)
         event_free(supervisor->pausing);
         close(supervisor->pausing_fd);
     }
-    if (supervisor->tick)
-        event_free(supervisor->tick);
-    if (supervisor->beat)
-        event_free(supervisor->beat);
-    if (supervisor->server_timer)
-        event_free(supervisor->server_timer);
+    timer_free(supervisor->tick);
+    timer_free(supervisor->beat);
+    timer_free(supervisor->server_timer);
     server_log_free(supervisor->server_log);
     if (supervisor->base)
         event_base_free(supervisor->base);

@@ -34,12 +34,13 @@ struct supervisor {
     struct reshard *reshard;
     struct health *health;
     struct workers *workers;
-    struct event *beat, *tick, *signals[4], *pausing;
+    struct event *signals[4], *pausing;
+    struct timer *beat, *tick;
     int pausing_fd; /* where TSTP and CONT are read */
 
     pid_t server; /* the embedded one; 0 = none */
     struct restart server_restart;
-    struct event *server_timer;
+    struct timer *server_timer;
     struct fault server_fault;
     struct server_log *server_log;
 
@@ -59,7 +60,6 @@ struct supervisor {
 };
 
 /* Starts a timer. */
-void supervisor_after(struct event *timer, double seconds);
 
 /* --- supervisor_reload.c */
 
@@ -83,6 +83,6 @@ void supervisor_pause(struct supervisor *supervisor);
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg);   /* CHLD */
 void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg); /* TSTP and CONT */
 void supervisor_on_stop(evutil_socket_t fd, short what, void *arg);    /* TERM and INT */
-void supervisor_on_tick(evutil_socket_t fd, short what, void *arg);    /* somebody is leaving */
+void supervisor_on_tick(void *arg);                                    /* somebody is leaving */
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "notify.h"
+#include "timer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,13 +93,13 @@ bool supervisor_on_tried(void *arg, const char *why)
     if (!why && use(supervisor, generation, &err) == 0) {
         remember(supervisor, NULL);
         log_line(LOG_INFO, "reloaded: %zu new workers", workers_on_trial(supervisor->workers));
-        supervisor_after(supervisor->tick, 0);
+        timer_in(supervisor->tick, 0);
         end_reload(supervisor);
         return true;
     }
     refuse(supervisor, why ? why : err.text);
     generation_release(generation);
-    supervisor_after(supervisor->tick, 0);
+    timer_in(supervisor->tick, 0);
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "log.h"
 #include "notify.h"
+#include "timer.h"
 
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -29,14 +30,14 @@ static void server_ended(struct supervisor *supervisor, int status)
 {
     supervisor->server = 0;
     if (supervisor->ending) {
-        supervisor_after(supervisor->tick, 0);
+        timer_in(supervisor->tick, 0);
         return;
     }
     log_line(LOG_ERROR, "the embedded redis-server ended (%s %d): starting it again",
              WIFSIGNALED(status) ? "signal" : "status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    supervisor_after(supervisor->server_timer,
-                     restart_after(&supervisor->server_restart, RESTART_CRASH, 0));
+    timer_in(supervisor->server_timer,
+             restart_after(&supervisor->server_restart, RESTART_CRASH, 0));
 }
 
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
@@ -106,7 +107,7 @@ void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg)
 static void retire_workers(struct supervisor *supervisor)
 {
     workers_retire(supervisor->workers);
-    supervisor_after(supervisor->tick, 0);
+    timer_in(supervisor->tick, 0);
 }
 
 void supervisor_on_stop(evutil_socket_t fd, short what, void *arg)
@@ -153,12 +154,10 @@ static bool wind_up(struct supervisor *supervisor)
 }
 
 /* Ten times a second while somebody is leaving. */
-void supervisor_on_tick(evutil_socket_t fd, short what, void *arg)
+void supervisor_on_tick(void *arg)
 {
     struct supervisor *supervisor = arg;
 
-    (void)fd;
-    (void)what;
     workers_tick(supervisor->workers);
     if (supervisor->stopping && workers_count(supervisor->workers) == 0 && wind_up(supervisor)) {
         event_base_loopbreak(supervisor->base);
@@ -166,5 +165,5 @@ void supervisor_on_tick(evutil_socket_t fd, short what, void *arg)
     }
     if (workers_count(supervisor->workers) > workers_seats(supervisor->workers) ||
         supervisor->stopping)
-        supervisor_after(supervisor->tick, 0.1);
+        timer_in(supervisor->tick, 0.1);
 }

@@ -6,6 +6,7 @@
 #include "log.h"
 #include "supervisor/pages.h"
 #include "supervisor/restart.h"
+#include "timer.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -24,7 +25,7 @@ struct seat {
     const struct config_pool *pool;
     struct process *process; /* NULL between two */
     struct restart restart;
-    struct event *timer;
+    struct timer *timer;
     bool on_trial;
     unsigned failures; /* of those on trial */
 };
@@ -40,7 +41,7 @@ struct workers {
     struct workers_options options;
     struct seats seats;
     struct seats trial; /* of a generation that has to show that it starts */
-    struct event *trial_timer;
+    struct timer *trial_timer;
     struct fault refusal;       /* a plugin does not start */
     struct fault unstarted;     /* no process can be made */
     struct process *leaving;    /* no seat any more */
@@ -49,7 +50,7 @@ struct workers {
     bool paused;
 };
 
-static void on_trial_timer(evutil_socket_t fd, short what, void *arg);
+static void on_trial_timer(void *arg);
 
 struct workers *workers_new(struct event_base *base, const struct workers_options *options)
 {
@@ -58,7 +59,7 @@ struct workers *workers_new(struct event_base *base, const struct workers_option
     if (!workers)
         return NULL;
     *workers = (struct workers){ .base = base, .options = *options };
-    workers->trial_timer = evtimer_new(base, on_trial_timer, workers);
+    workers->trial_timer = timer_new(base, on_trial_timer, workers);
     if (!workers->trial_timer) {
         free(workers);
         return NULL;
@@ -129,14 +130,6 @@ static void on_report(void *arg, struct process *process, char report)
         workers->options.ready(workers->options.arg);
 }
 
-static void after(struct event *timer, double seconds)
-{
-    struct timeval tv = { (time_t)seconds,
-                          (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
-
-    evtimer_add(timer, &tv);
-}
-
 static void start_worker(struct seat *seat)
 {
     struct workers *workers = seat->workers;
@@ -154,7 +147,7 @@ static void start_worker(struct seat *seat)
         fault_note(&workers->unstarted, LOG_ERROR, "%s; trying again", err.text);
         (void)pages_make_folder(seat->generation->config->state_dir, folder, sizeof folder,
                                 &ignored);
-        after(seat->timer, 1);
+        timer_in(seat->timer, 1);
         return;
     }
     fault_over(&workers->unstarted);
@@ -163,12 +156,10 @@ static void start_worker(struct seat *seat)
         process_order(seat->process, WORKER_PAUSE);
 }
 
-static void on_seat_timer(evutil_socket_t fd, short what, void *arg)
+static void on_seat_timer(void *arg)
 {
     struct seat *seat = arg;
 
-    (void)fd;
-    (void)what;
     if (!seat->process)
         start_worker(seat);
 }
@@ -190,7 +181,7 @@ static int make_seats(struct workers *workers, struct seats *seats, struct gener
                                    .generation = generation,
                                    .pool = &config->pools[p],
                                    .on_trial = on_trial };
-            seat->timer = evtimer_new(workers->base, on_seat_timer, seat);
+            seat->timer = timer_new(workers->base, on_seat_timer, seat);
             if (!seat->timer)
                 return -1;
             seats->count++;
@@ -218,7 +209,7 @@ static void free_seats(struct workers *workers, struct seats *seats)
     for (size_t i = 0; i < seats->count; i++) {
         struct process *process = seats->list[i].process;
 
-        event_free(seats->list[i].timer);
+        timer_free(seats->list[i].timer);
         if (!process)
             continue;
         process->next = workers->leaving;
@@ -236,7 +227,7 @@ void workers_try(struct workers *workers, struct generation *generation)
         end_trial(workers, "no memory");
         return;
     }
-    after(workers->trial_timer, TRIAL_SECONDS);
+    timer_in(workers->trial_timer, TRIAL_SECONDS);
     start_all(&workers->trial);
 }
 
@@ -270,7 +261,7 @@ static void take_seats(struct workers *workers)
 /* why: it has failed. */
 static void end_trial(struct workers *workers, const char *why)
 {
-    event_del(workers->trial_timer);
+    timer_stop(workers->trial_timer);
     if (!workers->options.tried(workers->options.arg, why)) {
         dismiss_trial(workers);
         return;
@@ -279,12 +270,10 @@ static void end_trial(struct workers *workers, const char *why)
     workers->options.ready(workers->options.arg);
 }
 
-static void on_trial_timer(evutil_socket_t fd, short what, void *arg)
+static void on_trial_timer(void *arg)
 {
     char why[64];
 
-    (void)fd;
-    (void)what;
     snprintf(why, sizeof why, "a plugin's start takes longer than %d s", TRIAL_SECONDS);
     end_trial(arg, why);
 }
@@ -293,7 +282,7 @@ static void on_trial_timer(evutil_socket_t fd, short what, void *arg)
 
 void workers_retire(struct workers *workers)
 {
-    event_del(workers->trial_timer);
+    timer_stop(workers->trial_timer);
     dismiss_trial(workers);
     free_seats(workers, &workers->seats);
     drain_leaving(workers);
@@ -426,14 +415,14 @@ static void fill_seat(struct seat *seat, enum restart_cause cause, double lived,
     if (wait > 0 && !refused)
         log_line(LOG_WARN, "%u crashes in a row: the next worker in %.0f s",
                  (unsigned)seat->restart.crashes, wait);
-    after(seat->timer, wait);
+    timer_in(seat->timer, wait);
 }
 
 /* One on trial has ended before all were ready. */
 static void try_again(struct seat *seat, const char *why)
 {
     if (++seat->failures < TRIAL_TIMES)
-        after(seat->timer, TRIAL_AGAIN);
+        timer_in(seat->timer, TRIAL_AGAIN);
     else
         end_trial(seat->workers, why);
 }
@@ -547,6 +536,6 @@ void workers_free(struct workers *workers)
         return;
     free_seats(workers, &workers->trial);
     free_seats(workers, &workers->seats);
-    event_free(workers->trial_timer);
+    timer_free(workers->trial_timer);
     free(workers);
 }

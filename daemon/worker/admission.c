@@ -8,6 +8,7 @@
 #include "queue/lock.h"
 #include "queue/permit.h"
 #include "queue/stock.h"
+#include "timer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -286,11 +287,8 @@ bool admission_open(const struct admission *admission)
 
 static void look_soon(struct admission *admission)
 {
-    long us = (long)(LOOK_SECONDS * 1e6) + (long)(run_random() % 500000); /* not all at once */
-    const struct timeval wait = { us / 1000000, us % 1000000 };
-
-    if (!evtimer_pending(admission->look, NULL))
-        evtimer_add(admission->look, &wait);
+    /* not all at once */
+    timer_soon(admission->look, LOOK_SECONDS + (double)(run_random() % 500000) / 1e6);
 }
 
 static void on_told(void *arg, const struct line_key *at, size_t waiting)
@@ -322,12 +320,10 @@ static void look_after(void *arg, const struct backlog_row *row)
 }
 
 /* Who should have called may be dead, or no worker of ours. */
-static void on_look(evutil_socket_t fd, short what, void *arg)
+static void on_look(void *arg)
 {
     struct admission *admission = arg;
 
-    (void)fd;
-    (void)what;
     if (backlog_each(admission->backlog, look_after, admission))
         look_soon(admission);
     worker_flush(admission->worker);
@@ -346,7 +342,7 @@ struct admission *admission_new(struct worker *worker, admission_done_fn *done)
     admission->line = line_new(worker->main, worker->config->redis.prefix, on_told, admission);
     admission->backlog = backlog_new();
     admission->returns = calloc(worker->slots->capacity, sizeof(struct line_question *));
-    admission->look = evtimer_new(worker->base, on_look, admission);
+    admission->look = timer_new(worker->base, on_look, admission);
     if (admission->line && admission->backlog && admission->returns && admission->look)
         return admission;
     admission_free(admission);
@@ -360,8 +356,7 @@ void admission_free(struct admission *admission)
     for (uint32_t i = 0; admission->returns && i < admission->worker->slots->capacity; i++)
         line_drop(admission->returns[i]);
     free(admission->returns);
-    if (admission->look)
-        event_free(admission->look);
+    timer_free(admission->look);
     backlog_free(admission->backlog);
     line_free(admission->line);
     free(admission);

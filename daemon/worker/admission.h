@@ -67,7 +67,7 @@ struct admission {
     struct backlog *backlog; /* what was not free */
     struct line_question *
         *returns;       /* of each slot: a job that enters the line when it is returned */
-    struct event *look; /* after those that wait in lines */
+    struct timer *look; /* after those that wait in lines */
     uint32_t leases;    /* locks and permits of our jobs */
     double complained;  /* when Redis's silence about them was told last */
 };

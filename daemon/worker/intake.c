@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "log.h"
+#include "timer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,10 +213,7 @@ static void take_answer(struct asking *asking, struct later_reply *reserved,
 
 static void come_back(struct worker *worker)
 {
-    const struct timeval wait = { 0, (suseconds_t)(REFUSED_SECONDS * 1e6) };
-
-    if (!evtimer_pending(worker->again, NULL))
-        evtimer_add(worker->again, &wait);
+    timer_soon(worker->again, REFUSED_SECONDS);
 }
 
 /* Nothing is asked of this queue for a while; of the others it is. */
@@ -497,8 +495,6 @@ static bool may_fetch(const struct worker *worker)
            link_is_up(worker->main);
 }
 
-static const struct timeval silence = { 0, (suseconds_t)(SILENT_SECONDS * 1e6) };
-
 static bool look_at(struct worker *worker, struct worker_queue *queue)
 {
     size_t limit = batch_size(worker, queue);
@@ -507,8 +503,8 @@ static bool look_at(struct worker *worker, struct worker_queue *queue)
         return false;
     worker->asked++;
     queue->sent = later_clock();
-    if (worker->late && !evtimer_pending(worker->late, NULL))
-        evtimer_add(worker->late, &silence);
+    if (worker->late)
+        timer_soon(worker->late, SILENT_SECONDS);
     return true;
 }
 
@@ -525,7 +521,7 @@ void intake_late(struct worker *worker)
         worker->asked--;
     }
     if (worker->asked)
-        evtimer_add(worker->late, &silence);
+        timer_in(worker->late, SILENT_SECONDS);
     worker_kick(worker);
 }
 

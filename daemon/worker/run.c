@@ -5,6 +5,7 @@
 #include "worker/worker.h"
 
 #include "base/clock.h"
+#include "timer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,8 +195,7 @@ static void forget_event_job(struct worker *worker, struct later_job *job)
 
 static void job_free(struct later_job *job)
 {
-    if (job->timer)
-        event_free(job->timer);
+    timer_free(job->timer);
     batch_release(job->batch);
     free(job->value);
     free(job);
@@ -226,30 +226,20 @@ static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
 
 /* --- event jobs --- */
 
-static void set_timer(struct later_job *job, double seconds)
-{
-    struct timeval tv = { (time_t)seconds,
-                          (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
-
-    event_add(job->timer, &tv);
-}
-
 /* Asks the handler to stop; it has `grace` seconds to finish. */
 static void cancel_event_job(struct later_job *job)
 {
     job->cancel_sent = true;
-    set_timer(job, job->worker->config->grace);
+    timer_in(job->timer, job->worker->config->grace);
     if (job->type->type.cancel)
         job->type->type.cancel(job); /* may finish it: job may be gone */
 }
 
-static void on_job_timer(evutil_socket_t fd, short what, void *arg)
+static void on_job_timer(void *arg)
 {
     struct later_job *job = arg;
     struct worker *worker = job->worker;
 
-    (void)fd;
-    (void)what;
     if (!job->cancel_sent) {
         if (!job->error[0])
             snprintf(job->error, sizeof job->error, "over its time of %.3f s",
@@ -269,8 +259,7 @@ static void remember_finished(struct worker *worker, struct later_job *job)
     struct later_job **oldest = &worker->finished[worker->next_finished++ % WORKER_FINISHED];
 
     batch_release(job->batch);
-    if (job->timer)
-        event_free(job->timer);
+    timer_free(job->timer);
     job->batch = NULL;
     job->timer = NULL;
     job->document = job->doc.payload = "";
@@ -310,18 +299,17 @@ static bool start_event_job(struct later_job *job)
 {
     struct worker *worker = job->worker;
 
-    job->timer = evtimer_new(worker->base, on_job_timer, job);
+    job->timer = timer_new(worker->base, on_job_timer, job);
     if (!job->timer)
         return false;
-    set_timer(job, job->deadline - job->began);
+    timer_in(job->timer, job->deadline - job->began);
     job->next = worker->jobs;
     job->link = &worker->jobs;
     if (job->next)
         job->next->link = &job->next;
     worker->jobs = job;
     worker->in_flight++;
-    if (!event_pending(worker->watch, EV_TIMEOUT, NULL)) /* else short jobs would put it off */
-        event_add(worker->watch, &(struct timeval){ 0, 250000 });
+    timer_soon(worker->watch, 0.25); /* else short jobs would put it off */
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "client/call.h"
 #include "base/clock.h"
 #include "log.h"
+#include "timer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -147,46 +148,38 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
 }
 
 /* A while after Redis refused something. */
-static void on_again(evutil_socket_t fd, short what, void *arg)
+static void on_again(void *arg)
 {
-    (void)fd;
-    (void)what;
     intake_recover(arg);
     worker_kick(arg);
 }
 
 /* Every few seconds, on a Cluster. */
-static void on_count(evutil_socket_t fd, short what, void *arg)
+static void on_count(void *arg)
 {
     struct worker *worker = arg;
     struct connections *connections = &worker->slots->page->connections;
 
-    (void)fd;
-    (void)what;
     connections->count = 0;
     connections_add(connections, link_redis(worker->main));
     connections_add(connections, later_call_redis(worker->client));
 }
 
-static void on_late(evutil_socket_t fd, short what, void *arg)
+static void on_late(void *arg)
 {
-    (void)fd;
-    (void)what;
     intake_late(arg);
 }
 
 /* Four times a second while event jobs are in flight: shows the keeper that the loop turns, and
  * tells handlers of withdrawn jobs. */
-static void on_watch(evutil_socket_t fd, short what, void *arg)
+static void on_watch(void *arg)
 {
     struct worker *worker = arg;
 
-    (void)fd;
-    (void)what;
     atomic_store(&worker->slots->page->heartbeat, (int64_t)(later_clock() * 1e6));
     run_watch(worker);
     if (worker->in_flight)
-        event_add(worker->watch, &(struct timeval){ 0, 250000 });
+        timer_in(worker->watch, 0.25);
 }
 
 /* The rest of an order that came whole: what else is in the pipe stays there. */
@@ -336,17 +329,17 @@ static int make_links(struct worker *worker, struct later_error *err)
 static int make_events(struct worker *worker)
 {
     worker->pump = event_new(worker->base, -1, 0, on_pump, worker);
-    worker->again = evtimer_new(worker->base, on_again, worker);
-    worker->watch = evtimer_new(worker->base, on_watch, worker);
-    worker->late = worker->start->listens ? evtimer_new(worker->base, on_late, worker) : NULL;
-    worker->count = event_new(worker->base, -1, EV_PERSIST, on_count, worker);
+    worker->again = timer_new(worker->base, on_again, worker);
+    worker->watch = timer_new(worker->base, on_watch, worker);
+    worker->late = worker->start->listens ? timer_new(worker->base, on_late, worker) : NULL;
+    worker->count = timer_new(worker->base, on_count, worker);
     worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
                                 on_control, worker);
     if (!worker->pump || !worker->again || !worker->watch || !worker->control || !worker->count ||
         (worker->start->listens && !worker->late))
         return -1;
     if (worker->start->listens)
-        event_add(worker->count, &(struct timeval){ COUNT_SECONDS, 0 });
+        timer_every(worker->count, COUNT_SECONDS);
     return event_add(worker->control, NULL);
 }
 
@@ -386,12 +379,12 @@ static void tear_down(struct worker *worker)
     plugin_set_stop(worker->plugins);
     plugin_set_free(worker->plugins);
     later_client_close(worker->client);
-    for (struct event **event = (struct event *[]){ worker->pump, worker->again, worker->watch,
-                                                    worker->control, worker->count, NULL };
-         *event; event++)
-        event_free(*event);
-    if (worker->late)
-        event_free(worker->late);
+    event_free(worker->pump);
+    event_free(worker->control);
+    timer_free(worker->again);
+    timer_free(worker->watch);
+    timer_free(worker->count);
+    timer_free(worker->late);
     if (worker->base)
         event_base_free(worker->base);
     for (size_t i = 0; i < WORKER_FINISHED; i++)

@@ -131,9 +131,9 @@ struct worker {
     struct outbox *outbox;
     struct plugin_set *plugins;
     struct later_client *client; /* for the calls of plugins; made when first used */
-    struct event *pump, *again, *control, *watch;
-    struct event *count;
-    struct event *late; /* NULL: all queues are on one server */
+    struct event *pump, *control;
+    struct timer *again, *watch, *count;
+    struct timer *late; /* NULL: all queues are on one server */
 
     struct worker_queue queues[SLOTS_QUEUES];
     uint32_t queue_count;
