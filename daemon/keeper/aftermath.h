@@ -9,10 +9,19 @@
 #ifndef LATERD_AFTERMATH_H
 #define LATERD_AFTERMATH_H
 
-#include "keeper/keeper.h"
+#include "link/link.h"
 #include "reservation/outbox.h"
+#include "reservation/slots.h"
 
 struct aftermath;
+
+/* Why a worker, or a whole laterd, is gone. */
+enum keeper_cause {
+    KEEPER_CRASH,       /* by itself, or killed: what ran is to blame */
+    KEEPER_TIMEOUT,     /* we ended it, since a job was over its time */
+    KEEPER_INTERRUPTED, /* we ended it, since laterd stops */
+    KEEPER_LEFT         /* everything was killed: a page that was found at the start */
+};
 
 /* buried is told when nothing of a page is open any more. NULL: no memory. */
 struct aftermath *aftermath_new(struct event_base *base, struct link *link, const char *prefix,

@@ -17,8 +17,7 @@
 #ifndef LATERD_KEEPER_H
 #define LATERD_KEEPER_H
 
-#include "link/link.h"
-#include "reservation/slots.h"
+#include "keeper/aftermath.h"
 
 struct event_base;
 struct keeper;
@@ -51,14 +50,6 @@ void keeper_cancelled(struct keeper *keeper, const char *member);
 
 /* The link is up: what could not be renewed meanwhile is renewed now. */
 void keeper_link_up(struct keeper *keeper);
-
-/* Why a worker, or a whole laterd, is gone. */
-enum keeper_cause {
-    KEEPER_CRASH,       /* by itself, or killed: what ran is to blame */
-    KEEPER_TIMEOUT,     /* we ended it, since a job was over its time */
-    KEEPER_INTERRUPTED, /* we ended it, since laterd stops */
-    KEEPER_LEFT         /* everything was killed: a page that was found at the start */
-};
 
 /* The worker of this page is dead and reaped: settles what it held. `text` becomes the error of
  * what ran. */

@@ -1,7 +1,8 @@
 /* checker.c: a child tries a configuration. */
 #include "supervisor/checker.h"
 
-#include "worker/worker.h"
+#include "plugin/plugin.h"
+#include "worker/host.h"
 #include "timer.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "log.h"
 
+#include <event2/event.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

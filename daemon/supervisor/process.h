@@ -5,7 +5,7 @@
 #define LATERD_PROCESS_H
 
 #include "keeper/keeper.h"
-#include "worker/worker.h"
+#include "worker/orders.h"
 
 #include <sys/types.h>
 

@@ -2,6 +2,7 @@
 #include "worker/admission.h"
 #include "reservation/job.h"
 #include "reservation/progress.h"
+#include "worker/host.h"
 #include "worker/worker.h"
 
 #include "client/call.h"

@@ -315,7 +315,7 @@ static void on_reserved(void *arg, struct later_answer *answer)
     case LATER_UNSENT:
         on_cut_off(asking, SLOT_CALL_NONE);
         break;
-    case LATER_UNKNOWN: /* fetch_recover() looks for the token; so does the keeper if we die */
+    case LATER_UNKNOWN: /* intake_recover() looks for the token; so does the keeper if we die */
         on_cut_off(asking, SLOT_CALL_LOST);
         break;
     }
@@ -574,7 +574,7 @@ void intake_ahead(struct worker *worker)
         worker_flush(worker);
 }
 
-void fetch(struct worker *worker)
+void intake(struct worker *worker)
 {
     bool may = may_fetch(worker) && !worker->held_count && !worker->single;
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "reservation/job.h"
+#include "worker/host.h"
 #include "worker/worker.h"
 
 #include <stdio.h>

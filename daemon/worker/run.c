@@ -414,7 +414,7 @@ static bool is_single(const struct later_job *job)
 }
 
 /* Not beside what is under way: a single one, or any job where a suspect runs. It and all behind it
- * go back, and nothing is fetched until what is under way has ended. */
+ * go back, and nothing is reserved until what is under way has ended. */
 static bool must_wait(const struct worker *worker, const struct later_job *job)
 {
     return worker->in_flight + worker->in_admission > 0 && (worker->alone || is_single(job));

@@ -1,5 +1,6 @@
 /* worker.c: the process of a worker: loop, orders, drain, recycling. */
 #include "worker/admission.h"
+#include "worker/host.h"
 #include "worker/worker.h"
 
 #include "client/call.h"
@@ -141,7 +142,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
         worker_kick(worker);
     } else {
         worker_flush(worker);
-        fetch(worker);
+        intake(worker);
     }
     if (may_end(worker))
         event_base_loopbreak(worker->base);

@@ -2,22 +2,24 @@
  * worker.h: a worker process: reserve → run → settle.
  *
  *     worker.c    the process: loop, control pipe, drain, recycling
- *     intake.c     what to reserve, and when
+ *     intake.c    what to reserve, and when
  *     wake.c      waiting for a wake
  *     run.c       one job: its handler, its result, its settlement
- *     admission.c      what a job needs before it may run: locks, permits, limits (admission.h)
+ *     admission.c what a job needs before it may run: locks, permits, limits (admission.h)
  *     host.c      the functions that plugins call
  *
  * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
  * else, since what is written behind a blocked BLPOP waits for it. On a Redis Cluster it has no
  * `wake`: it says in its slot page that it is idle, and the supervisor calls it (wake_listener.h).
  *
- * This header is what the six files share; outside of them only worker_main() counts.
+ * This header is what these files share, and nobody else; what the supervisor knows of a worker is
+ * orders.h.
  */
 #ifndef LATERD_WORKER_H
 #define LATERD_WORKER_H
 
-#include "config/config.h"
+#include "worker/orders.h"
+
 #include "fault.h"
 #include "link/link.h"
 #include "reservation/outbox.h"
@@ -32,44 +34,6 @@
 struct later_client;
 struct later_job;
 struct admission;
-
-/* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
- * Behind two of them stands more, in the same write, up to a newline: the new master's "host:port";
- * the name of the queue to look at. */
-enum worker_order {
-    WORKER_DRAIN = 'd',
-    WORKER_PAUSE = 'p',
-    WORKER_RESUME = 'r',
-    WORKER_MOVED = 'm',
-    WORKER_WAKE = 'l'
-};
-
-/* What a worker says on its status pipe: its plugins are loaded; it holds something again; it is
- * idle, which was awaited (slots.h). */
-enum worker_report {
-    WORKER_READY = 'R',
-    WORKER_BUSY = 'B',
-    WORKER_IDLE = 'I',
-    WORKER_REFUSED = 'X' /* it ends, since it cannot start: the reason stands behind */
-};
-
-/* What a worker process is started with. All borrowed, for its life. */
-struct worker_start {
-    const struct config *config;
-    const struct config_pool *pool;
-    struct slots *slots;
-    int number;       /* for the log */
-    int control_fd;   /* to read orders from */
-    int status_fd;    /* to write reports to */
-    const char *host; /* for error records */
-    bool listens;     /* the supervisor waits for wakes (wake_listener.h) */
-};
-
-/* Runs a worker until it is told to stop. Returns the process's exit status: 0, or 78 where a
- * plugin refuses. */
-int worker_main(const struct worker_start *start);
-
-/* --- shared by worker.c, intake.c, wake.c, run.c, admission.c, host.c --- */
 
 /* The answer of a reserve, kept while any of its jobs needs its documents. */
 struct batch {
@@ -150,7 +114,7 @@ struct worker {
     struct later_job *finished[WORKER_FINISHED]; /* and those that finished last */
     size_t next_finished;
     size_t in_flight;
-    bool alone;   /* what runs, or comes next, must run by itself: no fetching */
+    bool alone;   /* what runs, or comes next, must run by itself: nothing is reserved */
     bool running; /* a serial handler is on the stack */
 
     struct admission *admission;             /* what jobs need before they run */
@@ -173,7 +137,7 @@ struct worker {
 };
 
 /* intake.c: asks for work where that is due; called whenever something has changed. */
-void fetch(struct worker *worker);
+void intake(struct worker *worker);
 /* The next batch, while this one runs. */
 void intake_ahead(struct worker *worker);
 /* The links came up, or a while has passed: looks for reserves whose answer was lost. */
@@ -231,7 +195,7 @@ int run_finish(struct later_job *job, uint32_t result);
 /* 64 bits of chance: jitter, no secret. */
 uint64_t run_random(void);
 
-/* worker.c: something has changed: settle, run, fetch at the loop's next turn. */
+/* worker.c: something has changed: settle, run, reserve at the loop's next turn. */
 void worker_kick(struct worker *worker);
 /* Writes to the status pipe. */
 void worker_report(struct worker *worker, enum worker_report what);
@@ -239,8 +203,5 @@ void worker_report(struct worker *worker, enum worker_report what);
 void worker_busy(struct worker *worker);
 /* Sends what is settled. */
 void worker_flush(struct worker *worker);
-
-/* host.c: the table that plugins get; and the worker behind it, NULL for --perform. */
-const struct later_host *host_table(struct worker *worker);
 
 #endif
