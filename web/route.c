@@ -84,11 +84,6 @@ static const struct route routes[] = {
       .stream = true, .patience = LONG },
 };
 
-const char *route_path(size_t i)
-{
-    return i < sizeof routes / sizeof *routes ? routes[i].path : NULL;
-}
-
 /* --- what a value may look like --- */
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

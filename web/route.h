@@ -35,7 +35,4 @@ int route_order(struct order *order, const char *path, bool post, const struct p
  */
 char *route_spell(const struct order *order);
 
-/* The names of all parameters and the paths, for tests. */
-const char *route_path(size_t i);
-
 #endif

@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-#define LATER_DIGEST_LEN 40
-
 /* --- look --- */
 
 /* from: "due", a rank, or "=NAME". limit: 1 … LATER_BATCH_MAX. */

@@ -207,14 +207,6 @@ void later_inspect_pause(struct later_command *cmd, const struct later_keys *key
     later_command_text(cmd, "GET");
 }
 
-void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,
-                         enum later_key key, uint64_t from, uint64_t to)
-{
-    begin_keyed(cmd, 4, "ZRANGE", keys, key);
-    later_command_int(cmd, (int64_t)from);
-    later_command_int(cmd, (int64_t)to);
-}
-
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count)
 {
@@ -296,29 +288,6 @@ const struct later_reply *later_inspect_scanned(const struct later_reply *reply,
     memcpy(cursor, text, len);
     cursor[len] = '\0';
     return later_reply_at(reply, 1);
-}
-
-static char *escape(char *to, const char *text)
-{
-    for (; *text; text++) {
-        if (strchr("*?[]\\", *text))
-            *to++ = '\\';
-        *to++ = *text;
-    }
-    return to;
-}
-
-char *later_inspect_glob(const char *prefix, const char *suffix)
-{
-    char *glob = malloc(2 * (strlen(prefix) + strlen(suffix)) + 2), *end;
-
-    if (!glob)
-        return NULL;
-    end = escape(glob, prefix);
-    *end++ = '*';
-    end = escape(end, suffix);
-    *end = '\0';
-    return glob;
 }
 
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,

@@ -124,10 +124,6 @@ void later_inspect_plain(struct later_command *cmd, const struct later_keys *key
  * queue was not paused before. */
 void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds);
 
-/* `ZRANGE key from to`: the members by rank, both ends counted. */
-void later_inspect_range(struct later_command *cmd, const struct later_keys *keys,
-                         enum later_key key, uint64_t from, uint64_t to);
-
 /* The members from a score on ("-inf", or what Redis has spelled), the first `offset` of them left
  * out, at most count: each with its score behind it. */
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
@@ -148,10 +144,6 @@ void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys
 /* The next cursor into `cursor` (32 bytes); the members are elements 0, 2, 4 … of the returned
  * array, what they have (score, value) the others. */
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32]);
-
-/* `prefix*suffix` as a glob that matches just that: each piece's own special characters escaped.
- * Returns a malloc'ed string, NULL without memory. */
-char *later_inspect_glob(const char *prefix, const char *suffix);
 
 /* `ZMSCORE key member…`, for what the caller adds; and `HEXISTS key id`, of jobs or records. */
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,

@@ -184,9 +184,8 @@ struct later_migrated {
     double next_due, next_lapse; /* seconds from now; < 0 = none */
     double next_tick;            /* the same, of a schedule */
     double now;                  /* Redis's clock */
-    size_t run_out; /* tokens that have to lapse; LATER_RUN_OUT_MAX: there may be more */
+    size_t run_out;              /* tokens that have to lapse; 100: there may be more */
 };
-#define LATER_RUN_OUT_MAX 100
 
 void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit);
 void later_queue_migrated(const struct later_reply *reply, struct later_migrated *migrated);
