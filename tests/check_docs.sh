@@ -79,6 +79,12 @@ done <"$doc"
 is "$missing" '' "operations.md lists only messages that the sources have"
 runs "there are some" test "$(wc -l <"$doc")" -gt 40
 
+# ---- doc/architecture.md: files that are named by their paths
+
+missing=$(grep -oE '`(lib|daemon|cli|web|scripts|tests)/[a-z_/]+\.(c|h|lua|sh|am|awk)`' doc/architecture.md |
+    tr -d '`' | sort -u | while read -r file; do [ -e "$file" ] || echo "$file"; done)
+is "$missing" '' "architecture.md names files that there are"
+
 # ---- doc/architecture.md: the rooms
 
 # A line ROOM/PATTERN for each name in the first column of the list.
