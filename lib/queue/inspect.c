@@ -251,7 +251,7 @@ void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys
 void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
                          enum later_key key)
 {
-    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS;
+    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS || key == LATER_KEY_KEPT;
 
     begin_keyed(cmd, 2, hash ? "HLEN" : "ZCARD", keys, key);
 }

@@ -71,6 +71,9 @@ wait_until 20 settled
 end_well
 run later check default
 is "$status" 0 "check finds nothing wrong"
+redis HDEL "$(key kept)" d >/dev/null
+run later check default
+is "$status" 1 "and a kept job without its document"
 later purge default --state dead --yes >/dev/null
 run later forget default
 is "$status:$err" "0:" "forget takes the queue"
