@@ -131,6 +131,9 @@ is "$(run finish $t1:e unrun "$failed" 60)" '' 'finish'
 contains "$(run result e)" 'dead {"state":"dead"' 'result'
 redis zadd 'later:{demo}:dead' 1 e >/dev/null
 is "$(run trim 0 3600 500)" 1 'trim'
+redis zadd 'later:{demo}:done' 1 z >/dev/null
+redis hset 'later:{demo}:kept' z '{}' >/dev/null
+is "$(run trim_done 0 500)" 1 'trim_done'
 is "$(run push_now 0 n '{}')" PUSHED 'push_now'
 is "$(run forget)" 1 'forget: not while it has a job'
 is "$(run act cancel ready '' n '')" 1 'act'
