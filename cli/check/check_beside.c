@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK      250 /* records whose jobs are looked for together */
+#define CHUNK      250 /* records whose jobs, documents whose sets are looked for together */
 #define KEPT_TRIES 5
 
 struct beside {
@@ -15,7 +15,7 @@ struct beside {
     const struct later_keys *keys;
     struct check_scan *scan;
     struct later_error *err;
-    char *ids[CHUNK]; /* of records; owned */
+    char *ids[CHUNK]; /* of records, or of documents; owned */
     bool absent[CHUNK];
     size_t count, answered;
 };
@@ -177,12 +177,10 @@ static int has_state(struct beside *beside, const char *id)
 }
 
 /* One that is on its way from one set to another is seen at the second look. */
-static int look_at_document(void *arg, const char *id, const char *document)
+static int look_at_document(struct beside *beside, const char *id)
 {
-    struct beside *beside = arg;
     int found = has_state(beside, id);
 
-    (void)document;
     if (found == 0)
         found = has_state(beside, id);
     if (found == 0)
@@ -190,6 +188,59 @@ static int look_at_document(void *arg, const char *id, const char *document)
     if (found == 0)
         check_scan_fault(beside->scan, id, "has a document and is in no set");
     return found < 0 || found > 1 ? -1 : 0;
+}
+
+/* Reserved ones are under a token that is not known here. */
+static void take_states(void *arg, struct later_answer *answer)
+{
+    struct beside *beside = arg;
+    bool found = false;
+
+    for (size_t i = 0; i < 3 && answer->outcome == LATER_ANSWERED; i++)
+        found = found || later_reply_int(later_reply_at(answer->reply, i)) > 0;
+    beside->absent[beside->answered++] = !found;
+}
+
+static int ask_states(struct beside *beside)
+{
+    beside->answered = 0;
+    for (size_t i = 0; i < beside->count; i++) {
+        struct later_command cmd = { 0 };
+
+        later_inspect_locate(&cmd, beside->keys, beside->ids[i], "");
+        if (later_call_begin(beside->cli->client, &cmd, LATER_SCRIPT_LOCATE, take_states, beside,
+                             beside->err) < 0) {
+            later_call_abort(beside->cli->client);
+            return -1;
+        }
+    }
+    return later_call_drain(beside->cli->client, 0, beside->err);
+}
+
+/* Most are in a set; the others are looked at one by one. */
+static int look_at_documents(struct beside *beside)
+{
+    int ok = ask_states(beside);
+
+    for (size_t i = 0; i < beside->count; i++) {
+        if (ok == 0 && beside->absent[i])
+            ok = look_at_document(beside, beside->ids[i]);
+        free(beside->ids[i]);
+    }
+    beside->count = 0;
+    return ok;
+}
+
+static int take_document(void *arg, const char *id, const char *document)
+{
+    struct beside *beside = arg;
+
+    (void)document;
+    beside->ids[beside->count] = strdup(id);
+    if (!beside->ids[beside->count])
+        return later_fail(beside->err, LATER_E_SYSTEM, "no memory");
+    beside->count++;
+    return beside->count == CHUNK ? look_at_documents(beside) : 0;
 }
 
 /* --- wakes --- */
@@ -222,5 +273,11 @@ int check_documents(struct cli *cli, const struct later_keys *keys, struct check
 {
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
-    return members_scan_hash(cli, keys, LATER_KEY_JOBS, look_at_document, &beside, err);
+    int ok = members_scan_hash(cli, keys, LATER_KEY_JOBS, take_document, &beside, err);
+
+    if (ok == 0)
+        return look_at_documents(&beside);
+    while (beside.count > 0)
+        free(beside.ids[--beside.count]);
+    return -1;
 }
