@@ -289,7 +289,7 @@ int plugin_set_start(struct plugin_set *set, struct later_error *err)
 
 void plugin_set_stop(struct plugin_set *set)
 {
-    for (size_t i = set->count; i-- > 0;) {
+    for (size_t i = set ? set->count : 0; i-- > 0;) {
         struct plugin *plugin = set->plugins[i];
 
         if (plugin->started && plugin->described.stop)

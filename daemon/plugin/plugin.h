@@ -74,7 +74,8 @@ int plugin_set_configure(struct plugin_set *set, const struct config *config,
  * stopped again. Returns 0, or -1 with *err. */
 int plugin_set_start(struct plugin_set *set, struct later_error *err);
 
-/* Calls stop of each plugin that was started, in reverse order. Once is enough, twice is fine. */
+/* Calls stop of each plugin that was started, in reverse order. Once is enough, twice is fine,
+ * and so is NULL. */
 void plugin_set_stop(struct plugin_set *set);
 
 /* The handler for a type: the exact name, else the longest pattern, else NULL. About 30 ns for a

@@ -380,8 +380,10 @@ static void tear_down(struct worker *worker)
     plugin_set_stop(worker->plugins);
     plugin_set_free(worker->plugins);
     later_client_close(worker->client);
-    event_free(worker->pump);
-    event_free(worker->control);
+    if (worker->pump)
+        event_free(worker->pump);
+    if (worker->control)
+        event_free(worker->control);
     timer_free(worker->again);
     timer_free(worker->watch);
     timer_free(worker->count);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/resource.h>
 
 #define TOKEN   "0123456789abcdef"
@@ -187,8 +188,10 @@ START_TEST(a_thousand_at_once)
     pthread_attr_setstacksize(&attr, 262144);
     for (int i = 0; i < WAITERS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], &attr, wait_in_thread, &served[i]), 0);
-    while (!strstr(live_string("INFO clients"), "blocked_clients:1000\r"))
+    while (!strstr(live_string("INFO clients"), "blocked_clients:1000\r")) {
         ck_assert_double_lt(later_clock(), until);
+        usleep(20000);
+    }
     finish("q", "a", "done", "\"yes\"");
     for (int i = 0; i < WAITERS; i++) {
         pthread_join(threads[i], NULL);
