@@ -2,24 +2,28 @@
 #include "history/histogram.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PER_OCTAVE 4
 #define OCTAVES    20 /* below a second, and above */
 
+/* By the bits of the double (IEEE 754), since it is called for each job. */
 unsigned later_bucket(double seconds)
 {
-    int exponent, bucket;
-    double part;
+    uint64_t bits, part;
+    int bucket;
 
     if (!(seconds > 0))
         return 0;
     if (seconds >= 0x1p20)
         return LATER_BUCKETS - 1;
-    part = frexp(seconds, &exponent); /* 0.5 <= part < 1 */
-    /* Bounds belong to the bucket below them: 0.5 is the end of the octave before. */
-    bucket = (exponent - 1 + OCTAVES) * PER_OCTAVE;
-    bucket += (part > 0.5) + (part > 0x1.306fe0a31b715p-1) + (part > 0x1.6a09e667f3bcdp-1) +
-              (part > 0x1.ae89f995ad3adp-1); /* 2^-0.75, 2^-0.5, 2^-0.25 */
+    memcpy(&bits, &seconds, sizeof bits);
+    part = bits &
+           0xfffffffffffff; /* of what is 1 or more, and less than 2: what is behind the point */
+    bucket = ((int)(bits >> 52) - 1023 + OCTAVES) * PER_OCTAVE;
+    /* Bounds belong to the bucket below them: 1 is the end of the octave before. */
+    bucket += (part > 0) + (part > 0x306fe0a31b715) + (part > 0x6a09e667f3bcd) +
+              (part > 0xae89f995ad3ad); /* 2^0.25, 2^0.5, 2^0.75 */
     return bucket > 0 ? (unsigned)bucket : 0;
 }
 
