@@ -61,7 +61,7 @@ is "$(printf '%s' "$line" | sed 's/"score":[0-9.]*/"score":S/; s/"at":[0-9.]*/"a
 like "$(later peek mail --json -n 1)" '"id":null,.*"type":"plain","score":1000,' \
     "a plain ZADD has no id yet"
 is "$(later size mail --json | field ready)" 3 "looking changes nothing"
-run later peek mail --state 'done'
+run later peek mail --state ended
 is "$status" 64 "a state that there is not"
 
 redis ZADD 'later:{odd}:ready' 1 "$(printf '{"a\tb\nc')" 2 '{"type":"esc","x":"\u001b"}' >/dev/null
