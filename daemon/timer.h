@@ -3,7 +3,6 @@
  */
 #ifndef LATERD_TIMER_H
 #define LATERD_TIMER_H
-#include "timer.h"
 
 #include <event2/event.h>
 #include <stdbool.h>

@@ -130,6 +130,7 @@ static void draw_title(struct frame *frame)
     char text[700], clock[32] = "", age[32];
     struct tm tm;
     size_t len;
+    int room;
 
     if (top->at > 0 && localtime_r(&top->clock, &tm))
         strftime(clock, sizeof clock, "%H:%M:%S", &tm);
@@ -146,9 +147,10 @@ static void draw_title(struct frame *frame)
         end_line(frame);
         return;
     }
-    snprintf(text, sizeof text, "  %s", frame->view->where);
-    put(frame, DIM, text);
     len = strlen(clock) + (frame->view->held ? 6 : 0);
+    room = (int)frame->view->width - (int)(frame->used + 2 + 2 + len);
+    snprintf(text, sizeof text, "  %.*s", room > 0 ? room : 0, frame->view->where);
+    put(frame, DIM, text);
     if (frame->used + len + 2 < frame->view->width)
         put_spaces(frame, frame->view->width - frame->used - len);
     if (frame->view->held)

@@ -40,6 +40,7 @@ static const char *const calls[][28] = {
     { "reserve", "yyyyyyyyyyyyyyyy", "30", "4", "262144", "0" },
     { "reserve", "zzzzzzzzzzzzzzzz", "30", "50", "262144/beside", "0" },
     { "trim", "3", "1000", "1" },
+    { "trim_done", "0", "1" },
     { "act", "purge", "dead", "", "d3", "" },
     { "purge", "dead", "2" },
     { "stock_set", "9" },
@@ -79,17 +80,17 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",        "show",        "peek",          "size",        "touch",
-    "ack",         "finish",      "progress",      "result",      "expire",
-    "migrate",     "lapse",       "release",       "return",      "bury",
-    "kick",        "cancel",      "pause",         "resume",      "reserve",
-    "trim",        "purge",       "stock_set",     "stock_claim", "stock_release",
-    "stock_show",  "limit_fixed", "limit_sliding", "lock_touch",  "lock_show",
-    "lock_free",   "lock_take",   "lock_wake",     "permit_take", "permit_touch",
-    "permit_free", "permit_line", "lock_line",     "hasten",      "locate",
-    "wake",        "reshard",     "ids",           "push_now",    "note",
-    "cron_look",   "cron_fire",   "cron_put",      "cron_move",   "forget",
-    "act",         NULL
+    "push",          "show",        "peek",        "size",          "touch",
+    "ack",           "finish",      "progress",    "result",        "expire",
+    "migrate",       "lapse",       "release",     "return",        "bury",
+    "kick",          "cancel",      "pause",       "resume",        "reserve",
+    "trim",          "trim_done",   "purge",       "stock_set",     "stock_claim",
+    "stock_release", "stock_show",  "limit_fixed", "limit_sliding", "lock_touch",
+    "lock_show",     "lock_free",   "lock_take",   "lock_wake",     "permit_take",
+    "permit_touch",  "permit_free", "permit_line", "lock_line",     "hasten",
+    "locate",        "wake",        "reshard",     "ids",           "push_now",
+    "note",          "cron_look",   "cron_fire",   "cron_put",      "cron_move",
+    "forget",        "act",         NULL
 };
 
 void tour_crowd(void)
@@ -137,6 +138,8 @@ void tour_crowd(void)
         "at=* * * * *\noverlap=replace\n\n{\"type\":\"t\"}", "at=* * * * *\n\n{}");
     ask("HSET %s due:state id=l1\npaused=\n", key("crontab"));
     ask("ZADD %s 1700000000 due inf soon", key("cron"));
+    ask("ZADD %s 4000000000 e1 1 e2", key("done"));
+    ask("HSET %s e1 \n\n{} e2 \n\n{}", key("kept"));
     ask("ZADD later:running:{n}:waiting 99999999999 first");
     ask("ZADD later:lock:{n}:waiting 99999999999 first");
 }

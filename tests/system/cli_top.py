@@ -12,7 +12,7 @@ import termios
 
 from web_client import check, same, wait_until
 
-redis_pid = int(sys.argv[1])
+redis_pids = [int(pid) for pid in sys.argv[1].split()]
 later = os.environ['later_bin']
 
 
@@ -90,9 +90,11 @@ same(termios.tcgetattr(top.fd)[3], top.before[3], 'with the terminal as it was')
 top.out = b''
 os.kill(top.pid, signal.SIGCONT)
 check(top.shows('^q49 '), 'it goes on')
-os.kill(redis_pid, signal.SIGSTOP)
+for pid in redis_pids:
+    os.kill(pid, signal.SIGSTOP)
 check(top.shows('numbers from .* old'), 'Redis hangs: it says how old its numbers are', top.lines())
-os.kill(redis_pid, signal.SIGCONT)
+for pid in redis_pids:
+    os.kill(pid, signal.SIGCONT)
 check(wait_until(lambda: 'numbers from' not in '\n'.join(top.lines())), 'and goes on')
 top.press(b'q')
 same(top.ended(), 0, 'q ends it')

@@ -213,13 +213,16 @@ export class Laterd {
         }
     }
 
+    // A Cluster's node that is just being connected to again may miss a load: then it is loaded again.
     async #call({ script, key, words }) {
-        try {
-            return await this.#do(key, words);
-        } catch (error) {
-            if (!error.message?.startsWith("NOSCRIPT")) throw error;
-            await this.#redis.load(script.text);
-            return this.#do(key, words);
+        for (let tries = 0; ; tries++) {
+            try {
+                return await this.#do(key, words);
+            } catch (error) {
+                if (!error.message?.startsWith("NOSCRIPT") || tries === 5) throw error;
+                await pause(50 * tries);
+                await this.#redis.load(script.text);
+            }
         }
     }
 }
