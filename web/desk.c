@@ -32,14 +32,10 @@ struct desk {
 
 /* --- its process --- */
 
-/* In the child, which becomes the other program. */
+/* In the child, which becomes the other program. TERM stays blocked: a command that can be stopped
+ * takes it from there. */
 static void become(const struct desk_program *program, int fd)
 {
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL); /* a command that can be stopped takes it from there */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
@@ -64,13 +60,20 @@ static void broken(struct bufferevent *bev, short what, void *arg);
 
 static int start(struct desk *desk)
 {
+    sigset_t term, before;
     int pair[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
+    /* A child that gets TERM before it is another program runs libevent's handler, which tells us
+     * through the pipe that both have. */
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, &before);
     desk->pid = fork();
     if (desk->pid == 0)
         become(desk->program, pair[1]);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(pair[1]);
     if (desk->pid > 0 && evutil_make_socket_nonblocking(pair[0]) == 0)
         desk->bev = bufferevent_socket_new(desk->base, pair[0], BEV_OPT_CLOSE_ON_FREE);

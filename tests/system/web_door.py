@@ -138,7 +138,10 @@ def act_long(path, take=lambda name, data: None, **body):
         'Host': 'localhost', 'Content-Type': 'application/json', 'Origin': 'http://localhost'})
     answer, name, lines = connection.getresponse(), '', []
     while True:
-        line = answer.readline().decode().rstrip('\n')
+        line = answer.readline().decode()
+        if not line:
+            raise EOFError(f'{path}: {answer.status}, it ended after {lines[-3:]}')
+        line = line.rstrip('\n')
         if line.startswith('event: '):
             name = line[7:]
         elif line.startswith('data: '):
