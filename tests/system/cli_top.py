@@ -19,12 +19,16 @@ later = os.environ['later_bin']
 class Terminal:
     def __init__(self, *words, rows=24, columns=80):
         self.out = b''
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ.update({'TERM': 'xterm', 'LANG': 'C.UTF-8', 'LC_ALL': 'C.UTF-8'})
-            os.execv(later, [later, *words])
+        # size and settings before the fork: later top changes them as soon as it runs
+        self.fd, inside = pty.openpty()
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.fd)
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.login_tty(inside)
+            os.environ.update({'TERM': 'xterm', 'LANG': 'C.UTF-8', 'LC_ALL': 'C.UTF-8'})
+            os.execv(later, [later, *words])
+        os.close(inside)
 
     def resize(self, rows, columns):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
