@@ -46,22 +46,27 @@ struct counts *counts_row(struct counts_table *table, uint32_t queue, const char
                           atomic_load_explicit(&(counter), memory_order_relaxed) + (by),           \
                           memory_order_relaxed)
 
+/* 0 or more; signed, since that is one instruction. */
 static uint64_t microseconds(double seconds)
 {
-    return seconds < LONGEST ? (uint64_t)(seconds * 1e6) : (uint64_t)(LONGEST * 1e6);
+    return (uint64_t)(int64_t)((seconds < LONGEST ? seconds : LONGEST) * 1e6);
+}
+
+static void count_time(_Atomic uint32_t *buckets, _Atomic uint64_t *sum, double seconds)
+{
+    unsigned bucket = later_bucket(seconds); /* GROW would ask twice */
+
+    GROW(buckets[bucket], 1U);
+    GROW(*sum, microseconds(seconds));
 }
 
 void counts_add(struct counts *row, enum later_attempt_outcome outcome, double wait, double run)
 {
     GROW(row->outcomes[outcome], 1U);
-    if (wait >= 0) {
-        GROW(row->wait[later_bucket(wait)], 1U);
-        GROW(row->wait_us, microseconds(wait));
-    }
-    if (run >= 0) {
-        GROW(row->run[later_bucket(run)], 1U);
-        GROW(row->run_us, microseconds(run));
-    }
+    if (wait >= 0)
+        count_time(row->wait, &row->wait_us, wait);
+    if (run >= 0)
+        count_time(row->run, &row->run_us, run);
     atomic_store_explicit(&row->changes,
                           atomic_load_explicit(&row->changes, memory_order_relaxed) + 1,
                           memory_order_release);

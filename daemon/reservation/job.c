@@ -29,11 +29,12 @@ void job_policy(struct later_job *job, const struct config *config)
 
 double job_waited(double score, double now)
 {
-    double shifted = now - score, waited;
+    double shifted = now - score, waited = shifted;
 
     if (now <= 0 || !(fabs(shifted) <= 101 * PRIORITY_STEP))
         return -1;
-    waited = shifted - floor(shifted / PRIORITY_STEP) * PRIORITY_STEP;
+    if (!(shifted >= 0 && shifted < PRIORITY_STEP)) /* not of priority 0 */
+        waited = shifted - floor(shifted / PRIORITY_STEP) * PRIORITY_STEP;
     return waited < PRIORITY_STEP - CLOCK_SLACK ? waited : 0;
 }
 

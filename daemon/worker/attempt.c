@@ -70,12 +70,13 @@ static void count(struct later_job *job, struct worker_type *type,
     struct worker *worker = job->worker;
     uint32_t queue = worker->queues[job->slot->queue].first;
     double now = worker->redis_offset ? job->began + worker->redis_offset : 0;
+    struct counts **row = &type->counts[queue];
 
     if (!worker->config->history)
         return;
-    type->counts[queue] =
-        counts_row(&worker->slots->page->counts, queue, job->doc.type, type->counts[queue]);
-    counts_add(type->counts[queue], outcome, job_waited(job->score, now), seconds);
+    if (!*row || type->type->pattern) /* a pattern's jobs are of many types */
+        *row = counts_row(&worker->slots->page->counts, queue, job->doc.type, *row);
+    counts_add(*row, outcome, job_waited(job->score, now), seconds);
 }
 
 void attempt_ended(struct later_job *job, struct worker_type *type,
