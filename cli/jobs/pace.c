@@ -7,12 +7,9 @@
 #include <errno.h>
 #include <math.h>
 
-#define SHARE     0.1   /* of Redis's time */
-#define PINGS     5     /* the fastest counts */
-#define BURST_MIN 0.002 /* seconds of waiting between two pauses */
-#define BURST_MAX 0.064
-#define NAP_GOOD  0.02 /* seconds; shorter pauses are made at greater distances */
-#define NAP_MAX   1.0
+#define PINGS 5 /* the fastest counts */
+#define OURS                                                                                       \
+    0.0002 /* seconds of what Redis works in a pause: our question, and what it ever does */
 
 static void signals(sigset_t *set)
 {
@@ -37,7 +34,8 @@ static int ping(struct cli *cli, double *seconds, struct later_error *err)
 
 int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_error *err)
 {
-    *pace = (struct pace){ .cli = cli, .way = INFINITY, .burst = BURST_MIN, .rate = rate };
+    *pace = (struct pace){ .cli = cli, .way = INFINITY, .rate = rate };
+    share_begin(&pace->share);
     if (!cli_client(cli, err))
         return -1;
     for (int i = 0; i < PINGS; i++) {
@@ -90,10 +88,9 @@ static void ask_worked(const struct pace *pace, double *worked)
     later_call_begin(pace->cli->client, &cmd, LATER_NO_SCRIPT, take_worked, worked, &err);
 }
 
-static void begin_burst(struct pace *pace)
+static void begin_piece(struct pace *pace)
 {
-    pace->since = later_clock();
-    pace->waited = 0;
+    pace->calls = pace->waited = 0;
     ask_worked(pace, &pace->worked);
 }
 
@@ -103,7 +100,9 @@ void pace_go_on(struct pace *pace)
 
     signals(&set);
     sigprocmask(SIG_BLOCK, &set, &pace->before);
-    begin_burst(pace);
+    pace->reckoned = later_clock();
+    pace->rested = -1;
+    begin_piece(pace);
 }
 
 void pace_end(struct pace *pace)
@@ -120,33 +119,42 @@ void pace_work(struct pace *pace)
     pace->from = later_clock();
 }
 
+/* Of what it has worked; some of what it did in the pause is ours, too. */
+static double worked_for_us(const struct pace *pace, double worked)
+{
+    double pause = pace->rested < 0 ? 0 : fmin(fmax(pace->worked - pace->rested, 0), OURS);
+
+    return pause + fmin(worked - pace->worked, pace->waited + OURS);
+}
+
 /* The seconds that the calls since the last pause have cost Redis. */
-static double cost(const struct pace *pace)
+static double cost(struct pace *pace)
 {
     struct later_error err;
-    double worked;
+    double worked, seconds;
 
     ask_worked(pace, &worked);
     later_call_drain(pace->cli->client, 0, &err);
     if (pace->worked < 0 || worked < pace->worked)
-        return pace->waited;
-    return fmin(pace->waited, worked - pace->worked);
+        return fmax(0, pace->waited - pace->calls * pace->way);
+    seconds = worked_for_us(pace, worked);
+    pace->rested = worked;
+    return seconds;
 }
 
 bool pace_rest(struct pace *pace)
 {
-    double due;
+    double taken, now;
 
-    pace->waited += fmax(0, later_clock() - pace->from - pace->way);
-    if (pace->waited < pace->burst)
+    pace->calls++;
+    pace->waited += later_clock() - pace->from;
+    if (pace->waited - pace->calls * pace->way < pace->share.piece)
         return nap(pace, 0);
-    due = cost(pace) / SHARE - (later_clock() - pace->since);
-    if (due < NAP_GOOD / 2)
-        pace->burst = fmin(2 * pace->burst, BURST_MAX);
-    else if (due > 2 * NAP_GOOD)
-        pace->burst = fmax(pace->burst / 2, BURST_MIN);
-    nap(pace, fmin(fmax(due, 0), NAP_MAX));
-    begin_burst(pace);
+    taken = cost(pace);
+    now = later_clock();
+    nap(pace, share_pause(&pace->share, taken, now - pace->reckoned));
+    pace->reckoned = now;
+    begin_piece(pace);
     return !pace->stopped;
 }
 

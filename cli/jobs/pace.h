@@ -13,6 +13,7 @@
 #define LATER_CLI_PACE_H
 
 #include "cli.h"
+#include "jobs/share.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -20,15 +21,17 @@
 struct pace {
     struct cli *cli;
     sigset_t before;
-    bool stopped;  /* somebody wants it to end */
-    double way;    /* seconds of a PING */
-    double from;   /* when the present call began */
-    double since;  /* when the last pause ended */
-    double worked; /* what Redis had worked then; < 0 = it does not tell */
-    double waited; /* for answers since then */
-    double burst;  /* so much waiting, and a pause is due */
-    double rate;   /* jobs a second to act on; 0 = any number */
-    double first;  /* when the first of them was */
+    bool stopped; /* somebody wants it to end */
+    struct share share;
+    double way;      /* seconds of a PING */
+    double from;     /* when the present call began */
+    double calls;    /* since the last pause */
+    double waited;   /* for their answers */
+    double worked;   /* what Redis had worked when that pause ended; < 0 = it does not tell */
+    double rested;   /* when it began; < 0 = there was none */
+    double reckoned; /* when what they cost was last added up */
+    double rate;     /* jobs a second to act on; 0 = any number */
+    double first;    /* when the first of them was */
     uint64_t count;
 };
 
