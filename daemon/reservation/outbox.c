@@ -1,6 +1,7 @@
 /* outbox.c: settlements on their way. */
 #include "reservation/outbox.h"
 
+#include "base/uncleared.h"
 #include "fault.h"
 #include "log.h"
 #include "reservation/value.h"
@@ -242,8 +243,8 @@ static char *error_of(const struct slot *slot, const char *kind, const char *hos
 static void encode(const struct sending *sending, struct slot_copy *copies,
                    struct later_command *cmd)
 {
-    struct later_settlement jobs[LATER_BATCH_MAX];
-    char *errors[LATER_BATCH_MAX];
+    struct later_settlement jobs[LATER_BATCH_MAX] LATER_UNCLEARED;
+    char *errors[LATER_BATCH_MAX] LATER_UNCLEARED;
 
     for (size_t i = 0; i < sending->count; i++) {
         const struct slot *slot = sending->items[i].slot;

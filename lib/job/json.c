@@ -1,6 +1,8 @@
 /* json.c: one pass over JSON. */
 #include "job/json_inner.h"
 
+#include "base/uncleared.h"
+
 #include <string.h>
 
 #define NAME_SHOWN 64 /* bytes of a member's name that a message repeats */
@@ -69,53 +71,75 @@ static const char *read_word(struct later_json_pass *pass, const char *at, const
     return at;
 }
 
-/* ---- values */
+/* ---- strings and names */
 
-static const char *skip_space(const char *at, const char *end)
+static inline const char *skip_space(const char *at, const char *end)
 {
+    if (at<end && * at> ' ') /* nearly always */
+        return at;
     while (at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
         at++;
     return at;
 }
 
-static const char *read_value(struct later_json_pass *pass, const char *at, unsigned depth);
-
-static const char *read_array(struct later_json_pass *pass, const char *at, unsigned depth)
+static inline bool is_at(const struct later_json_pass *pass, const char *at, char byte)
 {
-    at = skip_space(at + 1, pass->end);
-    if (at < pass->end && *at == ']')
-        return at + 1;
-    while ((at = read_value(pass, at, depth))) {
-        at = skip_space(at, pass->end);
-        if (at < pass->end && *at == ']')
-            return at + 1;
-        if (at >= pass->end || *at != ',')
-            return later_json_wrong(pass, at, "']' expected");
-        at = skip_space(at + 1, pass->end);
-    }
-    return NULL;
+    return at < pass->end && *at == byte;
 }
 
-/* `"name":`; the name is entered. */
-static const char *read_name(struct later_json_pass *pass, const char *at)
+/* From its opening quote. Most are short and plain: they need no call. */
+static inline const char *read_string(struct later_json_pass *pass, const char *at)
 {
-    struct later_json_odd odd = { false, false };
+    const char *text = ++at;
+
+    for (unsigned words = 0; words < 2 && pass->end - at >= 8; words++, at += 8) {
+        uint64_t stops = later_json_stops(later_json_word(at));
+
+        if (!stops)
+            continue;
+        at += later_json_first(stops);
+        if (*at == '"')
+            return at + 1;
+        break;
+    }
+    return later_json_string(pass, text);
+}
+
+/* A name that is longer, or has something else than plain characters. */
+static const char *read_odd_name(struct later_json_pass *pass, const char *at)
+{
     const char *name = at + 1;
 
-    if (at >= pass->end || *at != '"')
+    if (!is_at(pass, at, '"'))
         return later_json_wrong(pass, at, "string or '}' expected");
-    if (!(at = later_json_string(pass, name, &odd)))
+    pass->escaped = pass->nul = false;
+    if (!(at = later_json_string(pass, name)))
         return NULL;
-    if (odd.nul)
+    if (pass->nul)
         return beyond(pass, name, "\\u0000 in the name of a member");
-    if (!later_json_names_add(&pass->names, name, (size_t)(at - 1 - name), odd.escaped)) {
+    if (!later_json_names_add(&pass->names, name, (size_t)(at - 1 - name), pass->escaped)) {
         later_fail(pass->err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
-    at = skip_space(at, pass->end);
-    if (at >= pass->end || *at != ':')
-        return later_json_wrong(pass, at, "':' expected");
-    return skip_space(at + 1, pass->end);
+    return at;
+}
+
+/* The name is entered. Of up to seven plain characters, as most are, one word has all. */
+static inline const char *read_name(struct later_json_pass *pass, const char *at)
+{
+    uint64_t word, stops;
+    size_t len;
+
+    if (pass->end - at <= 8 || *at != '"' || pass->names.count == pass->names.room)
+        return read_odd_name(pass, at);
+    word = later_json_word(at + 1);
+    stops = later_json_stops(word);
+    len = stops ? later_json_first(stops) : 0;
+    if (!stops || at[1 + len] != '"')
+        return read_odd_name(pass, at);
+    word &= ((uint64_t)1 << 8 * len) - 1;
+    later_json_names_put(&pass->names, at + 1, len, __builtin_bswap64(word));
+    return at + len + 2;
 }
 
 static bool is_looked_for(const struct later_json_name *name, const char *plain)
@@ -126,7 +150,7 @@ static bool is_looked_for(const struct later_json_name *name, const char *plain)
 }
 
 /* The last name is of a member of the outermost object, whose value ends at `end`. */
-static void note_member(struct later_json_pass *pass, const char *value, const char *end)
+static void note_member(struct later_json_pass *pass, const char *end)
 {
     const struct later_json_name *name = &pass->names.list[pass->names.count - 1];
     struct later_json_member *other = NULL, *member;
@@ -136,8 +160,8 @@ static void note_member(struct later_json_pass *pass, const char *value, const c
         if (!member->name) {
             other = member;
         } else if (is_looked_for(name, member->name)) {
-            member->value = value;
-            member->len = (size_t)(end - value);
+            member->value = pass->value;
+            member->len = (size_t)(end - pass->value);
             return;
         }
     }
@@ -147,54 +171,79 @@ static void note_member(struct later_json_pass *pass, const char *value, const c
     }
 }
 
-static const char *close_object(struct later_json_pass *pass, const char *at, size_t from)
+/* ---- arrays and objects */
+
+static inline bool in_object(const struct later_json_pass *pass)
 {
-    const struct later_json_name *twice = later_json_names_close(&pass->names, from);
+    return pass->levels[pass->depth - 1] != LATER_JSON_ARRAY;
+}
+
+/* `"name":`, or nothing in an array. */
+static inline const char *before_value(struct later_json_pass *pass, const char *at)
+{
+    at = skip_space(at, pass->end);
+    if (!in_object(pass))
+        return at;
+    if (!(at = read_name(pass, at)))
+        return NULL;
+    if (!is_at(pass, at, ':')) {
+        at = skip_space(at, pass->end);
+        if (!is_at(pass, at, ':'))
+            return later_json_wrong(pass, at, "':' expected");
+    }
+    at = skip_space(at + 1, pass->end);
+    if (pass->depth == 1)
+        pass->value = at;
+    return at;
+}
+
+/* An array or object ends. */
+static inline const char *close_nested(struct later_json_pass *pass, const char *at)
+{
+    uint32_t from = pass->levels[--pass->depth];
+    const struct later_json_name *twice =
+        from == LATER_JSON_ARRAY ? NULL : later_json_names_close(&pass->names, from);
 
     return twice ? duplicate(pass, twice) : at + 1;
 }
 
-static const char *read_object(struct later_json_pass *pass, const char *at, unsigned depth)
+static inline bool is_closed(const struct later_json_pass *pass, const char *at)
 {
-    size_t from = pass->names.count;
-    const char *value;
-
-    at = skip_space(at + 1, pass->end);
-    if (at < pass->end && *at == '}')
-        return at + 1;
-    while ((value = read_name(pass, at)) && (at = read_value(pass, value, depth))) {
-        if (depth == 1)
-            note_member(pass, value, at);
-        at = skip_space(at, pass->end);
-        if (at < pass->end && *at == '}')
-            return close_object(pass, at, from);
-        if (at >= pass->end || *at != ',')
-            return later_json_wrong(pass, at, "'}' expected");
-        at = skip_space(at + 1, pass->end);
-    }
-    return NULL;
+    return is_at(pass, at, in_object(pass) ? '}' : ']');
 }
 
-static const char *read_nested(struct later_json_pass *pass, const char *at, unsigned depth)
+/* A value has ended, and perhaps what it is in. Returns the place behind the comma, where another
+ * follows; behind the outermost value, when that has ended. */
+static inline const char *after_value(struct later_json_pass *pass, const char *at)
 {
-    if (depth > LATER_JSON_DEPTH) {
+    while (at && pass->depth > 0) {
+        if (pass->depth == 1 && in_object(pass))
+            note_member(pass, at);
+        at = skip_space(at, pass->end);
+        if (is_at(pass, at, ','))
+            return at + 1;
+        if (!is_closed(pass, at))
+            return later_json_wrong(pass, at, in_object(pass) ? "'}' expected" : "']' expected");
+        at = close_nested(pass, at);
+    }
+    return at;
+}
+
+/* Begins an array or object. Returns where its first value may be. */
+static inline const char *open_nested(struct later_json_pass *pass, const char *at)
+{
+    if (pass->depth == LATER_JSON_DEPTH) {
         later_fail(pass->err, LATER_E_DATA, "nested deeper than %d", LATER_JSON_DEPTH);
         return NULL;
     }
-    return *at == '[' ? read_array(pass, at, depth) : read_object(pass, at, depth);
+    pass->levels[pass->depth++] = *at == '{' ? (uint32_t)pass->names.count : LATER_JSON_ARRAY;
+    return skip_space(at + 1, pass->end);
 }
 
-/* depth: of what it is in. */
-static const char *read_value(struct later_json_pass *pass, const char *at, unsigned depth)
+/* A word, or nothing that there is. */
+static const char *read_other(struct later_json_pass *pass, const char *at, char first)
 {
-    struct later_json_odd odd = { false, false };
-
-    switch (at < pass->end ? *at : '\0') {
-    case '"':
-        return later_json_string(pass, at + 1, &odd);
-    case '{':
-    case '[':
-        return read_nested(pass, at, depth + 1);
+    switch (first) {
     case 't':
         return read_word(pass, at, "true");
     case 'f':
@@ -207,16 +256,44 @@ static const char *read_value(struct later_json_pass *pass, const char *at, unsi
     case ':':
         return later_json_wrong(pass, at, "unexpected token");
     default:
-        return at < pass->end && (*at == '-' || (*at >= '0' && *at <= '9'))
-                   ? read_number(pass, at)
-                   : later_json_wrong(pass, at, "invalid token");
+        return later_json_wrong(pass, at, "invalid token");
     }
+}
+
+static inline const char *read_scalar(struct later_json_pass *pass, const char *at, char first)
+{
+    if (first == '"')
+        return read_string(pass, at);
+    if ((first >= '0' && first <= '9') || first == '-')
+        return read_number(pass, at);
+    return read_other(pass, at, first);
+}
+
+/* Each turn reads a scalar, or the beginning of an array or object. */
+static const char *read_value(struct later_json_pass *pass, const char *at)
+{
+    do {
+        char first = '\0';
+        bool ended = true;
+
+        if (at < pass->end)
+            first = *at;
+        if (first != '{' && first != '[')
+            at = read_scalar(pass, at, first);
+        else if ((at = open_nested(pass, at)) && (ended = is_closed(pass, at)))
+            at = close_nested(pass, at);
+        if (ended)
+            at = after_value(pass, at);
+        if (at && pass->depth > 0)
+            at = before_value(pass, at);
+    } while (at && pass->depth > 0);
+    return at;
 }
 
 int later_json_scan(const char *bytes, size_t len, struct later_json_member *members, size_t count,
                     struct later_error *err)
 {
-    struct later_json_pass pass; /* not zeroed: it is large */
+    struct later_json_pass pass LATER_UNCLEARED; /* it is large */
     const char *at;
 
     if (len > LATER_JSON_MAX)
@@ -226,10 +303,11 @@ int later_json_scan(const char *bytes, size_t len, struct later_json_member *mem
     pass.members = members;
     pass.count = count;
     pass.err = err;
+    pass.depth = 0;
     for (size_t i = 0; i < count; i++)
         members[i].value = NULL;
     later_json_names_init(&pass.names, pass.end);
-    at = read_value(&pass, skip_space(bytes, pass.end), 0);
+    at = read_value(&pass, skip_space(bytes, pass.end));
     later_json_names_free(&pass.names);
     if (!at)
         return -1;

@@ -6,8 +6,10 @@
 
 #include "job/json.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LATER_JSON_NAMES 512 /* open at once without asking for memory */
 
@@ -34,6 +36,14 @@ void later_json_names_free(struct later_json_names *names);
 bool later_json_names_add(struct later_json_names *names, const char *text, size_t len,
                           bool escaped);
 
+/* The same for a short one, where there is room: its key is known, and nothing in it is escaped. */
+static inline void later_json_names_put(struct later_json_names *names, const char *text,
+                                        size_t len, uint64_t key)
+{
+    names->list[names->count++] =
+        (struct later_json_name){ .key = key, .text = text, .len = (uint32_t)len };
+}
+
 /* Closes the innermost object, whose names begin at `from`. Returns a name that is there twice,
  * the second of them, until the next name is added; NULL if there is none. */
 const struct later_json_name *later_json_names_close(struct later_json_names *names, size_t from);
@@ -50,26 +60,57 @@ bool later_json_overflows(const char *number, const char *end);
 
 /* ---- the pass */
 
+#define LATER_JSON_ARRAY UINT32_MAX /* of a level: an array, which has no names */
+
 /* Functions that read something take the place where it begins and return the one behind it, or
  * NULL where they have said what is wrong. */
 struct later_json_pass {
     const char *start, *end;
-    struct later_json_names names;
     struct later_json_member *members;
     size_t count;
     struct later_error *err;
+    const char *value; /* of the last member of the outermost object: where it begins */
+    bool escaped, nul; /* of a name that is read: are there escapes in it, and one of U+0000? */
+    unsigned depth;    /* of what is open */
+    uint32_t levels[LATER_JSON_DEPTH]; /* what is open: where the names of an object begin */
+    struct later_json_names names;
 };
 
 /* Says what is wrong at this byte. Returns NULL. */
 const char *later_json_wrong(struct later_json_pass *pass, const char *at, const char *what);
 
-/* What is in a string besides plain characters. */
-struct later_json_odd {
-    bool escaped, nul;
-};
+/* Reads a string from behind its opening quote. Sets pass->escaped and pass->nul where it has such;
+ * clears neither. */
+const char *later_json_string(struct later_json_pass *pass, const char *at);
 
-/* Reads a string from behind its opening quote. */
-const char *later_json_string(struct later_json_pass *pass, const char *at,
-                              struct later_json_odd *odd);
+/* ---- eight bytes at once */
+
+#define LATER_JSON_EACH(byte) (0x0101010101010101U * (byte))
+
+static inline uint64_t later_json_word(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    return le64toh(word);
+}
+
+/* Which of these bytes end a run of plain ASCII: quote, backslash, control, not ASCII? Their high
+ * bits are set. The first one is right; behind it a byte may be wrong, to which a difference has
+ * borrowed (Warren, Hacker's Delight, 6-1; `| word` stands for what they mask at the end). */
+static inline uint64_t later_json_stops(uint64_t word)
+{
+    uint64_t quote = (word ^ LATER_JSON_EACH('"')) - LATER_JSON_EACH(1);
+    uint64_t backslash = (word ^ LATER_JSON_EACH('\\')) - LATER_JSON_EACH(1);
+    uint64_t control = word - LATER_JSON_EACH(' ');
+
+    return (quote | backslash | control | word) & LATER_JSON_EACH(0x80);
+}
+
+/* The first of the stops, which are some: 0 to 7. */
+static inline size_t later_json_first(uint64_t stops)
+{
+    return (size_t)__builtin_ctzll(stops) >> 3;
+}
 
 #endif

@@ -1,7 +1,6 @@
 /* json_string.c: strings in the pass over JSON. */
 #include "job/json_inner.h"
 
-#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,25 +14,6 @@ const char *later_json_wrong(struct later_json_pass *pass, const char *at, const
         later_fail(pass->err, LATER_E_DATA, "not JSON: %s at byte %zu", *at ? what : "NUL byte",
                    byte);
     return NULL;
-}
-
-#define EACH(byte) (0x0101010101010101U * (byte))
-
-/* Which of eight bytes are equal to this one? Their high bits are set; the lowest one is right,
- * others may be wrong (Warren, Hacker's Delight, 6-1). */
-static inline uint64_t equal(uint64_t word, unsigned char byte)
-{
-    uint64_t zero = word ^ EACH(byte);
-
-    return (zero - EACH(1)) & ~zero;
-}
-
-/* Which of eight bytes end a run of plain ASCII? As above. */
-static inline uint64_t stops(uint64_t word)
-{
-    uint64_t control = (word - EACH(' ')) & ~word;
-
-    return (equal(word, '"') | equal(word, '\\') | control | word) & EACH(0x80);
 }
 
 static inline bool is_plain(signed char byte)
@@ -54,13 +34,12 @@ static bool is_plain_block(const char *at)
 /* Most strings are short: blocks are tried only behind four words. */
 static const char *skip_plain(const char *at, const char *end)
 {
-    uint64_t word, stop;
+    uint64_t stops;
 
     for (unsigned words = 1; end - at >= 8; words++) {
-        memcpy(&word, at, sizeof word);
-        stop = stops(le64toh(word));
-        if (stop)
-            return at + (__builtin_ctzll(stop) >> 3);
+        stops = later_json_stops(later_json_word(at));
+        if (stops)
+            return at + later_json_first(stops);
         at += 8;
         while (words >= 4 && end - at >= 32 && is_plain_block(at))
             at += 32;
@@ -87,8 +66,8 @@ static const char *read_hex(struct later_json_pass *pass, const char *at, unsign
     return at;
 }
 
-/* From a backslash. *nul is set for U+0000. */
-static const char *read_escape(struct later_json_pass *pass, const char *at, bool *nul)
+/* From a backslash. */
+static const char *read_escape(struct later_json_pass *pass, const char *at)
 {
     const char *from = at++;
     unsigned code, second;
@@ -99,7 +78,7 @@ static const char *read_escape(struct later_json_pass *pass, const char *at, boo
         return at;
     if (!(at = read_hex(pass, at, &code)))
         return NULL;
-    *nul = *nul || code == 0;
+    pass->nul = pass->nul || code == 0;
     if (code < 0xD800 || code > 0xDFFF)
         return at;
     if (code > 0xDBFF || pass->end - at < 2 || at[0] != '\\' || at[1] != 'u')
@@ -120,8 +99,7 @@ static const char *bad_byte(struct later_json_pass *pass, const char *at)
     return later_json_wrong(pass, at, what);
 }
 
-const char *later_json_string(struct later_json_pass *pass, const char *at,
-                              struct later_json_odd *odd)
+const char *later_json_string(struct later_json_pass *pass, const char *at)
 {
     size_t len;
 
@@ -130,8 +108,8 @@ const char *later_json_string(struct later_json_pass *pass, const char *at,
         if (at < pass->end && *at == '"')
             return at + 1;
         if (at < pass->end && *at == '\\') {
-            odd->escaped = true;
-            if (!(at = read_escape(pass, at, &odd->nul)))
+            pass->escaped = true;
+            if (!(at = read_escape(pass, at)))
                 return NULL;
         } else if (at >= pass->end || !((unsigned char)*at & 0x80)) {
             return bad_byte(pass, at);

@@ -2,6 +2,7 @@
 #include "redis/conn_inner.h"
 
 #include "base/clock.h"
+#include "base/uncleared.h"
 #include "redis/script.h"
 
 #include <errno.h>
@@ -191,8 +192,8 @@ static bool deliver_all(struct later_conn *redis)
 
 static void read_some(struct later_conn *redis)
 {
-    static const int rounds = 16; /* then others get their turn */
-    char bytes[READ_SIZE];
+    static const int rounds = 16;          /* then others get their turn */
+    char bytes[READ_SIZE] LATER_UNCLEARED; /* what is read of it recv() has written */
 
     for (int i = 0; i < rounds && redis->base.state >= HANDSHAKE; i++) {
         ssize_t got = recv(redis->base.fd, bytes, sizeof bytes, MSG_DONTWAIT);
