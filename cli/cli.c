@@ -49,7 +49,8 @@ struct later_client *cli_client(struct cli *cli, struct later_error *err)
                                             where->password_file[0] ? where->password_file : NULL,
                                         .prefix = where->prefix,
                                         .timeout = PATIENCE,
-                                        .patience = FIRST_START },
+                                        .patience = FIRST_START,
+                                        .document_max = where->document_max },
         err);
     return cli->client;
 }

@@ -1,5 +1,7 @@
 /* cron_act.c: `later cron run`, `pause`, `resume`, `delete`. */
 #include "cron/cron.h"
+
+#include "client/push.h"
 #include "job/document.h"
 #include "output/jsonl.h"
 
@@ -104,20 +106,12 @@ static int push(struct cli *cli, const struct cron_found *found, const char *nam
     struct later_push_item item = {
         .id = id, .document = document, .document_len = len, .priority = found->schedule.priority
     };
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    enum later_pushed result;
+    struct later_pushed pushed;
 
     later_document_uuid(uuid);
     snprintf(id, sizeof id, "cron:%s:run:%s", name, uuid);
-    later_queue_push(&cmd, &found->keys, uuid, 0, 0, &item, 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_PUSH, err);
-    if (!reply)
+    if (later_push_made(cli->client, found->keys.queue, &item, &pushed, err) < 0)
         return -1;
-    result = later_queue_pushed(reply, 0, NULL);
-    later_reply_free(reply);
-    if (result == LATER_PUSH_FULL)
-        return later_queue_full(found->keys.queue, err);
     if (cli->json)
         tell(found, name, id, "pushed");
     else

@@ -1,6 +1,7 @@
 /* cron_set.c: `later cron set`. */
 #include "cron/cron.h"
 #include "job/document.h"
+#include "later/client.h"
 #include "output/jsonl.h"
 #include "redis/key.h"
 #include "text.h"
@@ -62,18 +63,16 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
 static char *make_document(const struct cli *cli, char **words, int count, size_t *len,
                            struct later_error *err)
 {
-    struct later_document_parts parts = { .type = words[2], .text = args_flag(&cli->args, "text") };
+    struct later_new_job job = { .type = words[2], .text = args_flag(&cli->args, "text") };
     int64_t attempts = 0;
 
-    if (count > 3) {
-        parts.payload = words[3];
-        parts.payload_len = strlen(words[3]);
-    }
-    if (cli_duration(cli, "timeout", &parts.timeout, err) < 0 ||
+    if (count > 3)
+        job.payload = words[3];
+    if (cli_duration(cli, "timeout", &job.timeout, err) < 0 ||
         cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0)
         return NULL;
-    parts.max_attempts = (uint32_t)attempts;
-    return later_document_build(&parts, cli->where.document_max, len, err);
+    job.max_attempts = (uint32_t)attempts;
+    return later_document_build(&job, cli->where.document_max, len, err);
 }
 
 /* What Redis knows of it: its clock, and the last tick. */

@@ -56,22 +56,22 @@ static int write_line(struct exporting *exporting, const struct later_line *line
 static int export_known(struct exporting *exporting, const char *id, const struct later_seen *seen,
                         struct later_error *err)
 {
-    struct later_line line = { .document = seen->document,
-                               .document_len = seen->document_len,
-                               .priority = seen->priority,
-                               .wish = { .at = -1 } };
+    struct later_line line = { .item = { .id = id,
+                                         .document = seen->document,
+                                         .document_len = seen->document_len,
+                                         .priority = seen->priority } };
+    double *at = &line.item.at;
 
     if (strlen(id) > LATER_ID_MAX) {
         leave_out(exporting, id, "its id is too long to be pushed");
         return 0;
     }
-    strcpy(line.id, id);
     strcpy(line.queue, exporting->queue);
     if (exporting->set == LATER_KEY_DELAYED)
-        line.wish.at = seen->score > 0 ? seen->score : 0;
-    if (line.wish.at < LATER_AT_MIN && line.wish.at > 0)
-        line.wish.at = LATER_AT_MIN; /* as long ago, and push takes it */
-    if (line.wish.at >= LATER_AT_END) {
+        *at = seen->score > 0 ? seen->score : 0;
+    if (*at<LATER_AT_MIN && * at> 0)
+        *at = LATER_AT_MIN; /* as long ago, and push takes it */
+    if (*at >= LATER_AT_END) {
         leave_out(exporting, id, "it is due at a time that cannot be pushed");
         return 0;
     }

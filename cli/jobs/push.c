@@ -6,7 +6,7 @@
 #include "job/document.h"
 #include "output/jsonl.h"
 #include "status/served.h"
-#include "client/route.h"
+#include "client/push.h"
 #include "moment.h"
 #include "text.h"
 
@@ -20,26 +20,27 @@
 
 /* One job in the making. */
 struct making {
-    struct later_document_parts parts;
-    char id[LATER_ID_MAX + 1];
+    struct later_new_job job;
     char *payload; /* from standard input; owned */
     char *backoff; /* owned */
-    char *document;
-    struct later_push_item item;
-    double wait;  /* seconds; < 0: not at all */
-    char *before; /* what a job of this id had left before; owned */
+    double wait;   /* seconds; < 0: not at all */
+    char *before;  /* what a job of this id had left before; owned */
     size_t before_len;
 };
 
-void push_print_json(const char *queue, const char *id, const char *result, const char *state,
-                     uint64_t line)
+void push_print_json(const char *queue, const char *id, enum later_push_result how,
+                     const char *state, uint64_t line)
 {
+    static const char *const results[] = { [LATER_IS_PUSHED] = "pushed",
+                                           [LATER_IS_KNOWN] = "exists",
+                                           [LATER_IS_REPLACED] = "replaced",
+                                           [LATER_IS_AGAIN] = "again" };
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
     jsonl_text(&json, "queue", queue);
     jsonl_text(&json, "id", id);
-    jsonl_text(&json, "result", result);
+    jsonl_text(&json, "result", results[how]);
     if (*state)
         jsonl_text(&json, "state", state);
     if (line)
@@ -47,10 +48,10 @@ void push_print_json(const char *queue, const char *id, const char *result, cons
     jsonl_end(&json);
 }
 
-/* All of standard input, at most max bytes. */
+/* All of standard input, at most max bytes, and a NUL behind it. */
 static char *read_stdin(size_t max, size_t *len, struct later_error *err)
 {
-    char *bytes = malloc(max + 1);
+    char *bytes = calloc(1, max + 2);
     ssize_t got = 1;
 
     *len = 0;
@@ -74,53 +75,50 @@ static char *read_stdin(size_t max, size_t *len, struct later_error *err)
 
 static int take_payload(struct cli *cli, struct making *making, struct later_error *err)
 {
-    struct later_document_parts *parts = &making->parts;
+    struct later_new_job *job = &making->job;
     const char *word = cli->args.count > 1 ? cli->args.words[1] : NULL;
 
-    parts->text = args_flag(&cli->args, "text");
+    job->text = args_flag(&cli->args, "text");
     if (!word)
-        return parts->text ? later_fail(err, LATER_E_USAGE, "--text needs a payload") : 0;
-    parts->payload = word;
-    parts->payload_len = strlen(word);
+        return job->text ? later_fail(err, LATER_E_USAGE, "--text needs a payload") : 0;
+    job->payload = word;
+    job->payload_len = strlen(word);
     if (strcmp(word, "-") == 0) {
-        making->payload = read_stdin(cli->where.document_max, &parts->payload_len, err);
-        parts->payload = making->payload;
+        making->payload = read_stdin(cli->where.document_max, &job->payload_len, err);
+        job->payload = making->payload;
     }
     /* White space around JSON is no part of it: no line end in the middle of a document. */
-    while (parts->payload && !parts->text && parts->payload_len > 0 &&
-           strchr(" \t\r\n", parts->payload[parts->payload_len - 1]))
-        parts->payload_len--;
-    return parts->payload ? 0 : -1;
+    while (job->payload && !job->text && job->payload_len > 0 &&
+           strchr(" \t\r\n", job->payload[job->payload_len - 1]))
+        job->payload_len--;
+    return job->payload ? 0 : -1;
 }
 
-static int take_times(struct cli *cli, struct making *making, struct later_error *err)
+static int take_times(struct cli *cli, struct later_new_job *job, struct later_error *err)
 {
     const char *at = args_text(&cli->args, "at");
     const char *expires = args_text(&cli->args, "expires-at");
-    struct later_push_item *item = &making->item;
 
     if (at && args_text(&cli->args, "in"))
         return later_fail(err, LATER_E_USAGE, "--in and --at: only one of them");
-    if (cli_duration(cli, "in", &item->seconds, err) < 0 ||
-        (at && moment_read(at, "--at", time(NULL), &item->seconds, err) < 0) ||
-        (expires &&
-         moment_read(expires, "--expires-at", time(NULL), &making->parts.expires_at, err) < 0) ||
-        cli_duration(cli, "timeout", &making->parts.timeout, err) < 0 ||
-        cli_duration(cli, "unique-for", &item->unique_for, err) < 0)
+    if (cli_duration(cli, "in", &job->in, err) < 0 ||
+        (at && moment_read(at, "--at", time(NULL), &job->at, err) < 0) ||
+        (expires && moment_read(expires, "--expires-at", time(NULL), &job->expires_at, err) < 0) ||
+        cli_duration(cli, "timeout", &job->timeout, err) < 0 ||
+        cli_duration(cli, "unique-for", &job->unique_for, err) < 0)
         return -1;
-    if (at && item->seconds > 0 && item->seconds < LATER_AT_MIN)
+    if (job->at > 0 && job->at < LATER_AT_MIN)
         return later_fail(err, LATER_E_USAGE,
                           "--at: %.40s is before the year 2001; a delay is --in", at);
-    if (at && item->seconds > 0 && item->seconds < (double)time(NULL))
+    if (job->at > 0 && job->at < (double)time(NULL))
         cli_say(cli, "--at: %.40s is over: the job is due now", at);
-    if (expires && making->parts.expires_at <= 0)
+    if (expires && job->expires_at <= 0)
         return later_fail(err, LATER_E_USAGE, "--expires-at: 0 would be never");
-    if (args_text(&cli->args, "timeout") && making->parts.timeout <= 0)
+    if (args_text(&cli->args, "timeout") && job->timeout <= 0)
         return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
-    if (item->unique_for > LATER_UNIQUE_MAX)
+    if (job->unique_for > LATER_UNIQUE_MAX)
         return later_fail(err, LATER_E_USAGE, "--unique-for: at most %.0f seconds",
                           LATER_UNIQUE_MAX);
-    item->when = at ? LATER_AT : args_text(&cli->args, "in") ? LATER_IN : LATER_NOW;
     return 0;
 }
 
@@ -147,25 +145,24 @@ static int refuse_pairs(const struct cli *cli, struct later_error *err)
     return 0;
 }
 
-/* --debounce, --max-wait, --throttle, which the other times do not know of. */
-static int take_turns(struct cli *cli, struct later_push_item *item, struct later_error *err)
+/* --debounce, --max-wait, --throttle, and what becomes of a known id. */
+static int take_turns(struct cli *cli, struct later_new_job *job, struct later_error *err)
 {
-    if (refuse_pairs(cli, err) < 0 || cli_duration(cli, "debounce", &item->seconds, err) < 0 ||
-        cli_duration(cli, "max-wait", &item->max_wait, err) < 0 ||
-        cli_duration(cli, "throttle", &item->unique_for, err) < 0)
+    if (refuse_pairs(cli, err) < 0 || cli_duration(cli, "debounce", &job->debounce, err) < 0 ||
+        cli_duration(cli, "max-wait", &job->max_wait, err) < 0 ||
+        cli_duration(cli, "throttle", &job->throttle, err) < 0)
         return -1;
-    if (args_text(&cli->args, "debounce"))
-        item->when = LATER_IN;
-    if (args_text(&cli->args, "max-wait") && item->max_wait <= 0)
+    if (args_text(&cli->args, "max-wait") && job->max_wait <= 0)
         return later_fail(err, LATER_E_USAGE, "--max-wait: must be above 0");
-    item->from_now = args_text(&cli->args, "throttle") != NULL;
+    job->again = args_flag(&cli->args, "again") || args_text(&cli->args, "debounce");
+    job->replace = args_flag(&cli->args, "replace");
     return 0;
 }
 
 /* Who waits wants a result, and perhaps once more after the time was up. */
 static int take_result(struct cli *cli, struct making *making, struct later_error *err)
 {
-    double *result = &making->parts.result;
+    double *result = &making->job.result;
 
     making->wait = -1;
     if (args_text(&cli->args, "wait")) {
@@ -183,28 +180,23 @@ static int take_result(struct cli *cli, struct making *making, struct later_erro
 
 static int take_options(struct cli *cli, struct making *making, struct later_error *err)
 {
-    const char *id = args_text(&cli->args, "id"), *backoff = args_text(&cli->args, "backoff");
+    const char *backoff = args_text(&cli->args, "backoff");
+    struct later_new_job *job = &making->job;
     int64_t priority = 0, attempts = 0;
 
     if (cli_number(cli, "priority", -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &priority, err) < 0 ||
         cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0 ||
-        take_times(cli, making, err) < 0 || take_turns(cli, &making->item, err) < 0 ||
+        take_times(cli, job, err) < 0 || take_turns(cli, job, err) < 0 ||
         take_result(cli, making, err) < 0)
         return -1;
     if (backoff && !(making->backoff = text_backoff(backoff, err)))
         return -1;
-    if (id && strlen(id) > LATER_ID_MAX)
-        return later_fail(err, LATER_E_DATA, "id: longer than %d characters", LATER_ID_MAX);
-    if (id)
-        strcpy(making->id, id);
-    else
-        later_document_uuid(making->id);
-    making->parts.type = cli->args.words[0];
-    making->parts.id = making->id;
-    making->parts.backoff = making->backoff;
-    making->parts.priority = making->item.priority = (int32_t)priority;
-    making->parts.max_attempts = (uint32_t)attempts;
-    return 0;
+    job->type = cli->args.words[0];
+    job->id = args_text(&cli->args, "id");
+    job->backoff = making->backoff;
+    job->priority = (int32_t)priority;
+    job->max_attempts = (uint32_t)attempts;
+    return take_payload(cli, making, err);
 }
 
 /* Who forgot the quotes of JSON, or never meant it. */
@@ -212,82 +204,56 @@ static void hint_at_text(const struct making *making, struct later_error *err)
 {
     struct later_error why = *err;
 
-    if (why.code == LATER_E_DATA && !making->parts.text && making->parts.payload &&
+    if (why.code == LATER_E_DATA && !making->job.text && making->job.payload &&
         strncmp(why.text, "payload: not JSON", 17) == 0)
         later_fail(err, why.code, "%.400s; --text makes a string of plain text", why.text);
-}
-
-/* The document, built and read back. */
-static int build(struct cli *cli, struct making *making, struct later_error *err)
-{
-    struct later_push_item *item = &making->item;
-
-    if (take_options(cli, making, err) < 0 || take_payload(cli, making, err) < 0)
-        return -1;
-    making->document =
-        later_document_build(&making->parts, cli->where.document_max, &item->document_len, err);
-    item->document = making->document;
-    item->id = making->id;
-    if (!making->document)
-        hint_at_text(making, err);
-    return making->document ? 0 : -1;
-}
-
-static unsigned flags_of(const struct cli *cli)
-{
-    if (args_flag(&cli->args, "again") || args_text(&cli->args, "debounce"))
-        return LATER_PUSH_AGAIN;
-    return args_flag(&cli->args, "replace") ? LATER_PUSH_REPLACE : 0;
 }
 
 /* A job that was pushed under this id before may have left its result. */
 static int look_before(struct cli *cli, struct making *making, struct later_error *err)
 {
-    if (making->wait < 0 || !args_text(&cli->args, "id"))
+    if (making->wait < 0 || !making->job.id)
         return 0;
     making->before =
-        later_wait_before(cli->client, cli_queue(cli), making->id, &making->before_len, err);
+        later_wait_before(cli->client, cli_queue(cli), making->job.id, &making->before_len, err);
     return making->before ? 0 : -1;
 }
 
-static int wait_for(struct cli *cli, const struct making *making, bool known,
+static int wait_for(struct cli *cli, const struct making *making, const struct later_pushed *pushed,
                     struct later_error *err)
 {
-    size_t before_len = known ? 0 : making->before_len;
+    size_t before_len = pushed->how == LATER_IS_KNOWN ? 0 : making->before_len;
     struct later_end end;
     int status;
 
-    if (later_wait_pushed(cli->client, cli_queue(cli), making->id, making->wait, making->before,
+    if (later_wait_pushed(cli->client, cli_queue(cli), pushed->id, making->wait, making->before,
                           before_len, &end, err) < 0)
         return -1;
-    status = wait_tell(cli, cli_queue(cli), making->id, &end);
+    status = wait_tell(cli, cli_queue(cli), pushed->id, &end);
     later_end_free(&end);
     return status;
 }
 
 static int push(struct cli *cli, const struct making *making, struct later_error *err)
 {
-    static const char *const results[] = { [LATER_PUSHED] = "pushed",
-                                           [LATER_PUSH_EXISTS] = "exists",
-                                           [LATER_PUSH_REPLACED] = "replaced",
-                                           [LATER_PUSHED_AGAIN] = "again" };
     struct later_error ignored;
-    struct later_routed routed;
+    struct later_pushed pushed;
 
-    if (later_route_push(cli->client, cli_queue(cli), flags_of(cli), &making->item, &routed, err) <
-        0)
+    if (later_push_told(cli->client, cli_queue(cli), &making->job, &pushed, err) < 0) {
+        hint_at_text(making, err);
         return -1;
+    }
     if (cli->json)
-        push_print_json(cli_queue(cli), making->id, results[routed.how], routed.state, 0);
+        push_print_json(cli_queue(cli), pushed.id, pushed.how, pushed.state, 0);
     else if (making->wait < 0)
-        puts(making->id);
-    if (routed.how == LATER_PUSHED_AGAIN)
+        puts(pushed.id);
+    if (pushed.how == LATER_IS_AGAIN)
         cli_say(cli, "runs now; this one is pushed when it ends");
-    if (routed.how == LATER_PUSH_EXISTS)
-        cli_say(cli, "exists (%s)", routed.state);
+    if (pushed.how == LATER_IS_KNOWN)
+        cli_say(cli, "exists (%s)", pushed.state);
     served_warn(cli, "pushed to", cli_queue(cli));
     if (making->wait >= 0)
-        return wait_for(cli, making, routed.how == LATER_PUSH_EXISTS, err);
+        return wait_for(cli, making, &pushed, err);
     (void)later_call_drain(cli->client, 0, &ignored); /* of the announcement; the job is pushed */
     return LATER_OK;
 }
@@ -321,13 +287,12 @@ static int run(struct cli *cli, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "TYPE is missing");
     if (!cli_client(cli, err))
         return -1;
-    ok = build(cli, &making, err);
+    ok = take_options(cli, &making, err);
     if (ok == 0)
         ok = look_before(cli, &making, err);
     if (ok == 0)
         ok = push(cli, &making, err);
     free(making.before);
-    free(making.document);
     free(making.payload);
     free(making.backoff);
     return ok;

@@ -3,12 +3,13 @@
 #define LATER_CLI_PUSH_H
 
 #include "cli.h"
+#include "later/client.h"
 
 /* `later push --file PATH`: one document a line. As a command's function. */
 int push_file(struct cli *cli, const char *path, struct later_error *err);
 
 /* Prints how one job went, as JSON if that is wanted; line: of the file, 0 = none. */
-void push_print_json(const char *queue, const char *id, const char *result, const char *state,
-                     uint64_t line);
+void push_print_json(const char *queue, const char *id, enum later_push_result how,
+                     const char *state, uint64_t line);
 
 #endif

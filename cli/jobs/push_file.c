@@ -22,8 +22,9 @@ struct filing {
     struct later_bulk *bulk;
     struct lines lines;
     struct progress progress;
-    uint64_t line; /* the one being read */
-    uint64_t pushed, replaced, again, exists, refused;
+    uint64_t line;                     /* the one being read */
+    uint64_t told[LATER_IS_AGAIN + 1]; /* how they went */
+    uint64_t refused;
     struct later_error stop; /* code != 0: Redis refuses, going on makes no sense */
     uint64_t stop_line;
 };
@@ -33,15 +34,6 @@ static void refuse(struct filing *filing, uint64_t line, const char *why)
     filing->refused++;
     progress_hide(&filing->progress);
     cli_say(filing->cli, "line %" PRIu64 ": %s", line, why);
-}
-
-static void print_told(const struct filing *filing, const struct later_bulk_told *told,
-                       const char *result)
-{
-    if (filing->cli->json)
-        push_print_json(told->queue, told->id, result, told->state, told->mark);
-    else if (!filing->cli->out_terminal)
-        puts(told->id);
 }
 
 static void take_told(void *arg, const struct later_bulk_told *told)
@@ -56,43 +48,33 @@ static void take_told(void *arg, const struct later_bulk_told *told)
             filing->stop = *told->err;
             filing->stop_line = told->mark;
         }
-    } else if (told->how == LATER_PUSH_EXISTS) {
-        filing->exists++;
-        print_told(filing, told, "exists");
-    } else if (told->how == LATER_PUSH_REPLACED) {
-        filing->replaced++;
-        print_told(filing, told, "replaced");
-    } else if (told->how == LATER_PUSHED_AGAIN) {
-        filing->again++;
-        print_told(filing, told, "again");
     } else {
-        filing->pushed++;
-        print_told(filing, told, "pushed");
+        filing->told[told->how]++;
+        if (filing->cli->json)
+            push_print_json(told->queue, told->id, told->how, told->state, told->mark);
+        else if (!filing->cli->out_terminal)
+            puts(told->id);
     }
 }
 
 /* One line that is not empty. Returns -1 only where going on makes no sense. */
 static int push_line(struct filing *filing, const char *bytes, size_t len, struct later_error *err)
 {
-    struct later_push_item item = { .when = LATER_NOW };
     struct later_error why;
     struct later_line line;
-    char id[37];
     int ok;
 
     if (later_line_parse(&line, bytes, len, filing->cli->where.document_max, &why) < 0) {
         refuse(filing, filing->line, why.text);
         return 0;
     }
-    if (!line.id[0])
-        later_document_uuid(id);
-    item.id = line.id[0] ? line.id : id;
-    item.document = line.document;
-    item.document_len = line.document_len;
-    item.priority = line.priority;
-    later_queue_wish(&item, &line.wish);
-    ok = later_bulk_add(filing->bulk, line.queue[0] ? line.queue : cli_queue(filing->cli), &item,
-                        filing->line, err);
+    if (!line.item.id) {
+        later_document_uuid(line.id);
+        line.item.id = line.id;
+    }
+    line.item.replace = args_flag(&filing->cli->args, "replace");
+    ok = later_bulk_add(filing->bulk, line.queue[0] ? line.queue : cli_queue(filing->cli),
+                        &line.item, filing->line, err);
     later_line_free(&line);
     return ok;
 }
@@ -130,14 +112,17 @@ static int push_lines(struct filing *filing, struct later_error *err)
 
 static void print_sum(const struct filing *filing)
 {
-    if (!filing->cli->err_terminal && !filing->refused && !filing->exists && !filing->again)
+    const uint64_t *told = filing->told;
+
+    if (!filing->cli->err_terminal && !filing->refused && !told[LATER_IS_KNOWN] &&
+        !told[LATER_IS_AGAIN])
         return;
-    if (filing->again)
+    if (told[LATER_IS_AGAIN])
         cli_say(filing->cli, "%" PRIu64 " of jobs that run now; they are pushed when those end",
-                filing->again);
+                told[LATER_IS_AGAIN]);
     cli_say(filing->cli,
             "%" PRIu64 " pushed, %" PRIu64 " replaced, %" PRIu64 " existed, %" PRIu64 " refused",
-            filing->pushed, filing->replaced, filing->exists, filing->refused);
+            told[LATER_IS_PUSHED], told[LATER_IS_REPLACED], told[LATER_IS_KNOWN], filing->refused);
 }
 
 /* Redis must be there at the beginning; later it may go away for a while. */
@@ -157,8 +142,7 @@ static int file_all(struct filing *filing, struct later_error *err)
 {
     int ok;
 
-    filing->bulk = later_bulk_new(filing->cli->client, args_flag(&filing->cli->args, "replace"),
-                                  take_told, filing);
+    filing->bulk = later_bulk_new(filing->cli->client, take_told, filing);
     if (!filing->bulk)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     later_bulk_patience(filing->bulk, PATIENCE);

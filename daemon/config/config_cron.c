@@ -4,6 +4,7 @@
 #include "config/config_lists.h"
 #include "config/config_text.h"
 #include "job/document.h"
+#include "later/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,15 +62,14 @@ static int set_when(struct config_reader *in, const config_setting_t *element,
 static char *make_document(const struct config_cron *cron, size_t max, size_t *len,
                            struct later_error *err)
 {
-    const struct later_document_parts parts = {
+    const struct later_new_job job = {
         .type = cron->type,
         .payload = cron->payload,
-        .payload_len = cron->payload ? strlen(cron->payload) : 0,
         .max_attempts = cron->max_attempts,
         .timeout = cron->timeout > 0 ? cron->timeout : 0,
     };
 
-    return later_document_build(&parts, max, len, err);
+    return later_document_build(&job, max, len, err);
 }
 
 static int define(struct config_reader *in, const config_setting_t *element,

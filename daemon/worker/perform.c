@@ -26,14 +26,14 @@ static char *read_payload(size_t max, size_t *len, struct later_error *err)
 
 static char *make_document(const char *type, size_t max, size_t *len, struct later_error *err)
 {
-    struct later_document_parts parts = { .type = type, .id = "perform" };
-    char *payload = read_payload(max, &parts.payload_len, err), *document;
+    struct later_new_job job = { .type = type, .id = "perform" };
+    char *payload = read_payload(max, &job.payload_len, err), *document;
 
     if (!payload)
         return NULL;
-    if (strspn(payload, " \t\r\n") < parts.payload_len)
-        parts.payload = payload;
-    document = later_document_build(&parts, max, len, err);
+    if (strspn(payload, " \t\r\n") < job.payload_len)
+        job.payload = payload;
+    document = later_document_build(&job, max, len, err);
     free(payload);
     return document;
 }

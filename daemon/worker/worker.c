@@ -313,7 +313,8 @@ static int make_links(struct worker *worker, struct later_error *err)
     struct later_client_options client = { .url = url,
                                            .password_file = worker->config->redis.password_file,
                                            .prefix = worker->config->redis.prefix,
-                                           .name = "laterd-plugins" };
+                                           .name = "laterd-plugins",
+                                           .document_max = worker->config->document_max };
 
     wake.what = "wake";
     link_url(worker->config, url, sizeof url);

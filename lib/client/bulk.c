@@ -2,7 +2,6 @@
 #include "client/bulk_batch.h"
 
 #include "base/clock.h"
-#include "client/route.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,16 @@
 #define UNDER_WAY   4                   /* batches sent and not answered */
 #define BATCH_BYTES (256 * 1024)        /* or one job, if it is larger */
 #define OPEN_BYTES  (4 * 1024 * 1024)   /* in all batches that are being filled */
-#define TRIES       5                   /* of a batch whose connection broke */
+#define SENDS       6                   /* of a batch whose connection breaks again and again */
+#define SENDS_ONE   2                   /* of a job by itself */
 #define PAUSE       (200 * 1000 * 1000) /* nanoseconds between two looks for a Redis that is gone */
+#define PLANS_HEARD 20                  /* one after the other, before it is given up */
+#define PLAN_PAUSE  (50 * 1000 * 1000)  /* nanoseconds */
 
 struct later_bulk {
     struct later_client *client;
-    bool replace;
+    bool one;        /* job */
+    bool alone;      /* a master has no replicas */
     double patience; /* seconds */
     later_bulk_fn *fn;
     void *arg;
@@ -30,14 +33,18 @@ struct later_bulk {
     bool rerouting;
 };
 
-struct later_bulk *later_bulk_new(struct later_client *client, bool replace, later_bulk_fn *fn,
-                                  void *arg)
+struct later_bulk *later_bulk_new(struct later_client *client, later_bulk_fn *fn, void *arg)
 {
     struct later_bulk *bulk = calloc(1, sizeof *bulk);
 
     if (bulk)
-        *bulk = (struct later_bulk){ .client = client, .replace = replace, .fn = fn, .arg = arg };
+        *bulk = (struct later_bulk){ .client = client, .fn = fn, .arg = arg };
     return bulk;
+}
+
+void later_bulk_one(struct later_bulk *bulk)
+{
+    bulk->one = true;
 }
 
 void later_bulk_patience(struct later_bulk *bulk, double seconds)
@@ -81,7 +88,7 @@ static void note_answer(struct later_bulk *bulk, struct later_batch *batch)
 {
     unlink_sent(bulk, batch);
     for (struct later_batch *other = bulk->sent; other; other = other->next)
-        other->tries = 0;
+        other->sends = 0;
 }
 
 static void take_answer(void *arg, struct later_answer *answer)
@@ -92,8 +99,16 @@ static void take_answer(void *arg, struct later_answer *answer)
     const char *words;
     bool told = false;
 
+    bulk->alone |= later_call_alone(answer);
     if (answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN) {
-        batch->lost = true; /* later_bulk sends it again, under the same call id */
+        batch->lost = true; /* resend_lost() sends it again, under the same call id */
+        later_call_check(answer, LATER_SCRIPT_PUSH, &batch->why);
+        return;
+    }
+    if (batch->shortly && answer->reply && !later_queue_pushed_now(answer->reply)) {
+        batch->shortly = false; /* by the other script now; nothing has happened */
+        batch->lost = true;
+        batch->sends = 0;
         return;
     }
     note_answer(bulk, batch);
@@ -115,16 +130,16 @@ static int send_batch(struct later_batch *batch, struct later_error *err)
 {
     struct later_bulk *bulk = batch->bulk;
     struct later_command cmd = { 0 };
+    enum later_script script = later_batch_call(batch, &cmd);
 
-    later_batch_call(batch, bulk->replace, &cmd);
     batch->lost = false;
-    if (!batch->seeks)
+    batch->sends++;
+    if (!(batch->flags & LATER_PUSH_SEEK))
         later_call_announce(bulk->client, &batch->keys);
-    if (later_call_begin(bulk->client, &cmd, LATER_SCRIPT_PUSH, take_answer, batch, err) < 0) {
-        batch->lost = true;
-        return -1;
-    }
-    return 0;
+    if (later_call_begin(bulk->client, &cmd, script, take_answer, batch, err) == 0)
+        return 0;
+    batch->lost = true;
+    return -1;
 }
 
 /* send_batch(), again and again while patience lasts. */
@@ -141,16 +156,23 @@ static int send_patiently(struct later_batch *batch, struct later_error *err)
     return 0;
 }
 
-/* Sends lost batches again. Gives up where that failed TRIES times in a row. */
-static int resend_lost(struct later_bulk *bulk, struct later_error *err)
+static int give_up(const struct later_batch *batch, struct later_error *err)
+{
+    if (!batch->bulk->one)
+        return later_fail(err, LATER_E_REDIS,
+                          "Redis went away %d times; some jobs of queue %s may not be pushed",
+                          SENDS - 1, batch->queue);
+    *err = batch->why;
+    return -1;
+}
+
+/* Sends what is new or lost. Gives up where that has failed too often in a row. */
+static int send_lost(struct later_bulk *bulk, struct later_error *err)
 {
     for (struct later_batch *batch = bulk->sent, *next; batch; batch = next) {
         next = batch->next;
-        if (batch->lost && ++batch->tries > TRIES)
-            return later_fail(err, LATER_E_REDIS,
-                              "Redis went away %d times; some jobs of queue %s "
-                              "may not be pushed",
-                              TRIES, batch->queue);
+        if (batch->lost && batch->sends >= (bulk->one ? SENDS_ONE : SENDS))
+            return give_up(batch, err);
         if (batch->lost && send_patiently(batch, err) < 0)
             return -1;
     }
@@ -159,14 +181,25 @@ static int resend_lost(struct later_bulk *bulk, struct later_error *err)
 
 static int reroute(struct later_bulk *bulk, struct later_error *err);
 
+static bool is_any_lost(const struct later_bulk *bulk)
+{
+    const struct later_batch *batch = bulk->sent;
+
+    while (batch && !batch->lost)
+        batch = batch->next;
+    return batch;
+}
+
 /* Waits until at most `most` batches are without an answer. */
 static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
 {
-    struct later_error broke; /* a connection that broke is mended by resend_lost() */
-
     while (bulk->sent_count > most) {
-        (void)later_call_drain(bulk->client, most, &broke);
-        if (resend_lost(bulk, err) < 0 || reroute(bulk, err) < 0)
+        while (bulk->sent_count > most && !is_any_lost(bulk))
+            later_call_wait(bulk->client);
+        if (bulk->alone)
+            later_call_ask_sentinels(bulk->client);
+        bulk->alone = false;
+        if (send_lost(bulk, err) < 0 || reroute(bulk, err) < 0)
             return -1;
     }
     return 0;
@@ -179,10 +212,11 @@ static int flush(struct later_bulk *bulk, struct later_batch *batch, struct late
         later_batch_free(batch);
         return -1;
     }
+    batch->shortly = batch->count == 1 && !(batch->flags & LATER_PUSH_SEEK) &&
+                     later_queue_plain(&batch->slots[0].item);
+    batch->lost = true;
     link_sent(bulk, batch);
-    if (send_batch(batch, err) < 0)
-        return resend_lost(bulk, err);
-    return 0;
+    return send_lost(bulk, err);
 }
 
 static int flush_open(struct later_bulk *bulk, size_t i, struct later_error *err)
@@ -206,22 +240,21 @@ static int flush_fullest(struct later_bulk *bulk, struct later_error *err)
     return flush_open(bulk, fullest, err);
 }
 
-static bool is_for(const struct later_batch *batch, const char *part, bool seeks, bool again,
+static bool is_for(const struct later_batch *batch, const char *part, unsigned flags,
                    uint64_t epoch)
 {
-    return batch->seeks == seeks && batch->again == again && batch->epoch == epoch &&
-           strcmp(batch->keys.queue, part) == 0;
+    return batch->flags == flags && batch->epoch == epoch && strcmp(batch->keys.queue, part) == 0;
 }
 
 /* Where the open batch for a part is, made where there is none; -1 with *err. */
-static int find_open(struct later_bulk *bulk, const char *queue, const char *part, bool seeks,
-                     bool again, uint64_t epoch, struct later_error *err)
+static int find_open(struct later_bulk *bulk, const char *queue, const char *part, unsigned flags,
+                     uint64_t epoch, struct later_error *err)
 {
     struct later_keys keys;
     struct later_batch *batch;
 
     for (size_t i = 0; i < bulk->open_count; i++) {
-        if (is_for(bulk->open[i], part, seeks, again, epoch))
+        if (is_for(bulk->open[i], part, flags, epoch))
             return (int)i;
     }
     if (later_call_keys(bulk->client, part, &keys, err) < 0 ||
@@ -231,8 +264,7 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *par
     if (!batch)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     strcpy(batch->queue, queue);
-    batch->seeks = seeks;
-    batch->again = again;
+    batch->flags = flags;
     batch->epoch = epoch;
     bulk->open[bulk->open_count] = batch;
     return (int)bulk->open_count++;
@@ -247,8 +279,8 @@ static int add(struct later_bulk *bulk, const char *queue, const struct later_ba
     unsigned step = plan.epoch == epoch ? from->step : 0;
     later_queue_name route[LATER_COUNTS_MAX];
     size_t last = later_plan_route(&plan, queue, from->item.id, route) - 1, before;
-    int at = find_open(bulk, queue, route[step < last ? step : last], step < last, from->item.again,
-                       plan.epoch, err);
+    unsigned flags = later_queue_flags(&from->item) | (step < last ? LATER_PUSH_SEEK : 0);
+    int at = find_open(bulk, queue, route[step < last ? step : last], flags, plan.epoch, err);
     struct later_batch *batch;
     struct later_batch_slot *slot;
 
@@ -266,13 +298,29 @@ static int add(struct later_bulk *bulk, const char *queue, const struct later_ba
     return bulk->open_bytes > OPEN_BYTES ? flush_fullest(bulk, err) : 0;
 }
 
+/* The plan changed while one pushed: waits where that was not the first time. heard: so often. -1
+ * with *err where it is enough. */
+static int wait_for_plan(const char *queue, unsigned heard, struct later_error *err)
+{
+    const struct timespec pause = { .tv_nsec = PLAN_PAUSE };
+
+    if (heard >= PLANS_HEARD)
+        return later_fail(err, LATER_E_REDIS,
+                          "queue %s: its shards are being changed, or Redis has lost how many they "
+                          "are; a laterd that serves it mends that",
+                          queue);
+    if (heard > 2)
+        nanosleep(&pause, NULL);
+    return 0;
+}
+
 /* One batch whose jobs go on, or begin again by another plan. */
 static int reroute_batch(struct later_batch *batch, struct later_error *err)
 {
     unsigned tries = batch->count ? batch->slots[0].tries : 0;
     struct later_error enough;
     const struct later_bulk_told told = { .state = "", .err = &enough };
-    bool given_up = later_route_again(batch->queue, tries, &enough) < 0;
+    bool given_up = wait_for_plan(batch->queue, tries, &enough) < 0;
 
     for (size_t i = 0; i < batch->count; i++) {
         struct later_batch_slot *slot = &batch->slots[i];

@@ -3,9 +3,15 @@
  * whatever the number.
  *
  * Jobs for different queues may be mixed; each queue, or each of its shards, has a batch of its own
- * (at most 64 at a time), and another one for jobs that ask to be pushed `again`. Each batch
- * carries a call id: if the connection breaks, the batches without an answer are sent again, and
- * what had arrived is not pushed twice.
+ * (at most 64 at a time), and others for jobs that ask to `replace` or to be pushed `again`. Each
+ * batch carries a call id: if the connection breaks, the batches without an answer are sent again,
+ * and what had arrived is not pushed twice. A batch of one job of which nothing is asked goes by
+ * the shorter script.
+ *
+ * A queue may have shards. The client pushes by the plan it knows, at first into the plain queue;
+ * whoever has an older plan is refused and told (scripts/inc/fence.lua), and begins again. While
+ * there are former counts, the id is looked for first in the parts where it may be from former
+ * plans.
  */
 #ifndef LATER_BULK_H
 #define LATER_BULK_H
@@ -19,18 +25,20 @@ struct later_bulk;
 struct later_bulk_told {
     uint64_t mark; /* the caller's number of it */
     const char *queue, *id;
-    enum later_pushed how;
-    const char *state;             /* of one that exists, else "" */
+    enum later_push_result how;
+    const char *state;             /* of one that is known, else "" */
     const struct later_error *err; /* NULL when it was pushed or known */
 };
 
 /* Told of each job, in the order of its queue's batches; where it has shards, in any. */
 typedef void later_bulk_fn(void *arg, const struct later_bulk_told *told);
 
-/* replace: as later_queue_push(), but for jobs that ask to be pushed `again`: those are. The client
- * is borrowed and must outlive it. NULL: no memory. */
-struct later_bulk *later_bulk_new(struct later_client *client, bool replace, later_bulk_fn *fn,
-                                  void *arg);
+/* The client is borrowed and must outlive it. NULL: no memory. */
+struct later_bulk *later_bulk_new(struct later_client *client, later_bulk_fn *fn, void *arg);
+
+/* For one job only: it is sent once more where its answer was lost, not as often as many are, and
+ * what fails is said in the words of the connection. */
+void later_bulk_one(struct later_bulk *bulk);
 
 /* How long to go on where Redis went away, in seconds: it is tried again and again. 0, as at first:
  * it is tried at once, and if that fails it is gone for good. */

@@ -33,12 +33,7 @@ struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_
         return NULL;
     batch->bulk = bulk;
     batch->keys = *keys;
-    batch->slots = calloc(LATER_BATCH_MAX, sizeof *batch->slots);
     later_document_uuid(batch->call);
-    if (!batch->slots) {
-        later_batch_free(batch);
-        return NULL;
-    }
     return batch;
 }
 
@@ -62,11 +57,31 @@ static size_t put(struct later_batch *batch, const char *bytes, size_t len)
     return at;
 }
 
+/* Room for one more: at first for one, which is all that most have, then for as many as there may
+ * be. */
+static bool grow(struct later_batch *batch)
+{
+    size_t room = batch->slots_room ? LATER_BATCH_MAX : 1;
+    struct later_batch_slot *grown;
+
+    if (batch->count < batch->slots_room)
+        return true;
+    grown = realloc(batch->slots, room * sizeof *grown);
+    if (!grown)
+        return false;
+    batch->slots = grown;
+    batch->slots_room = room;
+    return true;
+}
+
 struct later_batch_slot *later_batch_add(struct later_batch *batch,
                                          const struct later_batch_slot *from)
 {
-    struct later_batch_slot *slot = &batch->slots[batch->count];
+    struct later_batch_slot *slot;
 
+    if (!grow(batch))
+        return NULL;
+    slot = &batch->slots[batch->count];
     *slot = *from;
     slot->id = put(batch, from->item.id, strlen(from->item.id));
     slot->document = put(batch, from->item.document, from->item.document_len);
@@ -86,18 +101,20 @@ struct later_push_item later_batch_item(const struct later_batch *batch,
     return item;
 }
 
-void later_batch_call(const struct later_batch *batch, bool replace, struct later_command *cmd)
+enum later_script later_batch_call(const struct later_batch *batch, struct later_command *cmd)
 {
     static _Thread_local struct later_push_item items[LATER_BATCH_MAX];
 
+    items[0] = later_batch_item(batch, &batch->slots[0]);
+    if (batch->shortly) {
+        later_queue_push_now(cmd, &batch->keys, batch->call, batch->epoch, items);
+        return LATER_SCRIPT_PUSH_NOW;
+    }
     for (size_t i = 0; i < batch->count; i++)
         items[i] = later_batch_item(batch, &batch->slots[i]);
-    later_queue_push(cmd, &batch->keys, batch->call,
-                     (batch->again ? LATER_PUSH_AGAIN
-                      : replace    ? LATER_PUSH_REPLACE
-                                   : 0) |
-                         (batch->seeks ? LATER_PUSH_SEEK : 0),
-                     batch->epoch, items, batch->count);
+    later_queue_push(cmd, &batch->keys, batch->call, batch->flags, batch->epoch, items,
+                     batch->count);
+    return LATER_SCRIPT_PUSH;
 }
 
 void later_batch_tell(struct later_batch *batch, struct later_batch_slot *slot,
@@ -120,17 +137,18 @@ bool later_batch_report(struct later_batch *batch, const struct later_reply *rep
 
     for (size_t i = 0; i < batch->count; i++) {
         struct later_bulk_told told = { .state = "", .err = err };
+        int how = err ? LATER_IS_PUSHED : later_queue_pushed(reply, i, &told.state);
         struct later_error full;
 
-        if (!err)
-            told.how = later_queue_pushed(reply, i, &told.state);
-        if (told.how == LATER_PUSH_FULL) {
+        if (how == LATER_IS_FULL) {
             later_queue_full(batch->queue, &full);
             told.err = &full;
+        } else if (how == LATER_IS_ABSENT) {
+            all = false;
+            continue;
         }
-        if (told.how != LATER_PUSH_ABSENT)
-            later_batch_tell(batch, &batch->slots[i], &told, fn, arg);
-        all = all && told.how != LATER_PUSH_ABSENT;
+        told.how = (enum later_push_result)how;
+        later_batch_tell(batch, &batch->slots[i], &told, fn, arg);
     }
     return all;
 }

@@ -10,7 +10,7 @@
 
 /* A job of it. */
 struct later_batch_slot {
-    size_t id, document, document_len; /* offsets into bytes */
+    size_t id, document; /* offsets into bytes */
     struct later_push_item item;
     uint64_t mark;
     unsigned step;  /* on its way (later_plan_route()) */
@@ -23,15 +23,16 @@ struct later_batch {
     later_queue_name queue; /* that the caller named; the keys are of the part */
     struct later_keys keys;
     uint64_t epoch;
-    bool seeks;
-    bool again; /* its jobs ask for that */
+    unsigned flags; /* of the call, LATER_PUSH_SEEK among them */
     char call[37];
+    bool shortly; /* by the short script, since nothing is asked of its only job */
     struct later_batch_slot *slots;
-    size_t count;
+    size_t count, slots_room;
     char *bytes;
     size_t len, room;
-    unsigned tries;
-    bool lost; /* its answer never came */
+    unsigned sends;
+    bool lost;              /* it has to be sent: its answer never came, or it is new */
+    struct later_error why; /* it was lost */
     struct later_batch *next;
 };
 
@@ -51,8 +52,8 @@ struct later_batch_slot *later_batch_add(struct later_batch *batch,
 struct later_push_item later_batch_item(const struct later_batch *batch,
                                         const struct later_batch_slot *slot);
 
-/* The call, for later_call_begin(). */
-void later_batch_call(const struct later_batch *batch, bool replace, struct later_command *cmd);
+/* The call, for later_call_begin(); returns its script. */
+enum later_script later_batch_call(const struct later_batch *batch, struct later_command *cmd);
 
 /* Tells of one job how it went, once. */
 void later_batch_tell(struct later_batch *batch, struct later_batch_slot *slot,

@@ -36,6 +36,14 @@ int later_call_drain(struct later_client *client, size_t pending, struct later_e
 /* Seconds since Redis last answered later_call() or later_call_drain(); negative: it never has. */
 double later_call_silence(const struct later_client *client);
 
+/* Waits until something comes or goes, at most its timeout. */
+void later_call_wait(struct later_client *client);
+
+/* Is it refused since the master has no replicas (NOREPLICAS)? Then Sentinels, where the address
+ * names some, are asked for another one. */
+bool later_call_alone(const struct later_answer *answer);
+void later_call_ask_sentinels(struct later_client *client);
+
 /* Breaks the connection: every outstanding fn is called now. */
 void later_call_abort(struct later_client *client);
 
@@ -66,6 +74,9 @@ void later_call_learn(struct later_client *client, const char *queue, const char
 /* Reads the plan from Redis. 0, or -1 with *err. */
 int later_call_ask_plan(struct later_client *client, const char *queue, struct later_plan *plan,
                         struct later_error *err);
+
+/* The most bytes that a document may have. */
+size_t later_call_document_max(const struct later_client *client);
 
 /* Enters a queue into the set of known queues, once per connection and queue; best effort. */
 void later_call_announce(struct later_client *client, const struct later_keys *keys);

@@ -2,6 +2,7 @@
 #include "client/call.h"
 
 #include "base/clock.h"
+#include "job/document.h"
 #include "redis/password.h"
 #include "redis/script.h"
 
@@ -20,6 +21,7 @@ struct later_client {
     char prefix[LATER_PREFIX_MAX + 1];
     char url[512]; /* for messages */
     double timeout, patience;
+    size_t document_max;
     char why[256]; /* why the connection broke last */
     double heard;  /* later_clock(): when Redis last answered; 0: never */
     /* Queues pushed to, entered into the set of known ones once a connection. */
@@ -79,6 +81,7 @@ struct later_client *later_client_open_with(const struct later_client_options *o
     url = url && *url ? url : "unix:" LATER_STATE_DIR "/redis.sock";
     client->timeout = options->timeout > 0 ? options->timeout : 2;
     client->patience = options->patience;
+    client->document_max = options->document_max ? options->document_max : LATER_DOCUMENT_MAX;
     snprintf(client->url, sizeof client->url, "%s", url);
     snprintf(client->prefix, sizeof client->prefix, "%s", prefix);
     if (strlen(url) >= sizeof client->url)
@@ -110,6 +113,11 @@ void later_client_close(struct later_client *client)
 const char *later_call_prefix(const struct later_client *client)
 {
     return client->prefix;
+}
+
+size_t later_call_document_max(const struct later_client *client)
+{
+    return client->document_max;
 }
 
 int later_call_keys(const struct later_client *client, const char *queue, struct later_keys *keys,
@@ -268,6 +276,22 @@ int later_call_check(const struct later_answer *answer, int script, struct later
                       answer->text);
 }
 
+bool later_call_alone(const struct later_answer *answer)
+{
+    return answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOREPLICAS", 10) == 0;
+}
+
+void later_call_ask_sentinels(struct later_client *client)
+{
+    if (*later_redis_peer(client->redis))
+        later_redis_disconnect(client->redis, "it has no replicas: Sentinels are asked again");
+}
+
+void later_call_wait(struct later_client *client)
+{
+    later_redis_wait(client->redis, later_clock() + client->timeout);
+}
+
 /* One call's answer, waited for on the stack of later_call(). */
 struct waiting {
     bool done, again;
@@ -283,8 +307,7 @@ static void take_answer(void *arg, struct later_answer *answer)
 
     waiting->done = true;
     waiting->again = answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN;
-    waiting->alone =
-        answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOREPLICAS", 10) == 0;
+    waiting->alone = later_call_alone(answer);
     if (later_call_check(answer, waiting->script, waiting->err) == 0) {
         waiting->reply = answer->reply;
         answer->reply = NULL;
@@ -319,8 +342,8 @@ static struct later_reply *call_once(struct later_client *client, struct later_c
     }
     while (!waiting->done)
         later_redis_wait(client->redis, later_clock() + client->timeout + wait);
-    if (waiting->alone && *later_redis_peer(client->redis)) /* perhaps Sentinels have another one */
-        later_redis_disconnect(client->redis, "it has no replicas: Sentinels are asked again");
+    if (waiting->alone)
+        later_call_ask_sentinels(client);
     if (waiting->reply)
         client->heard = later_clock();
     return waiting->reply;

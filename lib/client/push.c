@@ -1,91 +1,21 @@
 /* push.c: later_push() and later_push_many(). */
+#include "client/push.h"
+
 #include "client/bulk.h"
 #include "job/document.h"
-#include "client/route.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_MAX 1e11 /* UNIX seconds; scripts/push.lua takes no more */
+/* --- what a caller says, as the script takes it --- */
 
-/* A job as the script takes it. `built` is the document to free, if we made it. */
-struct prepared {
-    char id[LATER_ID_SIZE];
-    bool named; /* by the caller */
-    char *built;
+/* An item in the making. */
+struct making {
     struct later_push_item item;
+    char id[LATER_ID_SIZE];
+    char *built; /* the document, if it is not the caller's */
 };
-
-static int prepare_document(struct prepared *to, const struct later_new_job *job,
-                            struct later_error *err)
-{
-    struct later_document_parts parts = { .type = job->type,
-                                          .payload = job->payload,
-                                          .payload_len = job->payload_len,
-                                          .id = to->id,
-                                          .trace = job->trace,
-                                          .backoff = job->backoff,
-                                          .priority = job->priority,
-                                          .max_attempts = job->max_attempts,
-                                          .timeout = job->timeout,
-                                          .expires_at = job->expires_at,
-                                          .result = job->result };
-
-    if (!job->type)
-        return later_fail(err, LATER_E_DATA, "no type");
-    if (job->payload && !job->payload_len)
-        parts.payload_len = strlen(job->payload);
-    if (job->id && strlen(job->id) >= sizeof to->id)
-        return later_fail(err, LATER_E_DATA, "id: longer than %d characters", LATER_ID_MAX);
-    to->named = job->id != NULL;
-    if (job->id)
-        strcpy(to->id, job->id);
-    else
-        later_document_uuid(to->id);
-    to->item.priority = job->priority;
-    to->built = later_document_build(&parts, LATER_DOCUMENT_MAX, &to->item.document_len, err);
-    to->item.document = to->built;
-    return to->built ? 0 : -1;
-}
-
-/* A document of the caller's: its bytes are pushed as they are. */
-static int take_document(struct prepared *to, const struct later_new_job *job,
-                         struct later_error *err)
-{
-    struct later_document doc;
-    size_t len = job->document_len ? job->document_len : strlen(job->document);
-
-    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, job->document, len, LATER_DOCUMENT_MAX,
-                             err) < 0)
-        return -1;
-    to->named = doc.id[0] != '\0';
-    if (to->named)
-        strcpy(to->id, doc.id);
-    else
-        later_document_uuid(to->id);
-    to->item.priority = doc.priority;
-    to->item.document = job->document;
-    to->item.document_len = len;
-    return 0;
-}
-
-/* What of the members is not 0. */
-static int grant(struct prepared *to, const struct later_new_job *job, struct later_error *err)
-{
-    const struct later_wish wish = { .named = to->named,
-                                     .in = job->in > 0 ? job->in : -1,
-                                     .at = job->at > 0 ? job->at : -1,
-                                     .unique_for = job->unique_for,
-                                     .debounce = job->debounce > 0 ? job->debounce : -1,
-                                     .max_wait = job->max_wait,
-                                     .throttle = job->throttle,
-                                     .again = job->again != 0 };
-
-    if (later_wish_check(&wish, err) < 0)
-        return -1;
-    later_queue_wish(&to->item, &wish);
-    return 0;
-}
 
 static int check_seconds(const char *name, double seconds, double most, struct later_error *err)
 {
@@ -94,62 +24,154 @@ static int check_seconds(const char *name, double seconds, double most, struct l
     return later_fail(err, LATER_E_DATA, "%s: 0 to %.0f seconds", name, most);
 }
 
-static int prepare(struct prepared *to, const struct later_new_job *job, struct later_error *err)
+static int check_times(const struct later_new_job *job, struct later_error *err)
 {
-    memset(to, 0, sizeof *to);
     if (!(job->in >= 0 && job->in <= LATER_DELAY_MAX) || (job->in > 0 && job->at > 0))
         return later_fail(err, LATER_E_DATA, "in: 0 to %.0f seconds, or else at", LATER_DELAY_MAX);
-    if (!(job->at >= 0 && job->at <= AT_MAX))
-        return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", AT_MAX);
+    if (!(job->at >= 0 && job->at <= LATER_AT_END))
+        return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", LATER_AT_END);
     if (job->at > 0 && job->at < LATER_AT_MIN)
         return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is `in`");
     if (check_seconds("unique_for", job->unique_for, LATER_UNIQUE_MAX, err) < 0 ||
         check_seconds("throttle", job->throttle, LATER_UNIQUE_MAX, err) < 0 ||
-        check_seconds("debounce", job->debounce, LATER_DELAY_MAX, err) < 0 ||
-        check_seconds("max_wait", job->max_wait, LATER_DELAY_MAX, err) < 0)
+        check_seconds("debounce", job->debounce, LATER_DELAY_MAX, err) < 0)
         return -1;
-    if ((job->document ? take_document(to, job, err) : prepare_document(to, job, err)) < 0)
+    return check_seconds("max_wait", job->max_wait, LATER_DELAY_MAX, err);
+}
+
+/* Its id, or a new one; and whether what it asks for goes with it. */
+static int name(struct making *to, const char *id, struct later_error *err)
+{
+    if (id && strlen(id) >= sizeof to->id)
+        return later_fail(err, LATER_E_DATA, "id: longer than %d characters", LATER_ID_MAX);
+    to->item.id = id;
+    if (later_push_check(&to->item, err) < 0)
         return -1;
+    if (id)
+        strcpy(to->id, id);
+    else
+        later_document_uuid(to->id);
     to->item.id = to->id;
-    if (grant(to, job, err) == 0)
-        return 0;
-    free(to->built);
-    to->built = NULL;
-    return -1;
+    return 0;
 }
 
-static unsigned flags_of(const struct prepared *one, const struct later_new_job *job)
+static int build(struct making *to, const struct later_new_job *job, size_t max,
+                 struct later_error *err)
 {
-    return one->item.again ? LATER_PUSH_AGAIN : job->replace ? LATER_PUSH_REPLACE : 0;
+    struct later_new_job named = *job;
+
+    if (!job->type)
+        return later_fail(err, LATER_E_DATA, "no type");
+    if (name(to, job->id, err) < 0)
+        return -1;
+    named.id = to->id;
+    to->item.priority = job->priority;
+    to->built = later_document_build(&named, max, &to->item.document_len, err);
+    to->item.document = to->built;
+    return to->built ? 0 : -1;
 }
 
-static enum later_push_result result_of(enum later_pushed how)
+/* A document of the caller's: its bytes are pushed as they are. */
+static int take(struct making *to, const struct later_new_job *job, size_t max,
+                struct later_error *err)
 {
-    return how == LATER_PUSHED_AGAIN    ? LATER_IS_AGAIN
-           : how == LATER_PUSH_REPLACED ? LATER_IS_REPLACED
-           : how == LATER_PUSH_EXISTS   ? LATER_IS_KNOWN
-                                        : LATER_IS_PUSHED;
+    struct later_document doc;
+    size_t len = job->document_len ? job->document_len : strlen(job->document);
+
+    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, job->document, len, max, err) < 0)
+        return -1;
+    to->item.priority = doc.priority;
+    to->item.document = job->document;
+    to->item.document_len = len;
+    return name(to, doc.id[0] ? doc.id : NULL, err);
+}
+
+/* Its document is built here or is the caller's; the other strings are copied, or his, too. */
+static int make(struct making *to, const struct later_client *client,
+                const struct later_new_job *job, struct later_error *err)
+{
+    size_t max = later_call_document_max(client);
+
+    *to = (struct making){ .item = { .in = job->in,
+                                     .at = job->at,
+                                     .unique_for = job->unique_for,
+                                     .debounce = job->debounce,
+                                     .max_wait = job->max_wait,
+                                     .throttle = job->throttle,
+                                     .replace = job->replace != 0,
+                                     .again = job->again != 0 } };
+    if (check_times(job, err) < 0)
+        return -1;
+    return job->document ? take(to, job, max, err) : build(to, job, max, err);
+}
+
+/* --- one --- */
+
+/* What is told of it. */
+struct one {
+    struct later_pushed *pushed;
+    struct later_error *err;
+    int ok;
+};
+
+static void take_one(void *arg, const struct later_bulk_told *told)
+{
+    struct one *one = arg;
+
+    one->ok = told->err ? -1 : 0;
+    if (told->err)
+        *one->err = *told->err;
+    one->pushed->how = told->how;
+    snprintf(one->pushed->id, sizeof one->pushed->id, "%s", told->id);
+    snprintf(one->pushed->state, sizeof one->pushed->state, "%s", told->state);
+}
+
+int later_push_made(struct later_client *client, const char *queue,
+                    const struct later_push_item *item, struct later_pushed *pushed,
+                    struct later_error *err)
+{
+    struct one one = { .pushed = pushed, .err = err };
+    struct later_bulk *bulk = later_bulk_new(client, take_one, &one);
+
+    if (!bulk)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    later_bulk_one(bulk);
+    if (later_bulk_add(bulk, queue, item, 0, err) < 0 || later_bulk_finish(bulk, err) < 0)
+        one.ok = -1;
+    later_bulk_free(bulk);
+    return one.ok;
+}
+
+int later_push_told(struct later_client *client, const char *queue, const struct later_new_job *job,
+                    struct later_pushed *pushed, struct later_error *err)
+{
+    struct making made;
+    int ok;
+
+    if (make(&made, client, job, err) < 0)
+        return -1;
+    ok = later_push_made(client, queue, &made.item, pushed, err);
+    free(made.built);
+    return ok;
 }
 
 int later_push(struct later_client *client, const char *queue, const struct later_new_job *job,
                char *id, enum later_push_result *result, struct later_error *err)
 {
-    struct later_routed routed;
-    struct prepared one;
-    int ok;
+    struct later_pushed pushed;
 
-    if (later_call_whole(queue, err) < 0 || prepare(&one, job, err) < 0)
+    if (later_push_told(client, queue, job, &pushed, err) < 0)
         return -1;
-    ok = later_route_push(client, queue, flags_of(&one, job), &one.item, &routed, err);
-    if (ok == 0 && result)
-        *result = result_of(routed.how);
-    if (ok == 0 && id)
-        memcpy(id, one.id, sizeof one.id);
-    free(one.built);
-    return ok;
+    if (result)
+        *result = pushed.how;
+    if (id)
+        memcpy(id, pushed.id, sizeof pushed.id);
+    return 0;
 }
 
-/* What later_push_many() collects from the bulk. */
+/* --- many --- */
+
+/* What is told of them. */
 struct tally {
     enum later_push_result *results;
     bool failed;
@@ -165,7 +187,7 @@ static void count_one(void *arg, const struct later_bulk_told *told)
         tally->err = *told->err;
     }
     if (tally->results && !told->err)
-        tally->results[told->mark] = result_of(told->how);
+        tally->results[told->mark] = told->how;
 }
 
 int later_push_many(struct later_client *client, const char *queue,
@@ -173,34 +195,29 @@ int later_push_many(struct later_client *client, const char *queue,
                     struct later_error *err)
 {
     struct tally tally = { .results = results };
-    struct later_bulk *bulk[2] = { NULL, NULL }; /* plain pushes; replacing ones */
-    struct later_error bad;
+    struct later_bulk *bulk = later_bulk_new(client, count_one, &tally);
+    struct later_error bad, why;
     int ok = 0, good = 0; /* good: -1 once a job was refused, for `bad` */
 
-    for (size_t i = 0; ok == 0 && i < 2; i++) {
-        bulk[i] = later_bulk_new(client, i == 1, count_one, &tally);
-        if (!bulk[i])
-            ok = later_fail(err, LATER_E_SYSTEM, "no memory");
-    }
+    if (!bulk)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     /* Checked as they go, while Redis works on those before: checking all first would take as long
      * as pushing them. */
     for (size_t i = 0; ok == 0 && good == 0 && i < count; i++) {
-        struct prepared one;
-        struct later_error why;
+        struct making made;
 
-        if (prepare(&one, &jobs[i], &why) < 0)
+        if (make(&made, client, &jobs[i], &why) < 0)
             good = later_fail(&bad, why.code, "job %zu: %s", i + 1, why.text);
         else
-            ok = later_bulk_add(bulk[jobs[i].replace != 0], queue, &one.item, i, err);
-        free(one.built);
+            ok = later_bulk_add(bulk, queue, &made.item, i, err);
+        free(made.built);
     }
-    for (size_t i = 0; ok == 0 && i < 2; i++)
-        ok = later_bulk_finish(bulk[i], err);
+    if (ok == 0)
+        ok = later_bulk_finish(bulk, err);
     if (ok == 0 && (tally.failed || good < 0)) {
         *err = tally.failed ? tally.err : bad;
         ok = -1;
     }
-    later_bulk_free(bulk[0]);
-    later_bulk_free(bulk[1]);
+    later_bulk_free(bulk);
     return ok;
 }

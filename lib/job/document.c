@@ -9,7 +9,6 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
                          size_t len, size_t max, struct later_error *err)
 {
     memset(doc, 0, sizeof *doc);
-    doc->in = doc->at = doc->debounce = -1;
     doc->backoff.base = doc->backoff.max = doc->backoff.jitter = -1;
     doc->payload = "null";
     doc->payload_len = strlen(doc->payload);
@@ -21,7 +20,5 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
         return -1;
     if (!doc->type[0])
         return later_fail(err, LATER_E_DATA, "no type");
-    if (doc->in >= 0 && doc->at >= 0)
-        return later_fail(err, LATER_E_DATA, "in and at: must not both be there");
     return 0;
 }

@@ -28,6 +28,8 @@
 #define LATER_PRIORITY_MAX 100
 #define LATER_AT_END       1e11 /* UNIX seconds in the year 5138: larger ones are milliseconds */
 
+struct later_new_job; /* later/client.h */
+
 struct later_document {
     const char *payload; /* within the bytes parsed, or a static "null"; never NULL */
     size_t payload_len;
@@ -41,11 +43,9 @@ struct later_document {
     double timeout;        /* seconds; 0 = not said */
     double expires_at;     /* UNIX seconds; 0 = never */
     double result;         /* seconds that its result is kept; 0 = not said */
-    double in, at;         /* for lines of `later push --file`; < 0 = not said */
-    double unique_for;     /* for them, too: seconds; 0 = not said */
-    double debounce;       /* likewise, but < 0 = not said */
-    double max_wait;       /* likewise; 0 = not said */
-    double throttle;
+    double in, at;         /* for lines of `later push --file`; 0 = not said */
+    double unique_for;     /* for them, too, like those below */
+    double debounce, max_wait, throttle;
     bool again;
     bool has_backoff;
     struct later_backoff backoff; /* base, max, jitter < 0 where the document does not say them */
@@ -75,25 +75,13 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
 void later_document_bucket(const struct later_document *doc, const char *member,
                            char bucket[LATER_BUCKET_MAX + 1]);
 
-/* What to make a document from; zero it, set type. All borrowed. */
-struct later_document_parts {
-    const char *type;
-    const char *payload; /* JSON bytes, put in unchanged; NULL: no payload member */
-    size_t payload_len;
-    bool text;           /* payload is plain text, to become a JSON string (must be UTF-8) */
-    const char *id;      /* NULL: none */
-    const char *trace;   /* NULL: none */
-    const char *backoff; /* JSON; NULL: none */
-    int32_t priority;    /* 0: not written */
-    uint32_t max_attempts;
-    double timeout, expires_at, result; /* 0: not written */
-};
-
-/* Builds a document and parses it back, so that nothing is pushed which a worker would refuse, and
- * sees to it that payload and backoff are one JSON value each: what comes from a stranger cannot
- * bring members of its own. max: most bytes allowed. Returns malloc'ed bytes (NUL-terminated beyond
- * *len) for the caller to free; or NULL with *err, as later_document_parse(). */
-char *later_document_build(const struct later_document_parts *parts, size_t max, size_t *len,
+/* Builds a document of type, payload, text, id, trace, backoff, priority, max_attempts, timeout,
+ * expires_at and result of a job, and parses it back, so that nothing is pushed which a worker
+ * would refuse, and sees to it that payload and backoff are one JSON value each: what comes from a
+ * stranger cannot bring members of its own. max: most bytes allowed. Returns malloc'ed bytes
+ * (NUL-terminated beyond *len) for the caller to free; or NULL with *err, as
+ * later_document_parse(). */
+char *later_document_build(const struct later_new_job *job, size_t max, size_t *len,
                            struct later_error *err);
 
 /* Writes `text` (any bytes; each that is no UTF-8 becomes U+FFFD; cut after 1,000 bytes at a

@@ -3,6 +3,7 @@
 
 #include "job/document_text.h"
 #include "job/json.h"
+#include "later/client.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,32 +88,32 @@ static int check_json(const char *name, const char *bytes, size_t len, struct la
     return 0;
 }
 
-static int add_members(struct draft *draft, const struct later_document_parts *parts,
+static int add_members(struct draft *draft, const struct later_new_job *job,
                        struct later_error *err)
 {
-    if (parts->type && add_string(draft, "type", parts->type, strlen(parts->type), err) < 0)
+    if (job->type && add_string(draft, "type", job->type, strlen(job->type), err) < 0)
         return -1;
-    if (parts->id && add_string(draft, "id", parts->id, strlen(parts->id), err) < 0)
+    if (job->id && add_string(draft, "id", job->id, strlen(job->id), err) < 0)
         return -1;
-    if (parts->trace && add_string(draft, "trace", parts->trace, strlen(parts->trace), err) < 0)
+    if (job->trace && add_string(draft, "trace", job->trace, strlen(job->trace), err) < 0)
         return -1;
-    if (add_number(draft, "priority", parts->priority, err) < 0 ||
-        add_number(draft, "max_attempts", parts->max_attempts, err) < 0 ||
-        add_number(draft, "timeout", parts->timeout, err) < 0 ||
-        add_number(draft, "expires_at", parts->expires_at, err) < 0 ||
-        add_number(draft, "result", parts->result, err) < 0)
+    if (add_number(draft, "priority", job->priority, err) < 0 ||
+        add_number(draft, "max_attempts", job->max_attempts, err) < 0 ||
+        add_number(draft, "timeout", job->timeout, err) < 0 ||
+        add_number(draft, "expires_at", job->expires_at, err) < 0 ||
+        add_number(draft, "result", job->result, err) < 0)
         return -1;
-    if (parts->backoff) {
-        if (check_json("backoff", parts->backoff, strlen(parts->backoff), err) < 0)
+    if (job->backoff) {
+        if (check_json("backoff", job->backoff, strlen(job->backoff), err) < 0)
             return -1;
         add_name(draft, "backoff");
-        add(draft, parts->backoff, strlen(parts->backoff));
+        add(draft, job->backoff, strlen(job->backoff));
     }
-    if (parts->payload && parts->text)
-        return add_string(draft, "payload", parts->payload, parts->payload_len, err);
-    if (parts->payload) {
+    if (job->payload && job->text)
+        return add_string(draft, "payload", job->payload, job->payload_len, err);
+    if (job->payload) {
         add_name(draft, "payload");
-        add(draft, parts->payload, parts->payload_len);
+        add(draft, job->payload, job->payload_len);
     }
     return 0;
 }
@@ -124,11 +125,10 @@ static bool is_space(char c)
 
 /* Is the payload that was read the payload that was given, and not its beginning or more? It is, if
  * nothing but white space is missing; then what was given is JSON. */
-static bool is_given_payload(const struct later_document *doc,
-                             const struct later_document_parts *parts)
+static bool is_given_payload(const struct later_document *doc, const struct later_new_job *job)
 {
-    const char *given = parts->payload;
-    size_t len = parts->payload_len;
+    const char *given = job->payload;
+    size_t len = job->payload_len;
 
     for (; len > 0 && is_space(given[0]); len--)
         given++;
@@ -137,39 +137,42 @@ static bool is_given_payload(const struct later_document *doc,
     return len == doc->payload_len && memcmp(given, doc->payload, len) == 0;
 }
 
-static int check_draft(const struct draft *draft, const struct later_document_parts *parts,
-                       size_t max, struct later_error *err)
+static int check_draft(const struct draft *draft, const struct later_new_job *job, size_t max,
+                       struct later_error *err)
 {
     struct later_document doc;
     int result = later_document_parse(&doc, LATER_DOCUMENT_JOB, draft->bytes, draft->len, max, err);
 
-    if (!parts->payload || parts->text || (result == 0 && is_given_payload(&doc, parts)))
+    if (!job->payload || job->text || (result == 0 && is_given_payload(&doc, job)))
         return result;
     /* If it is the payload, say so. It is not parsed alone before, since it nearly never is. */
-    if (check_json("payload", parts->payload, parts->payload_len, err) < 0)
+    if (check_json("payload", job->payload, job->payload_len, err) < 0)
         return -1;
     return result;
 }
 
-char *later_document_build(const struct later_document_parts *parts, size_t max, size_t *len,
+char *later_document_build(const struct later_new_job *job, size_t max, size_t *len,
                            struct later_error *err)
 {
+    struct later_new_job whole = *job;
     struct draft draft = { 0 };
 
-    if (parts->payload && parts->payload_len > max) {
+    if (job->payload && !job->payload_len)
+        whole.payload_len = strlen(job->payload);
+    if (whole.payload_len > max) {
         later_fail(err, LATER_E_DATA, "too large: a payload of %zu bytes, %zu allowed",
-                   parts->payload_len, max);
+                   whole.payload_len, max);
         return NULL;
     }
-    reserve(&draft, 256 + (parts->payload ? parts->payload_len : 0));
-    if (add_members(&draft, parts, err) < 0)
+    reserve(&draft, 256 + whole.payload_len);
+    if (add_members(&draft, &whole, err) < 0)
         goto fail;
     add(&draft, draft.len ? "}" : "{}", draft.len ? 1 : 2);
     if (draft.failed) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         goto fail;
     }
-    if (check_draft(&draft, parts, max, err) < 0)
+    if (check_draft(&draft, &whole, max, err) < 0)
         goto fail;
     draft.bytes[draft.len] = '\0';
     *len = draft.len;

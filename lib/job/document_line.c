@@ -56,18 +56,22 @@ static int decode(char *to, size_t *len, const char *text, size_t text_len)
 /* --- reading --- */
 
 /* How it is to be pushed. */
-static int take_wish(struct later_line *line, const struct later_document *said,
-                     struct later_error *err)
+static int take_wishes(struct later_line *line, const char *id, const struct later_document *said,
+                       struct later_error *err)
 {
-    line->wish = (struct later_wish){ .named = line->id[0] != '\0',
-                                      .in = said->in,
-                                      .at = said->at,
-                                      .unique_for = said->unique_for,
-                                      .debounce = said->debounce,
-                                      .max_wait = said->max_wait,
-                                      .throttle = said->throttle,
-                                      .again = said->again };
-    return later_wish_check(&line->wish, err);
+    struct later_push_item *item = &line->item;
+
+    strcpy(line->id, id);
+    strcpy(line->queue, said->queue);
+    item->id = *id ? line->id : NULL;
+    item->in = said->in;
+    item->at = said->at;
+    item->unique_for = said->unique_for;
+    item->debounce = said->debounce;
+    item->max_wait = said->max_wait;
+    item->throttle = said->throttle;
+    item->again = said->again;
+    return later_push_check(item, err);
 }
 
 /* Of a job document, as it stands. */
@@ -78,12 +82,10 @@ static int take_document(struct later_line *line, const char *bytes, size_t len,
 
     if (later_document_parse(&doc, LATER_DOCUMENT_LINE, bytes, len, max, err) < 0)
         return -1;
-    line->document = bytes;
-    line->document_len = len;
-    strcpy(line->id, doc.id);
-    strcpy(line->queue, doc.queue);
-    line->priority = doc.priority;
-    return take_wish(line, &doc, err);
+    line->item.document = bytes;
+    line->item.document_len = len;
+    line->item.priority = doc.priority;
+    return take_wishes(line, doc.id, &doc, err);
 }
 
 static int decode_document(struct later_line *line, const struct later_json_member *value,
@@ -98,8 +100,8 @@ static int decode_document(struct later_line *line, const struct later_json_memb
     if (!text)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     len = later_json_text(value->value, value->len, text, value->len);
-    line->document = text; /* three bytes over four characters that were read */
-    if (decode(text, &line->document_len, text, len) < 0)
+    line->item.document = text; /* three bytes over four characters that were read */
+    if (decode(text, &line->item.document_len, text, len) < 0)
         return later_fail(err, LATER_E_DATA, "document_base64: is no base64");
     return 0;
 }
@@ -138,8 +140,8 @@ static int find_document(struct later_line *line, const struct later_json_member
                           "export` writes lines that can be pushed");
     if (plain->value[0] != '{')
         return later_fail(err, LATER_E_DATA, "document: must be an object");
-    line->document = plain->value;
-    line->document_len = plain->len;
+    line->item.document = plain->value;
+    line->item.document_len = plain->len;
     return 0;
 }
 
@@ -165,18 +167,16 @@ static int take_members(struct later_document *beside, const struct later_json_m
 static int take_envelope(struct later_line *line, const struct later_json_member *found, size_t max,
                          struct later_error *err)
 {
-    struct later_document beside = { .in = -1, .at = -1, .debounce = -1 }, doc;
+    struct later_document beside = { .id = "" }, doc;
     struct later_error why;
 
     if (find_document(line, found, err) < 0 || take_members(&beside, found, err) < 0)
         return -1;
-    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, line->document, line->document_len, max,
-                             &why) < 0)
+    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, line->item.document, line->item.document_len,
+                             max, &why) < 0)
         return later_fail(err, why.code, "document: %s", why.text);
-    strcpy(line->id, beside.id[0] ? beside.id : doc.id);
-    strcpy(line->queue, beside.queue);
-    line->priority = found[PRIORITY].value ? beside.priority : doc.priority;
-    return take_wish(line, &beside, err);
+    line->item.priority = found[PRIORITY].value ? beside.priority : doc.priority;
+    return take_wishes(line, beside.id[0] ? beside.id : doc.id, &beside, err);
 }
 
 int later_line_parse(struct later_line *line, const char *bytes, size_t len, size_t max,
@@ -198,7 +198,7 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
     };
     int result;
 
-    *line = (struct later_line){ .document = NULL };
+    *line = (struct later_line){ .owned = NULL };
     /* Nearly all lines are job documents, which are not to be read twice. A name written with
      * escapes is overlooked here and refused as a member of a job document. */
     if (!memmem(bytes, len, "\"document", 9))
@@ -241,47 +241,48 @@ static size_t put_beside(char *to, const struct later_line *line)
     to[len++] = '{';
     if (line->queue[0])
         len += put_text(to + len, "queue", line->queue);
-    if (line->id[0])
-        len += put_text(to + len, "id", line->id);
-    if (line->wish.at >= 0) {
+    if (line->item.id)
+        len += put_text(to + len, "id", line->item.id);
+    if (line->item.at > 0) {
         len += (size_t)sprintf(to + len, "\"at\":");
-        len += later_document_number(to + len, line->wish.at);
+        len += later_document_number(to + len, line->item.at);
         to[len++] = ',';
     }
-    return len + (size_t)sprintf(to + len, "\"priority\":%d,", (int)line->priority);
+    return len + (size_t)sprintf(to + len, "\"priority\":%d,", (int)line->item.priority);
 }
 
 /* Can the line be read back, the same bytes in it? */
-static bool is_read_back(const struct later_line *line, const char *bytes, size_t len)
+static bool is_read_back(const struct later_push_item *item, const char *bytes, size_t len)
 {
     struct later_error ignored;
     struct later_line again;
     bool same;
 
     if (memchr(bytes, '\n', len) ||
-        later_line_parse(&again, bytes, len, line->document_len, &ignored) < 0)
+        later_line_parse(&again, bytes, len, item->document_len, &ignored) < 0)
         return false;
-    same = again.document_len == line->document_len &&
-           memcmp(again.document, line->document, line->document_len) == 0;
+    same = again.item.document_len == item->document_len &&
+           memcmp(again.item.document, item->document, item->document_len) == 0;
     later_line_free(&again);
     return same;
 }
 
 char *later_line_build(const struct later_line *line, size_t *len)
 {
-    char *bytes = malloc(LATER_LINE_ROOM(line->document_len) + 6 * sizeof line->id), *to;
+    const struct later_push_item *item = &line->item;
+    char *bytes = malloc(LATER_LINE_ROOM(item->document_len) + 6 * sizeof line->id), *to;
     size_t beside;
 
     if (!bytes)
         return NULL;
     beside = put_beside(bytes, line);
     to = bytes + beside + sprintf(bytes + beside, "\"document\":");
-    memcpy(to, line->document, line->document_len);
-    to[line->document_len] = '}';
-    *len = (size_t)(to - bytes) + line->document_len + 1;
-    if (!is_read_back(line, bytes, *len)) {
+    memcpy(to, item->document, item->document_len);
+    to[item->document_len] = '}';
+    *len = (size_t)(to - bytes) + item->document_len + 1;
+    if (!is_read_back(item, bytes, *len)) {
         to = bytes + beside + sprintf(bytes + beside, "\"document_base64\":\"");
-        to += encode(to, line->document, line->document_len);
+        to += encode(to, item->document, item->document_len);
         *len = (size_t)(to - bytes) + (size_t)sprintf(to, "\"}");
     }
     bytes[*len] = '\0';

@@ -16,21 +16,16 @@
 #define LATER_DOCUMENT_LINE_H
 
 #include "job/document.h"
-#include "job/wish.h"
-
-#include <math.h>
+#include "job/push_item.h"
 
 /* How many bytes a line has at most whose document has `max`. */
 #define LATER_LINE_ROOM(max) ((max) / 3 * 4 + 1024)
 
 struct later_line {
-    const char *document; /* within the line, or `owned` */
-    size_t document_len;
+    struct later_push_item item; /* borrows the line, and what follows */
     char *owned;
-    char id[LATER_ID_MAX + 1];       /* "" = none */
+    char id[LATER_ID_MAX + 1];
     char queue[LATER_QUEUE_MAX + 1]; /* "" = none */
-    int32_t priority;
-    struct later_wish wish; /* its `named` is whether there is an id */
 };
 
 /* Reads a line, which *line borrows; max: most bytes of its document. Returns 0, *line then for the
@@ -41,8 +36,8 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
                      struct later_error *err);
 void later_line_free(struct later_line *line);
 
-/* Writes a line of the second form, without a newline. id, queue: "" is left out, as is an `at`
- * below 0; nothing else of the wish is written. Returns malloc'ed bytes (NUL-terminated beyond
+/* Writes a line of the second form, without a newline: document, queue, and of the item id, at and
+ * priority; what is not said is left out. Returns malloc'ed bytes (NUL-terminated beyond
  * *len) for the caller to free, NULL without memory. */
 char *later_line_build(const struct later_line *line, size_t *len);
 

@@ -286,6 +286,7 @@ static int read_unique_for(struct later_document *doc, const struct later_json_m
 static int read_debounce(struct later_document *doc, const struct later_json_member *value,
                          struct later_error *err)
 {
+    doc->again = true;
     return read_seconds(value, false, LATER_DELAY_MAX, &doc->debounce, err);
 }
 

@@ -43,6 +43,7 @@ struct later_client_options {
     double timeout;            /* seconds a call may take; 0: 2 */
     double patience;           /* seconds to wait, beyond that, for the first connection to a Redis
                                 * that just starts: nobody listens, or it is LOADING; 0: none */
+    size_t document_max;       /* bytes that a job's document may have; 0: 1 MiB */
 };
 
 /* A client for this Redis. It does not connect yet. Returns NULL with *err if the url or an option
@@ -85,6 +86,7 @@ struct later_new_job {
                       * time. 0: not at all. Not with unique_for */
     int again;       /* as replace; and of a job that runs this one, or the last of several, is
                       * pushed when that has ended */
+    int text;        /* payload is plain text, UTF-8, and becomes a JSON string */
 };
 
 /* LATER_IS_AGAIN: its job runs, and this one is pushed when that has ended. */

@@ -38,59 +38,47 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
 
 static void add_when(struct later_command *cmd, const struct later_push_item *item)
 {
-    char text[LATER_SECONDS_SIZE];
-    size_t len, all;
+    double in = item->debounce > 0 ? item->debounce : item->in;
+    char text[2 * LATER_SECONDS_SIZE + 2] = "+";
+    size_t len;
 
-    switch (item->when) {
-    case LATER_NOW:
+    if (item->at > 0) {
+        later_command_seconds(cmd, item->at);
+    } else if (in == 0) {
         later_command_bytes(cmd, "", 0);
-        break;
-    case LATER_IN:
-        len = later_seconds_spell(text, item->seconds);
+    } else {
+        len = 1 + later_seconds_spell(text + 1, in);
         if (item->max_wait > 0) {
-            char bounded[2 * LATER_SECONDS_SIZE + 2] = "+";
-
-            memcpy(bounded + 1, text, len);
-            bounded[len + 1] = '/';
-            all = len + 2 + later_seconds_spell(bounded + len + 2, item->max_wait);
-            later_command_bytes(cmd, bounded, all);
-            break;
+            text[len++] = '/';
+            len += later_seconds_spell(text + len, item->max_wait);
         }
-        later_command_pair(cmd, "+", 1, text, len);
-        break;
-    case LATER_AT:
-        later_command_seconds(cmd, item->seconds);
-        break;
+        later_command_bytes(cmd, text, len);
     }
-}
-
-void later_queue_wish(struct later_push_item *item, const struct later_wish *wish)
-{
-    double in = wish->debounce >= 0 ? wish->debounce : wish->in;
-
-    item->when = wish->at > 0 ? LATER_AT : in > 0 || wish->debounce >= 0 ? LATER_IN : LATER_NOW;
-    item->seconds = wish->at > 0 ? wish->at : in > 0 ? in : 0;
-    item->max_wait = wish->max_wait;
-    item->again = wish->again || wish->debounce >= 0;
-    item->from_now = wish->throttle > 0;
-    item->unique_for = item->from_now ? wish->throttle : wish->unique_for;
 }
 
 /* Nobody pays for what most jobs do not ask: an id that stays taken stands behind the priority. */
 static void add_priority(struct later_command *cmd, const struct later_push_item *item)
 {
+    double taken = item->throttle > 0 ? item->throttle : item->unique_for;
     char priority[16], text[LATER_SECONDS_SIZE];
     size_t len;
 
-    if (!(item->unique_for > 0)) {
+    if (!(taken > 0)) {
         later_command_int(cmd, item->priority);
         return;
     }
-    len = later_seconds_spell(text, item->unique_for);
+    len = later_seconds_spell(text, taken);
     later_command_pair(cmd, priority,
                        (size_t)snprintf(priority, sizeof priority, "%d/%s", (int)item->priority,
-                                        item->from_now ? "+" : ""),
+                                        item->throttle > 0 ? "+" : ""),
                        text, len);
+}
+
+unsigned later_queue_flags(const struct later_push_item *item)
+{
+    if (item->again || item->debounce > 0)
+        return LATER_PUSH_AGAIN;
+    return item->replace ? LATER_PUSH_REPLACE : 0;
 }
 
 void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
@@ -116,7 +104,8 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
 
 bool later_queue_plain(const struct later_push_item *item)
 {
-    return item->when == LATER_NOW && item->priority == 0 && !(item->unique_for > 0);
+    return later_queue_flags(item) == 0 && item->priority == 0 && item->in == 0 && item->at == 0 &&
+           item->throttle == 0 && item->unique_for == 0;
 }
 
 void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys,
@@ -136,7 +125,7 @@ bool later_queue_pushed_now(const struct later_reply *reply)
     return strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "PUSHED") == 0;
 }
 
-enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
+int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
 {
     const char *text = later_reply_text(later_reply_at(reply, i), NULL);
     bool exists = strncmp(text, "EXISTS ", 7) == 0;
@@ -144,14 +133,14 @@ enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, 
     if (state)
         *state = exists ? text + 7 : "";
     if (exists)
-        return LATER_PUSH_EXISTS;
+        return LATER_IS_KNOWN;
     if (strcmp(text, "ABSENT") == 0)
-        return LATER_PUSH_ABSENT;
+        return LATER_IS_ABSENT;
     if (strcmp(text, "FULL") == 0)
-        return LATER_PUSH_FULL;
+        return LATER_IS_FULL;
     if (strcmp(text, "AGAIN") == 0)
-        return LATER_PUSHED_AGAIN;
-    return strcmp(text, "REPLACED") == 0 ? LATER_PUSH_REPLACED : LATER_PUSHED;
+        return LATER_IS_AGAIN;
+    return strcmp(text, "REPLACED") == 0 ? LATER_IS_REPLACED : LATER_IS_PUSHED;
 }
 
 int later_queue_full(const char *queue, struct later_error *err)

@@ -8,8 +8,8 @@
 #ifndef LATER_QUEUE_H
 #define LATER_QUEUE_H
 
-#include "job/wish.h"
-#include "later/error.h"
+#include "job/push_item.h"
+#include "later/client.h"
 #include "redis/command.h"
 #include "redis/key.h"
 #include "redis/reply.h"
@@ -26,30 +26,14 @@ void later_token(char token[LATER_TOKEN_LEN + 1]);
 
 /* --- push --- */
 
-enum later_when { LATER_NOW, LATER_IN, LATER_AT };
-
-/* One job to push. All borrowed until the encoder returns. */
-struct later_push_item {
-    const char *id;
-    const char *document;
-    size_t document_len;
-    int32_t priority; /* -100 … 100 */
-    enum later_when when;
-    double seconds;    /* LATER_IN: from now; LATER_AT: UNIX time */
-    double unique_for; /* seconds that the id stays taken after the job has ended; 0: not at all */
-    bool from_now;     /* of them: counted from the push */
-    bool again;        /* it asks for LATER_PUSH_AGAIN, for whoever makes the call of it */
-    double max_wait; /* LATER_IN: at most so long after the first of those that replace each other,
-                      * in seconds; 0: that is no matter */
-};
-
 /* REPLACE: a known id that is ready or delayed is replaced. SEEK: an unknown one is
- * LATER_PUSH_ABSENT and not pushed. AGAIN: as REPLACE, and for one that is reserved this one, the
- * last one, is pushed when that one ends: LATER_PUSHED_AGAIN. */
+ * LATER_IS_ABSENT and not pushed. AGAIN: as REPLACE, and for one that is reserved this one, the
+ * last one, is pushed when that one ends: LATER_IS_AGAIN. */
 enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2, LATER_PUSH_AGAIN = 4 };
 
-/* Sets when, unique_for and what else a wish, which was checked, asks for. */
-void later_queue_wish(struct later_push_item *item, const struct later_wish *wish);
+/* What a job asks for of these: REPLACE, AGAIN or neither. One call has jobs that ask for the same.
+ */
+unsigned later_queue_flags(const struct later_push_item *item);
 
 /* call: an id of this very call, new for each, so that repeating it after a lost reply changes
  * nothing; NULL = none. epoch: of the queue's plan of shards (shards.h), 0 where none is known. */
@@ -66,19 +50,13 @@ void later_queue_push_now(struct later_command *cmd, const struct later_keys *ke
                           const char *call, uint64_t epoch, const struct later_push_item *item);
 bool later_queue_pushed_now(const struct later_reply *reply);
 
-enum later_pushed {
-    LATER_PUSHED,
-    LATER_PUSH_EXISTS,
-    LATER_PUSH_REPLACED,
-    LATER_PUSH_ABSENT,
-    LATER_PUSH_FULL,
-    LATER_PUSHED_AGAIN
-};
+/* What else may become of it than enum later_push_result says. */
+enum { LATER_IS_ABSENT = LATER_IS_AGAIN + 1, LATER_IS_FULL };
 
-/* How job i went; *state (may be NULL) gets the state of one that exists, else "". */
-enum later_pushed later_queue_pushed(const struct later_reply *reply, size_t i, const char **state);
+/* How job i went; *state (may be NULL) gets the state of one that is known, else "". */
+int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state);
 
-/* What LATER_PUSH_FULL means to who pushed: LATER_E_LATER and words in *err. Returns -1. */
+/* What LATER_IS_FULL means to who pushed: LATER_E_LATER and words in *err. Returns -1. */
 int later_queue_full(const char *queue, struct later_error *err);
 
 /* --- reserve --- */

@@ -209,11 +209,9 @@ static bool push_step(void *arg, struct line *line, redisReply *reply)
         char *to = documents + count * push->bytes;
 
         memcpy(to, ceiling_document(push->next++, push->bytes, ids[count], &len), push->bytes);
-        items[count] = (struct later_push_item){ .id = ids[count],
-                                                 .document = to,
-                                                 .document_len = push->bytes,
-                                                 .when = push->delay > 0 ? LATER_IN : LATER_NOW,
-                                                 .seconds = push->delay };
+        items[count] = (struct later_push_item){
+            .id = ids[count], .document = to, .document_len = push->bytes, .in = push->delay
+        };
     }
     if (!count)
         return false;

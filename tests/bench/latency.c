@@ -64,17 +64,17 @@ static void send_command(redisContext *redis, struct later_command *cmd)
 static double push_number(struct stage *stage, size_t number)
 {
     char payload[32], id[37], call[37];
-    struct later_document_parts parts = { .type = "probe.mark", .payload = payload, .id = id };
+    struct later_new_job job = { .type = "probe.mark", .payload = payload, .id = id };
     struct later_push_item item = { .id = id };
     struct later_command cmd = { 0 };
     struct later_error err;
     double sent;
     char *document;
 
-    parts.payload_len = (size_t)snprintf(payload, sizeof payload, "{\"at\":%zu}", number);
+    job.payload_len = (size_t)snprintf(payload, sizeof payload, "{\"at\":%zu}", number);
     later_document_uuid(id);
     later_document_uuid(call);
-    document = later_document_build(&parts, LATER_DOCUMENT_MAX, &item.document_len, &err);
+    document = later_document_build(&job, LATER_DOCUMENT_MAX, &item.document_len, &err);
     if (!document)
         fatal("%s", err.text);
     item.document = document;

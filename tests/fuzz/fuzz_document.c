@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "job/document.h"
+#include "later/client.h"
 #include "tests/support/json_judge.h"
 
 #include <jansson.h>
@@ -47,15 +48,15 @@ static void parse(enum later_document_use use, const char *bytes, size_t len)
 /* A document around these bytes as payload: built only if they are one JSON value. */
 static void build(const char *bytes, size_t len, bool text)
 {
-    struct later_document_parts parts = { .type = "t", .id = "i", .text = text };
+    struct later_new_job job = { .type = "t", .id = "i", .text = text };
     struct later_document doc;
     struct later_error err;
     size_t built_len;
     char *built;
 
-    parts.payload = bytes;
-    parts.payload_len = len;
-    built = later_document_build(&parts, MAX, &built_len, &err);
+    job.payload = bytes;
+    job.payload_len = len;
+    built = later_document_build(&job, MAX, &built_len, &err);
     if (!built)
         return;
     must(later_document_parse(&doc, LATER_DOCUMENT_JOB, built, built_len, MAX, &err) == 0,

@@ -343,6 +343,14 @@ kill "$worker"
 wait_until 10 gone "$worker"
 is "$(sum grows 8 HLEN jobs)" 0 "all their jobs are done"
 
+# ---- schedules
+
+later cron set nightly '@every 86400' t -q turns >/dev/null
+plan turns '1 4'
+run later cron run nightly -q turns
+is "$status $(sum turns 4 ZCARD ready)" "0 1" "cron run pushes into a shard"
+is "$(redis ZCARD 'later:{turns}:ready')" 0 "and not beside them"
+
 # ---- check
 
 run later check events look former acts still w grows

@@ -81,7 +81,7 @@ static void open_bulk(const char *url, double timeout, double patience)
     client = later_client_open_with(
         &(struct later_client_options){ .url = url, .timeout = timeout }, &err);
     ck_assert_msg(client != NULL, "%s", err.text);
-    bulk = later_bulk_new(client, false, on_told, NULL);
+    bulk = later_bulk_new(client, on_told, NULL);
     ck_assert_ptr_nonnull(bulk);
     later_bulk_patience(bulk, patience);
 }
@@ -109,7 +109,7 @@ static void check_all(void)
 {
     for (int i = 0; i < JOBS; i++)
         ck_assert_msg(told[i] == 1, "job %d was told %d times", i, told[i]);
-    ck_assert_int_eq(how[LATER_PUSHED], JOBS);
+    ck_assert_int_eq(how[LATER_IS_PUSHED], JOBS);
     ck_assert_int_eq(failed, 0);
     for (size_t q = 0; q < QUEUES; q++) {
         long long expected = JOBS / QUEUES + (q < JOBS % QUEUES);
@@ -146,7 +146,7 @@ START_TEST(test_plain)
     check_all();
     check_order();
     add_all(); /* more may be added: all are known by now */
-    ck_assert_int_eq(how[LATER_PUSH_EXISTS], JOBS);
+    ck_assert_int_eq(how[LATER_IS_KNOWN], JOBS);
 }
 END_TEST
 
@@ -240,7 +240,7 @@ START_TEST(test_refused)
     live_do("CONFIG SET maxmemory 0");
     ck_assert_int_eq(add(0), 0);
     ck_assert_int_eq(later_bulk_finish(bulk, &err), 0);
-    ck_assert_int_eq(how[LATER_PUSHED], 1);
+    ck_assert_int_eq(how[LATER_IS_PUSHED], 1);
     ck_assert_int_eq(failed, 1200);
 }
 END_TEST
@@ -342,7 +342,7 @@ START_TEST(test_many_queues_large_documents)
     memcpy(document, "{\"type\":\"t\"}", 12);
     counted = 0;
     client = later_client_open(live_url, &err);
-    bulk = later_bulk_new(client, false, count_told, NULL);
+    bulk = later_bulk_new(client, count_told, NULL);
     for (int i = 0; i < 400; i++) {
         struct later_push_item item = { .id = id,
                                         .document = document,

@@ -122,6 +122,34 @@ START_TEST(test_push)
 }
 END_TEST
 
+/* What a program has as plain text need not be made JSON by it. */
+START_TEST(test_push_text)
+{
+    struct later_new_job job = { .type = "t", .payload = "say \"hi\"", .id = "a", .text = 1 };
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push(client, "q", &job, NULL, NULL, &err), 0);
+    ck_assert_str_eq(live_string("HGET later:{q}:jobs a"),
+                     "{\"type\":\"t\",\"id\":\"a\",\"payload\":\"say \\\"hi\\\"\"}");
+}
+END_TEST
+
+/* A client of a program that knows of larger documents than the default, or wants none of them. */
+START_TEST(test_document_max)
+{
+    const struct later_client_options options = { .url = live_url, .document_max = 40 };
+    struct later_new_job job = { .type = "t", .payload = "\"0123456789\"", .id = "a" };
+
+    client = later_client_open_with(&options, &err);
+    ck_assert_ptr_nonnull(client);
+    ck_assert_int_eq(later_push(client, "q", &job, NULL, NULL, &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_DATA);
+    ck_assert_str_eq(err.text, "too large: 44 bytes, 40 allowed");
+    job.payload = "\"012345\"";
+    ck_assert_int_eq(later_push(client, "q", &job, NULL, NULL, &err), 0);
+}
+END_TEST
+
 START_TEST(test_push_later)
 {
     char id[2][LATER_ID_SIZE];
@@ -651,9 +679,9 @@ static TCase *opening(void)
 
 static TCase *pushing(void)
 {
-    return ADD("pushing", test_push, test_push_later, test_push_unique, test_push_debounced,
-               test_push_again, test_push_document, test_push_bad_data, test_push_many,
-               test_push_full, test_push_survives);
+    return ADD("pushing", test_push, test_push_text, test_document_max, test_push_later,
+               test_push_unique, test_push_debounced, test_push_again, test_push_document,
+               test_push_bad_data, test_push_many, test_push_full, test_push_survives);
 }
 
 static TCase *lost(void)

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "job/document_text.h"
+#include "later/client.h"
 
 #include <float.h>
 #include <jansson.h>
@@ -14,11 +15,11 @@
 #define PAYLOAD(json) .payload = (json), .payload_len = strlen(json)
 
 /* Builds what must be good, and compares it. */
-static void builds(struct later_document_parts parts, const char *wanted)
+static void builds(struct later_new_job job, const char *wanted)
 {
     struct later_error err;
     size_t len = 0;
-    char *bytes = later_document_build(&parts, LATER_DOCUMENT_MAX, &len, &err);
+    char *bytes = later_document_build(&job, LATER_DOCUMENT_MAX, &len, &err);
 
     ck_assert_msg(bytes != NULL, "refused: %s", err.text);
     ck_assert_str_eq(bytes, wanted);
@@ -27,19 +28,19 @@ static void builds(struct later_document_parts parts, const char *wanted)
 }
 
 /* Builds what must be refused in these words. */
-static void fails(struct later_document_parts parts, const char *words)
+static void fails(struct later_new_job job, const char *words)
 {
     struct later_error err;
     size_t len = 0;
-    char *bytes = later_document_build(&parts, LATER_DOCUMENT_MAX, &len, &err);
+    char *bytes = later_document_build(&job, LATER_DOCUMENT_MAX, &len, &err);
 
     ck_assert_msg(bytes == NULL, "built, but must be refused with %s: %s", words, bytes);
     ck_assert_str_eq(err.text, words);
     ck_assert_int_eq(err.code, LATER_E_DATA);
 }
 
-#define BUILDS(wanted, ...) builds((struct later_document_parts){ __VA_ARGS__ }, wanted)
-#define FAILS(words, ...)   fails((struct later_document_parts){ __VA_ARGS__ }, words)
+#define BUILDS(wanted, ...) builds((struct later_new_job){ __VA_ARGS__ }, wanted)
+#define FAILS(words, ...)   fails((struct later_new_job){ __VA_ARGS__ }, words)
 
 START_TEST(test_members)
 {
@@ -146,17 +147,17 @@ END_TEST
 
 START_TEST(test_size)
 {
-    struct later_document_parts parts = { .type = "t", PAYLOAD("\"xxxxx\"") };
+    struct later_new_job job = { .type = "t", PAYLOAD("\"xxxxx\"") };
     struct later_error err;
     size_t len;
-    char *bytes = later_document_build(&parts, 30, &len, &err);
+    char *bytes = later_document_build(&job, 30, &len, &err);
 
     ck_assert_msg(bytes != NULL, "%s", err.text); /* {"type":"t","payload":"xxxxx"} */
     ck_assert_uint_eq(len, 30);
     free(bytes);
-    ck_assert_ptr_null(later_document_build(&parts, 29, &len, &err));
+    ck_assert_ptr_null(later_document_build(&job, 29, &len, &err));
     ck_assert_str_eq(err.text, "too large: 30 bytes, 29 allowed");
-    ck_assert_ptr_null(later_document_build(&parts, 6, &len, &err));
+    ck_assert_ptr_null(later_document_build(&job, 6, &len, &err));
     ck_assert_str_eq(err.text, "too large: a payload of 7 bytes, 6 allowed");
 }
 END_TEST
@@ -164,19 +165,19 @@ END_TEST
 START_TEST(test_large)
 {
     size_t len, payload_len = LATER_DOCUMENT_MAX - 200;
-    struct later_document_parts parts = { .type = "t", .text = true, .payload_len = payload_len };
+    struct later_new_job job = { .type = "t", .text = true, .payload_len = payload_len };
     struct later_error err;
     char *text = malloc(payload_len), *bytes;
 
     ck_assert_ptr_nonnull(text);
     memset(text, 'x', payload_len);
-    parts.payload = text;
-    bytes = later_document_build(&parts, LATER_DOCUMENT_MAX, &len, &err);
+    job.payload = text;
+    bytes = later_document_build(&job, LATER_DOCUMENT_MAX, &len, &err);
     ck_assert_msg(bytes != NULL, "%s", err.text);
     ck_assert_uint_eq(len, payload_len + strlen("{\"type\":\"t\",\"payload\":\"\"}"));
     free(bytes);
     memset(text, '\n', payload_len); /* six bytes each */
-    ck_assert_ptr_null(later_document_build(&parts, LATER_DOCUMENT_MAX, &len, &err));
+    ck_assert_ptr_null(later_document_build(&job, LATER_DOCUMENT_MAX, &len, &err));
     ck_assert_int_eq(err.code, LATER_E_DATA);
     free(text);
 }
@@ -194,10 +195,10 @@ START_TEST(test_depth)
     deep[254] = '\0';
     ck_assert_uint_eq(strspn(deep, "["), 127);
     {
-        struct later_document_parts parts = { .type = "t", PAYLOAD(deep) };
+        struct later_new_job job = { .type = "t", PAYLOAD(deep) };
         struct later_error err;
         size_t len;
-        char *bytes = later_document_build(&parts, 1000, &len, &err);
+        char *bytes = later_document_build(&job, 1000, &len, &err);
 
         ck_assert_msg(bytes != NULL, "%s", err.text);
         free(bytes);

@@ -20,8 +20,8 @@ static void read_line(const char *text)
 
 static void check_document(const char *wanted, size_t len)
 {
-    ck_assert_uint_eq(line.document_len, len);
-    ck_assert_int_eq(memcmp(line.document, wanted, len), 0);
+    ck_assert_uint_eq(line.item.document_len, len);
+    ck_assert_int_eq(memcmp(line.item.document, wanted, len), 0);
 }
 
 /* ---- reading */
@@ -36,13 +36,13 @@ START_TEST(test_a_job_document)
     check_document(text, strlen(text));
     ck_assert_str_eq(line.id, "a");
     ck_assert_str_eq(line.queue, "q");
-    ck_assert_double_eq(line.wish.at, 1763683205);
-    ck_assert(line.wish.in < 0);
-    ck_assert_int_eq(line.priority, -3);
-    ck_assert_double_eq(line.wish.unique_for, 7);
+    ck_assert_double_eq(line.item.at, 1763683205);
+    ck_assert(line.item.in == 0);
+    ck_assert_int_eq(line.item.priority, -3);
+    ck_assert_double_eq(line.item.unique_for, 7);
     read_line("{\"type\":\"t\",\"payload\":{\"document\":\"x\",\"state\":\"y\"}}");
     ck_assert_str_eq(line.id, "");
-    ck_assert(line.wish.at < 0 && line.wish.in < 0);
+    ck_assert(line.item.at == 0 && line.item.in == 0);
 }
 END_TEST
 
@@ -59,13 +59,13 @@ START_TEST(test_turns)
 
     for (size_t i = 0; i < 2; i++) {
         read_line(texts[i]);
-        ck_assert_double_eq(line.wish.debounce, 0.5);
-        ck_assert_double_eq(line.wish.max_wait, 5);
-        ck_assert_double_eq(line.wish.throttle, 60);
-        ck_assert(line.wish.again);
+        ck_assert_double_eq(line.item.debounce, 0.5);
+        ck_assert_double_eq(line.item.max_wait, 5);
+        ck_assert_double_eq(line.item.throttle, 60);
+        ck_assert(line.item.again);
     }
     read_line("{\"type\":\"t\",\"id\":\"a\",\"again\":false}");
-    ck_assert(!line.wish.again && line.wish.debounce < 0);
+    ck_assert(!line.item.again && line.item.debounce == 0);
 }
 END_TEST
 
@@ -84,16 +84,16 @@ START_TEST(test_a_document_within)
     check_document(within, strlen(within));
     ck_assert_str_eq(line.id, "out");
     ck_assert_str_eq(line.queue, "q");
-    ck_assert_double_eq(line.wish.at, 1767225600.000001);
-    ck_assert_int_eq(line.priority, 0);
+    ck_assert_double_eq(line.item.at, 1767225600.000001);
+    ck_assert_int_eq(line.item.priority, 0);
     snprintf(text, sizeof text, "{\"document\":%s,\"in\":60,\"unique_for\":2}", within);
     read_line(text);
     ck_assert_str_eq(line.id, "in");
     ck_assert_str_eq(line.queue, "");
-    ck_assert_int_eq(line.priority, 9);
-    ck_assert(line.wish.at < 0); /* of the document it is a member like any other */
-    ck_assert_double_eq(line.wish.in, 60);
-    ck_assert_double_eq(line.wish.unique_for, 2);
+    ck_assert_int_eq(line.item.priority, 9);
+    ck_assert(line.item.at == 0); /* of the document it is a member like any other */
+    ck_assert_double_eq(line.item.in, 60);
+    ck_assert_double_eq(line.item.unique_for, 2);
 }
 END_TEST
 
@@ -125,6 +125,7 @@ static const struct {
     { "{\"document\":{\"type\":\"t\"},\"id in\":1}", "id in: unknown beside a document" },
     { "{\"document\":{\"type\":\"t\"},\"document_base64\":\"\"}", "only one of them" },
     { "{\"document\":{\"type\":\"t\"},\"in\":1,\"at\":1763683200}", "in and at" },
+    { "{\"type\":\"t\",\"in\":1,\"at\":1763683200}", "in and at: must not both be there" },
     { "{\"document\":{\"type\":\"t\"},\"at\":1000000000000}", "at: must be" },
     { "{\"document\":{\"payload\":1}}", "document: no type" },
     { "{\"document\":[]}", "document: must be an object" },
@@ -144,7 +145,8 @@ static const struct {
     { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"max_wait\":0}", "max_wait: must be above 0" },
     { "{\"type\":\"t\",\"id\":\"a\",\"max_wait\":1}", "max_wait: goes with debounce" },
     { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"in\":1}", "debounce and in: only one" },
-    { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"at\":0}", "debounce and at: only one" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"at\":2000000000}",
+      "debounce and at: only one" },
     { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":2e9}", "throttle: must be above 0, at most" },
     { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":1,\"unique_for\":1}", "throttle and unique_for" },
     { "{\"document\":{\"type\":\"t\"}", "not JSON" },
@@ -175,12 +177,12 @@ END_TEST
 
 static void check_back(const char *document, size_t len, bool plain)
 {
-    struct later_line from = { .id = "a\"b",
-                               .queue = "q",
-                               .document = document,
-                               .document_len = len,
-                               .priority = -7,
-                               .wish = { .at = 1767225600.123456 } };
+    struct later_line from = { .queue = "q",
+                               .item = { .id = "a\"b",
+                                         .document = document,
+                                         .document_len = len,
+                                         .priority = -7,
+                                         .at = 1767225600.123456 } };
     size_t written;
     char *text = later_line_build(&from, &written);
 
@@ -192,8 +194,8 @@ static void check_back(const char *document, size_t len, bool plain)
     check_document(document, len);
     ck_assert_str_eq(line.id, "a\"b");
     ck_assert_str_eq(line.queue, "q");
-    ck_assert_int_eq(line.priority, -7);
-    ck_assert_double_eq(line.wish.at, 1767225600.123456);
+    ck_assert_int_eq(line.item.priority, -7);
+    ck_assert_double_eq(line.item.at, 1767225600.123456);
     later_line_free(&line);
     free(text);
 }
@@ -237,7 +239,7 @@ END_TEST
 /* What is no job document is written, too; only who pushes it is told. */
 START_TEST(test_no_document)
 {
-    struct later_line from = { .wish = { .at = -1 }, .document = "\xFF{", .document_len = 2 };
+    struct later_line from = { .item = { .document = "\xFF{", .document_len = 2 } };
     size_t len;
     char *text = later_line_build(&from, &len);
 

@@ -85,13 +85,8 @@ START_TEST(test_push)
 {
     const struct later_push_item items[] = {
         { .id = "a", .document = "{}", .document_len = 2, .priority = -100 },
-        { .id = "b", .document = "xyz", .document_len = 1, .when = LATER_IN, .seconds = 1.5 },
-        { .id = "c",
-          .document = "",
-          .when = LATER_AT,
-          .seconds = 1700000000.25,
-          .priority = 7,
-          .unique_for = 60 },
+        { .id = "b", .document = "xyz", .document_len = 1, .in = 1.5 },
+        { .id = "c", .document = "", .at = 1700000000.25, .priority = 7, .unique_for = 60 },
     };
 
     later_queue_push(&cmd, &keys, "c-1", 0, 0, items, 3);
@@ -105,9 +100,9 @@ END_TEST
 START_TEST(test_push_hostile_times)
 {
     const struct later_push_item items[] = {
-        { .id = "a", .document = "{}", .document_len = 2, .when = LATER_IN, .seconds = -3 },
-        { .id = "b", .document = "{}", .document_len = 2, .when = LATER_IN, .seconds = NAN },
-        { .id = "c", .document = "{}", .document_len = 2, .when = LATER_AT, .seconds = 1e300 },
+        { .id = "a", .document = "{}", .document_len = 2, .in = -3 },
+        { .id = "b", .document = "{}", .document_len = 2, .in = NAN },
+        { .id = "c", .document = "{}", .document_len = 2, .at = 1e300 },
     };
 
     later_queue_push(&cmd, &keys, NULL, 0, 0, items, 3);
@@ -157,16 +152,16 @@ START_TEST(test_pushed)
                                                "$6\r\nABSENT\r\n$4\r\nFULL\r\n");
     const char *state = NULL;
 
-    ck_assert_int_eq(later_queue_pushed(reply, 0, &state), LATER_PUSHED);
+    ck_assert_int_eq(later_queue_pushed(reply, 0, &state), LATER_IS_PUSHED);
     ck_assert_str_eq(state, "");
-    ck_assert_int_eq(later_queue_pushed(reply, 1, &state), LATER_PUSH_REPLACED);
+    ck_assert_int_eq(later_queue_pushed(reply, 1, &state), LATER_IS_REPLACED);
     ck_assert_str_eq(state, "");
-    ck_assert_int_eq(later_queue_pushed(reply, 2, &state), LATER_PUSH_EXISTS);
+    ck_assert_int_eq(later_queue_pushed(reply, 2, &state), LATER_IS_KNOWN);
     ck_assert_str_eq(state, "ready");
-    ck_assert_int_eq(later_queue_pushed(reply, 3, NULL), LATER_PUSH_EXISTS);
-    ck_assert_int_eq(later_queue_pushed(reply, 4, &state), LATER_PUSH_ABSENT);
+    ck_assert_int_eq(later_queue_pushed(reply, 3, NULL), LATER_IS_KNOWN);
+    ck_assert_int_eq(later_queue_pushed(reply, 4, &state), LATER_IS_ABSENT);
     ck_assert_str_eq(state, "");
-    ck_assert_int_eq(later_queue_pushed(reply, 5, &state), LATER_PUSH_FULL);
+    ck_assert_int_eq(later_queue_pushed(reply, 5, &state), LATER_IS_FULL);
     ck_assert_str_eq(state, "");
 }
 END_TEST

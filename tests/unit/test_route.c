@@ -395,7 +395,7 @@ static void on_told(void *arg, const struct later_bulk_told *job)
 
 static void fill_bulk(int jobs)
 {
-    bulk = later_bulk_new(client, false, on_told, NULL);
+    bulk = later_bulk_new(client, on_told, NULL);
     ck_assert_ptr_nonnull(bulk);
     later_bulk_patience(bulk, 20);
     for (int n = 0; n < jobs; n++) {
@@ -414,7 +414,7 @@ static void check_told(int jobs)
     for (int n = 0; n < jobs; n++)
         ck_assert_msg(told[n] == 1, "job %d was told %d times", n, told[n]);
     ck_assert_int_eq(failed, 0);
-    ck_assert_int_eq(how[LATER_PUSHED], jobs);
+    ck_assert_int_eq(how[LATER_IS_PUSHED], jobs);
 }
 
 START_TEST(test_changed_under_way)

@@ -1,0 +1,27 @@
+/*
+ * push.h: pushing one job, for `later`, which tells more of it than later_push() does. It is a bulk
+ * of one.
+ */
+#ifndef LATER_PUSH_H
+#define LATER_PUSH_H
+
+#include "job/push_item.h"
+#include "later/client.h"
+
+/* How it went. */
+struct later_pushed {
+    char id[LATER_ID_SIZE];
+    enum later_push_result how;
+    char state[16]; /* of one that is known, else "" */
+};
+
+/* As later_push(). */
+int later_push_told(struct later_client *client, const char *queue, const struct later_new_job *job,
+                    struct later_pushed *pushed, struct later_error *err);
+
+/* The same of one that has its id and its document, which are taken as they are. */
+int later_push_made(struct later_client *client, const char *queue,
+                    const struct later_push_item *item, struct later_pushed *pushed,
+                    struct later_error *err);
+
+#endif

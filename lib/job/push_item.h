@@ -1,0 +1,28 @@
+/*
+ * push_item.h: a job to push, as the script takes it: struct later_new_job (later/client.h) is what
+ * a caller says, this is what is sent (pure).
+ */
+#ifndef LATER_PUSH_ITEM_H
+#define LATER_PUSH_ITEM_H
+
+#include "later/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One job. Zeroed, nothing is asked of it but to be pushed. All borrowed. */
+struct later_push_item {
+    const char *id; /* NULL: none of its own yet */
+    const char *document;
+    size_t document_len;
+    int32_t priority; /* -100 … 100 */
+    /* As in struct later_new_job; 0 = not said. */
+    double in, at, unique_for, debounce, max_wait, throttle;
+    bool replace, again;
+};
+
+/* Do its wishes go together? Returns 0, or -1 with *err (LATER_E_DATA), which names the members. */
+int later_push_check(const struct later_push_item *item, struct later_error *err);
+
+#endif
