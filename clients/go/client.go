@@ -5,6 +5,7 @@
 package laterd
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ const (
 	jobsMax    = 500
 	batchMax   = 256 << 10 // bytes in a call, unless one job is larger
 	plansMax   = 20        // heard one after the other, before it is given up
+	loadsMax   = 5         // of a script, the same
 	pause      = 50 * time.Millisecond
 )
 
@@ -58,7 +60,9 @@ type Pushed struct {
 }
 
 // IsNew is true for a new job. If not, one of this id was there, and nothing was changed.
-func (p Pushed) IsNew() bool { return p.Result == "pushed" || p.Result == "replaced" || p.Result == "again" }
+func (p Pushed) IsNew() bool {
+	return p.Result == "pushed" || p.Result == "replaced" || p.Result == "again"
+}
 
 // IsDead is true where one of this id has failed for good: nothing will run until it is kicked.
 func (p Pushed) IsDead() bool { return p.State == "dead" }
@@ -80,7 +84,16 @@ type KnownJob struct {
 // Push pushes one job. Look at the answer: an id that is known changes nothing. To push again under
 // the same id after an error of the connection is safe.
 func (c *Client) Push(queue string, job Job) (Pushed, error) {
-	answers, err := c.PushMany(queue, []Job{job})
+	jobs, err := prepareAll(queue, []Job{job})
+	if err != nil {
+		return Pushed{}, err
+	}
+	if done, err := c.pushPlainly(queue, jobs[0]); err != nil {
+		return Pushed{}, err
+	} else if done {
+		return Pushed{ID: jobs[0].id, Result: "pushed"}, nil
+	}
+	answers, err := c.pushAll(queue, jobs)
 	if len(answers) == 0 {
 		return Pushed{}, err
 	}
@@ -89,17 +102,46 @@ func (c *Client) Push(queue string, job Job) (Pushed, error) {
 
 // PushMany pushes many, up to 500 in a call, and answers in their order. With ErrFull all were tried.
 func (c *Client) PushMany(queue string, jobs []Job) ([]Pushed, error) {
+	prepared, err := prepareAll(queue, jobs)
+	if err != nil {
+		return nil, err
+	}
+	return c.pushAll(queue, prepared)
+}
+
+// prepareAll checks all before any is pushed.
+func prepareAll(queue string, jobs []Job) ([]*prepared, error) {
 	if err := checkQueue(queue); err != nil {
 		return nil, err
 	}
-	run := &run{c: c, queue: queue, answers: make([]Pushed, len(jobs))}
-	for i, job := range jobs { // all are checked before any is pushed
-		p, err := job.prepare()
-		if err != nil {
+	all := make([]*prepared, len(jobs))
+	for i, job := range jobs {
+		var err error
+		if all[i], err = job.prepare(); err != nil {
 			return nil, err
 		}
-		run.jobs = append(run.jobs, p)
-		run.answers[i].ID = p.id
+	}
+	return all, nil
+}
+
+// pushPlainly pushes the usual job; false: push has to look closer.
+func (c *Client) pushPlainly(queue string, job *prepared) (bool, error) {
+	plan := c.planOf(queue)
+	places := plan.route(queue, job.id)
+	if len(places) > 1 || !job.plain() {
+		return false, nil
+	}
+	if err := c.announce(places[0]); err != nil {
+		return false, err
+	}
+	told, err := redis.Strings(c.call(pushNow, places[0], newCall(), plan.epoch, job.id, job.document))
+	return err == nil && told[0] == "PUSHED", err
+}
+
+func (c *Client) pushAll(queue string, jobs []*prepared) ([]Pushed, error) {
+	run := &run{c: c, queue: queue, jobs: jobs, answers: make([]Pushed, len(jobs))}
+	for i, job := range jobs {
+		run.answers[i].ID = job.id
 	}
 	if err := run.all(); err != nil {
 		return nil, err
@@ -263,16 +305,10 @@ func mode(seeks bool, own string) string {
 }
 
 func (r *run) push(call *to) ([]string, error) {
-	epoch, id := r.c.planOf(r.queue).epoch, NewID()
+	epoch := r.c.planOf(r.queue).epoch
 	if !strings.HasPrefix(call.mode, "seek") {
 		if err := r.c.announce(call.place); err != nil {
 			return nil, err
-		}
-	}
-	if first := r.jobs[call.jobs[0]]; len(call.jobs) == 1 && call.mode == "new" && first.plain() {
-		told, err := redis.Strings(r.c.call(pushNow, call.place, id, epoch, first.id, first.document))
-		if err != nil || told[0] != "ASK" {
-			return told, err
 		}
 	}
 	args := []interface{}{remembered, call.mode + "/" + epoch}
@@ -280,7 +316,7 @@ func (r *run) push(call *to) ([]string, error) {
 		job := r.jobs[n]
 		args = append(args, job.id, job.when, job.rank, job.document)
 	}
-	return redis.Strings(r.c.call(push, call.place, id, args...))
+	return redis.Strings(r.c.call(push, call.place, newCall(), args...))
 }
 
 func (c *Client) planOf(queue string) plan {
@@ -308,24 +344,40 @@ func (c *Client) readPlan(queue string) error {
 func (c *Client) announce(place string) error {
 	c.mutex.Lock()
 	known := c.announced[place]
-	c.announced[place] = true
 	c.mutex.Unlock()
 	if known {
 		return nil
 	}
-	_, err := c.do(c.Prefix+":queues", "SADD", c.Prefix+":queues", place)
-	return err
+	if _, err := c.do(c.Prefix+":queues", "SADD", c.Prefix+":queues", place); err != nil {
+		return err
+	}
+	c.mutex.Lock()
+	c.announced[place] = true
+	c.mutex.Unlock()
+	return nil
 }
 
-// call runs a script. Where Redis does not know it, nothing has run, and EVAL brings it.
+// newCall makes the id of one call, under which Redis remembers what it has answered.
+func newCall() string {
+	return hex.EncodeToString(chance(make([]byte, 12)))
+}
+
+// call runs a script. Where Redis does not know it, nothing has run, and it is loaded.
 func (c *Client) call(s *script, place, id string, args ...interface{}) (interface{}, error) {
-	keys := s.keys(c.Prefix, place, id)
-	words := append(append([]interface{}{len(keys)}, keys...), args...)
-	reply, err := c.do(keys[0].(string), "EVALSHA", append([]interface{}{s.sha}, words...)...)
-	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-		reply, err = c.do(keys[0].(string), "EVAL", append([]interface{}{s.text}, words...)...)
+	words := make([]interface{}, 0, 2+len(s.names)+len(args))
+	words = append(append(words, s.sha, len(s.names)), s.keys(c.Prefix, place, id)...)
+	words = append(words, args...)
+	key := words[2].(string)
+	for tries := 0; ; tries++ {
+		reply, err := c.do(key, "EVALSHA", words...)
+		if err == nil || tries == loadsMax || !strings.HasPrefix(err.Error(), "NOSCRIPT") {
+			return reply, err
+		}
+		time.Sleep(time.Duration(tries) * pause) // its slot may be moving to a node without it, too
+		if _, err = c.do(key, "SCRIPT", "LOAD", s.text); err != nil {
+			return nil, err
+		}
 	}
-	return reply, err
 }
 
 // do sends one command, and once more where the connection was lost: all that is sent here may be

@@ -268,9 +268,7 @@ func depth(text []byte) int {
 // NewID makes a UUIDv7: the time in milliseconds, then chance.
 func NewID() string {
 	var id [16]byte
-	if _, err := rand.Read(id[6:]); err != nil {
-		panic("laterd: no random numbers: " + err.Error())
-	}
+	chance(id[6:])
 	now := time.Now().UnixMilli()
 	for i := 0; i < 6; i++ {
 		id[i] = byte(now >> (40 - 8*i))
@@ -279,6 +277,13 @@ func NewID() string {
 	id[8] = id[8]&0x3f | 0x80
 	text := hex.EncodeToString(id[:])
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}
+
+func chance(bytes []byte) []byte {
+	if _, err := rand.Read(bytes); err != nil {
+		panic("laterd: no random numbers: " + err.Error())
+	}
+	return bytes
 }
 
 func unix(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

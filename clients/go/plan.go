@@ -32,6 +32,9 @@ func parsePlan(text string) plan {
 // route says where to look for an id, one place after the other; the last is the one it is pushed to.
 func (p plan) route(queue, id string) []string {
 	last := place(queue, p.count, id)
+	if len(p.formers) == 0 {
+		return []string{last}
+	}
 	seen := map[string]bool{last: true}
 	var places []string
 	for _, count := range p.formers {

@@ -40,12 +40,13 @@ func readScript(name string) *script {
 
 // keys spells them; call is the id of the call, for scripts that remember what they answered.
 func (s *script) keys(prefix, place, call string) []interface{} {
-	var keys []interface{}
-	for _, name := range s.names {
+	stem := prefix + ":{" + place + "}:"
+	keys := make([]interface{}, len(s.names))
+	for i, name := range s.names {
 		if name == "call" {
 			name += ":" + call
 		}
-		keys = append(keys, prefix+":{"+place+"}:"+name)
+		keys[i] = stem + name
 	}
 	return keys
 }

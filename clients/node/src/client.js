@@ -14,6 +14,7 @@ const JOBS_MAX = 500; // of one call
 const BYTES_MAX = 1 << 20;
 const TRIES = 20; // plans heard one after the other, before it is given up
 const PAUSE = 50; // milliseconds
+const WHOLE = new Plan(null);
 
 /** In calls that are bounded. */
 function* partsOf(items) {
@@ -67,14 +68,16 @@ export class Laterd {
 
     async push(type, payload, { queue = "default", ...options } = {}) {
         checkQueue(queue);
-        const one = prepare({ ...options, type, payload });
-        await this.#greet();
+        options.type = type;
+        options.payload = payload;
+        const one = prepare(options);
+        if (!this.#announced.has(queue)) await this.#greet();
         const plan = this.#plan(queue);
-        const route = plan.route(queue, one.id);
-        if (one.plain && route.length === 1) {
-            await this.#announce(route[0]);
+        const [place, ...further] = plan.route(queue, one.id);
+        if (one.plain && !further.length) {
+            if (!this.#announced.has(place)) await this.#announce(place);
             const [answer] = await this.#call(
-                PUSH_NOW.call(this.#prefix, route[0], [plan.epoch, one.id, one.document], randomUUID()));
+                PUSH_NOW.call(this.#prefix, place, [plan.epoch, one.id, one.document], randomUUID()));
             if (answer === "PUSHED") return { id: one.id, result: "pushed", state: "" };
         }
         return (await this.#pushAll([one], queue))[0];
@@ -133,7 +136,7 @@ export class Laterd {
     }
 
     #plan(queue) {
-        return this.#plans.get(queue) ?? new Plan(null);
+        return this.#plans.get(queue) ?? WHOLE;
     }
 
     async #learn(queue) {

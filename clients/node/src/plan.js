@@ -32,6 +32,7 @@ export class Plan {
 
     /** The places of an id: where it may lie still, then where it belongs. */
     route(queue, id) {
+        if (this.count === 1 && !this.former.length) return [queue];
         const last = placeOf(queue, this.count, id);
         const places = new Set(this.former.map((count) => placeOf(queue, count, id)));
         places.delete(last);

@@ -6,17 +6,27 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 class Script {
+    #stem = "";
+    #words = [];
+    #call;
+
     constructor(name) {
         this.text = readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), "utf8");
         this.sha = createHash("sha1").update(this.text).digest("hex");
         this.keys = /^-- KEYS +(.*)$/m.exec(this.text)[1].split(/\s+/);
+        this.#call = this.keys.indexOf("call");
     }
 
     /** The call for one place of a queue, as the words of EVALSHA. */
     call(prefix, queue, args, call = "") {
-        const keys = this.keys.map((key) => `${prefix}:{${queue}}:${key}${key === "call" ? `:${call}` : ""}`);
-        return { script: this, key: keys[0],
-            words: ["EVALSHA", this.sha, String(keys.length), ...keys, ...args] };
+        const stem = `${prefix}:{${queue}}:`;
+        if (stem !== this.#stem) { // the words of the last place are kept
+            this.#stem = stem;
+            this.#words = ["EVALSHA", this.sha, String(this.keys.length), ...this.keys.map((key) => stem + key)];
+        }
+        const words = [...this.#words, ...args];
+        if (this.#call >= 0) words[3 + this.#call] += `:${call}`;
+        return { script: this, key: words[3], words };
     }
 }
 

@@ -21,6 +21,7 @@ final class Client
     private const JOBS_MAX = 500;    // in a call; and bytes, unless one job is larger
     private const BYTES_MAX = 262144;
     private const PLANS_MAX = 20;    // heard one after the other, before it is given up
+    private const LOADS_MAX = 5;     // of a script, one after the other
     private const PAUSE = 50000;     // microseconds
     private const TURN = 1.0;        // seconds
 
@@ -62,7 +63,8 @@ final class Client
      */
     public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed
     {
-        return $this->pushMany([is_string($job) ? new NewJob($job, $payload, ...$options) : $job], $queue)[0];
+        $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
+        return $this->pushPlainly($job, $queue) ?? $this->pushMany([$job], $queue)[0];
     }
 
     /**
@@ -74,13 +76,11 @@ final class Client
      */
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
-        if (!preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $queue)) {
-            throw new \InvalidArgumentException("queue: 1 to 64 letters, digits and _ . -: $queue");
-        }
+        self::checkQueue($queue);
         // All are checked before any is pushed.
         $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
-        $answers = count($jobs) === 1 ? $this->pushPlainly($jobs[0], $queue) : [];
-        for ($open = $this->routed(array_diff_key($jobs, $answers), $queue), $tries = 0; $open; $tries++) {
+        $answers = [];
+        for ($open = $this->routed($jobs, $queue), $tries = 0; $open; $tries++) {
             try {
                 $open = $this->round($jobs, $queue, $open, $answers);
             } catch (Refused $e) {
@@ -174,19 +174,31 @@ final class Client
         return $this->plan($queue)->places($queue);
     }
 
-    /** The usual job, into a queue that is not known to be spread; no answer: push has to look closer. */
-    private function pushPlainly(array $one, string $queue): array
+    /** The usual job, into a queue that is not known to be spread; null: push has to look closer. */
+    private function pushPlainly(NewJob $job, string $queue): ?Pushed
     {
-        [$job, $document] = $one;
-        $epoch = ($this->plans[$queue] ?? null)?->epoch ?? '0';
-        if ($epoch !== '0' || !$job->isPlain()) {
-            return [];
+        self::checkQueue($queue);
+        if (!$job->isPlain() || isset($this->plans[$queue]) && $this->plans[$queue]->epoch !== '0') {
+            return null;
         }
+        $document = $job->document();
         $this->announce($queue);
-        $own = ['call' => 'call:' . NewJob::uuid()];
-        return $this->call('push_now', $queue, ['0', $job->id, $document], $own) === ['PUSHED']
-            ? [new Pushed($job->id, $queue, 'pushed')]
-            : [];
+        return $this->call('push_now', $queue, ['0', $job->id, $document], self::newCall()) === ['PUSHED']
+            ? new Pushed($job->id, $queue, 'pushed')
+            : null;
+    }
+
+    /** An id of one call, under which Redis remembers what it has answered. */
+    private static function newCall(): array
+    {
+        return ['call' => 'call:' . bin2hex(random_bytes(12))];
+    }
+
+    private static function checkQueue(string $queue): void
+    {
+        if (!preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $queue)) {
+            throw new \InvalidArgumentException("queue: 1 to 64 letters, digits and _ . -: $queue");
+        }
     }
 
     /**
@@ -269,7 +281,6 @@ final class Client
     private function pushAt(string $place, string $mode, string $queue, array $batch): array
     {
         $epoch = $this->plans[$queue]->epoch;
-        $own = ['call' => 'call:' . NewJob::uuid()];
         if (!str_starts_with($mode, 'seek')) {
             $this->announce($place);
         }
@@ -277,7 +288,7 @@ final class Client
         foreach ($batch as [$job, $document]) {
             array_push($args, $job->id, $job->when(), $job->rank(), $document);
         }
-        return $this->call('push', $place, $args, $own);
+        return $this->call('push', $place, $args, self::newCall());
     }
 
     /** So that `later size` finds the queue. */
@@ -301,7 +312,7 @@ final class Client
     }
 
     /**
-     * A script. Where Redis does not know it, nothing has run, and EVAL brings it.
+     * A script. Where Redis does not know it, nothing has run, and it is loaded.
      *
      * @internal
      * @param array $own what stands for its KEYS `call` and `held`
@@ -310,31 +321,34 @@ final class Client
     {
         $script = Script::named($name);
         $keys = $script->keys($this->prefix, $place, $own);
-        $words = array_map('strval', [count($keys), ...$keys, ...$args]);
-        try {
-            return $this->again(fn (Link $link) => $link->command($keys[0], 'EVALSHA', $script->sha, ...$words));
-        } catch (Refused $e) {
-            if (!$e->is('NOSCRIPT')) {
-                throw $e;
+        $words = ['EVALSHA', $script->sha, count($keys), ...$keys, ...$args];
+        for ($tries = 0; ; $tries++) {
+            try {
+                return $this->again($keys[0], $words);
+            } catch (Refused $e) {
+                if (!$e->is('NOSCRIPT') || $tries >= self::LOADS_MAX) {
+                    throw $e;
+                }
             }
+            usleep($tries * self::PAUSE); // the slot may be moving to a node that does not know it, either
+            $this->link()->load($keys[0], $script->text);
         }
-        return $this->again(fn (Link $link) => $link->command($keys[0], 'EVAL', $script->text, ...$words));
     }
 
     /** @internal one command; its first word behind the name is its key */
     public function ask(string $place, string ...$words): mixed
     {
-        return $this->again(fn (Link $link) => $link->command($words[1], ...$words));
+        return $this->again($words[1], $words);
     }
 
     /** Once more on a new connection where the first was lost: all that is called here may be repeated. */
-    private function again(\Closure $do): mixed
+    private function again(string $key, array $words): mixed
     {
         try {
-            return $do($this->link());
+            return ($this->link ?? $this->link())->command($key, $words);
         } catch (Unreachable) {
             $this->link = null;
-            return $do($this->link());
+            return $this->link()->command($key, $words);
         }
     }
 
@@ -343,7 +357,8 @@ final class Client
     {
         if (!$this->link) {
             $link = ($this->dial)();
-            $number = $link->command("{$this->prefix}:protocol", 'GET', "{$this->prefix}:protocol");
+            $key = "{$this->prefix}:protocol";
+            $number = $link->command($key, ['GET', $key]);
             if ($number !== null && $number !== self::PROTOCOL) {
                 throw new WrongProtocol("this Redis holds protocol $number, and this client knows " . self::PROTOCOL);
             }

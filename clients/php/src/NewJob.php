@@ -53,34 +53,32 @@ final class NewJob
         public ?float $maxWait = null,
         public ?float $throttle = null,
     ) {
-        $this->checkTurns($id !== null);
         $this->id = $id ?? self::uuid();
         $this->at = self::seconds($at);
         $this->expiresAt = $expiresAt === null ? null : self::seconds($expiresAt);
-        $this->check();
+        $this->check($id !== null);
     }
 
     /** The document, which laterd keeps byte for byte. */
     public function document(): string
     {
-        $members = array_filter([
-            'type' => $this->type,
-            'id' => $this->id,
-            'trace' => $this->trace,
-            'priority' => $this->priority ?: null,
-            'max_attempts' => $this->maxAttempts,
-            'timeout' => self::shorten($this->timeout),
-            'expires_at' => self::shorten($this->expiresAt),
-            'backoff' => $this->backoff,
-            'lock' => $this->lock,
-            'result' => self::shorten($this->result),
-        ], fn ($value) => $value !== null);
+        $members = ['type' => $this->type, 'id' => $this->id];
+        $asked = ['trace' => $this->trace, 'priority' => $this->priority ?: null,
+            'max_attempts' => $this->maxAttempts, 'timeout' => self::shorten($this->timeout),
+            'expires_at' => self::shorten($this->expiresAt), 'backoff' => $this->backoff,
+            'lock' => $this->lock, 'result' => self::shorten($this->result)];
+        foreach ($asked as $name => $value) {
+            if ($value !== null) {
+                $members[$name] = $value;
+            }
+        }
         $bytes = json_encode($members, self::FLAGS | JSON_THROW_ON_ERROR);
         if ($this->payload !== null) {
             $bytes = substr($bytes, 0, -1) . ',"payload":' . $this->payloadBytes() . '}';
         }
-        self::demand(strlen($bytes) <= self::BYTES_MAX, 'too large: a document of '
-            . strlen($bytes) . ' bytes, ' . self::BYTES_MAX . ' allowed');
+        if (strlen($bytes) > self::BYTES_MAX) {
+            self::refuse('too large: a document of ' . strlen($bytes) . ' bytes, ' . self::BYTES_MAX . ' allowed');
+        }
         return $bytes;
     }
 
@@ -109,7 +107,8 @@ final class NewJob
     /** Is it the usual job, for which push_now is enough? */
     public function isPlain(): bool
     {
-        return $this->mode() === 'new' && $this->rank() === '0' && $this->when() === '';
+        return $this->in <= 0 && !$this->at && !$this->priority && $this->uniqueFor <= 0 && !$this->replace
+            && !$this->again && $this->debounce === null && $this->throttle === null;
     }
 
     /** What is to happen where its id is known. */
@@ -125,10 +124,10 @@ final class NewJob
     /** UUIDv7: the time in milliseconds, then chance. */
     public static function uuid(): string
     {
-        $bytes = substr(pack('J', (int) (microtime(true) * 1000)), 2) . random_bytes(10);
-        $bytes[6] = chr(ord($bytes[6]) & 0x0f | 0x70);
-        $bytes[8] = chr(ord($bytes[8]) & 0x3f | 0x80);
-        return vsprintf('%s%s-%s-%s-%s-%s%s%s', str_split(bin2hex($bytes), 4));
+        $time = sprintf('%012x', (int) (microtime(true) * 1000));
+        $chance = bin2hex(random_bytes(10));
+        return substr($time, 0, 8) . '-' . substr($time, 8) . '-7' . substr($chance, 0, 3) . '-'
+            . '89ab'[ord($chance[3]) & 3] . substr($chance, 4, 3) . '-' . substr($chance, 7, 12);
     }
 
     private function payloadBytes(): string
@@ -137,67 +136,77 @@ final class NewJob
             return $this->payload->bytes;
         }
         $bytes = json_encode($this->payload, self::FLAGS, Json::DEPTH_MAX);
-        self::demand($bytes !== false, 'payload: ' . json_last_error_msg());
-        return $bytes;
+        return $bytes !== false ? $bytes : self::refuse('payload: ' . json_last_error_msg());
     }
 
-    private function check(): void
+    /** What most jobs have not is looked at only where it is there. */
+    private function check(bool $named): void
     {
-        self::demand(preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type),
-            'type: 1 to 128 letters, digits and _ . : -');
-        self::demand(preg_match('/^[!-~]{1,200}$/D', $this->id),
-            'id: 1 to 200 printable ASCII characters without space');
-        self::demand($this->in >= 0 && $this->in <= self::DELAY_MAX && !($this->in > 0 && $this->at > 0),
-            'in: 0 to ' . self::DELAY_MAX . ' seconds, or else at');
-        self::demand($this->at == 0 || $this->at >= self::TIME_MIN && $this->at <= self::TIME_MAX,
-            'at: UNIX seconds, not before the year 2001; a delay is in');
-        self::demand(abs($this->priority) <= 100, 'priority: -100 to 100');
-        self::demand($this->maxAttempts === null || $this->maxAttempts >= 1
-            && $this->maxAttempts <= 1000000, 'maxAttempts: 1 to 1000000');
-        self::demand($this->timeout === null || $this->timeout > 0 && $this->timeout <= 604800,
-            'timeout: above 0 and at most 604800 seconds');
-        $this->checkBackoff();
-        self::demand($this->expiresAt === null || $this->expiresAt > 0, 'expiresAt: UNIX seconds');
-        self::demand($this->trace === null || preg_match('/^[^\x00-\x1f\x7f]{0,256}$/D', $this->trace),
-            'trace: at most 256 bytes, no control characters');
-        self::demand($this->lock === null || preg_match('/^[!-z|~]{1,200}$/D', $this->lock),
-            'lock: 1 to 200 printable ASCII characters without space or brace');
-        self::demand($this->result === null || $this->result >= 0 && $this->result <= 86400,
-            'result: 0 to 86400 seconds');
-        self::demand($this->uniqueFor >= 0 && $this->uniqueFor <= 1000000000,
-            'uniqueFor: 0 to 1000000000 seconds');
+        $wrong = match (true) {
+            !preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type) => 'type: 1 to 128 letters, digits and _ . : -',
+            $named && !preg_match('/^[!-~]{1,200}$/D', $this->id) =>
+                'id: 1 to 200 printable ASCII characters without space',
+            $this->in < 0 || $this->in > self::DELAY_MAX || $this->in > 0 && $this->at > 0 =>
+                'in: 0 to ' . self::DELAY_MAX . ' seconds, or else at',
+            $this->at != 0 && !($this->at >= self::TIME_MIN && $this->at <= self::TIME_MAX) =>
+                'at: UNIX seconds, not before the year 2001; a delay is in',
+            $this->priority < -100 || $this->priority > 100 => 'priority: -100 to 100',
+            $this->maxAttempts !== null && ($this->maxAttempts < 1 || $this->maxAttempts > 1000000) =>
+                'maxAttempts: 1 to 1000000',
+            $this->timeout !== null && !($this->timeout > 0 && $this->timeout <= 604800) =>
+                'timeout: above 0 and at most 604800 seconds',
+            $this->expiresAt !== null && !($this->expiresAt > 0) => 'expiresAt: UNIX seconds',
+            $this->trace !== null && !preg_match('/^[^\x00-\x1f\x7f]{0,256}$/D', $this->trace) =>
+                'trace: at most 256 bytes, no control characters',
+            $this->lock !== null && !preg_match('/^[!-z|~]{1,200}$/D', $this->lock) =>
+                'lock: 1 to 200 printable ASCII characters without space or brace',
+            $this->result !== null && !($this->result >= 0 && $this->result <= 86400) =>
+                'result: 0 to 86400 seconds',
+            !($this->uniqueFor >= 0 && $this->uniqueFor <= 1000000000) => 'uniqueFor: 0 to 1000000000 seconds',
+            default => $this->wrongTurn($named) ?? $this->wrongBackoff(),
+        };
+        if ($wrong !== null) {
+            self::refuse($wrong);
+        }
     }
 
     /** What goes with an id of its own, and what not together. */
-    private function checkTurns(bool $named): void
+    private function wrongTurn(bool $named): ?string
     {
-        self::demand($named || !$this->again && $this->debounce === null && $this->throttle === null,
-            'again, debounce and throttle go with an id: the same id is the same job');
-        self::demand($this->debounce === null || $this->debounce >= 0 && $this->debounce <= self::DELAY_MAX
-            && $this->in <= 0 && !$this->at, 'debounce: 0 to ' . self::DELAY_MAX . ' seconds, or else in or at');
-        self::demand($this->maxWait === null || $this->debounce !== null && $this->maxWait > 0,
-            'maxWait: above 0, and goes with debounce');
-        self::demand($this->throttle === null || $this->throttle > 0 && $this->throttle <= 1000000000
-            && $this->uniqueFor <= 0, 'throttle: above 0 to 1000000000 seconds, or else uniqueFor');
+        return match (true) {
+            !$named && ($this->again || $this->debounce !== null || $this->throttle !== null) =>
+                'again, debounce and throttle go with an id: the same id is the same job',
+            $this->debounce !== null && !($this->debounce >= 0 && $this->debounce <= self::DELAY_MAX
+                && $this->in <= 0 && !$this->at) => 'debounce: 0 to ' . self::DELAY_MAX . ' seconds, or else in or at',
+            $this->maxWait !== null && !($this->debounce !== null && $this->maxWait > 0) =>
+                'maxWait: above 0, and goes with debounce',
+            $this->throttle !== null && !($this->throttle > 0 && $this->throttle <= 1000000000
+                && $this->uniqueFor <= 0) => 'throttle: above 0 to 1000000000 seconds, or else uniqueFor',
+            default => null,
+        };
     }
 
-    private function checkBackoff(): void
+    private function wrongBackoff(): ?string
     {
-        $backoff = $this->backoff ?? 0;
-        $waits = is_array($backoff) ? $backoff : [$backoff];
-        self::demand(array_is_list($waits) ? count($waits) >= 1 && count($waits) <= 32
-            : !array_diff(array_keys($waits), ['base', 'max']),
-            'backoff: a number, a list of 1 to 32 numbers, or base and max');
+        if ($this->backoff === null) {
+            return null;
+        }
+        $waits = is_array($this->backoff) ? $this->backoff : [$this->backoff];
+        if (array_is_list($waits) ? count($waits) < 1 || count($waits) > 32
+            : array_diff(array_keys($waits), ['base', 'max'])) {
+            return 'backoff: a number, a list of 1 to 32 numbers, or base and max';
+        }
         foreach ($waits as $wait) {
-            self::demand((is_int($wait) || is_float($wait)) && $wait >= 0, 'backoff: seconds, from 0');
+            if (!(is_int($wait) || is_float($wait)) || !($wait >= 0)) {
+                return 'backoff: seconds, from 0';
+            }
         }
+        return null;
     }
 
-    private static function demand(bool|int $so, string $text): void
+    private static function refuse(string $text): never
     {
-        if (!$so) {
-            throw new \InvalidArgumentException($text);
-        }
+        throw new \InvalidArgumentException($text);
     }
 
     private static function seconds(float|\DateTimeInterface $time): float

@@ -6,6 +6,8 @@ namespace Laterd;
 final class Script
 {
     private static array $known = [];
+    private string $stem = '';
+    private array $keys = [];
 
     /** @param string[] $names of its KEYS, from its head */
     private function __construct(public string $text, public string $sha, private array $names)
@@ -27,9 +29,15 @@ final class Script
     /** @param array $own what stands for `call` and `held`, which each call has of its own */
     public function keys(string $prefix, string $place, array $own): array
     {
-        return array_map(
-            fn ($name) => "$prefix:{{$place}}:" . ($own[$name] ?? $name),
-            $this->names,
-        );
+        $stem = "$prefix:{{$place}}:";
+        if ($stem !== $this->stem) { // those of the last place are kept
+            $this->stem = $stem;
+            $this->keys = array_map(fn ($name) => $stem . $name, $this->names);
+        }
+        $keys = $this->keys;
+        foreach ($own as $name => $key) {
+            $keys[array_search($name, $this->names, true)] = $stem . $key;
+        }
+        return $keys;
     }
 }

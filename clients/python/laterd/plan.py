@@ -23,6 +23,8 @@ class Plan:
     def route(self, queue: str, job_id: str) -> List[str]:
         """The places of an id: where it may lie still, then where it belongs."""
         last = place_of(queue, self.count, job_id)
+        if not self.former:
+            return [last]
         places = [place_of(queue, count, job_id) for count in self.former]
         return [place for place in dict.fromkeys(places) if place != last] + [last]
 

@@ -21,12 +21,20 @@ class Script:
         head = re.search(rb"^-- KEYS +(.*)$", self.text, re.M)
         assert head, name
         self.keys = head.group(1).decode().split()
+        self._own = self.keys.index("call") if "call" in self.keys else None
+        self._last = ("", [""])
 
     def call(self, prefix: str, queue: str, args: Sequence[Any], call: str = "") -> "Call":
         """The call for one place of a queue."""
         stem = "%s:{%s}:" % (prefix, queue)
-        return Call(self, [stem + key + (":" + call if key == "call" else "") for key in self.keys],
-                    list(args))
+        last, keys = self._last  # those of the last place are kept; other threads may be here, too
+        if last != stem:
+            keys = [stem + key for key in self.keys]
+            self._last = (stem, keys)
+        if self._own is not None:
+            keys = list(keys)
+            keys[self._own] += ":" + call
+        return Call(self, keys, list(args))
 
 
 class Call:

@@ -4,8 +4,8 @@ for both. A Call is a script (script.py); a list is a plain command; a float is 
 Errors of Redis are thrown into them.
 """
 import json
+import os
 import time
-import uuid
 from dataclasses import dataclass
 from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple
 
@@ -21,6 +21,7 @@ CALL_KEPT = 60  # seconds for which Redis remembers what a call was answered
 JOBS_MAX, BYTES_MAX = 500, 1 << 20  # of one call
 TRIES = 20  # plans heard one after the other, before it is given up
 PAUSE = 0.05
+WHOLE = Plan()  # of a queue that is not known to be spread
 
 Steps = Generator[Any, Any, Any]
 
@@ -65,6 +66,11 @@ def text_of(reply: Any) -> str:
     return reply.decode() if isinstance(reply, bytes) else str(reply)
 
 
+def new_call() -> str:
+    """An id of one call, under which Redis remembers what it has answered."""
+    return os.urandom(12).hex()
+
+
 class State:
     """What a client knows of its Redis."""
 
@@ -102,7 +108,7 @@ class State:
         check_queue(queue)
         one = prepare(job)
         yield from self.greet()
-        plan = self.plans.get(queue, Plan())
+        plan = self.plans.get(queue, WHOLE)
         route = plan.route(queue, one.id)
         if one.plain and len(route) == 1:
             answer = yield from self.push_now(one, route[0], plan)
@@ -114,7 +120,7 @@ class State:
     def push_now(self, one: Prepared, place: str, plan: Plan) -> Steps:
         yield from self.announce(place)
         answer = yield PUSH_NOW.call(self.prefix, place, [plan.epoch, one.id, one.document],
-                                     str(uuid.uuid4()))
+                                     new_call())
         return text_of(answer[0])
 
     def push_many(self, jobs: Sequence[NewJob], queue: str) -> Steps:
@@ -157,7 +163,7 @@ class State:
     def push_by_plan(self, items: List[Prepared], left: List[int], queue: str,
                      results: List[Optional[Pushed]]) -> Steps:
         """Former places are only looked at; in its last one a job is pushed."""
-        plan = self.plans.get(queue, Plan())
+        plan = self.plans.get(queue, WHOLE)
         waiting = [(i, plan.route(queue, items[i].id)) for i in left]
         while waiting:
             groups: Dict[Tuple[str, bool, str], List[Tuple[int, List[str]]]] = {}
@@ -182,7 +188,7 @@ class State:
         args: List[Any] = [CALL_KEPT, "%s/%s" % (mode, plan.epoch)]
         for item in items:
             args += [item.id, item.when, item.priority, item.document]
-        return PUSH.call(self.prefix, place, args, str(uuid.uuid4()))
+        return PUSH.call(self.prefix, place, args, new_call())
 
     # ---- looking
 

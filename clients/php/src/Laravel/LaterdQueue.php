@@ -8,6 +8,7 @@ use Illuminate\Queue\Queue;
 use Laterd\Client;
 use Laterd\Json;
 use Laterd\NewJob;
+use Laterd\Pushed;
 use Laterd\Reserver;
 
 /**
@@ -59,7 +60,8 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
 
     public function pushRaw($payload, $queue = null, array $options = [])
     {
-        return $this->pushJobs([$this->newJob($payload, $options['delay'] ?? 0)], $this->getQueue($queue))[0];
+        $queue = $this->getQueue($queue);
+        return $this->idOf($this->later->push($this->newJob($payload, $options['delay'] ?? 0), queue: $queue), $queue);
     }
 
     /** All in one call, but for jobs that wait for a transaction. */
@@ -144,19 +146,19 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
             : self::ATTEMPTS_MAX;
     }
 
-    /**
-     * One that failed for good and is pushed again, as queue:retry does, is kicked.
-     *
-     * @return string[] their ids
-     */
+    /** @return string[] their ids */
     public function pushJobs(array $jobs, string $queue): array
     {
-        return array_map(function ($pushed) use ($queue) {
-            if ($pushed->isDead()) {
-                $this->later->kick($pushed->id, $queue);
-            }
-            return $pushed->id;
-        }, $this->later->pushMany($jobs, $queue));
+        return array_map(fn ($pushed) => $this->idOf($pushed, $queue), $this->later->pushMany($jobs, $queue));
+    }
+
+    /** One that failed for good and is pushed again, as queue:retry does, is kicked. */
+    private function idOf(Pushed $pushed, string $queue): string
+    {
+        if ($pushed->isDead()) {
+            $this->later->kick($pushed->id, $queue);
+        }
+        return $pushed->id;
     }
 
     protected function createPayloadArray($job, $queue, $data = '')

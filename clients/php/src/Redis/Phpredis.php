@@ -12,7 +12,7 @@ final class Phpredis implements Link
     {
     }
 
-    public function command(string $key, string ...$words): mixed
+    public function command(string $key, array $words): mixed
     {
         if ($this->redis->getMode() !== \Redis::ATOMIC) {
             throw new \LogicException('laterd: the Redis connection is in multi() or pipeline()');
@@ -31,6 +31,11 @@ final class Phpredis implements Link
             throw self::told($error);
         }
         return $reply === false ? null : $reply;
+    }
+
+    public function load(string $key, string $script): void
+    {
+        $this->command($key, ['SCRIPT', 'LOAD', $script]);
     }
 
     /** An answer of Redis begins with a word of its own, RESHARD or OOM; what phpredis says does not. */

@@ -4,6 +4,7 @@ namespace Laterd\Redis;
 
 use Laterd\Refused;
 use Laterd\Unreachable;
+use Predis\Command\RawCommand;
 use Predis\CommunicationException;
 
 /** By Predis, one server, Sentinels or a Cluster. Raw commands pass by the option `prefix`. */
@@ -13,7 +14,7 @@ final class Predis implements Link
     {
     }
 
-    public function command(string $key, string ...$words): mixed
+    public function command(string $key, array $words): mixed
     {
         try {
             $connection = $this->redis->getConnection();
@@ -29,5 +30,21 @@ final class Predis implements Link
                 ? new Unreachable($reply) : new Refused($reply);
         }
         return $reply;
+    }
+
+    /** A Cluster's connection takes only what has a key: the node is asked by itself. */
+    public function load(string $key, string $script): void
+    {
+        $connection = $this->redis->getConnection();
+        if (!method_exists($connection, 'getConnectionBySlot')) {
+            $this->command($key, ['SCRIPT', 'LOAD', $script]);
+            return;
+        }
+        try {
+            $slot = $connection->getClusterStrategy()->getSlotByKey($key);
+            $connection->getConnectionBySlot($slot)->executeCommand(RawCommand::create('SCRIPT', 'LOAD', $script));
+        } catch (CommunicationException $e) {
+            throw new Unreachable($e->getMessage(), 0, $e);
+        }
     }
 }

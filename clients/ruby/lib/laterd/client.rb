@@ -36,6 +36,7 @@ module Laterd
     JOBS_MAX = 500    # in a call; and bytes, unless one job is larger
     BYTES_MAX = 262_144
     PLANS_MAX = 20    # heard one after the other, before it is given up
+    LOADS_MAX = 5     # of a script, one after the other
     PAUSE = 0.05      # seconds
 
     def initialize(redis, prefix: "later")
@@ -49,7 +50,9 @@ module Laterd
     # Pushes one job; the options are those of Job. Look at the answer: an id that is known changes
     # nothing. Raises QueueFull.
     def push(type, payload = nil, queue: "default", **options)
-      push_many([Job.new(type, payload, **options)], queue: queue).first
+      demand_queue(queue)
+      job = Job.new(type, payload, **options)
+      push_plainly(job, queue) || push_many([job], queue: queue).first
     end
 
     # Pushes many, up to 500 in a call. Answers in their order; QueueFull comes when all were tried.
@@ -135,16 +138,26 @@ module Laterd
       end
     end
 
+    # The usual job; nil: push has to look closer.
+    def push_plainly(job, queue)
+      place, further = @plans[queue].route(queue, job.id)
+      return if further || !job.plain?
+
+      document = job.document
+      announce(place)
+      answers = script("push_now", place, [@plans[queue].epoch, job.id, document], new_call)
+      answers == ["PUSHED"] ? Pushed.new(job.id, "pushed") : nil
+    end
+
+    # An id of one call, under which Redis remembers what it has answered.
+    def new_call
+      Random.urandom(12).unpack1("H*")
+    end
+
     def push_at(place, mode, epoch, batch)
-      call = Job.uuid
-      job, document = batch.first
       announce(place) unless mode.start_with?("seek")
-      if batch.size == 1 && mode == "new" && job.plain?
-        answers = script("push_now", place, [epoch, job.id, document], call)
-        return answers unless answers == ["ASK"]
-      end
       script("push", place, [REMEMBERED, "#{mode}/#{epoch}",
-                             *batch.flat_map { |one, text| [one.id, one.when, one.rank, text] }], call)
+                             *batch.flat_map { |one, text| [one.id, one.when, one.rank, text] }], new_call)
     end
 
     # So that `later size` finds the queue.
@@ -158,17 +171,21 @@ module Laterd
       @plans[queue] = Plan.new(@redis.get("#{@prefix}:{#{queue}}:shards"))
     end
 
-    # A script. Where Redis does not know it, nothing has run, and EVAL brings it.
+    # A script. Where Redis does not know it, nothing has run, and it is loaded.
     def script(name, place, args, call = "none")
       check_protocol
       script = Script.named(name)
-      with = { keys: script.keys(@prefix, place, call), argv: args }
+      keys = script.keys(@prefix, place, call)
+      tries = 0
       begin
-        @redis.evalsha(script.sha, **with)
+        @redis.call("EVALSHA", script.sha, keys.size, *keys, *args)
       rescue Redis::CommandError => e
-        raise unless e.message.start_with?("NOSCRIPT")
+        raise unless e.message.start_with?("NOSCRIPT") && tries < LOADS_MAX
 
-        @redis.eval(script.text, **with)
+        sleep(PAUSE * tries) # a node of a Cluster that is just being connected to may have missed it
+        tries += 1
+        @redis.script(:load, script.text)
+        retry
       end
     end
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "json"
-require "securerandom"
 
 module Laterd
   # A payload that is JSON already: its bytes are pushed as they are.
@@ -34,13 +33,14 @@ module Laterd
     attr_reader :type, :payload, :id, :mode
 
     def initialize(type, payload = nil, **options)
-      unknown = options.keys - OPTIONS
+      unknown = options.empty? ? [] : options.keys - OPTIONS
       raise Refused, "no such option: #{unknown.join(" ")}" unless unknown.empty?
 
       @type = type
       @payload = payload
       @options = options.compact
-      @id = options[:id] || Job.uuid
+      @named = @options.delete(:id)
+      @id = @named || Job.uuid
       @mode = options[:again] || options[:debounce] ? "again" : options[:replace] ? "replace" : "new"
       %i[at expires_at].each { |name| @options[name] = @options[name].to_f if @options[name].is_a?(Time) }
       check
@@ -48,11 +48,14 @@ module Laterd
 
     # The document, which laterd keeps byte for byte.
     def document
-      members = { type: type, id: id }.merge(@options.slice(*MEMBERS))
+      bytes = +"{\"type\":\"#{type}\",\"id\":#{id.match?(/["\\]/) ? JSON.generate(id) : "\"#{id}\""}"
+      members = @options.slice(*MEMBERS)
       members.delete(:priority) if members[:priority] == 0
-      bytes = JSON.generate(members)
-      bytes = "#{bytes[0..-2]},\"payload\":#{payload_bytes}}" unless payload.nil?
-      demand(bytes.bytesize <= BYTES_MAX, "too large: #{bytes.bytesize} bytes, #{BYTES_MAX} allowed")
+      bytes << "," << JSON.generate(members)[1..-2] unless members.empty?
+      bytes << ",\"payload\":" << payload_bytes unless payload.nil?
+      bytes << "}"
+      raise Refused, "too large: #{bytes.bytesize} bytes, #{BYTES_MAX} allowed" if bytes.bytesize > BYTES_MAX
+
       bytes
     end
 
@@ -76,15 +79,14 @@ module Laterd
 
     # Is it the usual job, for which push_now is enough?
     def plain?
-      mode == "new" && self.when == "" && rank == "0"
+      @options.empty? || mode == "new" && self.when == "" && rank == "0"
     end
 
     # UUIDv7: the time in milliseconds, then chance.
     def self.uuid
-      time = (Time.now.to_r * 1000).to_i
-      chance = SecureRandom.random_number(1 << 74)
-      hex = format("%012x7%03x%04x%012x", time, chance >> 62, 0x8000 | chance >> 48 & 0x3fff, chance & 0xffffffffffff)
-      hex.sub(/\A(.{8})(.{4})(.{4})(.{4})(.{12})\z/, '\1-\2-\3-\4-\5')
+      time = format("%012x", Process.clock_gettime(Process::CLOCK_REALTIME, :millisecond))
+      chance = Random.urandom(10).unpack1("H*")
+      "#{time[0, 8]}-#{time[8, 4]}-7#{chance[0, 3]}-#{"89ab"[chance[3].ord & 3]}#{chance[4, 3]}-#{chance[7, 12]}"
     end
 
     # Scripts take plain decimals, never 1e3.
@@ -109,6 +111,10 @@ module Laterd
     def check
       demand(type.is_a?(String) && type.match?(/\A[A-Za-z0-9_.:-]{1,128}\z/), "type: 1 to 128 letters, digits and _ . : -")
       demand(id.is_a?(String) && id.match?(/\A[!-~]{1,200}\z/), "id: 1 to 200 printable ASCII characters without space")
+      check_options unless @options.empty?
+    end
+
+    def check_options
       whole(:priority, -100, 100)
       whole(:max_attempts, 1, 1_000_000)
       check_times
@@ -140,7 +146,7 @@ module Laterd
       between(:max_wait, 0, 315_360_000, above: true)
       between(:throttle, 0, 1_000_000_000, above: true)
       own = %i[debounce throttle again].find { |name| @options[name] }
-      demand(own.nil? || @options[:id], "#{own}: goes with an id: the same id is the same job")
+      demand(own.nil? || @named, "#{own}: goes with an id: the same id is the same job")
       demand(!(@options[:debounce] && (@options[:in] || @options[:at])), "debounce, in or at, only one of them")
       demand(@options[:max_wait].nil? || @options[:debounce], "max_wait: goes with debounce")
       demand(!(@options[:throttle] && @options.fetch(:unique_for, 0).positive?), "throttle or unique_for, not both")

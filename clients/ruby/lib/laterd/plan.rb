@@ -15,6 +15,8 @@ module Laterd
 
     # Where to look for an id, one place after the other; the last is the one it is pushed to.
     def route(queue, id)
+      return [queue] if @count <= 1 && @formers.empty?
+
       last = place(queue, @count, id)
       @formers.map { |count| place(queue, count, id) }.uniq - [last] + [last]
     end

@@ -18,11 +18,17 @@ module Laterd
       @text = text
       @sha = Digest::SHA1.hexdigest(text)
       @names = text.scan(/^-- KEYS +(.*)$/).flatten.flat_map(&:split)
+      @call = @names.index("call")
     end
 
     # call: the id of the call, for the scripts that remember what they answered.
     def keys(prefix, place, call)
-      @names.map { |name| "#{prefix}:{#{place}}:#{name == "call" ? "call:#{call}" : name}" }
+      stem = "#{prefix}:{#{place}}:"
+      last = @last # those of the last place are kept; other threads may be here, too
+      last = @last = [stem, @names.map { |name| stem + name }].freeze unless last && last[0] == stem
+      keys = last[1].dup
+      keys[@call] = "#{stem}call:#{call}" if @call
+      keys
     end
   end
 end
