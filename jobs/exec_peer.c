@@ -15,7 +15,10 @@
 #define BROKEN     0.5 /* seconds for a program to end that has closed its input or output */
 #define ASKED      1.0 /* seconds for a program to give up a job */
 
-enum { READS_MAX = 64 }; /* reads at a time: more than a pipe holds */
+enum {
+    READS_MAX = 64,   /* reads at a time: more than a pipe holds */
+    WRITE_MAX = 65536 /* bytes at a time: as much as a pipe holds */
+};
 
 static struct timeval seconds(double n)
 {
@@ -227,7 +230,10 @@ static void on_input(evutil_socket_t fd, short what, void *arg)
     ssize_t n = 0;
 
     (void)fd, (void)what;
-    while ((len = evbuffer_get_contiguous_space(peer->out)) > 0) {
+    /* What was handed over in this turn goes in one piece: the program wakes once for it. */
+    while ((len = evbuffer_get_length(peer->out)) > 0) {
+        if (len > WRITE_MAX)
+            len = WRITE_MAX;
         n = exec_process_write(peer->process,
                                (const char *)evbuffer_pullup(peer->out, (ssize_t)len), len);
         if (n <= 0)

@@ -21,6 +21,7 @@ $handlers->on('exec.grows', function () {
 });
 $handlers->on('exec.sleeps', fn () => sleep(60));
 $handlers->on('exec.waits', function (Job $job) {
+    touch("$_SERVER[NOTES]/waits");
     while (!$job->cancelled()) {
         usleep(10000);
     }
@@ -32,4 +33,6 @@ $handlers->on('exec.prints', function (Job $job) {
     system('echo a child');
     $job->progress(3, 9, 'pages');
 });
+$handlers->on('many.ok', fn () => null);
+$handlers->on('many.exits', fn () => exit(0));
 $handlers->run(jobs: (int) ($_SERVER['JOBS'] ?? 0));

@@ -14,6 +14,8 @@ mkdir -p "$work/conf.d"
         echo "$name = { argv = ( \"$(command -v php)\", \"$here/handlers.php\" ); lines = true;"
         echo "    env = { CLIENT = \"$client\"; NOTES = \"$work\"; JOBS = \"10\"; }; };"
     done
+    echo "many = { argv = ( \"$(command -v php)\", \"$here/handlers.php\" ); lines = true; parallel = 20;"
+    echo "    types = ( \"many.*\" ); env = { CLIENT = \"$client\"; NOTES = \"$work\"; JOBS = \"10\"; }; };"
     echo '}; }; };'
 } >"$work/conf.d/exec.conf"
 configure 'workers = 2;' 'grace = 1.0;' 'log = { level = "debug"; };' \
@@ -41,7 +43,7 @@ job throws
 job buries
 job exits '"max_attempts":1'
 job grows '"max_attempts":1'
-job sleeps '"max_attempts":1,"timeout":1'
+job sleeps '"max_attempts":1,"timeout":5'
 fails throws 'thing in '
 contains "$(error_of throws)" '#0 ' "throws: with where it came from"
 is "$(attempts_of throws)" 2 "throws: twice"
@@ -68,6 +70,16 @@ push_many 95 exec.ok '{}' many- >/dev/null
 within 30 "a program that ends after ten jobs each" counts 'done' $((before + 95))
 is "$(noting c)" 0 "costs no job anything"
 
+# With `parallel` it reads ahead: what it had read when it ended had not begun, and costs nothing.
+before=$(counted 'done')
+push_many 95 many.ok '{}' ahead- >/dev/null
+push_job leaves '"type":"many.exits","max_attempts":1'
+push_many 95 many.ok '{}' behind- >/dev/null
+within 30 "many at once: all are done" counts 'done' $((before + 190))
+within 20 "but for the one that ended its program" is_dead leaves
+contains "$(error_of leaves)" 'the handler has ended the program' "which says so"
+is "$(noting c)" 0 "no other was charged"
+
 run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" exec.buries
 is "$status" 65 "tried without laterd it says how it went"
 contains "$out" 'no such order' "and why"
@@ -84,11 +96,23 @@ answered=$(
     {
         echo '{"id":"a","type":"exec.waits","document":{}}'
         echo '{"id":"b","type":"exec.buries","document":{}}'
+        wait_until 20 test -e "$work/waits"
         echo '{"id":"a","cancel":true}'
     } | CLIENT=$client NOTES=$work LATER_ANSWERS=3 php "$here/handlers.php" 3>&1
 )
 is "$answered" '{"log":"warn","text":"gave it up","id":"a"}
 {"id":"a","result":"done"}
 {"id":"b","result":"bury","error":"no such order"}' "a handler hears that its job was cancelled"
+
+cat >"$work/ahead" <<'END'
+{"id":"b","type":"exec.buries","document":{}}
+{"id":"b","cancel":true}
+{"id":"c","type":"many.exits","document":{}}
+{"id":"d\"1","type":"many.ok","document":{}}
+END
+answered=$(CLIENT=$client NOTES=$work LATER_ANSWERS=3 php "$here/handlers.php" 3>&1 <"$work/ahead")
+is "$answered" '{"id":"b","result":"return","error":"it had not begun"}
+{"id":"c","result":"retry","error":"the handler has ended the program","last":true}
+{"id":"d\"1","result":"return","error":"it had not begun"}' "what had not begun goes back: one cancelled, one behind an exit"
 end_well
 finish

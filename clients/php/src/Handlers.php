@@ -16,6 +16,7 @@ final class Handlers
 {
     private const SPARE = 65536;    // bytes, to say that there are no more
     private const ERROR_MAX = 1000; // bytes that laterd keeps
+    private const UNBEGUN = ['result' => 'return', 'error' => 'it had not begun'];
 
     /** @var array<string, callable> */
     private array $functions = [];
@@ -46,12 +47,10 @@ final class Handlers
         $this->guard();
         for ($done = 1; ($line = $this->lines->next()) !== null; $done++) {
             $this->job = new Job($line, $this->lines);
-            $answer = $this->perform($this->job);
+            $answer = $this->job->cancelled() ? self::UNBEGUN : $this->perform($this->job);
             $last = $done === $jobs || $memory && memory_get_usage() > $memory || $goOn && !$goOn();
             $this->answer($answer + ($last ? ['last' => true] : []));
-            if ($last) {
-                return;
-            }
+            // After the last one laterd closes standard input, when what it had handed over before is done.
         }
     }
 
@@ -119,6 +118,10 @@ final class Handlers
             $this->spare = null;
             if ($this->job) {
                 $this->answer(['result' => 'retry', 'error' => self::lastWords(), 'last' => true]);
+            }
+            foreach ($this->lines->unbegun() as $line) { // without memory for whole documents
+                preg_match('/"id": ?("(?:[^"\\\\]|\\\\.)*")/', $line, $id);
+                $this->lines->write(['id' => json_decode($id[1])] + self::UNBEGUN);
             }
         });
     }

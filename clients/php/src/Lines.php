@@ -40,10 +40,24 @@ final class Lines
 
     public function cancelled(string $id): bool
     {
+        $this->look();
+        return isset($this->cancelled[$id]);
+    }
+
+    /** @return string[] the jobs that were handed over and have not begun; they are nobody's then */
+    public function unbegun(): array
+    {
+        $this->look();
+        [$waiting, $this->waiting] = [$this->waiting, []];
+        return $waiting;
+    }
+
+    /** Takes what is there already. */
+    private function look(): void
+    {
         while ($this->comes(0) && ($line = fgets($this->in)) !== false) {
             $this->take($line);
         }
-        return isset($this->cancelled[$id]);
     }
 
     public function forget(string $id): void
