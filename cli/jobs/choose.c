@@ -17,6 +17,13 @@
 
 /* --- options --- */
 
+bool choose_is_asked_of(const struct choice *choice, enum later_key set)
+{
+    const char *only = later_filter_state(choice->filter);
+
+    return only ? strcmp(only, later_key_name(set)) == 0 : set != LATER_KEY_DONE;
+}
+
 bool choose_is_picky(const struct cli *cli)
 {
     for (size_t i = 0; later_filter_names[i]; i++) {
@@ -202,7 +209,9 @@ struct later_filter_job choose_job(const struct later_seen *seen, const char *st
                                       .record = { .attempts = seen->attempts,
                                                   .priority = seen->priority,
                                                   .error = seen->error,
-                                                  .error_len = seen->error_len },
+                                                  .error_len = seen->error_len,
+                                                  .finished = seen->finished,
+                                                  .finished_len = seen->finished_len },
                                       .document = seen->document,
                                       .document_len = seen->document_len };
 }
@@ -221,7 +230,7 @@ static int judge(const struct choosing *choosing, const struct chosen *chosen,
     return offer(choosing, chosen, err);
 }
 
-/* --- ready, delayed, dead --- */
+/* --- ready, delayed, dead, done --- */
 
 /* What is known of job i of a page. Returns whether it is still there: else it has gone just now.
  */
@@ -229,9 +238,12 @@ static bool find(const struct walk *walk, size_t i, const struct fields *fields,
                  struct chosen *chosen, struct later_seen *seen)
 {
     const struct later_reply *document = later_reply_at(fields->documents, at);
+    const struct later_reply *score = later_reply_at(walk->page, 2 * i + 1);
 
-    later_inspect_found(later_reply_at(walk->page, 2 * i + 1), later_reply_at(fields->records, at),
-                        document, seen);
+    if (walk->set == LATER_KEY_DONE)
+        later_inspect_kept(score, document, seen);
+    else
+        later_inspect_found(score, later_reply_at(fields->records, at), document, seen);
     seen->id = chosen->member = walk_member(walk, i, &chosen->len);
     chosen->score = walk_score(walk, i);
     chosen->seen = seen;
@@ -271,7 +283,7 @@ static int look_at_some(const struct choosing *choosing, const struct walk *walk
     for (size_t i = 0; i < count; i++)
         ids[i] = walk_member(walk, from + i, &lens[i]);
     pace_work(&choice->pace);
-    if (fields_read(&fields, choice->cli, choosing->keys, ids, lens, count, err) < 0)
+    if (fields_read(&fields, choice->cli, choosing->keys, choosing->set, ids, lens, count, err) < 0)
         return -1;
     pace_rest(&choice->pace);
     *most = fields_bytes(&fields) < REPLY_GOOD ? WALK_PAGE : SHOWN_MIN;

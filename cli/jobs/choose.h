@@ -17,9 +17,10 @@
 
 /* Rows for a table of options: the conditions; the rest of what all that choose have. */
 #define CHOOSE_OPTIONS                                                                             \
-    { "state", 0, "STATE", "of this state" }, { "type", 0, "GLOB", "of types such as 'mail.*'" },  \
-        { "older", 0, "DURATION", "longer ready, or dead" },                                       \
-        { "newer", 0, "DURATION", "less long ready, or dead" },                                    \
+    { "state", 0, "STATE", "of this state; done ones only so" },                                   \
+        { "type", 0, "GLOB", "of types such as 'mail.*'" },                                        \
+        { "older", 0, "DURATION", "longer ready, dead or done" },                                  \
+        { "newer", 0, "DURATION", "less long ready, dead or done" },                               \
         { "error", 0, "REGEX", "whose last error has it" },                                        \
         { "kind", 0, "KIND", "of error: retry timeout crash lapse bad buried unknown return" },    \
         { "attempts", 0, "N", "with so many: 3, '>3', '<=3'" },                                    \
@@ -91,9 +92,13 @@ struct chosen {
     const struct later_seen *seen; /* NULL where neither record nor document was read */
 };
 
-/* Calls fn for each in one set of one part: ready, delayed, reserved, dead; fn returns 0 to go on,
- * -1 with *err. Returns 0, also where it was stopped (choice->pace.stopped) or enough was found; or
- * -1 with *err. */
+/* Do the conditions leave room for jobs of this set? Done ones stand outside of the sums: they are
+ * looked at where their state is asked for. */
+bool choose_is_asked_of(const struct choice *choice, enum later_key set);
+
+/* Calls fn for each in one set of one part: ready, delayed, reserved, dead, done; fn returns 0 to
+ * go on, -1 with *err. Returns 0, also where it was stopped (choice->pace.stopped) or enough was
+ * found; or -1 with *err. */
 typedef int chosen_fn(void *arg, const struct chosen *chosen, struct later_error *err);
 int choose_in(struct choice *choice, const struct later_keys *keys, enum later_key set,
               chosen_fn *fn, void *arg, struct later_error *err);

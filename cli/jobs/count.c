@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
-                                       LATER_KEY_DEAD };
+                                       LATER_KEY_DEAD, LATER_KEY_DONE };
 
 struct counting {
     struct choice *choice;
@@ -36,7 +36,6 @@ static void count_on(void *arg, const struct chosen *last)
 static int count_queue(struct choice *choice, const char *queue, uint64_t *count,
                        struct later_error *err)
 {
-    const char *state = later_filter_state(choice->filter);
     struct counting counting = { .choice = choice };
     struct whole whole;
 
@@ -44,9 +43,8 @@ static int count_queue(struct choice *choice, const char *queue, uint64_t *count
         return -1;
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         for (size_t i = 0; i < whole.count; i++) {
-            if (state && strcmp(state, later_key_name(sets[s])) != 0)
-                continue;
-            if (choose_in(choice, &whole.parts[i], sets[s], count_one, &counting, err) < 0)
+            if (choose_is_asked_of(choice, sets[s]) &&
+                choose_in(choice, &whole.parts[i], sets[s], count_one, &counting, err) < 0)
                 return -1;
         }
     }

@@ -114,17 +114,19 @@ static int export_queue(struct exporting *exporting, struct choice *choice, cons
 
 static int set_of(const char *state, enum later_key *set, struct later_error *err)
 {
-    static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD };
+    static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
+                                           LATER_KEY_DONE };
 
     if (!state)
-        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed or dead");
+        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         if (strcmp(state, later_key_name(sets[i])) == 0) {
             *set = sets[i];
             return 0;
         }
     }
-    return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of ready, delayed, dead", state);
+    return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of ready, delayed, dead, done",
+                      state);
 }
 
 static int export_all(struct exporting *exporting, struct choice *choice, struct later_error *err)
@@ -198,7 +200,7 @@ const struct command command_export = {
         "Each line has queue, id, the time at which a delayed job is due, priority, and the\n"
         "document with its very bytes. The jobs stay where they are; what was tried and failed\n"
         "before is not written. Of a queue in use, what stays in its state meanwhile is there\n"
-        "once. ^C ends it.\n",
+        "once. Done jobs run again where their lines are pushed. ^C ends it.\n",
     .example = "later export mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n"
                "later export mail --state delayed --type 'newsletter.*'\n",
     .options = options,

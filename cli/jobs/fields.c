@@ -17,6 +17,17 @@ static void spell(struct later_command *cmd, const struct asked *asked, enum lat
         later_command_bytes(cmd, asked->ids[i], asked->lens[i]);
 }
 
+/* What is kept of a done job is one field. */
+static int read_kept(struct fields *fields, struct cli *cli, const struct asked *asked,
+                     struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+
+    spell(&cmd, asked, LATER_KEY_KEPT);
+    fields->documents = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    return fields->documents ? 0 : -1;
+}
+
 static void take(void *arg, struct later_answer *answer)
 {
     struct later_reply **reply = arg;
@@ -30,12 +41,15 @@ static void take(void *arg, struct later_answer *answer)
 /* The records are asked for first, and not waited for. Where they do not come, they are asked for
  * once more: that tells why, too. */
 int fields_read(struct fields *fields, struct cli *cli, const struct later_keys *keys,
-                const char *const *ids, const size_t *lens, size_t count, struct later_error *err)
+                enum later_key set, const char *const *ids, const size_t *lens, size_t count,
+                struct later_error *err)
 {
     const struct asked asked = { keys, ids, lens, count };
     struct later_command records = { 0 }, documents = { 0 }, again = { 0 };
 
     *fields = (struct fields){ .records = NULL };
+    if (set == LATER_KEY_DONE)
+        return read_kept(fields, cli, &asked, err);
     spell(&records, &asked, LATER_KEY_RECORDS);
     if (later_call_begin(cli->client, &records, LATER_NO_SCRIPT, take, &fields->records, err) < 0)
         return -1;

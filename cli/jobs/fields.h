@@ -7,14 +7,17 @@
 
 #include "cli.h"
 
-/* The fields of one hash: element i is that of id i, nil where there is none. */
+/* The fields of one hash: element i is that of id i, nil where there is none. Of done jobs
+ * `documents` is what is kept, records and documents in one, and `records` is NULL. */
 struct fields {
     struct later_reply *records, *documents;
 };
 
-/* ids: count of them, 1 or more. Returns 0, fields_free() is due then; or -1 with *err. */
+/* ids: count of them, 1 or more, of one set. Returns 0, fields_free() is due then; or -1 with *err.
+ */
 int fields_read(struct fields *fields, struct cli *cli, const struct later_keys *keys,
-                const char *const *ids, const size_t *lens, size_t count, struct later_error *err);
+                enum later_key set, const char *const *ids, const size_t *lens, size_t count,
+                struct later_error *err);
 void fields_free(struct fields *fields);
 
 /* The bytes of all documents. */

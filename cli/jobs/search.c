@@ -14,7 +14,7 @@
 #define NEXT_MAX 600 /* characters of a place to go on from */
 
 static const enum later_key sets[] = { LATER_KEY_RESERVED, LATER_KEY_READY, LATER_KEY_DELAYED,
-                                       LATER_KEY_DEAD };
+                                       LATER_KEY_DEAD, LATER_KEY_DONE };
 
 #define SETS (sizeof sets / sizeof *sets)
 
@@ -186,13 +186,6 @@ static void tell_end(struct searching *searching)
 
 /* --- looking --- */
 
-static bool is_asked(const struct searching *searching, enum later_key set)
-{
-    const char *only = later_filter_state(searching->choice.filter);
-
-    return !only || strcmp(only, later_key_name(set)) == 0;
-}
-
 /* Is this set of this part behind the place from which it goes on? The set that has it begins
  * there. */
 static bool is_due(struct searching *searching, const struct later_keys *part, enum later_key set)
@@ -222,7 +215,7 @@ static int look_at_queue(struct searching *searching, const char *queue, struct 
             const struct later_keys *part = &searching->whole.parts[i];
 
             searching->reserved = searching->skip = 0;
-            if (is_asked(searching, sets[s]) && is_due(searching, part, sets[s]))
+            if (choose_is_asked_of(&searching->choice, sets[s]) && is_due(searching, part, sets[s]))
                 ok = choose_in(&searching->choice, part, sets[s], tell_hit, searching, err);
         }
     }
@@ -237,18 +230,20 @@ static uint64_t size_of(const struct later_sizes *sizes, enum later_key set)
                                       : sizes->reserved;
 }
 
-/* How many there are to be looked at, for the progress. */
+/* How many there are to be looked at, for the progress. Done ones are in no size: their sets are
+ * counted as their turn comes. */
 static int count_all(struct searching *searching, const struct queue_list *list,
                      struct later_error *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; searching->choice.counted && i < list->count; i++) {
         struct later_sizes sum;
 
         if (whole_find(searching->choice.cli, list->names[i], &searching->whole, err) < 0 ||
             queues_size_whole(searching->choice.cli, &searching->whole, NULL, &sum, err) < 0)
             return -1;
         for (size_t s = 0; s < SETS; s++)
-            searching->choice.total += is_asked(searching, sets[s]) ? size_of(&sum, sets[s]) : 0;
+            searching->choice.total +=
+                choose_is_asked_of(&searching->choice, sets[s]) ? size_of(&sum, sets[s]) : 0;
     }
     return 0;
 }
@@ -286,7 +281,8 @@ static int run(struct cli *cli, struct later_error *err)
 
     if (choose_begin(&searching.choice, cli, true, 0, err) < 0)
         return -1;
-    searching.choice.back = searching.choice.counted = true;
+    searching.choice.back = true;
+    searching.choice.counted = !choose_is_asked_of(&searching.choice, LATER_KEY_DONE);
     searching.choice.passed = search_on;
     if (!args_text(&cli->args, "limit"))
         searching.choice.left = HITS;
@@ -309,7 +305,8 @@ const struct command command_search = {
     .name = "search",
     .usage = "Q [CONDITIONS] | --all-queues [CONDITIONS]",
     .brief = "Find jobs that meet conditions, the newest first",
-    .more = "At most 100, or --limit; in a pipe as `later peek`. It takes at most a tenth of\n"
+    .more = "At most 100, or --limit; in a pipe as `later peek`. Of done jobs, with --state done,\n"
+            "those that are kept the longest come first. It takes at most a tenth of\n"
             "Redis's time. --progress tells twice a second how many were searched, of how many,\n"
             "and in `next` from where to go on with --after.\n",
     .example = "later search mail --text greylisted\n"

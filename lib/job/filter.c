@@ -31,7 +31,7 @@ struct later_filter {
 
 /* --- state, kind --- */
 
-static const char *const states[] = { "ready", "delayed", "reserved", "dead", NULL };
+static const char *const states[] = { "ready", "delayed", "reserved", "dead", "done", NULL };
 static const char *const kinds[] = { "retry",  "timeout", "crash",  "lapse", "bad",
                                      "buried", "unknown", "return", NULL };
 
@@ -49,7 +49,7 @@ static const char *choose(const char *const *words, const char *value, const cha
 
 static int take_state(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    filter->state = choose(states, value, "state", "ready, delayed, reserved, dead", err);
+    filter->state = choose(states, value, "state", "ready, delayed, reserved, dead, done", err);
     return filter->state ? 0 : -1;
 }
 
@@ -151,13 +151,25 @@ static bool meets_where(const struct later_filter *filter, const struct later_fi
 
 /* --- older, newer --- */
 
+/* The score of a done job says only until when it is kept. */
+static double ended_at(const struct later_record *record)
+{
+    struct later_json_member at;
+
+    return later_json_path(record->finished, record->finished_len, "at", &at) && *at.value >= '0' &&
+                   *at.value <= '9'
+               ? later_json_double(at.value)
+               : -1;
+}
+
 double later_filter_since(const struct later_filter_job *job)
 {
-    double since = job->score;
+    bool done = strcmp(job->state, "done") == 0;
+    double since = done ? ended_at(&job->record) : job->score;
 
     if (strcmp(job->state, "delayed") == 0)
         return -1;
-    if (strcmp(job->state, "dead") != 0)
+    if (!done && strcmp(job->state, "dead") != 0)
         since += job->record.priority * 1e6;
     return since >= SINCE_MIN ? since : -1; /* no NaN either */
 }

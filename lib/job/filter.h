@@ -4,9 +4,9 @@
  *
  * A condition is a name and a value, as a person writes them; a job is meant that meets all:
  *
- *     state     ready, delayed, reserved or dead
+ *     state     ready, delayed, reserved, dead, or done: one that is kept
  *     type      a glob: * stands for any characters, ? for one
- *     older     a duration: longer ago it became ready, or was buried
+ *     older     a duration: longer ago it became ready, was buried, or was done
  *     newer     a duration: less long ago
  *     error     a POSIX extended regular expression, found in the text of the last error
  *     kind      of the last error: retry timeout crash lapse bad buried unknown return

@@ -112,12 +112,11 @@ double later_inspect_score(const struct later_reply *reply)
     return strcmp(text, "-inf") == 0 ? -INFINITY : later_reply_seconds(reply, 0);
 }
 
-void later_inspect_found(const struct later_reply *score, const struct later_reply *record_text,
-                         const struct later_reply *document, struct later_seen *seen)
+static void read_record(const struct later_reply *score, const char *text, size_t len,
+                        struct later_seen *seen)
 {
-    size_t score_len, len;
-    const char *text = later_reply_text(record_text, &len);
     struct later_record record;
+    size_t score_len;
 
     later_record_read(&record, text, len);
     later_reply_text(score, &score_len);
@@ -131,7 +130,29 @@ void later_inspect_found(const struct later_reply *score, const struct later_rep
     seen->progress_len = record.progress_len;
     seen->finished = record.finished;
     seen->finished_len = record.finished_len;
+}
+
+void later_inspect_found(const struct later_reply *score, const struct later_reply *record,
+                         const struct later_reply *document, struct later_seen *seen)
+{
+    size_t len;
+    const char *text = later_reply_text(record, &len);
+
+    read_record(score, text, len, seen);
     seen->document = later_reply_text(document, &seen->document_len);
+}
+
+void later_inspect_kept(const struct later_reply *score, const struct later_reply *kept,
+                        struct later_seen *seen)
+{
+    size_t len, record;
+    const char *text = later_reply_text(kept, &len);
+    const char *ends = memmem(text, len, "\n\n", 2);
+
+    record = ends ? (size_t)(ends - text) + 1 : 0;
+    read_record(score, text, record, seen);
+    seen->document = ends ? ends + 2 : text;
+    seen->document_len = ends ? len - record - 1 : len;
 }
 
 /* score, record, document: elements from `at` on. */

@@ -190,13 +190,18 @@ void later_inspect_unplan(struct later_command *cmd, const struct later_keys *ke
 void later_inspect_time(struct later_command *cmd);
 double later_inspect_timed(const struct later_reply *reply);
 
-/* `HMGET` of jobs or records, for the ids that the caller adds. */
+/* `HMGET` of jobs, records or kept, for the ids that the caller adds. */
 void later_inspect_fields(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count);
 
 /* A job as a page of its set (later_inspect_from()) and those fields tell it; what is nil is "". */
 void later_inspect_found(const struct later_reply *score, const struct later_reply *record,
                          const struct later_reply *document, struct later_seen *seen);
+
+/* Likewise of one that is done: its field of kept has record and document (scripts/inc/done.lua).
+ */
+void later_inspect_kept(const struct later_reply *score, const struct later_reply *kept,
+                        struct later_seen *seen);
 
 /* `INFO cpu`: the seconds for which this Redis has worked, itself and for the kernel; < 0 where it
  * does not say. */

@@ -97,7 +97,7 @@ is "$status $out" '65 {"queue":"odd","id":"bad","at":4000000000,"priority":0,"do
 like "$err" 'far: left out: it is due at a time that cannot be pushed' "a time beyond all is named"
 run later export odd
 is "$status" 64 "--state must be said"
-like "$err" '--state is missing: ready, delayed or dead' "in words"
+like "$err" '--state is missing: ready, delayed, dead or done' "in words"
 run later export odd --state reserved
 is "$status" 64 "what is reserved is somebody's"
 

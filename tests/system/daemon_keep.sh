@@ -64,9 +64,31 @@ done
 wide_done() { [ "$(done_ids wide | wc -w)" -eq 4 ]; }
 within 10 "of a queue that is spread all of them are seen" wide_done
 like "$(later show w3 --json)" '"queue":"wide","id":"w3","state":"done"' "and each is found"
+
+# ---- searched, counted, exported: where their state is asked for
+
+sorted_ids() { field id | sort | tr '\n' ' '; }
+is "$(later search wide --state "done" --json | sorted_ids)" "w1 w2 w3 w4 " "search --state done"
+is "$(later search wide --json | sorted_ids)" "" "search finds none where nobody asks for them"
+like "$(later search wide --state "done" --limit 1 --json)" '"state":"done".*"finished":\{' "a hit is that of show"
+is "$(later search wide --state "done" --json --progress --text nowhere | tail -n 1)" \
+    '{"searched":4,"of":4,"found":0,"ended":true}' "their documents are looked at"
+later search wide --state "done" --limit 3 --json --progress >"$work/first"
+later search wide --state "done" --json --after "$(tail -n 1 "$work/first" | field next)" >"$work/rest"
+is "$(cat "$work/first" "$work/rest" | grep '"document"' | sorted_ids)" "w1 w2 w3 w4 " "search goes on among them"
+is "$(later count wide --state "done") $(later count wide) $(later count wide --state "done" --type 'other*')" \
+    "4 0 0" "count --state done"
+is "$(later count wide --state "done" --newer 1h) $(later count wide --state "done" --older 1h)" "4 0" \
+    "by the time at which they were done, not until which they are kept"
+later export wide --state "done" >"$work/lines"
+is "$(sorted_ids <"$work/lines")" "w1 w2 w3 w4 " "export --state done"
+like "$(head -n 1 "$work/lines")" '^\{"queue":"wide","id":"w.","priority":0,"document":\{' "lines that push takes"
 is "$(later purge wide --state "done" --yes)" 4 "purge --state done"
 is "$(done_ids wide)" "" "drops them"
 is "$(counted purged)" 0 "and counts nothing"
+later push --file "$work/lines" >/dev/null
+within 10 "what was exported runs again where it is pushed" wide_done
+later purge wide --state "done" --yes >/dev/null
 wait_until 20 settled
 end_well
 run later check default

@@ -159,6 +159,7 @@ START_TEST(test_ages)
     struct later_filter_job delayed = job_in("delayed", NOW - 3600);
     struct later_filter_job first = job_in("ready", 0);
     struct later_filter_job odd = job_in("dead", NAN);
+    struct later_filter_job done = job_in("done", NOW + 600); /* until when it is kept */
     const struct later_filter_job *ageless[] = { &delayed, &first, &odd };
 
     ck_assert(meets("older", "59m", &dead) && !meets("older", "61m", &dead));
@@ -166,6 +167,13 @@ START_TEST(test_ages)
         ck_assert(!meets("older", "0", ageless[i]) && !meets("newer", "1000d", ageless[i]));
         ck_assert(later_filter_since(ageless[i]) < 0);
     }
+    ck_assert(later_filter_since(&done) < 0);
+    done.record.finished = "{\"at\":1764000000.5,\"ms\":3}";
+    done.record.finished_len = strlen(done.record.finished);
+    ck_assert_double_eq(later_filter_since(&done), 1764000000.5);
+    done.record.finished = "{\"at\":\"soon\"}";
+    done.record.finished_len = strlen(done.record.finished);
+    ck_assert(later_filter_since(&done) < 0);
 }
 END_TEST
 
