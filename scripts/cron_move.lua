@@ -5,6 +5,9 @@
 --
 -- what  pause; resume, with the next tick ('' = none); drop, with the origin that it must have
 --       ('' = any), else 0; seen, with ''
+--
+-- A tick that has come and is not fired yet does not come any more when its schedule is paused: it is
+-- counted as missed. So are those behind it as one with it, for scripts know no calendars.
 
 -- @include now
 -- @include guard
@@ -22,6 +25,16 @@ for i = 1, total do
 end
 guard(total, { cron }, { crontab })
 
+-- The state of one that rests from now on, its next tick at `score`.
+local function rested(state, score)
+    if score and score <= now then
+        state = with_value(state, 'tick', string.format('%.0f', score))
+        state = with_value(state, 'outcome', 'missed')
+        state = with_value(state, 'missed', string.format('%.0f', count_of(state, 'missed') + 1))
+    end
+    return with_value(state, 'paused', '1')
+end
+
 local function move(name, with)
     local definition, state = schedule_of(name)
     if not definition or what == 'drop' and with ~= '' and value_of(state, 'origin') ~= with then
@@ -32,12 +45,16 @@ local function move(name, with)
         redis.call('ZREM', cron, name)
         return 1
     end
+    local score = tonumber(redis.call('ZSCORE', cron, name) or '')
     redis.call('HDEL', crontab, name .. ':state') -- a full Redis accepts what begins so
     if what == 'seen' then
         state = with_value(state, 'seen', string.format('%.0f', now))
+    elseif what == 'pause' then
+        state = rested(state, score)
+        redis.call('ZADD', cron, 'inf', name)
     else
-        state = with_value(state, 'paused', what == 'pause' and '1' or nil)
-        redis.call('ZADD', cron, what == 'resume' and with ~= '' and with or 'inf', name)
+        state = with_value(state, 'paused', nil)
+        redis.call('ZADD', cron, with ~= '' and with or 'inf', name)
     end
     redis.call('HSET', crontab, name .. ':state', state)
     return 1

@@ -273,6 +273,24 @@ START_TEST(paused_stays_so)
 }
 END_TEST
 
+/* It is neither pushed behind the pause nor lost without a trace. */
+START_TEST(a_pause_counts_the_tick_that_has_come)
+{
+    long tick = make("", 1);
+
+    ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", NULL)), "1");
+    ck_assert_str_eq(state("missed"), "1");
+    ck_assert_str_eq(state("tick"), text("%ld", tick));
+    ck_assert_str_eq(state("outcome"), "missed");
+    ck_assert_str_eq(fire("", tick), "MOVED");
+    ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", NULL)), "1");
+    ck_assert_str_eq(state("missed"), "1"); /* it is over */
+    ck_assert_str_eq(flat(run("cron_move", "resume", "s", "4000000000", NULL)), "1");
+    ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", NULL)), "1");
+    ck_assert_str_eq(state("missed"), "1"); /* that one has not come */
+}
+END_TEST
+
 START_TEST(dropped_by_its_owner_only)
 {
     make("", 1);
@@ -368,6 +386,7 @@ int main(void)
         put_leaves_what_is_due,
         an_edit_loses_no_tick,
         paused_stays_so,
+        a_pause_counts_the_tick_that_has_come,
         dropped_by_its_owner_only,
         stale_rests,
         looks,
