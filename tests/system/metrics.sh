@@ -76,6 +76,20 @@ sed 's/sum by (state)/sum by/' "$board" >"$work/bad.json"
 python3 "$top_srcdir/tests/system/metrics_board.py" board "$work/bad.json" >"$work/board.json"
 run promtool check rules "$work/board.json"
 is "$status" 1 "and not one that is wrong"
+
+# has_series BOARD: each expression has a value, by what there was here.
+later pause spread >/dev/null
+later metrics >"$work/seen"
+later resume spread >/dev/null
+has_series()
+{
+    python3 "$top_srcdir/tests/system/metrics_board.py" series "$1" "$work/seen" >"$work/series.json"
+    promtool test rules "$work/series.json" >"$work/told" 2>&1
+}
+runs "each of its panels has something to show" has_series "$board"
+sed 's/laterd_queue_paused/laterd_queue_pausd/' "$board" >"$work/bad.json"
+run has_series "$work/bad.json"
+is "$status" 1 "and one that names another metric has not"
 grep -ohE 'laterd_[a-z_]+' "$top_srcdir"/etc/prometheus/* | sed 's/_bucket$//' | sort -u >"$work/named"
 grep '^# TYPE' "$work/metrics" | cut -d ' ' -f 3 | sort -u >"$work/there"
 is "$(comm -23 "$work/named" "$work/there")" '' "both name metrics that there are"

@@ -1,6 +1,8 @@
 """What Grafana and Prometheus want of etc/prometheus, as far as it can be told without Grafana.
 
     metrics_board.py board BOARD      prints a rules file with each expression of the board
+    metrics_board.py series BOARD METRICS   prints a test by which each of them has a value, where
+                                      all samples that `later metrics` has printed were 0 before
     metrics_board.py alerts RULES TESTS
 
 Faults are told on standard error, one a line, and the status is 1.
@@ -22,9 +24,9 @@ def variables_in(text):
     return set(re.findall(r'\$\{?(\w+)', text))
 
 
-def expand(expression):
-    """As Grafana would, with all chosen."""
-    return re.sub(r'\$\{?(\w+)\}?', lambda found: {'__rate_interval': '5m'}.get(found[1], '.*'),
+def expand(expression, chosen='.*'):
+    """As Grafana would, with these queues chosen: all of them, if none is said."""
+    return re.sub(r'\$\{?(\w+)\}?', lambda found: {'__rate_interval': '5m'}.get(found[1], chosen),
                   expression)
 
 
@@ -64,6 +66,9 @@ def check_panel(panel, known):
     check(references and len(set(references)) == len(references), f'{title}: refId')
     for target in panel['targets']:
         check(variables_in(target['expr']) <= known, f"{title}: unknown variable: {target['expr']}")
+        kept = re.findall(r'\w+', ' '.join(re.findall(r' by \(([^)]*)\)', target['expr'])[:1]))
+        named = re.findall(r'\{\{(\w+)\}\}', target.get('legendFormat', ''))
+        check(set(named) <= set(kept), f'{title}: the legend names {named}, there is {kept}')
         yield target['expr']
 
 
@@ -85,6 +90,28 @@ def check_board(path):
     json.dump({'groups': [{'name': 'board', 'rules': rules}]}, sys.stdout)
 
 
+def samples_of(path):
+    """Name with labels, value; counters and gauges were 0 a minute before."""
+    with open(path, encoding='utf-8') as file:
+        lines = [line.rpartition(' ') for line in file if not line.startswith('#')]
+    return [{'series': name, 'values': '0 ' + f'{float(value):.6f} ' * 5} for name, _, value in lines]
+
+
+def has_value(expression):
+    """It is one where there is one, and that is a number: what is none does not equal itself."""
+    return {'expr': f'count(({expression}) == ({expression})) > bool 0', 'eval_time': '5m',
+            'exp_samples': [{'labels': '{}', 'value': 1}]}
+
+
+def print_series(board, metrics):
+    with open(board, encoding='utf-8') as file:
+        panels = json.load(file)['panels']
+    tests = [has_value(expand(target['expr'], chosen)) for panel in panels
+             for target in panel['targets'] for chosen in ('.*', '(default|spread)')]
+    json.dump({'tests': [{'interval': '1m', 'input_series': samples_of(metrics),
+                          'promql_expr_test': tests}]}, sys.stdout)
+
+
 def check_alerts(rules, tests):
     """Each alert is seen to fire, and to be silent."""
     with open(rules, encoding='utf-8') as file:
@@ -99,6 +126,8 @@ def check_alerts(rules, tests):
 
 if sys.argv[1] == 'board':
     check_board(sys.argv[2])
+elif sys.argv[1] == 'series':
+    print_series(sys.argv[2], sys.argv[3])
 else:
     check_alerts(sys.argv[2], sys.argv[3])
 for fault in faults:
