@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "log.h"
+#include "queue/inspect.h"
 #include "redis/password.h"
 #include "timer.h"
 
@@ -244,6 +245,15 @@ void link_flush(struct link *link)
 {
     later_redis_flush(link->redis);
     watch(link);
+}
+
+void link_wake(struct link *link, const struct later_keys *keys)
+{
+    struct later_command cmd = { 0 };
+
+    later_inspect_plain(&cmd, keys, LATER_SCRIPT_WAKE);
+    link_send(link, &cmd, LATER_SCRIPT_WAKE, LINK_TIMEOUT, NULL, NULL);
+    link_flush(link);
 }
 
 bool link_is_up(const struct link *link)

@@ -45,6 +45,10 @@ int link_send(struct link *link, struct later_command *cmd, int script, double t
 /* Writes what was sent since the last time. */
 void link_flush(struct link *link);
 
+/* Puts back a queue's wake: whoever eats one and will not reserve does that, for another worker.
+ * Best effort: what is lost, a migrator finds. */
+void link_wake(struct link *link, const struct later_keys *keys);
+
 bool link_is_up(const struct link *link);
 struct later_redis *link_redis(const struct link *link);
 

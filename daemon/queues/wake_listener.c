@@ -32,15 +32,6 @@ struct wake_listener {
 
 static void listen_for(struct listener *listener);
 
-static void put_back(struct listener *listener)
-{
-    struct later_command cmd = { 0 };
-
-    later_script_begin(&cmd, LATER_SCRIPT_WAKE, &listener->keys, NULL, 0);
-    link_send(listener->link, &cmd, LATER_SCRIPT_WAKE, LINK_TIMEOUT, NULL, NULL);
-    link_flush(listener->link);
-}
-
 static void on_answer(void *arg, struct later_answer *answer)
 {
     struct listener *listener = arg;
@@ -60,7 +51,7 @@ static void on_answer(void *arg, struct later_answer *answer)
         return;
     }
     if (came && !wake_listener->options.call(wake_listener->options.arg, listener->keys.queue))
-        put_back(listener);
+        link_wake(listener->link, &listener->keys);
     listen_for(listener);
 }
 
@@ -112,7 +103,7 @@ void wake_listener_uncalled(struct wake_listener *wake_listener, const char *que
     struct listener *listener = find(wake_listener, queue);
 
     if (listener && link_is_up(listener->link))
-        put_back(listener);
+        link_wake(listener->link, &listener->keys);
 }
 
 void wake_listener_count(const struct wake_listener *wake_listener, struct connections *connections)

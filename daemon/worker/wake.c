@@ -17,16 +17,6 @@
 #define WAIT_SECONDS 5.0 /* one BLPOP, at most */
 #define UNTIL_SLACK  0.2 /* the reserve behind takes nothing so long after the BLPOP's end */
 
-/* Who eats a wake and will not reserve puts it back, for another worker. */
-static void put_back(struct worker *worker, const struct worker_queue *queue)
-{
-    struct later_command cmd = { 0 };
-
-    later_script_begin(&cmd, LATER_SCRIPT_WAKE, &queue->keys, NULL, 0);
-    link_send(worker->main, &cmd, LATER_SCRIPT_WAKE, LINK_TIMEOUT, NULL, NULL);
-    link_flush(worker->main);
-}
-
 /* --- in BLPOP --- */
 
 static void on_wake(void *arg, struct later_answer *answer)
@@ -43,7 +33,7 @@ static void on_wake(void *arg, struct later_answer *answer)
         /* With one queue the reserve behind this BLPOP takes the first jobs already. */
         queue->live = !queue->asked;
         if (worker->draining || worker->paused || worker->alone || intake_full(worker))
-            put_back(worker, queue);
+            link_wake(worker->main, &queue->keys);
     }
     if (answer->outcome == LATER_REFUSED)
         intake_deaf(worker);
@@ -127,7 +117,7 @@ void wake_called(struct worker *worker, const char *name)
         queue->live = true;
         if (worker->draining || worker->paused || worker->alone || worker->held_count ||
             intake_full(worker))
-            put_back(worker, queue);
+            link_wake(worker->main, &queue->keys);
     }
 }
 
