@@ -175,7 +175,7 @@ static pid_t fork_worker(struct process *process, const char *host, bool listens
 
 struct process *process_start(struct event_base *base, struct generation *generation,
                               const struct config_pool *pool, int number, const char *page,
-                              const char *host, bool listens,
+                              const char *host, bool listens, bool paused,
                               void (*on_report)(void *arg, struct process *process, char report),
                               void *arg, struct later_error *err)
 {
@@ -201,6 +201,9 @@ struct process *process_start(struct event_base *base, struct generation *genera
         goto failed;
     process->control_fd = control[1];
     process->status_fd = status[0];
+    if (paused) /* in its pipe before it is there: it must not reserve anything before it hears this
+                 */
+        process_order(process, WORKER_PAUSE);
     process->pid = fork_worker(process, host, listens, control[0], status[1]);
     close(control[0]);
     close(status[1]);

@@ -40,11 +40,12 @@ struct process {
 };
 
 /* Forks a worker for a pool, with a page at `page`. listens: it does not wait for wakes itself
- * (wake_listener.h). on_report is called with what it writes on its
- * status pipe. Returns NULL with *err (no process, no descriptors, no memory). */
+ * (wake_listener.h); paused: until it is told to resume it reserves nothing. on_report is called
+ * with what it writes on its status pipe. Returns NULL with *err (no process, no descriptors, no
+ * memory). */
 struct process *process_start(struct event_base *base, struct generation *generation,
                               const struct config_pool *pool, int number, const char *page,
-                              const char *host, bool listens,
+                              const char *host, bool listens, bool paused,
                               void (*on_report)(void *arg, struct process *process, char report),
                               void *arg, struct later_error *err);
 

@@ -140,9 +140,9 @@ static void start_worker(struct seat *seat)
      * where it is 1 each time. */
     snprintf(page, sizeof page, "%s/%d.%d.%" PRId64, workers->options.slots_dir, (int)getpid(),
              ++workers->started, (int64_t)(later_clock() * 1e6));
-    seat->process =
-        process_start(workers->base, seat->generation, seat->pool, workers->started, page,
-                      workers->options.host, workers->options.listens, on_report, workers, &err);
+    seat->process = process_start(workers->base, seat->generation, seat->pool, workers->started,
+                                  page, workers->options.host, workers->options.listens,
+                                  workers->paused || seat->on_trial, on_report, workers, &err);
     if (!seat->process) { /* no process, descriptor or memory, no folder: it may pass */
         fault_note(&workers->unstarted, LOG_ERROR, "%s; trying again", err.text);
         (void)pages_make_folder(seat->generation->config->state_dir, folder, sizeof folder,
@@ -152,8 +152,6 @@ static void start_worker(struct seat *seat)
     }
     fault_over(&workers->unstarted);
     keeper_watch(workers->options.keeper, seat->process->slots);
-    if (workers->paused || seat->on_trial)
-        process_order(seat->process, WORKER_PAUSE);
 }
 
 static void on_seat_timer(void *arg)

@@ -199,7 +199,7 @@ static void show_log(const struct arena *arena, int n)
 
 int arena_wait_ready(struct arena *arena, int n)
 {
-    double until = arena_now() + READY_SECONDS;
+    double until = arena_until(READY_SECONDS);
 
     while (arena_now() < until && arena_alive(arena, n)) {
         if (arena_logged(arena, n, "ready:"))
@@ -239,7 +239,7 @@ bool arena_alive(struct arena *arena, int n)
 
 int arena_stop(struct arena *arena, int n)
 {
-    double until = arena_now() + STOP_SECONDS;
+    double until = arena_until(STOP_SECONDS);
     int status;
 
     if (!arena->hosts[n].pid)
@@ -324,7 +324,7 @@ static struct later_client *client_of(struct arena *arena)
 int arena_push_in(struct arena *arena, const char *queue, const struct later_new_job *job,
                   double due)
 {
-    double until = arena_now() + 10;
+    double until = arena_until(10);
     struct later_error err;
     bool refused;
 
@@ -516,9 +516,19 @@ double arena_busy(void)
     return fmax(processes / (double)sysconf(_SC_NPROCESSORS_ONLN), 1);
 }
 
+double arena_until(double seconds)
+{
+    return arena_now() + (seconds > 0 ? fmax(seconds * arena_busy(), 30) : 0);
+}
+
+bool arena_soon(double took, double limit)
+{
+    return took <= limit * arena_busy() + 10;
+}
+
 bool arena_drained(struct arena *arena, double seconds)
 {
-    double until = arena_now() + seconds * arena_busy();
+    double until = arena_until(seconds);
 
     while (arena_now() < until) {
         if (arena_ask(arena, "ZCARD later:{default}:ready") == 0 &&
@@ -536,7 +546,7 @@ bool arena_drained(struct arena *arena, double seconds)
 
 double arena_seen(const struct arena *arena, const char *line, size_t nth, double seconds)
 {
-    double until = arena_now() + seconds * arena_busy();
+    double until = arena_until(seconds);
     char text[500];
 
     do {

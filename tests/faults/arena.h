@@ -73,13 +73,20 @@ bool arena_do(struct arena *arena, const char *format, ...) __attribute__((forma
 redisContext *arena_redis(struct arena *arena);
 
 /* How many times as long as on an idle machine something may take now: the processes that there
- * have been for each processor in the last minute, 1 at least. Waits below are by that longer. */
+ * have been for each processor in the last minute, 1 at least. */
 double arena_busy(void);
+/* Until when (arena_now()) to wait for what takes so many seconds on an idle machine: longer on a
+ * busy one and half a minute at least, so that only what hangs comes to that. 0: until now. */
+double arena_until(double seconds);
+/* Was it so soon (seconds, both), or as soon as a busy machine is? Ten seconds are granted besides,
+ * since any process may stand still while others run: it is for what would take longer still if
+ * another way had led to it, such as the end of a lease. */
+bool arena_soon(double took, double limit);
 
-/* Nothing ready, delayed or reserved in `default`: waits up to `seconds`. */
+/* Nothing ready, delayed or reserved in `default`: waits until arena_until(seconds). */
 bool arena_drained(struct arena *arena, double seconds);
 /* Waits until a line of the trace begins with this ("B id "); returns when (CLOCK_MONOTONIC) it was
- * seen, or 0 after `seconds`. nth: how many such lines there must be. */
+ * seen, or 0 when arena_until(seconds) has come. nth: how many such lines there must be. */
 double arena_seen(const struct arena *arena, const char *line, size_t nth, double seconds);
 
 /* The tally of the queue `default`. Returns 0 or -1. */

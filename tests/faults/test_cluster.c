@@ -154,7 +154,7 @@ static bool is_drained(int queue)
 
 static bool all_drained(double seconds)
 {
-    double until = arena_now() + seconds;
+    double until = arena_until(seconds);
 
     for (int i = 0; i < QUEUES; i++) {
         while (!is_drained(i)) {
@@ -358,7 +358,7 @@ static void check_status(void)
 {
     const char *top = getenv("top_builddir");
     char command[PATH_MAX];
-    double until = arena_now() + 15;
+    double until = arena_until(15);
     bool all = false;
 
     for (int i = 0; i < CLUSTER_MASTERS; i++) {

@@ -138,7 +138,7 @@ static bool trouble(double seconds)
 /* Until nothing that has come is still to be fired. */
 static bool all_fired(void)
 {
-    double until = arena_now() + 20 * arena_busy();
+    double until = arena_until(20);
 
     while (arena_now() < until) {
         double now = present();

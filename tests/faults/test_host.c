@@ -45,7 +45,7 @@ static void kill_one(struct arena *arena)
 /* Waits until this is so. */
 static bool logged(struct arena *arena, const char *text, double seconds)
 {
-    double until = arena_now() + seconds;
+    double until = arena_until(seconds);
 
     while (!arena_logged(arena, 0, text) && arena_now() < until)
         arena_sleep(0.02);
@@ -54,7 +54,7 @@ static bool logged(struct arena *arena, const char *text, double seconds)
 
 static bool workers_back(struct arena *arena, size_t count)
 {
-    double until = arena_now() + HEAL_SECONDS;
+    double until = arena_until(HEAL_SECONDS);
 
     while (worker_count(arena) < count && arena_now() < until)
         arena_sleep(0.02);

@@ -298,7 +298,7 @@ static double sent_commands(redisContext *redis)
 /* Waits for their ends. Returns how many had to be killed or failed. */
 static size_t dismiss(size_t count)
 {
-    double until = arena_now() + 30;
+    double until = arena_until(30);
     size_t failed = 0;
 
     close(stop[1]);
@@ -391,7 +391,7 @@ static long long info_number(redisContext *redis, const char *section, const cha
 
 static bool wait_blocked(redisContext *redis, long long count)
 {
-    double until = arena_now() + 20;
+    double until = arena_until(20);
 
     while (info_number(redis, "clients", "blocked_clients") != count) {
         if (arena_now() > until)

@@ -230,10 +230,9 @@ static void waits_short(const char *options, const char *what, size_t most, doub
     read_trace(&arena);
     keep('s');
     took = last_end() - pushed;
-    bound *= arena_busy();
     tap_ok(run_count == jobs, "%s: each ran once, %zu runs", what, run_count);
-    tap_ok(took <= bound, "%s: the last %.3f s after the last push, at most %.1f", what, took,
-           bound);
+    tap_ok(arena_soon(took, bound),
+           "%s: the last %.3f s after the last push, %.1f and a busy machine's", what, took, bound);
     if (most)
         tap_ok(most_at_once() <= most, "%s: at most %zu at once", what, most);
     arena_close(&arena);
@@ -283,7 +282,7 @@ static void test_hand_over(void)
 
         best = took < best ? took : best;
     }
-    tap_ok(best <= arena_busy(),
+    tap_ok(arena_soon(best, 1),
            "the place of a killed worker is free again after %.3f s (lease 30)", best);
     arena_close(&arena);
 }
@@ -323,7 +322,7 @@ static double cpu_of_all(const struct arena *arena)
 /* Waits until each has been looked at once: none is ready any more. */
 static void wait_all_looked_at(struct arena *arena)
 {
-    double until = arena_now() + 60 * arena_busy();
+    double until = arena_until(60);
 
     while (arena_now() < until && arena_ask(arena, "ZCARD later:{default}:ready") != 0)
         arena_sleep(0.05);

@@ -120,11 +120,11 @@ static void test_pause(void)
     arena_order(&arena, "delay", 300);
     arena_do(&arena, "DEL later:{default}:paused");
     arena_do(&arena, "LPUSH later:{default}:wake 1");
-    until = arena_now() + 5;
+    until = arena_until(5);
     while (arena_ask(&arena, "ZCARD later:{default}:reserved") == 0 && arena_now() < until)
         arena_sleep(0.005);
     kill(arena.hosts[0].pid, SIGTSTP);
-    until = arena_now() + 5;
+    until = arena_until(5);
     while (arena_ask(&arena, "ZCARD later:{default}:reserved") > 0 && arena_now() < until)
         arena_sleep(0.005);
     tap_ok(arena_ask(&arena, "ZCARD later:{default}:ready") == JOBS &&

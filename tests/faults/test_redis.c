@@ -72,7 +72,7 @@ static void test_kills(void)
         tap_ok(tally.lost == 0 && tally.unexpected == 0, "lost %zu, unexpected %zu", tally.lost,
                tally.unexpected);
         tap_ok(tally.twice == 0 && tally.unexplained == 0, "%zu run twice", tally.twice);
-        tap_ok(worst <= 2 * arena_busy(), "going on at most %.2f s after Redis answers", worst);
+        tap_ok(arena_soon(worst, 2), "going on at most %.2f s after Redis answers", worst);
         tap_ok(tally.conserved, "the counters add up");
         tally_free(&tally);
     }
@@ -117,7 +117,7 @@ static void test_away(bool killed)
     if (arena_tally(&arena, &tally) == 0) {
         const struct run *run = tally_first(&tally, "long");
 
-        tap_ok(resumed(&tally, up) <= 2 * arena_busy(), "going on %.2f s after Redis answers",
+        tap_ok(arena_soon(resumed(&tally, up), 2), "going on %.2f s after Redis answers",
                resumed(&tally, up));
         tap_ok(tally.lost == 0 && tally.unexpected == 0 && tally.conserved,
                "lost %zu, unexpected %zu, the counters add up", tally.lost, tally.unexpected);
@@ -275,7 +275,7 @@ static void test_refusals(void)
     }
     if (arena_tally(&arena, &tally) == 0) {
         for (size_t i = 0; i < count; i++)
-            tap_ok(resumed(&tally, healed[i]) <= 2 * arena_busy(), "after %s it goes on in %.2f s",
+            tap_ok(arena_soon(resumed(&tally, healed[i]), 2), "after %s it goes on in %.2f s",
                    refusals[i].name, resumed(&tally, healed[i]));
         tap_ok(tally.lost == 0 && tally.unexpected == 0, "lost %zu, unexpected %zu", tally.lost,
                tally.unexpected);

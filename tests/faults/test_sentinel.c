@@ -52,7 +52,7 @@ static bool look_at(struct arena *arena, struct sentinels *set, int which)
 static double recovered(struct arena *arena)
 {
     const struct later_client_options options = { .url = arena->url, .timeout = 0.3 };
-    double until = arena_now() + 20;
+    double until = arena_until(20);
     struct later_error err;
     char id[32], line[40];
 
@@ -115,7 +115,7 @@ static const struct {
 /* The old master is there, but nobody of laterd's may stay: it hears of the other one. */
 static void check_left(const struct sentinels *set, const char *what)
 {
-    double until = arena_now() + 5;
+    double until = arena_until(5);
     int stay;
 
     do {
@@ -171,8 +171,8 @@ static void test_recovery(size_t which)
 
         best = took < best ? took : best;
     }
-    tap_ok(best <= RECOVERY, "%s: going on after %.2f s, at most %.0f", faults[which].what, best,
-           RECOVERY);
+    tap_ok(arena_soon(best, RECOVERY), "%s: going on after %.2f s, at most %.0f on an idle machine",
+           faults[which].what, best, RECOVERY);
 }
 
 /* --- a master that was alone, then died --- */

@@ -12,6 +12,8 @@
  *     do      payload {"do": WORD, …}: the table at the end; once its attempt is above "upto", and
  *             with a word that is none, it just succeeds
  *     event   the same for event jobs: check_event.c
+ * `sleep`, `lock` and event jobs with "until": NAME end when there is a file of this name in the
+ * folder, so that a test can look at them as long as it takes.
  *
  * While there is a file `refuse` in the folder it does not start; with `hang` its start takes a
  * minute.
@@ -109,6 +111,21 @@ void check_sleep(double seconds)
         ;
 }
 
+static bool is_there(const char *name)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+bool check_may_end(const json_t *what)
+{
+    const char *name = later_json_string(what, "until", NULL);
+
+    return !name || is_there(name);
+}
+
 static enum later_result do_done(struct later_job *job, const json_t *what)
 {
     (void)job;
@@ -142,7 +159,9 @@ static enum later_result do_odd(struct later_job *job, const json_t *what)
 static enum later_result do_sleep(struct later_job *job, const json_t *what)
 {
     (void)job;
-    check_sleep(later_json_number(what, "for", 1));
+    check_sleep(later_json_number(what, "for", json_object_get(what, "until") ? 0 : 1));
+    while (!check_may_end(what))
+        check_sleep(0.01);
     return LATER_DONE;
 }
 
@@ -260,8 +279,8 @@ static enum later_result do_log(struct later_job *job, const json_t *what)
     return do_retry(job, what);
 }
 
-/* Takes the lock "name", waits "for"; the file lock-ID gets the answers: lock, fencing number, and
- * after unlock: unlock, fence again. */
+/* Takes the lock "name", waits for "until"; the file lock-ID gets the answers: lock, fencing
+ * number, and after unlock: unlock, fence again. */
 static enum later_result do_lock(struct later_job *job, const json_t *what)
 {
     const char *name = later_json_string(what, "name", "lock");
@@ -271,7 +290,8 @@ static enum later_result do_lock(struct later_job *job, const json_t *what)
     int unlocked;
 
     later_lock_fence(job, name, &number);
-    check_sleep(later_json_number(what, "for", 0));
+    while (!check_may_end(what))
+        check_sleep(0.01);
     unlocked = later_unlock(job, name);
     snprintf(words, sizeof words, "%d %u %d %d\n", locked, (unsigned)number, unlocked,
              later_lock_fence(job, name, &number));
@@ -443,14 +463,6 @@ static int open_record(const char *name)
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-}
-
-static bool is_there(const char *name)
-{
-    char path[600];
-
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return access(path, F_OK) == 0;
 }
 
 static int start(char *err, size_t n)

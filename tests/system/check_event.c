@@ -1,5 +1,6 @@
 /*
- * check_event.c: the type `event`. After "for" seconds of its payload it is done, or does its word:
+ * check_event.c: the type `event`. After "for" seconds of its payload, and when there is the file
+ * "until", it is done, or does its word:
  *     retry    fails
  *     twice    finishes, and once more
  *     signal   its worker gets "signal"
@@ -49,9 +50,12 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     struct later_job *job = arg;
     struct wait *wait = later_job_data(job);
     const struct rlimit none = { 0, 0 };
+    const struct timeval again = { .tv_usec = 10000 };
 
     (void)fd;
     (void)what;
+    if (!check_may_end(wait->what) && evtimer_add(wait->timer, &again) == 0)
+        return;
     if (strcmp(wait->word, "signal") == 0) {
         int number = (int)later_json_number(wait->what, "signal", SIGSEGV);
 
@@ -87,6 +91,7 @@ enum later_result check_event(struct later_job *job)
     if (later_job_attempt(job) > later_json_number(wait->what, "upto", 1e9)) {
         wait->word = "done";
         seconds = 0;
+        json_object_del(wait->what, "until");
     }
     later_job_set_data(job, wait);
     if (strcmp(wait->word, "block") == 0)

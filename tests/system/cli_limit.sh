@@ -17,17 +17,17 @@ like "$(later limit sliding --max 3 --per 60 --json)" \
     '^\{"limit":"sliding","allowed":false,"wait":5[0-9](\.[0-9]+)?\}$' "--json, not now"
 is "$(later limit other --max 3 --per 60 --json)" '{"limit":"other","allowed":true,"wait":0}' "--json"
 
-later limit soon --max 1 --per 0.5 >/dev/null
+later limit soon --max 1 --per 4 >/dev/null
 begun=$(date +%s%N)
 calls=$(called evalsha)
-run later limit soon --max 1 --per 0.5 --wait 20
+run later limit soon --max 1 --per 4 --wait 20
 took=$((($(date +%s%N) - begun) / 1000000))
 is "$status $out $((took >= 300)) $(soon "$took" 5000)" "0 0 1 1" "--wait: until it may"
 calls=$(($(called evalsha) - calls))
 is "$((calls <= 3))" 1 "without asking again and again"
-later limit late --max 1 --per 60 >/dev/null
+later limit late --max 1 --per 600 >/dev/null
 begun=$(date +%s%N)
-run later limit late --max 1 --per 60 --wait 5
+run later limit late --max 1 --per 600 --wait 60
 took=$((($(date +%s%N) - begun) / 1000000))
 is "$status $(soon "$took" 2000)" "75 1" "--wait: at once where it is too long to wait"
 

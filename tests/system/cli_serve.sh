@@ -19,7 +19,8 @@ end {"status":0,"words":""}' "an answer to each line, with status and words"
 before=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
 serve '["queues"]' '["queues"]' '["queues"]' '["queues"]' >/dev/null
 after=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
-is "$((after - before))" 2 "over one connection (and that of redis-cli)"
+# Of a set, others may connect meanwhile.
+is "$((after - before < 5))" 1 "over one connection (and that of redis-cli), not one for each of four"
 is "$(serve '["push","t","-","-q","q"]' '["queues"]' | tail -n 2)" 'q
 end {"status":0,"words":""}' "a payload from standard input does not take what is asked for next"
 for line in '[' '{}' '[]' '[1]' '["none"]' '["work","q","--","true"]' '["serve"]' '["lock","l"]' \

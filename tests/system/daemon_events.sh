@@ -17,7 +17,7 @@ seq 1000 | sed 's/.*/{"type":"sleep","id":"sleep-&","payload":{"seconds":1}}/' >
 begin=$(present)
 later push --file "$work/sleeps" >/dev/null
 within 10 "a thousand sleeps of 1 s are done" counts 'done' 2000
-in_time "$(sum "$(present) - $begin")" 1.5 "s for them"
+in_time "$(sum "$(present) - $begin")" 1.5 "s for them, not a thousand"
 is "$(noting a) $(how_often 'ending it')" "0 0" "none failed, the worker lived"
 
 # With more than there is room for, the rest waits for its turn.
@@ -37,8 +37,8 @@ configure 'workers = 1;' 'events = 50;' 'grace = 1.0;' 'lease = 60.0;' \
 start_laterd
 pids=$(workers)
 
-push_event heard '"for":30,"upto":1,"do":"wait"' '"timeout":0.5'
-push_event deaf '"for":2.5,"upto":1,"do":"deaf"' '"timeout":0.5'
+push_event heard '"for":60,"upto":1,"do":"wait"' '"timeout":0.5'
+push_event deaf '"upto":1,"do":"deaf","until":"deaf-may-end"' '"timeout":0.5'
 push_event beside '"for":2'
 within 5 "over its time an event job is cancelled" ended heard
 at_least "$(sum "$(ended_at heard) - $(began heard)")" 0.45 "s until then"
@@ -49,6 +49,7 @@ within 5 "one that does not hear is tried again after the grace" begun deaf 2
 at_least "$(sum "$(began deaf 2) - $(began deaf)")" 1.55 "s after it began"
 in_time "$(sum "$(began deaf 2) - $(began deaf)")" 2.2 "s after it began"
 contains "$(grep 'job=deaf ' "$log")" 'over its time of 0.500 s' "the log says so"
+touch "$work/deaf-may-end"
 within 5 "its late finish is refused" logged 'finished it after its time was over: refused'
 contains "$(grep 'after its time' "$log")" 'plugin check' "naming the plugin"
 within 10 "all are done" settled
@@ -71,7 +72,7 @@ is "$(workers)" "$pids" "all that time in the same worker"
 
 # ---- cancelled by a user
 
-push_event withdrawn '"for":30,"do":"wait"'
+push_event withdrawn '"for":60,"do":"wait"'
 wait_until 5 begun withdrawn
 begin=$(present)
 later cancel withdrawn >/dev/null

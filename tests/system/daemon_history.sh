@@ -20,6 +20,7 @@ start_laterd
 
 # ---- outcomes
 
+push_script due '{"type":"bytes"}' +8 >/dev/null
 push_do retry '"do":"retry","upto":2'
 push_do bury '"do":"bury"'
 push_do late '"do":"hang"' '"timeout":0.1,"max_attempts":1'
@@ -39,14 +40,13 @@ within 5 "event jobs" has event 'done' 1
 # ---- times
 
 push_do slow '"do":"sleep","for":0.5'
-push_script due '{"type":"bytes"}' +1.2 >/dev/null
 within 10 "a slow one" has 'do' 'done' 3
 within 10 "a delayed one" has bytes 'done' 1
 later history --json --since 1h >"$work/json"
 is "$("$tools/json_lines" type run <"$work/json" | sed -n 's/^"do".*"p99": *\([0-9.]*\).*/\1/p' |
-    awk '{ print ($1 > 0.4 && $1 < 5) }')" 1 "how long the slowest ran"
+    awk '{ print ($1 > 0.4 && $1 < 60) }')" 1 "how long the slowest ran"
 is "$("$tools/json_lines" type wait <"$work/json" | sed -n 's/^"bytes".*"sum": *\([0-9.]*\).*/\1/p' |
-    awk '{ print ($1 < 1.1) }')" 1 "a delay is no wait"
+    awk '{ print ($1 < 7.5) }')" 1 "a delay is no wait"
 is "$("$tools/json_lines" type wait <"$work/json" |
     sed -n 's/^"note".*"count": *\([0-9]*\),.*/\1/p')" 200 "each wait is counted"
 

@@ -21,9 +21,10 @@ start_laterd
 
 # ---- freed in whatever way it ends
 
-push_do done-1 '"do":"sleep","for":0.3' '"lock":"one"'
+push_do done-1 '"do":"sleep","until":"go-done-1"' '"lock":"one"'
 owned() { redis HGET "later:lock:{$1}" owner | grep -q " default $2\$"; }
 within 5 "a job's lock is held while it runs, its owner named" owned one done-1
+touch "$work/go-done-1"
 within 5 "done: it is free" free one
 is "$(counted 'done')" 1 "the job is done"
 push_do retry-1 '"do":"retry","in":60' '"lock":"two"'
@@ -46,10 +47,11 @@ within 5 "kill -9 of its worker: it runs again" attempt_begun killed-1 2
 in_time "$(sum "$(present) - $start")" 2 "s, though the lock's ttl is 30"
 within 5 "and ends" unknown killed-1
 within 5 "kill -9: it is free" free five
-push_event ev-1 '"for":0.3' '"lock":"six"'
+push_event ev-1 '"until":"go-ev-1"' '"lock":"six"'
 within 5 "an event job's lock is held" held six
+touch "$work/go-ev-1"
 within 5 "and freed" free six
-push_event ev-2 '"for":30' '"lock":"six"'
+push_event ev-2 '"for":900' '"lock":"six"'
 within 5 "an event job's lock is held" held six
 later cancel ev-2 >/dev/null
 within 12 "cancelled: it is free" free six
@@ -59,7 +61,7 @@ is "$(redis ZCARD 'later:running:{queue:default}')" 0 "no place is held in the e
 # ---- excluded by a stranger's lock; no attempt; others pass
 
 redis HSET 'later:lock:{print}' token stranger >/dev/null
-redis PEXPIRE 'later:lock:{print}' 20000 >/dev/null
+redis PEXPIRE 'later:lock:{print}' 300000 >/dev/null
 push_do waits '"do":"done"' '"lock":"print"'
 within 5 "it is returned" is_delayed waits
 push_many 20 'do' null free-
@@ -113,9 +115,11 @@ is "$(redis GET 'later:lock:{type:note}:fence')" 30 "each took the lock"
 
 # ---- a handler's own
 
-push_do own-1 '"do":"lock","name":"mine","for":0.5'
+push_do own-1 '"do":"lock","name":"mine","until":"go-own-1"'
 within 5 "a handler takes a lock" held mine
-push_do own-2 '"do":"lock","name":"mine","wait":5'
+push_do own-2 '"do":"lock","name":"mine","wait":30'
+wait_until 5 begun own-2
+touch "$work/go-own-1"
 within 5 "another waits for it" unknown own-2
 is "$(cat "$work/lock-own-1" "$work/lock-own-2")" "0 1 0 2
 0 2 0 2" "each got it, with a fencing number that grows; unlocked, it has none"

@@ -116,10 +116,13 @@ for i in 1 2 3 4 5 6; do
     wait_until 10 reloaded
     [ "$i" -ne 2 ] || before=$(private_memory "$laterd_pid")
 done
-sleep 0.3 # the old workers' pages are settled
+two_pages()
+{
+    [ "$(find "$work/state/slots" -type f | wc -l)" = 2 ]
+}
+within 10 "slot pages of former workers are gone" two_pages
 at_most "$(($(private_memory "$laterd_pid") - before))" 256 "KiB that laterd has grown in four reloads"
 runs "descriptors are the same" as_before "$(descriptors "$laterd_pid")" "${open_before#* }"
-is "$(find "$work/state/slots" -type f | wc -l)" 2 "slot pages of former workers are gone"
 
 end_well
 finish

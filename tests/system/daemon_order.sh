@@ -105,12 +105,12 @@ fresh
 
 # shared COUNT SLACK TYPE PAYLOAD: of the jobs each has its share, however long they take: the second
 # has a third of the first's when the first is empty, give or take what is reserved at a time. A worker
-# does not wait for the one while the other has jobs: one of three rounds must come without a pause of
+# does not wait for the one while the other has jobs: one of six rounds must come without a pause of
 # Redis or of the worker.
 shared()
 {
     low=$(($1 / 3 - $2)) high=$(($1 / 3 + $2))
-    for round in 1 2 3; do
+    for round in 1 2 3 4 5 6; do
         fill "$1" "$3" "$4"
         start_laterd
         within 30 "two queues by weight 3 to 1, each $1 jobs" reached ended "$((2 * $1))"

@@ -11,14 +11,22 @@ start_laterd
 push_do running '"do":"sleep","for":1'
 wait_until 5 begun running
 push_many 200 'do' '{"do":"sleep","for":0.05}' held-
-sleep 0.3 # some of them begin in the other worker, more are reserved
+wait_until 5 reached begun 2 # in the other worker, which has reserved more
 kill -TSTP "$laterd_pid"
 wait_until 5 logged 'paused'
-# A worker may hear of it a moment later, and hold nothing just before: nothing is held for a while.
+# A worker may hear of it a moment later, and hold nothing just before: nothing is held for a while,
+# and none of them has anything to do.
+rest()
+{
+    for pid in $(workers); do
+        [ "$(state_of "$pid")" = S ] || return 1
+    done
+    [ "$(reserved)" = 0 ]
+}
 calm()
 {
     count=$(lines begun)
-    [ "$(reserved)" = 0 ] && sleep 0.3 && [ "$(reserved) $(lines begun)" = "0 $count" ]
+    rest && sleep 0.3 && rest && [ "$(lines begun)" = "$count" ]
 }
 within 5 "TSTP: what runs is finished, what waits goes back" calm
 is "$(ended running && echo 'done')" 'done' "the job that ran was finished"
@@ -29,6 +37,7 @@ two_workers()
     [ "$(workers | wc -l)" = 2 ]
 }
 within 5 "a worker that dies meanwhile is replaced" two_workers
+wait_until 5 rest
 sleep 0.7
 is "$(lines begun) $(reserved)" "$count 0" "and nothing more begins"
 kill -TSTP "$laterd_pid"
@@ -42,14 +51,15 @@ is "$(lines ended) $(noting a)" "202 0" "each once"
 : >"$work/begun" # (laterd goes on writing them)
 : >"$work/ended"
 pids=$(workers)
-push_do 'two' '"do":"sleep","for":1'
-push_do 'one' '"do":"sleep","for":1'
+push_do 'two' '"do":"sleep","until":"go-signals"'
+push_do 'one' '"do":"sleep","until":"go-signals"'
 wait_until 5 reached begun 2
 for pid in $pids; do
     for signal in HUP INT TSTP PIPE CONT WINCH; do
         kill -"$signal" "$pid"
     done
 done
+touch "$work/go-signals"
 within 5 "a worker ignores HUP, INT and TSTP" reached ended 2
 is "$(workers)" "$pids" "and stays"
 push_do ended '"do":"sleep","for":30'

@@ -6,7 +6,7 @@ start_redis
 
 # ---- short jobs finish; what waits goes back
 
-configure 'workers = 2;' 'drain = 10.0;' 'grace = 1.0;'
+configure 'workers = 2;' 'drain = 60.0;' 'grace = 1.0;'
 start_laterd
 push_many 300 'do' '{"do":"sleep","for":0.01}' short-
 push_many 2 'do' '{"do":"sleep","for":1}' long-
@@ -14,7 +14,7 @@ push_many 300 note null rest-
 wait_until 10 begun long-2
 begin=$(present)
 stop_laterd
-in_time "$(sum "$(present) - $begin")" 3 "s to stop"
+in_time "$(sum "$(present) - $begin")" 3 "s to stop, of 60"
 is "$exited" 0 "laterd ends with 0"
 is "$(ended long-1 && ended long-2 && echo yes)" yes "the jobs that ran were finished"
 is "$(reserved) $(noting a) $(noting e)" "0 0 0" \
@@ -41,7 +41,6 @@ kill -TERM "$laterd_pid"
 wait_until 10 gone "$polite"
 at_least "$(sum "$(present) - $begin")" 0.99 "s until the polite one was ended"
 in_time "$(sum "$(present) - $begin")" 1.6 "s until the polite one was ended"
-is "$(gone "$deaf" && echo gone)" "" "the deaf one is still there"
 wait_until 10 gone "$deaf"
 at_least "$(sum "$(present) - $begin")" 2.49 "s until the deaf one was killed"
 await_laterd
@@ -80,9 +79,9 @@ in_time "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
 # ---- event jobs: given time, then cancelled by the end of their worker
 
 rm -f "$work/begun" "$work/ended"
-configure 'workers = 1;' 'drain = 1.0;' 'grace = 1.0;'
+configure 'workers = 1;' 'drain = 3.0;' 'grace = 1.0;'
 start_laterd
-push_event quick '"for":0.5'
+push_event quick '"for":0.3'
 push_event slow '"for":30'
 wait_until 10 begun slow && wait_until 10 begun quick
 stop_laterd

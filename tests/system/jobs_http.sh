@@ -51,8 +51,8 @@ mkdir -p "$work/conf.d"
     for name in redirect hang drip giant headers short long garbage nothing; do
         target "$name" "$name"
     done
-    target after after/7
-    target back after/8 'private = true; return = true;'
+    target after after/70
+    target back after/80 'private = true; return = true;'
     target back_date date/100 'private = true; return = true;'
     target back_never status/503 'private = true; return = true;'
     target json json 'private = true; value = true;'
@@ -127,7 +127,7 @@ contains "$(error_of named)" ' is a private address: refused' "whatever name it 
 is "$(grep -c '^/ok ' "$work/requests")" 0 "none of the three got there"
 contains "$(error_of unknown)" 'no target configured: plugins.config.http.unknown is missing' \
     "a type without a target is told so"
-at_most "$(due_in after)" 7 "Retry-After in seconds"
+at_most "$(due_in after)" 70 "Retry-After in seconds"
 at_least "$(due_in after)" 1 "Retry-After in seconds"
 at_most "$(due_in date)" 101 "Retry-After as a date"
 at_least "$(due_in date)" 60 "Retry-After as a date"
@@ -144,7 +144,7 @@ done
 is "$(attempts_of back) $(attempts_of back_date) $(attempts_of back_never)" "0 0 1" \
     "return: no attempt, where there is a Retry-After"
 contains "$(error_of back)" '"kind":"return","text":"status 429' "but why"
-at_most "$(due_in back)" 8 "return: Retry-After in seconds"
+at_most "$(due_in back)" 80 "return: Retry-After in seconds"
 at_least "$(due_in back_date)" 60 "return: Retry-After as a date"
 is "$(counted returned)" 2 "both are counted as returned"
 for name in back back_date back_never; do

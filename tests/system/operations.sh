@@ -118,7 +118,7 @@ runs "nothing is lost" later check
 
 # Dead, for the alarm; running, for the move.
 later push 'flash_sale.buy' '"bad"' --id dead >/dev/null
-wait_until 10 sh -c 'later show dead | grep -q dead'
+wait_until 10 sh -c 'later show --json dead | grep -q "\"state\":\"dead\""'
 run sh "$work/blocks/alarm"
 is "$status $out" "1 default" "the alarm names the queue"
 sed "s|later size|later --redis unix:$work/nobody size|" "$work/blocks/alarm" >"$work/alarm"

@@ -12,7 +12,7 @@ import time
 class Connection(http.client.HTTPConnection):
     """To `unix:PATH` or HOST:PORT."""
 
-    def __init__(self, where, timeout=20):
+    def __init__(self, where, timeout=60):
         self.where = where
         super().__init__('localhost' if where.startswith('unix:') else where, timeout=timeout)
 
@@ -62,8 +62,9 @@ def same(got, wanted, name):
 
 
 def wait_until(condition, seconds=20):
-    """The value of a condition once it holds; None when the time is over."""
-    end = time.monotonic() + seconds
+    """The value of a condition once it holds; None when the time is over: a minute at least, so that
+    only what hangs comes to that."""
+    end = time.monotonic() + max(seconds, 60)
     while time.monotonic() < end:
         value = condition()
         if value:
@@ -72,7 +73,7 @@ def wait_until(condition, seconds=20):
     return None
 
 
-def events(where, path, count, seconds=30, headers=None):
+def events(where, path, count, seconds=60, headers=None):
     """The first `count` events of a stream, as (name, data)."""
     connection = Connection(where, timeout=seconds)
     connection.request('GET', path, headers={'Host': 'localhost', **(headers or {})})

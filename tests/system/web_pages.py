@@ -159,10 +159,11 @@ try:
 
     # actions
     browser.click('Pause', 'tr:has(a[href*="name=mail"])')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("later pause mail")'),
+          'its command is shown', browser.text('#notes'))
     check(wait_row('mail', 'paused'), 'pause')
-    check('later pause mail' in browser.text('#notes'), 'its command is shown', browser.text('#notes'))
     browser.click('Resume', 'tr:has(a[href*="name=mail"])')
-    check(wait_until(lambda: 'paused' not in row('mail')), 'resume')
+    check(wait_until(lambda: 'paused' not in (row('mail') or 'paused')), 'resume')
     go('job?id=due&queue=slow')
     browser.click('Kick', 'main')
     check(wait_until(lambda: '"state":"ready"' in run('show', 'due', '--json')), 'kick')
@@ -213,10 +214,11 @@ try:
     check(browser.wait('document.querySelector("main .command")?.innerText.includes('
                        '"later search --all-queues --where=payload.n=598 \'--text=needle 7\'")'),
           'its command', browser.text('main'))
-    check('that is all' in browser.text('main'), 'and its end')
+    check(browser.wait('document.querySelector("main").innerText.includes("that is all")'), 'and its end')
     go('search?q=type%3Afound+queue%3Amany')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 100'), 'a hundred hits')
-    check('Go on from here' in browser.text('main') and 'after=' in browser.script('return location.hash'),
+    check(browser.wait('document.querySelector("main").innerText.includes("Go on from here") &&'
+                       ' location.hash.includes("after=")'),
           'and from where to go on, in the address too', browser.text('main'))
     browser.click('Go on from here', 'main')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 200'), 'the next hundred')
@@ -316,7 +318,7 @@ try:
     os.kill(pid, signal.SIGSTOP)
     check(browser.wait('document.querySelector("#pulse.away")?.textContent.includes("numbers from")'),
           'Redis hangs: the page says how old its numbers are', browser.text('#pulse'))
-    check('120' in row('mail') or row('mail'), 'and still shows them')
+    check(wait_until(lambda: row('mail')), 'and still shows them')
     os.kill(pid, signal.SIGCONT)
     check(browser.wait('document.querySelector("#pulse.live")'), 'it goes on')
     redis('SHUTDOWN', 'NOSAVE')

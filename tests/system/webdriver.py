@@ -67,7 +67,7 @@ class Browser:
     def text(self, selector='body'):
         return self.script('return document.querySelector(arguments[0])?.innerText ?? ""', selector)
 
-    def wait(self, text, *arguments, seconds=30):
+    def wait(self, text, *arguments, seconds=60):
         """The value of an expression in the page once it is true; None when the time is over."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -81,7 +81,7 @@ class Browser:
         """The first button or link that says so. It is pressed where it lies, as a pointer would."""
         found = self.wait('[...document.querySelector(arguments[1]).querySelectorAll("button,a,summary")]'
                           '.find((e) => e.textContent.trim().startsWith(arguments[0]) && !e.disabled)',
-                          words, scope, seconds=15)
+                          words, scope)
         if not found:
             raise RuntimeError(f'there is no {words} in {scope}: {self.text(scope)[:300]}')
         self.call('POST', f'element/{found[ELEMENT]}/click', {})

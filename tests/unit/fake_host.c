@@ -188,7 +188,7 @@ static int job_finish(struct later_job *job, uint32_t result)
         misuse("later_job_finish", "not a result that ends a job");
     if (job->ended)
         return -1;
-    job->ended = true;
+    job->ended = ++fake.ended;
     job->result = (enum later_result)result;
     return 0;
 }
@@ -423,7 +423,7 @@ enum later_result fake_job_perform(const struct later_plugin *plugin, struct lat
     if (result > LATER_RETURN || (result == LATER_DEFERRED && job->handler->mode != LATER_EVENT))
         misuse("perform", "returned what its type cannot return");
     if (result != LATER_DEFERRED) {
-        job->ended = true;
+        job->ended = ++fake.ended;
         job->result = result;
     }
     return result;

@@ -43,7 +43,8 @@ struct later_job {
     double timeout; /* seconds that one attempt may take, from fake_job_perform() on; 300 */
     bool cancelled; /* fake_job_cancel() sets it; so may another thread */
 
-    bool ended; /* perform returned a result, or the job was finished */
+    unsigned ended; /* perform returned a result, or the job was finished: as the how manieth of
+                       all; 0 = not yet */
     enum later_result result;
     char error[FAKE_ERROR + 1]; /* the last later_job_error(), cut as laterd cuts it */
     double retry_in;            /* of later_job_retry_in(); -1: not called */
@@ -68,6 +69,7 @@ struct fake {
     int lock_answer, unlock_answer, limit_answer, push_answer; /* else these; LATER_YES */
     unsigned stock;                                            /* how many there are of any item */
 
+    unsigned ended;     /* jobs */
     unsigned logged[4]; /* lines by level */
     char log[FAKE_LOG]; /* all lines, as "debug text\n" */
     size_t log_len;

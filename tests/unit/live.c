@@ -124,6 +124,16 @@ void live_do(const char *format, ...)
     va_end(args);
 }
 
+struct later_client *live_client(void)
+{
+    const struct later_client_options options = { .url = live_url, .timeout = 60 };
+    struct later_error err;
+    struct later_client *client = later_client_open_with(&options, &err);
+
+    ck_assert_msg(client != NULL, "%s", err.text);
+    return client;
+}
+
 void live_put(const char *queue, const char *id, double score)
 {
     live_do("HSET later:{%s}:jobs %s {\"type\":\"t\"}", queue, id);

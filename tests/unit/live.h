@@ -9,6 +9,7 @@
 #define LIVE_H
 
 #include "base/clock.h"
+#include "later/client.h"
 #include "link/link.h"
 #include "tests/support/server.h"
 #include "unit.h"
@@ -37,6 +38,9 @@ double live_score(const char *queue, const char *set, const char *member);
  * queue's records have that tag. */
 const char *live_noted(const char *queue, const char *tag, const char *id);
 long long live_noting(const char *queue, const char *tag);
+
+/* A client of it that waits for an answer as long as a busy machine takes. */
+struct later_client *live_client(void);
 
 /* How often Redis has been asked to run a script since live_begin(). */
 long long live_calls(void);

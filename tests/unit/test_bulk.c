@@ -341,7 +341,7 @@ START_TEST(test_many_queues_large_documents)
     memset(document, ' ', len);
     memcpy(document, "{\"type\":\"t\"}", 12);
     counted = 0;
-    client = later_client_open(live_url, &err);
+    client = live_client();
     bulk = later_bulk_new(client, count_told, NULL);
     for (int i = 0; i < 400; i++) {
         struct later_push_item item = { .id = id,

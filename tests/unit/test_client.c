@@ -398,7 +398,7 @@ static struct later_reply *reserve(struct later_client *by, const char *queue)
 
 static void load_scripts(void)
 {
-    struct later_client *other = later_client_open(live_url, &err);
+    struct later_client *other = live_client();
 
     ck_assert_int_eq(
         later_push(other, "warm", &(struct later_new_job){ .type = "t" }, NULL, NULL, &err), 0);

@@ -19,7 +19,7 @@ static struct later_error err;
 static void set_up(void)
 {
     live_begin();
-    client = later_client_open(live_url, &err);
+    client = live_client();
     ck_assert_ptr_nonnull(client);
     later_keys_init(&keys, "later", "invoices");
 }

@@ -272,7 +272,7 @@ static void add_all_verbs(void)
 START_TEST(test_full)
 {
     struct later_error err;
-    struct later_client *client = later_client_open(live_url, &err);
+    struct later_client *client = live_client();
     const struct later_new_job job = { .type = "t" };
 
     begin(6);

@@ -21,7 +21,7 @@ static struct later_error err;
 static void set_up(void)
 {
     live_begin();
-    client = later_client_open(live_url, &err);
+    client = live_client();
     later_keys_init(&keys, "later", "q");
     live_loop(NULL);
     live_config.history = true;

@@ -24,7 +24,7 @@ static struct later_end end;
 static void set_up(void)
 {
     live_begin();
-    client = later_client_open(live_url, &err);
+    client = live_client();
     ck_assert_ptr_nonnull(client);
     end = (struct later_end){ .how = LATER_JOB_GOES_ON };
 }
