@@ -71,6 +71,8 @@ void push_when(const char *id, const char *when);
 
 /* Reserve at most `limit` jobs for 30 s under a token of 16 times `token`. */
 redisReply *reserve(char token, int limit);
+/* The same with a deadline, which is far: as behind a BLPOP. */
+redisReply *reserve_behind(char token, int limit);
 
 /* The same with a budget of bytes. */
 redisReply *reserve_bytes(char token, int limit, long bytes);

@@ -39,7 +39,7 @@ void step_reserve(void)
         return;
     }
     begin();
-    reply = reserve(token, (int)limit);
+    reply = random_below(2) ? reserve(token, (int)limit) : reserve_behind(token, (int)limit);
     ck_assert_uint_eq(reply->elements, 1 + 3 * count);
     for (size_t i = 0; i < count; i++) {
         struct job *job = ready[i];

@@ -146,6 +146,46 @@ START_TEST(after_the_deadline_nothing_is_taken)
 }
 END_TEST
 
+/* The only one is taken by a way of its own, on which nothing may be forgotten. */
+START_TEST(one_behind_a_wake_is_taken_as_any)
+{
+    const redisReply *reply;
+    const char *was;
+    double before = now();
+
+    push("a");
+    note("a", "a", "3");
+    was = score_text("ready", "a");
+    ask("ZADD %s 1 a", key("dead"));
+    ask("ZADD %s 99999999999 a", key("delayed"));
+    reply = reserve_behind('t', 16);
+    ck_assert_uint_eq(jobs_in(reply), 1);
+    ck_assert_str_eq(told(reply, 0, ID), "a");
+    ck_assert_str_eq(told(reply, 0, RECORD), "a=3\n");
+    ck_assert_str_eq(told(reply, 0, DOCUMENT), field("jobs", "a"));
+    ck_assert_str_eq(strchr(reply->element[0]->str, ' ') + 1, was);
+    ck_assert_str_eq(ask("ZSCORE %s a", held_by("tttttttttttttttt"))->str, was);
+    ck_assert_double_ge(score("reserved", member('t', "a")), before + 30);
+    ck_assert_str_eq(members("ready"), "");
+    ck_assert_int_eq(size_of("delayed") + size_of("dead"), 0);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(one_behind_a_wake_that_is_not_plain_is_adopted)
+{
+    ask("ZADD %s 5 {\"type\":\"x\"}", key("ready"));
+    ck_assert_uint_eq(strlen(told(reserve_behind('t', 16), 0, ID)), 40);
+    ask("ZADD %s 5 odd\nid", key("ready"));
+    ask("HSET %s odd\nid {\"type\":\"y\"}", key("jobs"));
+    ck_assert_uint_eq(strlen(told(reserve_behind('u', 16), 0, ID)), 40);
+    ck_assert_int_eq(size_of("jobs"), 2);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
 START_TEST(bytes_bound_a_call)
 {
     push_sized(0, 10, 100000);
@@ -328,6 +368,8 @@ int main(void)
         the_order_is_kept_over_steps,
         a_paused_queue_gives_nothing,
         after_the_deadline_nothing_is_taken,
+        one_behind_a_wake_is_taken_as_any,
+        one_behind_a_wake_that_is_not_plain_is_adopted,
         bytes_bound_a_call,
         a_big_one_behind_small_ones_waits,
         beside_the_answer_lengths_are_told,

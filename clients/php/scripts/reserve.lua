@@ -159,7 +159,8 @@ end
 if not most or not budget or not last then
     return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
 end
-local there = redis.call('EXISTS', held, paused)
+local others = redis.call('EXISTS', held, paused, delayed, dead) > 0 -- one look for what may be
+local there = others and redis.call('EXISTS', held, paused) or 0
 if held ~= reserved .. ':' .. token or there > 0 and redis.call('EXISTS', held) == 1 then
     return redis.error_reply('ERR reserve: held is the set of a token that was not used before')
 end
@@ -174,6 +175,34 @@ end
 local find = string.find
 local function is_id(member)
     return #member <= 200 and find(member, '^[!-~]+$')
+end
+
+-- One job and no other, as behind most wakes, goes by what one costs: each command that a batch
+-- shares is felt there. Anything that is not plain goes the way of all.
+local function only()
+    local two = redis.call('ZRANGE', ready, 0, 1, 'WITHSCORES')
+    local id, score = two[1], two[2]
+    local document = #two == 2 and is_id(id) and redis.call('HGET', jobs, id)
+    if not document then
+        return nil
+    end
+    local record = recorded and redis.call('HGET', records, id)
+    redis.call('ZREM', ready, id)
+    redis.call('ZADD', held, score, id)
+    redis.call('ZADD', reserved, string.format('%.6f', now + seconds), token)
+    if others then
+        redis.pcall('ZREM', delayed, id)
+        redis.pcall('ZREM', dead, id)
+    end
+    redis.call('DEL', wake)
+    count(stats, 'reserved', 1)
+    reply[1] = reply[1] .. ' ' .. score
+    reply[2], reply[3], reply[4] = id, record, document
+    return reply
+end
+local one = last > 0 and only()
+if one then
+    return one
 end
 
 -- The documents of members, false where there is none; and their lengths, where these are enough.
@@ -261,7 +290,7 @@ redis.call('ZRANGESTORE', held, ready, 0, taken - 1)
 redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
 redis.call('ZADD', reserved, string.format('%.6f', now + seconds), token)
 -- A plain ZADD may name a job that is delayed or dead: now it is reserved, and nothing else.
-if redis.call('EXISTS', delayed, dead) > 0 then
+if others then
     local ids = ids_of(1)
     redis.pcall('ZREM', delayed, unpack(ids))
     redis.pcall('ZREM', dead, unpack(ids))
