@@ -104,7 +104,8 @@ static bool is_queue(const char *value)
 static bool is_state(const char *value)
 {
     return strcmp(value, "ready") == 0 || strcmp(value, "delayed") == 0 ||
-           strcmp(value, "reserved") == 0 || strcmp(value, "dead") == 0;
+           strcmp(value, "reserved") == 0 || strcmp(value, "dead") == 0 ||
+           strcmp(value, "done") == 0; /* kept ones */
 }
 
 static bool is_number(const char *value)
@@ -192,7 +193,7 @@ static const struct form {
     const char *why;
 } forms[] = {
     { "queue", is_queue, "queue: the name of a queue" },
-    { "state", is_state, "state: ready, delayed, reserved or dead" },
+    { "state", is_state, "state: ready, delayed, reserved, dead or done" },
     { "number", is_page, "number: 1 to 200" },
     { "offset", is_number, "offset: a whole number" },
     { "id", is_id, "id: 1 to 200 printable characters without a blank" },

@@ -52,6 +52,8 @@ START_TEST(refusals)
     ck_assert_str_eq(typed("/api/1/jobs", false, "queue="), "400");
     ck_assert_str_eq(typed("/api/1/jobs", false, "queue=a&number=1000"), "400");
     ck_assert_str_eq(typed("/api/1/jobs", false, "queue=a&state=running"), "400");
+    ck_assert_str_eq(typed("/api/1/jobs", false, "queue=a&state=done"),
+                     "later peek --state=done a");
     ck_assert_str_eq(typed("/api/1/job", false, "id=a%7f"), "400");
     ck_assert_str_eq(typed("/api/1/pause", true, "queue=a&for=1h%20--json"), "400");
 }
