@@ -52,7 +52,7 @@ static uint64_t microseconds(double seconds)
     return (uint64_t)(int64_t)((seconds < LONGEST ? seconds : LONGEST) * 1e6);
 }
 
-static void count_time(_Atomic uint32_t *buckets, _Atomic uint64_t *sum, double seconds)
+static inline void count_time(_Atomic uint32_t *buckets, _Atomic uint64_t *sum, double seconds)
 {
     unsigned bucket = later_bucket(seconds); /* GROW would ask twice */
 
