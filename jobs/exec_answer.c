@@ -10,8 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The number of the taking of the job's own lock; only where the document may have one. */
+static void add_fence(json_t *head, struct later_job *job)
+{
+    size_t len;
+    const char *document = later_job_document(job, &len);
+    json_t *members = NULL;
+    const char *lock;
+    uint64_t fence;
+
+    if (memmem(document, len, "\"lock\"", 6))
+        members = json_loadb(document, len, JSON_ALLOW_NUL, NULL);
+    lock = json_string_value(json_object_get(members, "lock"));
+    if (lock && later_lock_fence(job, lock, &fence) == LATER_YES)
+        json_object_set_new(head, "lock_fence", json_integer((json_int_t)fence));
+    json_decref(members);
+}
+
 /* {"id":…, …} as text for the caller to free(); NULL without memory. */
-static char *make_head(const struct later_job *job, double time_left)
+static char *make_head(struct later_job *job, double time_left)
 {
     const char *trace = later_job_trace(job);
     json_t *head = json_pack("{s:s, s:s, s:s, s:i, s:I, s:f, s:s}", "id", later_job_id(job), "type",
@@ -24,12 +41,14 @@ static char *make_head(const struct later_job *job, double time_left)
     if (head && trace)
         json_object_set_new(head, "trace", json_string(trace));
     if (head)
+        add_fence(head, job);
+    if (head)
         text = json_dumps(head, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
     json_decref(head);
     return text;
 }
 
-char *exec_answer_ask(const struct later_job *job, double time_left, size_t *len)
+char *exec_answer_ask(struct later_job *job, double time_left, size_t *len)
 {
     static const char between[] = ",\"document\":";
     size_t document_len, head_len;

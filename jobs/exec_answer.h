@@ -21,7 +21,7 @@
  * as they were pushed, but for line breaks between its values, which are spaces here: within a
  * string JSON has none. time_left: seconds until the program is told to end. NULL without memory.
  */
-char *exec_answer_ask(const struct later_job *job, double time_left, size_t *len);
+char *exec_answer_ask(struct later_job *job, double time_left, size_t *len);
 
 /* {"id":"…","cancel":true}: asks to give up the job. As above. */
 char *exec_answer_cancel(const struct later_job *job, size_t *len);

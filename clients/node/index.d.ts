@@ -69,6 +69,12 @@ export class Laterd {
     /** A bad one is refused before any is sent. */
     pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
     show(id: string, options?: { queue?: string }): Promise<Found | null>;
+    /**
+     * What a job has given back that was pushed with `result`; waits for its end, for `timeout` seconds or
+     * until `signal` aborts, on a connection of its own. JobFailed: it is dead. JobUnknown, at once: no job
+     * of this id, and no result. TimeoutError: the job goes on.
+     */
+    wait<T = unknown>(id: string, options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<T>;
 }
 
 /** A payload that is JSON text already. */
@@ -85,6 +91,12 @@ export class QueueFull extends LaterdError {
 export class WrongProtocol extends LaterdError {}
 export class PrefixRefused extends LaterdError {}
 export class Moving extends LaterdError {}
+export class JobFailed extends LaterdError {
+    readonly id: string;
+    readonly error: Found["error"];
+}
+export class JobUnknown extends LaterdError {}
+export class TimeoutError extends LaterdError {}
 
 export interface Job {
     readonly id: string;
@@ -95,6 +107,8 @@ export interface Job {
     readonly maxAttempts: number;
     readonly token: string;
     readonly trace?: string;
+    /** Of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one. */
+    readonly lockFence?: number;
     readonly document: Record<string, unknown>;
     readonly payload: any;
     /** Aborts when the job is over its time or cancelled. */

@@ -2,6 +2,6 @@
 export { Laterd } from "./src/client.js";
 export { RawJSON } from "./src/document.js";
 export {
-    LaterdError, Moving, PrefixRefused, QueueFull, Refused, WrongProtocol,
+    JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused, TimeoutError, WrongProtocol,
 } from "./src/errors.js";
 export { Bury, Handlers, Retry, Return, currentJob } from "./src/handlers.js";

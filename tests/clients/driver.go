@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type call struct {
 	Push     json.RawMessage
 	PushMany []json.RawMessage `json:"push_many"`
 	Show     *string
+	Wait     *string
+	Timeout  float64
 	Queue    string
 }
 
@@ -180,6 +183,11 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 		}
 		pushed, err := (*client).Push(c.Queue, job)
 		return told(pushed), err
+	case c.Wait != nil:
+		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
+		defer cancel()
+		value, err := (*client).Wait(ctx, c.Queue, *c.Wait)
+		return map[string]interface{}{"value": value}, err
 	case c.Show != nil:
 		known, err := (*client).Show(c.Queue, *c.Show)
 		if known == nil {
@@ -210,12 +218,19 @@ func main() {
 		}
 		said, err := answer(&client, c)
 		var refused *laterd.Refused
+		var failed *laterd.Failed
 		kind := "redis"
 		switch {
 		case err == nil:
 			kind = ""
 		case errors.As(err, &refused):
 			kind = "refused"
+		case errors.As(err, &failed):
+			kind = "failed"
+		case errors.Is(err, laterd.ErrUnknown):
+			kind = "unknown"
+		case errors.Is(err, context.DeadlineExceeded):
+			kind = "timeout"
 		case errors.Is(err, laterd.ErrFull):
 			kind = "full"
 		case errors.Is(err, laterd.ErrProtocol):

@@ -54,6 +54,7 @@ async function perform(call) {
         return queues.push(type, payload, { ...options, queue });
     }
     if (call.push_many) return { results: await queues.pushMany(call.push_many.map(jobOf), { queue }) };
+    if (call.wait) return { value: await queues.wait(call.wait, { queue, timeout: call.timeout }) };
     const found = await queues.show(call.show, { queue });
     return found ? { ...found, document: JSON.parse(found.document) } : { state: null };
 }
@@ -63,6 +64,9 @@ function kindOf(error) {
     if (error instanceof laterd.QueueFull) return "full";
     if (error instanceof laterd.WrongProtocol) return "protocol";
     if (error instanceof laterd.PrefixRefused) return "prefix";
+    if (error instanceof laterd.JobFailed) return "failed";
+    if (error instanceof laterd.JobUnknown) return "unknown";
+    if (error instanceof laterd.TimeoutError) return "timeout";
     return "redis";
 }
 

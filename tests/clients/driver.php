@@ -89,6 +89,15 @@ function answer(?Client &$client, stdClass $call, string $library): array
     if (isset($call->push_many)) {
         return ['results' => array_map('told', $client->pushMany(array_map('job', $call->push_many), $call->queue))];
     }
+    if (isset($call->wait)) {
+        $result = $client->wait($call->wait, $call->queue, $call->timeout);
+        return match ($result?->state) {
+            null => ['error' => 'timeout', 'text' => ''],
+            'done' => ['value' => $result->value],
+            'dead' => ['error' => 'failed', 'text' => $result->error['text']],
+            'gone' => ['error' => 'unknown', 'text' => ''],
+        };
+    }
     $known = $client->show($call->show, $call->queue);
     return $known === null ? ['state' => null] : ['state' => $known->state, 'attempts' => $known->attempts,
         'priority' => $known->priority, 'document' => json_decode($known->document)]

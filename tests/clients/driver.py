@@ -55,6 +55,8 @@ async def do(client, call):
     if "push_many" in call:
         many = await get(client.push_many([job_of(one) for one in call["push_many"]], queue=queue))
         return {"results": [told(one) for one in many]}
+    if "wait" in call:
+        return {"value": await get(client.wait(call["wait"], queue, call["timeout"]))}
     found = await get(client.show(call["show"], queue=queue))
     if found is None:
         return {"state": None}
@@ -65,7 +67,8 @@ async def main():
     client = answer = None
     kinds = {laterd.Refused: "refused", TypeError: "refused", laterd.QueueFull: "full",
              laterd.WrongProtocol: "protocol", laterd.PrefixRefused: "prefix",
-             redis.RedisError: "redis"}
+             laterd.JobFailed: "failed", laterd.JobUnknown: "unknown",
+             redis.RedisError: "redis", TimeoutError: "timeout"}
     loop = asyncio.get_running_loop()
     while True:
         line = await loop.run_in_executor(None, sys.stdin.readline)

@@ -40,6 +40,8 @@ def answer(call)
     told($later.push_many([job(call["push"])], queue: queue).first)
   elsif call["push_many"]
     { results: $later.push_many(call["push_many"].map { |one| job(one) }, queue: queue).map { |one| told(one) } }
+  elsif call["wait"]
+    { value: $later.wait(call["wait"], queue: queue, timeout: call["timeout"]) }
   else
     known = $later.show(call["show"], queue: queue)
     known ? known.to_h.compact.merge(document: JSON.parse(known.document)) : { state: nil }
@@ -57,6 +59,12 @@ while (line = $stdin.gets)
     said = { error: "full", text: e.message }
   rescue Laterd::WrongProtocol => e
     said = { error: "protocol", text: e.message }
+  rescue Laterd::JobFailed => e
+    said = { error: "failed", text: e.message }
+  rescue Laterd::JobUnknown => e
+    said = { error: "unknown", text: e.message }
+  rescue Laterd::TimeoutError => e
+    said = { error: "timeout", text: e.message }
   rescue Redis::BaseError => e
     said = { error: "redis", text: e.message }
   end

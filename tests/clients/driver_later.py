@@ -70,7 +70,20 @@ def show(base, job, queue):
     return {**found[0], "document": json.loads(found[0]["document"])}
 
 
+def wait(base, job, queue, timeout):
+    done = subprocess.run(base + ["wait", "--json", "-q", queue, "--timeout=%s" % timeout, "--", job],
+                          capture_output=True)
+    told = json.loads(done.stdout) if done.stdout else {"state": ""}
+    kinds = {"dead": "failed", "gone": "unknown", "waiting": "timeout",
+             "": STATUS.get(done.returncode, "other")}
+    if told["state"] in kinds:
+        raise Failed(kinds[told["state"]], done.stderr.decode(errors="replace"))
+    return {"value": told["value"]}
+
+
 def do(base, call):
+    if "wait" in call:
+        return wait(base, call["wait"], call["queue"], call["timeout"])
     if "push" in call:
         return push(base, call["push"], call["queue"])
     if "push_many" in call:

@@ -8,6 +8,7 @@ use Laterd\Job;
 
 $handlers = new Laterd\Handlers();
 $handlers->on('exec.ok', fn (Job $job) => file_put_contents("$_SERVER[NOTES]/ok", json_encode($job->payloadObject()) . "\n", FILE_APPEND));
+$handlers->on('exec.fenced', fn (Job $job) => file_put_contents("$_SERVER[NOTES]/fence", "$job->lockFence\n"));
 $handlers->on('exec.throws', function () {
     throw new RuntimeException("bad\nthing");
 });

@@ -13,10 +13,12 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import redis
 from redis.sentinel import Sentinel
 
+MEANWHILE = 0.1  # seconds that a call has to begin; where that is too short it has less to wait for
 UUID7 = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
 
 
@@ -234,8 +236,14 @@ class Driver:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, call):
+        self.tell(call)
+        return self.hear()
+
+    def tell(self, call):
         self.process.stdin.write(json.dumps(call).encode() + b"\n")
         self.process.stdin.flush()
+
+    def hear(self):
         line = self.process.stdout.readline()
         if not line:
             raise Wrong("the driver has ended: status %s" % self.process.wait())
@@ -256,7 +264,12 @@ def judge(store, driver, place, step, before_first):
         if "error" in answer and answer["error"] != step.get("answers", [{}])[0].get("error"):
             raise Wrong("open: %s" % short(answer))
     begin = store.now()
-    got = driver.ask(step["call"])
+    driver.tell(step["call"])
+    if "meanwhile" in step:
+        time.sleep(MEANWHILE)
+        for words in step["meanwhile"]:
+            store.do(*words)
+    got = driver.hear()
     end = store.now()
     wanted = step.get("answers", [step.get("answer", {})])
     then = step.get("then", [])

@@ -10,7 +10,7 @@ here=$(cd "$top_srcdir" && pwd)/tests/clients
 mkdir -p "$work/conf.d"
 {
     echo 'plugins = { config = { exec = {'
-    for name in ok throws retries buries returns exits grows sleeps prints; do
+    for name in ok fenced throws retries buries returns exits grows sleeps prints; do
         echo "$name = { argv = ( \"$(command -v php)\", \"$here/handlers.php\" ); lines = true;"
         echo "    env = { CLIENT = \"$client\"; NOTES = \"$work\"; JOBS = \"10\"; }; };"
     done
@@ -39,6 +39,10 @@ job ok '"payload":{"a":[],"b":{},"c":12345678901234567890,"d":"é"}'
 within 20 "a job is done" counts 'done' 1
 contains "$(cat "$work/ok")" '{"a":[],"b":{}' "its payload came whole"
 
+redis SET 'later:lock:{one}:fence' 41 >/dev/null
+job fenced '"lock":"one"'
+within 20 "a handler learns which taking of its lock it is" grep -qx 42 "$work/fence"
+
 job throws
 job buries
 job exits '"max_attempts":1'
@@ -61,7 +65,7 @@ within 20 "returns: later" is_delayed returns
 is "$(attempts_of retries) $(attempts_of returns)" "1 0" "one of them was an attempt"
 
 job prints
-within 20 "prints: done" counts 'done' 2
+within 20 "prints: done" counts 'done' 3
 contains "$(grep 'that was an error' "$log")" error "what it prints has a level"
 within 5 "and what its child does is logged" logged 'a child'
 

@@ -53,6 +53,10 @@ async def bad(job):
 def inner(job):
     raise ValueError("bad\nthing")
 
+@app.on("fenced")
+def fenced(job):
+    note("fence", job.lock_fence)
+
 @app.on("retry")
 def retry(job):
     raise laterd.Retry("busy", 600)
@@ -116,7 +120,7 @@ program()
 app="\"$python\", \"-m\", \"laterd\", \"app:app\""
 {
     echo "plugins = { config = { exec = {"
-    program app "$app" 'parallel = 500; types = ( "nap", "sync.*", "say", "bad", "retry", "bury",' \
+    program app "$app" 'parallel = 500; types = ( "nap", "sync.*", "say", "bad", "fenced", "retry", "bury",' \
         '"return", "odd", "long", "deaf", "die", "nobody" );'
     program few "$app" 'parallel = 4; types = ( "few.*" );'
     program fresh "$app, \"--max-jobs\", \"10\"" 'parallel = 5; types = ( "few.fresh" );'
@@ -174,6 +178,11 @@ job bad bad
 within 20 "an exception is a retry, then burial" is_dead bad
 contains "$(error_of bad)" 'in inner' "its traceback is kept"
 like "$(error_of bad)" 'ValueError: bad.{1,6}thing"' "to its last line"
+redis SET 'later:lock:{one}:fence' 41 >/dev/null
+job locked fenced '' '"lock":"one"'
+within 20 "a handler learns which taking of its lock it is" grep -qx 42 "$work/fence"
+job free fenced '"lock":"in its payload"'
+within 20 "and where it has none" grep -qx None "$work/fence"
 job retry retry
 within 20 "Retry: later" is_delayed retry
 contains "$(error_of retry)" '"kind":"retry","text":"busy"' "with its reason"

@@ -28,6 +28,7 @@ function inner() {
     throw new TypeError("bad\nthing");
 }
 app.on("bad", async () => inner());
+app.on("fenced", (job) => note("fence", job.lockFence));
 app.on("retry", () => { throw new Retry("busy", 600); });
 app.on("bury", () => { throw new Bury("no such customer"); });
 app.on("return", () => { throw new Return("maintenance", 600); });
@@ -47,7 +48,7 @@ mkdir -p "$work/conf.d"
 cat >"$work/conf.d/exec.conf" <<CONF
 plugins = { config = { exec = {
     app = { argv = ( "$node", "$work/app.mjs" ); lines = true; parallel = 500;
-            types = ( "nap", "say", "bad", "retry", "bury", "return", "odd", "long", "deaf", "die" ); };
+            types = ( "nap", "say", "bad", "fenced", "retry", "bury", "return", "odd", "long", "deaf", "die" ); };
     fresh = { argv = ( "$node", "$work/app.mjs" ); lines = true; parallel = 5; types = ( "fresh" );
               env = { MAX_JOBS = "10"; }; };
 }; }; };
@@ -79,6 +80,9 @@ job bad bad
 within 20 "an error is a retry, then burial" is_dead bad
 contains "$(error_of bad)" 'at inner' "its stack is kept"
 contains "$(error_of bad)" 'TypeError: bad' "with its words"
+redis SET 'later:lock:{one}:fence' 41 >/dev/null
+job locked fenced '' '"lock":"one"'
+within 20 "a handler learns which taking of its lock it is" grep -qx 42 "$work/fence"
 job retry retry
 within 20 "Retry: later" is_delayed retry
 is "$(attempts_of retry)" 1 "an attempt"

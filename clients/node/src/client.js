@@ -3,10 +3,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { checkQueue, prepare } from "./document.js";
-import { LaterdError, Moving, QueueFull, WrongProtocol } from "./errors.js";
+import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Plan } from "./plan.js";
 import { adapt, isReply } from "./redis.js";
 import { PUSH, PUSH_NOW, SHOW } from "./script.js";
+import { wait } from "./wait.js";
 
 const PROTOCOL = "2";
 const CALL_KEPT = "60"; // seconds for which Redis remembers what a call was answered
@@ -106,6 +107,31 @@ export class Laterd {
             if (reply[0]) return foundOf(id, place, reply);
         }
         return null;
+    }
+
+    async wait(id, { queue = "default", timeout = Infinity, signal } = {}) {
+        checkQueue(queue);
+        await this.#greet();
+        return wait(this.#redis, id, () => this.#lookForResult(id, queue), timeout, signal);
+    }
+
+    /**
+     * Where it will be told, and what is told already. First the element, then the state: one that was
+     * there before a job that is not over is of an earlier life of that id.
+     */
+    async #lookForResult(id, queue) {
+        await this.#learn(queue);
+        for (const place of this.#plan(queue).route(queue, id).reverse()) {
+            const key = `${this.#prefix}:{${place}}:result:${id}`;
+            let element = await this.#do(key, ["LINDEX", key, "0"]);
+            const reply = await this.#call(SHOW.call(this.#prefix, place, [id]));
+            if (reply[0] === "dead") throw new JobFailed(id, foundOf(id, place, reply).error);
+            if (reply[0] && element !== null) await this.#do(key, ["LREM", key, "1", element]);
+            if (reply[0]) return [key, null];
+            element ??= await this.#do(key, ["LINDEX", key, "0"]); // it may have ended in between
+            if (element !== null) return [key, element];
+        }
+        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);
     }
 
     // ---- before the first call

@@ -25,3 +25,18 @@ export class PrefixRefused extends LaterdError {}
 
 /** The shards of a queue kept changing while it was pushed to. */
 export class Moving extends LaterdError {}
+
+/** wait(): the job has ended without success; it is dead. error: as of show(), or null. */
+export class JobFailed extends LaterdError {
+    constructor(id, error) {
+        super(`${id}: ${error?.text ?? "dead"}`);
+        this.id = id;
+        this.error = error;
+    }
+}
+
+/** wait(): no job of this id, and no result of it. */
+export class JobUnknown extends LaterdError {}
+
+/** wait(): its time is up; the job goes on. */
+export class TimeoutError extends LaterdError {}

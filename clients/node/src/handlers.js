@@ -71,6 +71,7 @@ class Job {
         const { id, type, queue, attempt, max_attempts: maxAttempts, token, trace, document } = line;
         Object.assign(this, { id, type, queue, attempt, maxAttempts, token, trace, document });
         this.payload = document.payload ?? null;
+        this.lockFence = line.lock_fence;
         this.#put = put;
         this.#end = performance.now() + (line.time_left ?? 0) * 1000;
     }

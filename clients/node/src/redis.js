@@ -13,6 +13,11 @@ function refuse(prefix) {
         `this Redis client puts "${prefix}" before every key, where no worker would look: take one without`);
 }
 
+/** A connection that is ours: its errors come with its calls. */
+function quiet(client) {
+    return client.on("error", () => {});
+}
+
 class Ioredis {
     constructor(client) {
         const options = client.options ?? {};
@@ -29,6 +34,15 @@ class Ioredis {
         const nodes = this.client.isCluster ? this.client.nodes("master") : [this.client];
         await Promise.all(nodes.map((node) => node.call("SCRIPT", "LOAD", text)));
     }
+
+    /** Another connection to the same, for what blocks; null: there is none to be had. */
+    async another() {
+        return new Ioredis(quiet(this.client.duplicate()));
+    }
+
+    close() {
+        this.client.disconnect();
+    }
 }
 
 class NodeRedis {
@@ -43,6 +57,17 @@ class NodeRedis {
     load(text) {
         return this.client.sendCommand(["SCRIPT", "LOAD", text]);
     }
+
+    async another() {
+        const client = quiet(this.client.duplicate());
+        await client.connect();
+        return new this.constructor(client);
+    }
+
+    close() {
+        if (this.client.destroy) this.client.destroy();
+        else this.client.disconnect(); // node-redis 4
+    }
 }
 
 class NodeRedisSentinel extends NodeRedis {
@@ -52,6 +77,10 @@ class NodeRedisSentinel extends NodeRedis {
 
     load(text) {
         return this.client.sendCommand(false, ["SCRIPT", "LOAD", text]);
+    }
+
+    async another() {
+        return null; // it cannot be duplicated
     }
 }
 

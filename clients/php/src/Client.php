@@ -302,6 +302,7 @@ final class Client
 
     private function plan(string $queue): Plan
     {
+        self::checkQueue($queue);
         return $this->plans[$queue] = Plan::parse($this->ask($queue, 'GET', $this->key($queue, 'shards')));
     }
 

@@ -12,6 +12,8 @@ final class Job
     public readonly int $maxAttempts;
     public readonly ?string $token;
     public readonly ?string $trace;
+    /** Of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one. */
+    public readonly ?int $lockFence;
     /** What was pushed, objects as arrays. */
     public readonly mixed $payload;
     public readonly array $document;
@@ -28,6 +30,7 @@ final class Job
         $this->maxAttempts = $job['max_attempts'] ?? 25;
         $this->token = $job['token'] ?? null;
         $this->trace = $job['trace'] ?? null;
+        $this->lockFence = $job['lock_fence'] ?? null;
         $this->document = $job['document'];
         $this->payload = $job['document']['payload'] ?? null;
         $this->end = hrtime(true) / 1e9 + ($job['time_left'] ?? 300);

@@ -73,6 +73,7 @@ class Job:
     """What a handler is given.
 
     id type queue attempt max_attempts token trace    as laterd tells them; attempts count from 1
+    lock_fence    of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one
     document, payload                                 as they were pushed, parsed
     cancelled                                         it is asked to stop: its result will not count
     """
@@ -85,6 +86,7 @@ class Job:
         self.max_attempts: int = line.get("max_attempts", 1)
         self.token: str = line.get("token", "")
         self.trace: Optional[str] = line.get("trace")
+        self.lock_fence: Optional[int] = line.get("lock_fence")
         self.document: Dict[str, Any] = line["document"]
         self.payload: Any = self.document.get("payload")
         self.cancelled = False

@@ -12,6 +12,10 @@ final class Predis implements Link
 {
     public function __construct(private \Predis\Client $redis)
     {
+        $connection = $redis->getConnection();
+        if (method_exists($connection, 'getClusterStrategy')) { // which does not know where its key is
+            $connection->getClusterStrategy()->setCommandHandler('BLMOVE', fn ($command) => $command->getArgument(0));
+        }
     }
 
     public function command(string $key, array $words): mixed

@@ -38,6 +38,7 @@ module Laterd
     PLANS_MAX = 20    # heard one after the other, before it is given up
     LOADS_MAX = 5     # of a script, one after the other
     PAUSE = 0.05      # seconds
+    BLOCK = 5.0       # seconds of one call that waits: a job may go without leaving anything
 
     def initialize(redis, prefix: "later")
       @redis = redis.respond_to?(:namespace) ? redis.redis : redis
@@ -82,13 +83,61 @@ module Laterd
       demand_queue(queue)
       read_plan(queue).route(queue, id).each do |place|
         state, _, record, document = script("show", place, [id])
-        # What is in Redis is UTF-8, whatever the locale is.
-        return known(id, state, *[record, document].map { |text| text.dup.force_encoding("UTF-8") }) unless state == ""
+        return known(id, state, utf8(record), utf8(document)) unless state == ""
       end
       nil
     end
 
+    # What a job has given back that was pushed with result:; waits for its end. JobFailed: it is dead.
+    # JobUnknown, at once: there is no job of this id, and no result. TimeoutError: the job goes on.
+    # Other threads wait for the connection meanwhile: take a client of its own for it.
+    def wait(id, queue: "default", timeout: nil)
+      demand_queue(queue)
+      ends = timeout && now + timeout
+      loop do
+        key, element = look_for_result(id, queue)
+        left = [ends && ends - now, BLOCK].compact.min
+        raise TimeoutError, "#{id} has not ended; it goes on" if element.nil? && left <= 0
+
+        element ||= @redis.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
+        return value_of(id, element) if element
+      end
+    end
+
     private
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    # Where it will be told, and what is told already. First the element, then the state: one that was
+    # there before a job that is not over is of an earlier life of that id.
+    def look_for_result(id, queue)
+      read_plan(queue).route(queue, id).reverse_each do |place|
+        key = "#{@prefix}:{#{place}}:result:#{id}"
+        element = @redis.lindex(key, 0)
+        state, _, record, = script("show", place, [id])
+        raise JobFailed.new(id, known(id, state, utf8(record), "").error) if state == "dead"
+
+        @redis.lrem(key, 1, element) if state != "" && element
+        return [key, nil] if state != ""
+
+        element ||= @redis.lindex(key, 0) # it may have ended in between
+        return [key, element] if element
+      end
+      raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
+    end
+
+    def value_of(id, element)
+      head, rest = utf8(element).split("\n", 2)
+      value = JSON.parse(rest)
+      JSON.parse(head)["state"] == "done" ? value : raise(JobFailed.new(id, value))
+    end
+
+    # What is in Redis is UTF-8, whatever the locale is.
+    def utf8(text)
+      text.dup.force_encoding("UTF-8")
+    end
 
     def demand_queue(queue)
       return if queue.is_a?(String) && queue.match?(/\A[A-Za-z0-9_.-]{1,64}\z/)

@@ -20,4 +20,21 @@ module Laterd
       @answers = answers
     end
   end
+
+  # wait: the job has ended without success; it is dead. error: as of show, or nil.
+  class JobFailed < Error
+    attr_reader :id, :error
+
+    def initialize(id, error)
+      super("#{id}: #{error&.fetch("text", nil) || "dead"}")
+      @id = id
+      @error = error
+    end
+  end
+
+  # wait: no job of this id, and no result of it.
+  class JobUnknown < Error; end
+
+  # wait: its time is up; the job goes on.
+  class TimeoutError < Error; end
 end

@@ -1,0 +1,135 @@
+package laterd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+const (
+	block = time.Second // of one call that waits: a job may go without leaving anything
+	least = time.Millisecond
+)
+
+// ErrUnknown: there is no job of this id, and no result of it.
+var ErrUnknown = errors.New("laterd: no such job, and no result of it")
+
+// Failed is the end of a job that is dead; Why has at, attempt, kind, text, host, or is nil.
+type Failed struct {
+	ID  string
+	Why json.RawMessage
+}
+
+func (f *Failed) Error() string {
+	var why struct{ Text string }
+	if json.Unmarshal(f.Why, &why) != nil || why.Text == "" {
+		why.Text = "dead"
+	}
+	return fmt.Sprintf("laterd: %s: %s", f.ID, why.Text)
+}
+
+// Wait answers what a job has given back that was pushed with Result; it waits for its end until ctx is
+// done, which is looked at every second, and takes a connection meanwhile, whose ReadTimeout must be longer.
+// A job that is dead is a *Failed, one that nobody knows ErrUnknown, both at once.
+func (c *Client) Wait(ctx context.Context, queue, id string) (json.RawMessage, error) {
+	if err := checkQueue(queue); err != nil {
+		return nil, err
+	}
+	for {
+		key, element, err := c.lookForResult(queue, id)
+		if err == nil && element == "" {
+			if err = ctx.Err(); err == nil {
+				element, err = c.blockFor(key, left(ctx))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if element != "" {
+			return valueOf(id, element)
+		}
+	}
+}
+
+func left(ctx context.Context) time.Duration {
+	deadline, is := ctx.Deadline()
+	wait := time.Until(deadline)
+	switch {
+	case !is || wait > block:
+		return block
+	case wait < least:
+		return least
+	}
+	return wait
+}
+
+// blockFor answers "" where nothing came in that time.
+func (c *Client) blockFor(key string, wait time.Duration) (string, error) {
+	conn := c.get(key)
+	defer conn.Close()
+	element, err := redis.String(conn.Do("BLMOVE", key, key, "LEFT", "LEFT", decimal(wait.Seconds())))
+	if err == redis.ErrNil {
+		err = nil
+	}
+	return element, err
+}
+
+// lookForResult says where it will be told, and what is told already. First the element, then the
+// state: one that was there before a job that is not over is of an earlier life of that id.
+func (c *Client) lookForResult(queue, id string) (key, element string, err error) {
+	if err = c.readPlan(queue); err != nil {
+		return
+	}
+	places := c.planOf(queue).route(queue, id)
+	for i := len(places) - 1; i >= 0; i-- {
+		key = c.Prefix + ":{" + places[i] + "}:result:" + id
+		if element, err = c.element(key); err != nil {
+			return
+		}
+		var reply []string
+		if reply, err = redis.Strings(c.call(show, places[i], "none", id)); err != nil {
+			return
+		}
+		switch {
+		case reply[0] == "dead":
+			return "", "", &Failed{id, known(id, reply).Error}
+		case reply[0] != "" && element != "":
+			_, err = c.do(key, "LREM", key, 1, element)
+			return key, "", err
+		case reply[0] != "":
+			return key, "", nil
+		}
+		if element == "" {
+			element, err = c.element(key) // it may have ended in between
+		}
+		if err != nil || element != "" {
+			return
+		}
+	}
+	return "", "", ErrUnknown
+}
+
+func (c *Client) element(key string) (string, error) {
+	element, err := redis.String(c.do(key, "LINDEX", key, 0))
+	if err == redis.ErrNil {
+		err = nil
+	}
+	return element, err
+}
+
+func valueOf(id, element string) (json.RawMessage, error) {
+	parts := strings.SplitN(element, "\n", 2)
+	var head struct{ State string }
+	if err := json.Unmarshal([]byte(parts[0]), &head); err != nil || len(parts) != 2 {
+		return nil, fmt.Errorf("laterd: %s: no result: %.100s", id, element)
+	}
+	if head.State != "done" {
+		return nil, &Failed{id, json.RawMessage(parts[1])}
+	}
+	return json.RawMessage(parts[1]), nil
+}
