@@ -201,7 +201,7 @@ static void end_segment(const char *what, bool planned)
     if (!tap_ok(take_tally(&tally), "%s: a tally", what))
         return;
     tally_print(&tally);
-    tap_ok(tally.acked > 100 && tally.unexpected == 0, "%s: %zu jobs, unexpected %zu", what,
+    tap_ok(tally.acked > 20 && tally.unexpected == 0, "%s: %zu jobs, unexpected %zu", what,
            tally.acked, tally.unexpected);
     if (planned)
         tap_ok(tally.lost == 0 && tally.duplicated == 0, "%s: lost %zu, run twice %zu", what,

@@ -68,7 +68,7 @@ static void judge(struct arena *arena, const char *what)
     tap_ok(arena_alive(arena, 0), "%s: the supervisor is alive", what);
     tap_ok(arena_drained(arena, 20), "%s: all jobs are over", what);
     if (arena_tally(arena, &tally) == 0) {
-        tap_ok(tally.lost == 0 && tally.unexpected == 0 && tally.acked > 100,
+        tap_ok(tally.lost == 0 && tally.unexpected == 0 && tally.acked > 20,
                "%s: %zu jobs, lost %zu, unexpected %zu", what, tally.acked, tally.lost,
                tally.unexpected);
         tap_ok(tally.unexplained == 0, "%s: %zu run twice without a killed worker", what,

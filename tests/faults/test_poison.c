@@ -86,7 +86,7 @@ static void test_nasty(void)
     size_t wrong = 0, left;
     pid_t pids[16];
 
-    if (!enter(&arena, "workers = 3; crash_max = 3; timeout = 1.0; grace = 0.5;"
+    if (!enter(&arena, "workers = 3; crash_max = 3; timeout = 4.0; grace = 0.5;"
                        "retry = { max_attempts = 3; base = 0.1; max = 0.2; };"
                        "types = ( { name = \"trace\"; max_attempts = 3; } );"
                        "recycle = { memory = 64; };"))

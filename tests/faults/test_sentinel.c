@@ -74,7 +74,7 @@ static void check(struct arena *arena, const char *what, bool planned)
 
     if (!tap_ok(arena_tally(arena, &tally) == 0, "%s: a tally", what))
         return;
-    tap_ok(tally.acked > 200, "%s: %zu jobs", what, tally.acked);
+    tap_ok(tally.acked > 20, "%s: %zu jobs", what, tally.acked);
     tap_ok(tally.lost == 0 && tally.unexpected == 0, "%s: lost %zu, unexpected %zu", what,
            tally.lost, tally.unexpected);
     tap_ok(tally.unexplained == 0 && (!planned || tally.twice == 0),
