@@ -165,7 +165,8 @@ check()
     if ! try 'building the tests' make -j "$(nproc)" check TESTS= "$@"; then
         lost
     elif [ "$quick" = yes ]; then
-        tests 'unit, script and system tests' . -j "$jobs" TESTS='$(quick_tests)' "$@"
+        # Without those that compute for long, more of them wait.
+        tests 'unit, script and system tests' . -j $((jobs * 3 / 2)) TESTS='$(quick_tests)' "$@"
     else
         check_plain
     fi

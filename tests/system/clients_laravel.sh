@@ -36,7 +36,7 @@ plugins = { config = { exec = { laravel = {
     dir = "$app"; env = { CLIENT = "$CLIENT"; NOTES = "$work"; SOCKET = "$SOCKET"; }; lines = true;
 }; }; }; };
 CONF
-configure 'workers = 2;' 'grace = 1.0;' \
+configure 'workers = 2;' 'grace = 10.0;' \
     'retry = { max_attempts = 2; base = 0.1; max = 0.1; jitter = 0.0; };'
 start_laterd
 dispatch Noted Throwing Releasing Failing BackingOff Sleeping Killed Exiting
@@ -76,7 +76,14 @@ php "$app/move.php" 300
 spawn php "$app/artisan" queue:work redis --stop-when-empty --sleep=0
 worker=$spawned
 wait_until 20 test -s "$work/notes"
-php "$app/artisan" laterd:move >"$work/moved"
+kill -STOP "$worker" # or it might have done them all before the other begins
+php "$app/artisan" laterd:move >"$work/moved" &
+mover=$!
+own "$mover"
+begins_to_move() { [ "$(known)" -gt 0 ] || gone "$mover"; }
+wait_until 30 begins_to_move
+kill -CONT "$worker"
+wait "$mover"
 like "$(cat "$work/moved")" '^[0-9]+ jobs moved$' "jobs are moved"
 wait_until 30 gone "$worker"
 moved=$(known)

@@ -18,7 +18,7 @@ mkdir -p "$work/conf.d"
     echo "    types = ( \"many.*\" ); env = { CLIENT = \"$client\"; NOTES = \"$work\"; JOBS = \"10\"; }; };"
     echo '}; }; };'
 } >"$work/conf.d/exec.conf"
-configure 'workers = 2;' 'grace = 1.0;' 'log = { level = "debug"; };' \
+configure 'workers = 2;' 'grace = 10.0;' 'log = { level = "debug"; };' \
     'retry = { max_attempts = 2; base = 0.1; max = 0.1; jitter = 0.0; };'
 start_laterd
 

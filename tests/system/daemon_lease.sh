@@ -6,7 +6,7 @@ start_redis
 
 # ---- longer than the lease, while others are performed
 
-configure 'workers = 2;' 'lease = 2.0;'
+configure 'workers = 2;' 'lease = 3.0;'
 start_laterd
 push_do long '"do":"sleep","for":10'
 wait_until 5 begun long
@@ -19,7 +19,7 @@ for i in 1 2 3 4 5 6 7 8; do
     wait_until 1 ended "waited-$i" || not_ok "a job pushed after a while is not begun at once"
 done
 push_many 300 'do' '{"do":"sleep","for":0.005}' meanwhile-
-within 20 "a 10-second job with a 2-second lease is done" unknown long
+within 20 "a 10-second job with a 3-second lease is done" unknown long
 within 10 "all others are" settled
 is "$(attempts_in begun long | wc -l) $(counted lapsed) $(counted 'done')" "1 0 309" \
     "it ran once, no lease ran out"
@@ -63,7 +63,7 @@ stop_laterd
 # ---- over its time
 
 rm -f "$work/begun" "$work/ended"
-configure 'workers = 3;' 'lease = 2.0;' 'grace = 1.0;' 'timeout = 1.5;' \
+configure 'workers = 3;' 'lease = 30.0;' 'grace = 1.0;' 'timeout = 1.5;' \
     'retry = { max_attempts = 3; base = 0.5; max = 0.5; jitter = 0.0; };' \
     'types = ( { name = "bytes"; timeout = 60.0; } );'
 start_laterd

@@ -58,12 +58,12 @@ stop_laterd
 # ---- away for longer than a lease: nothing lapses before its keeper had a chance
 
 rm -f "$work/begun" "$work/ended"
-configure 'workers = 1;' 'lease = 1.0;'
+configure 'workers = 1;' 'lease = 2.0;'
 start_laterd
-push_do long '"do":"sleep","for":4.5'
+push_do long '"do":"sleep","for":7'
 within 10 "a job begins" begun long
 stop_redis KILL
-sleep 2
+sleep 4
 start_redis 'appendonly yes' 'appendfsync always'
 within 10 "it is done after an outage of two leases" unknown long
 is "$(attempts_in begun long | wc -l) $(counted lapsed)" "1 0" "it ran once, nothing lapsed"

@@ -3,7 +3,7 @@
 # a job; a bad one changes nothing.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
-options='drain = 20.0; lease = 2.0;'
+options='drain = 20.0; lease = 4.0;'
 configure 'workers = 2;' "$options"
 start_laterd
 

@@ -6,7 +6,7 @@ start_redis
 
 # ---- TSTP: nothing more is reserved; CONT: it goes on
 
-configure 'workers = 2;' 'drain = 10.0;' 'lease = 3.0;'
+configure 'workers = 2;' 'drain = 10.0;'
 start_laterd
 push_do running '"do":"sleep","for":1'
 wait_until 5 begun running

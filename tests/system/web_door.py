@@ -249,8 +249,10 @@ lines = ''.join(f'["push","t","-q","q{i}"]\n' for i in range(200))
 subprocess.run([later, 'serve'], input=lines, check=True, capture_output=True, text=True)
 streams = [Stream() for _ in range(64)]
 same(ask(where, '/api/1/live')[0], 503, 'the 65th stream is refused')
-check(wait_until(lambda: streams[0].read() and len(streams[0].queues) == 201), '200 queues',
-      len(streams[0].queues))
+# Each with its job: one that was looked at before its push is told once more.
+check(wait_until(lambda: streams[0].read() and len(streams[0].queues) == 201
+                 and all(queue['ready'] for name, queue in streams[0].queues.items() if name[0] == 'q')),
+      '200 queues', len(streams[0].queues))
 beats, before = len(streams[0].events), calls()
 run('push', 't', '-q', 'q77', '--id', 'news')
 check(wait_until(lambda: streams[0].read() and streams[0].queues['q77']['ready'] == 2, 40),
