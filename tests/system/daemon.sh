@@ -109,6 +109,12 @@ how_often()
     grep -cF -e "$1" "$log"
 }
 
+# log_has ID TEXT: has a line of this job that text? (The line may come after the job's end is seen.)
+log_has()
+{
+    grep -F -e "job=$1 " "$log" | grep -qF -e "$2"
+}
+
 show_log()
 {
     sed 's/^/# /' "$log"

@@ -172,7 +172,7 @@ within 30 "40 jobs of one without parallel" counts 'done' $((naps + 221))
 
 job say say '' '"max_attempts":1'
 within 20 "whatever it prints is no answer" unknown say
-contains "$(grep 'job=say ' "$log")" 'the disk is nearly full' "its logger's lines have the job's fields"
+within 5 "its logger's lines have the job's fields" log_has say 'the disk is nearly full'
 is "$(dead)" 0 "and it is done"
 job bad bad
 within 20 "an exception is a retry, then burial" is_dead bad

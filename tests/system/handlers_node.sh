@@ -75,7 +75,7 @@ is "$(lines pids)" 1 "one program"
 
 job say say '' '"max_attempts":1'
 within 20 "whatever it prints is no answer" unknown say
-contains "$(grep 'job=say ' "$log")" 'the disk is nearly full say' "console's lines have the job's fields"
+within 5 "console's lines have the job's fields" log_has say 'the disk is nearly full say'
 job bad bad
 within 20 "an error is a retry, then burial" is_dead bad
 contains "$(error_of bad)" 'at inner' "its stack is kept"

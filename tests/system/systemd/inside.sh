@@ -12,10 +12,11 @@ jobs=$prefix/lib/laterd/jobs
 examples=$prefix/share/doc/laterd/examples
 cd /root || exit 1
 
-# wait_until SECONDS COMMAND...
+# wait_until SECONDS COMMAND...: half a minute at least, so that only what hangs comes to that.
 wait_until()
 {
     rounds=$(($1 * 20))
+    [ "$rounds" -ge 600 ] || rounds=600
     shift
     until "$@" >/dev/null 2>&1; do
         rounds=$((rounds - 1))
