@@ -33,9 +33,11 @@ is "$(($(scripts_run) - before < 50))" 1 "with few scripts: no worker spins"
 
 # ---- the id of a job that runs
 
-push_do twice '"do":"sleep","for":1'
+push_do twice '"do":"sleep","until":"go-twice"'
 within 10 "a job runs" begun twice
 redis ZADD "$(key ready)" 1 twice >/dev/null
+wait_until 10 begun twice 2
+touch "$work/go-twice"
 within 10 "its id, put into ready, runs once more, beside it" sh -c "[ \$(grep -c '^twice ' '$work/ended') = 2 ]"
 within 10 "nothing is reserved any more" sh -c "[ \$($redis_cli ZCARD '$(key reserved)') = 0 ]"
 is "$(counted 'done')" $((number + 2)) "and counts once"

@@ -23,9 +23,10 @@ configure 'workers = 2;'
 start_laterd
 within 10 "who was not seen for a day is forgotten, nobody else" are 'broken ours today '
 
-push_do one '"do":"sleep","for":8'
+push_do one '"do":"sleep","until":"go-one"'
 wait_until 5 begun one
 within 8 "later status tells what runs" ours 'default:1$'
+touch "$work/go-one"
 push_many 1000 'do' '{"do":"done"}' many-
 within 12 "and how many a second" ours '[1-9][0-9]*\.[0-9].default'
 redis client kill type normal >/dev/null
