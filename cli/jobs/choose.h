@@ -17,7 +17,7 @@
 
 /* Rows for a table of options: the conditions; the rest of what all that choose have. */
 #define CHOOSE_OPTIONS                                                                             \
-    { "state", 0, "STATE", "of this state; done ones only so" },                                   \
+    { "state", 0, "STATE", "of this state; without it of any but done" },                          \
         { "type", 0, "GLOB", "of types such as 'mail.*'" },                                        \
         { "older", 0, "DURATION", "longer ready, dead or done" },                                  \
         { "newer", 0, "DURATION", "less long ready, dead or done" },                               \

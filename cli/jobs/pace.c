@@ -34,8 +34,9 @@ static int ping(struct cli *cli, double *seconds, struct later_error *err)
 
 int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_error *err)
 {
-    *pace = (struct pace){ .cli = cli, .way = INFINITY, .rate = rate };
-    share_begin(&pace->share);
+    double way = INFINITY;
+
+    *pace = (struct pace){ .cli = cli, .rate = rate };
     if (!cli_client(cli, err))
         return -1;
     for (int i = 0; i < PINGS; i++) {
@@ -43,8 +44,9 @@ int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_err
 
         if (ping(cli, &seconds, err) < 0)
             return -1;
-        pace->way = fmin(pace->way, seconds);
+        way = fmin(way, seconds);
     }
+    share_begin(&pace->share, way);
     pace_go_on(pace);
     return 0;
 }
@@ -88,12 +90,6 @@ static void ask_worked(const struct pace *pace, double *worked)
     later_call_begin(pace->cli->client, &cmd, LATER_NO_SCRIPT, take_worked, worked, &err);
 }
 
-static void begin_piece(struct pace *pace)
-{
-    pace->calls = pace->waited = 0;
-    ask_worked(pace, &pace->worked);
-}
-
 void pace_go_on(struct pace *pace)
 {
     sigset_t set;
@@ -102,7 +98,7 @@ void pace_go_on(struct pace *pace)
     sigprocmask(SIG_BLOCK, &set, &pace->before);
     pace->reckoned = later_clock();
     pace->rested = -1;
-    begin_piece(pace);
+    ask_worked(pace, &pace->worked);
 }
 
 void pace_end(struct pace *pace)
@@ -119,42 +115,33 @@ void pace_work(struct pace *pace)
     pace->from = later_clock();
 }
 
-/* Of what it has worked; some of what it did in the pause is ours, too. */
-static double worked_for_us(const struct pace *pace, double worked)
-{
-    double pause = pace->rested < 0 ? 0 : fmin(fmax(pace->worked - pace->rested, 0), OURS);
-
-    return pause + fmin(worked - pace->worked, pace->waited + OURS);
-}
-
-/* The seconds that the calls since the last pause have cost Redis. */
-static double cost(struct pace *pace)
+/* The seconds that Redis has worked since the last pause, and of those in it what our own questions
+ * cost; negative: it does not tell. */
+static double worked_since(struct pace *pace)
 {
     struct later_error err;
-    double worked, seconds;
+    double worked, in_pause;
 
     ask_worked(pace, &worked);
     later_call_drain(pace->cli->client, 0, &err);
     if (pace->worked < 0 || worked < pace->worked)
-        return fmax(0, pace->waited - pace->calls * pace->way);
-    seconds = worked_for_us(pace, worked);
+        return -1;
+    in_pause = pace->rested < 0 ? 0 : fmin(fmax(pace->worked - pace->rested, 0), OURS);
     pace->rested = worked;
-    return seconds;
+    return in_pause + worked - pace->worked;
 }
 
 bool pace_rest(struct pace *pace)
 {
-    double taken, now;
+    double worked, now;
 
-    pace->calls++;
-    pace->waited += later_clock() - pace->from;
-    if (pace->waited - pace->calls * pace->way < pace->share.piece)
+    if (!share_called(&pace->share, later_clock() - pace->from))
         return nap(pace, 0);
-    taken = cost(pace);
+    worked = worked_since(pace);
     now = later_clock();
-    nap(pace, share_pause(&pace->share, taken, now - pace->reckoned));
+    nap(pace, share_pause(&pace->share, worked, now - pace->reckoned));
     pace->reckoned = now;
-    begin_piece(pace);
+    ask_worked(pace, &pace->worked);
     return !pace->stopped;
 }
 

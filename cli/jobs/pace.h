@@ -23,13 +23,10 @@ struct pace {
     sigset_t before;
     bool stopped; /* somebody wants it to end */
     struct share share;
-    double way;      /* seconds of a PING */
     double from;     /* when the present call began */
-    double calls;    /* since the last pause */
-    double waited;   /* for their answers */
-    double worked;   /* what Redis had worked when that pause ended; < 0 = it does not tell */
+    double worked;   /* what Redis had worked when the last pause ended; < 0 = it does not tell */
     double rested;   /* when it began; < 0 = there was none */
-    double reckoned; /* when what they cost was last added up */
+    double reckoned; /* when what our calls cost was last added up */
     double rate;     /* jobs a second to act on; 0 = any number */
     double first;    /* when the first of them was */
     uint64_t count;

@@ -9,16 +9,33 @@
 #define PAUSE_GOOD 0.02 /* seconds; shorter pauses are made at greater distances */
 #define PAUSE_MAX  1.0
 #define CREDIT_MAX 0.5
+#define UNSEEN     0.0004 /* seconds that it works for us beyond our waits: it cleans up, counts */
 
-void share_begin(struct share *share)
+void share_begin(struct share *share, double way)
 {
-    *share = (struct share){ .piece = PIECE_MIN };
+    *share = (struct share){ .piece = PIECE_MIN, .way = way };
 }
 
-double share_pause(struct share *share, double taken, double seconds)
+/* The way may have seemed long at the start, where others had the processor. */
+bool share_called(struct share *share, double waited)
 {
-    share->debt += taken / SHARE - seconds;
+    share->way = fmin(share->way, waited);
+    share->waited += waited;
+    share->beyond += waited - share->way;
+    return share->waited >= share->piece;
+}
+
+/* What it has worked is for others, too; for us not more than we have waited. */
+static double taken(const struct share *share, double worked)
+{
+    return worked < 0 ? share->beyond : fmin(worked, share->waited + UNSEEN);
+}
+
+double share_pause(struct share *share, double worked, double seconds)
+{
+    share->debt += taken(share, worked) / SHARE - seconds;
     share->debt = fmax(-CREDIT_MAX, fmin(share->debt, PAUSE_MAX));
+    share->waited = share->beyond = 0;
     if (share->debt < PAUSE_GOOD / 2)
         share->piece = fmin(2 * share->piece, PIECE_MAX);
     else if (share->debt > 2 * PAUSE_GOOD)

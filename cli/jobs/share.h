@@ -9,15 +9,25 @@
 #ifndef LATER_CLI_SHARE_H
 #define LATER_CLI_SHARE_H
 
+#include <stdbool.h>
+
 struct share {
-    double debt;  /* seconds of pauses that are due; less than 0: so much more was waited */
-    double piece; /* seconds of waiting for answers, and a pause is worth its while */
+    double debt;   /* seconds of pauses that are due; less than 0: so much more was waited */
+    double piece;  /* seconds of waiting for answers, and a pause is worth its while */
+    double waited; /* since the last pause */
+    double beyond; /* of that, what was longer than the way there and back */
+    double way;    /* seconds; the shortest call that was seen */
 };
 
-void share_begin(struct share *share);
+/* way: seconds that a call takes that asks for nothing. */
+void share_begin(struct share *share, double way);
 
-/* Redis has worked for us for `taken` seconds of the last `seconds`, the pause before included.
- * Returns the seconds of the pause that is due now, 0 or more. */
-double share_pause(struct share *share, double taken, double seconds);
+/* A call was answered after so many seconds. Returns whether it is time for a pause. */
+bool share_called(struct share *share, double waited);
+
+/* worked: the seconds that Redis says it has worked meanwhile; negative: it does not tell, and what
+ * was waited beyond the way has to do. seconds: since this was asked last, the pause before
+ * included. Returns the seconds of the pause that is due now, 0 or more. */
+double share_pause(struct share *share, double worked, double seconds);
 
 #endif

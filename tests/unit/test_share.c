@@ -8,6 +8,8 @@
 /* A walk: pieces of so much waiting each, of which Redis works for a part; and how it went. */
 struct made {
     double part;  /* of the wait for answers */
+    double way;   /* seconds that a call seems to take that asks for nothing */
+    bool silent;  /* it does not tell what it has worked */
     double own;   /* seconds of our own for each second of waiting */
     double late;  /* by so much a sleep ends late */
     double every; /* each so-manieth piece stands still for `still` seconds; 0 = none */
@@ -21,14 +23,22 @@ static void walk(struct made *walk, double seconds)
     struct share share;
     double before = 0;
 
-    share_begin(&share);
+    share_begin(&share, walk->way);
     for (walk->time = 0; walk->time < seconds; walk->pieces++) {
-        double waited = share.piece * 1.2, taken = waited * walk->part, pause;
-        double piece = waited * (1 + walk->own);
+        double waited = 0, taken, pause, piece;
+
+        for (int i = 0, more = 1; more; i++) {
+            double call = i % 2 ? 0.0009 : 0.0003;
+
+            more = !share_called(&share, call);
+            waited += call;
+        }
+        taken = waited * walk->part;
+        piece = waited * (1 + walk->own);
 
         if (walk->every > 0 && fmod(walk->pieces, walk->every) == walk->every - 1)
             piece += walk->still;
-        pause = share_pause(&share, taken, before + piece);
+        pause = share_pause(&share, walk->silent ? -1 : taken, before + piece);
         ck_assert_double_ge(pause, 0);
         walk->longest = fmax(walk->longest, pause);
         before = pause > 0 ? pause + walk->late : 0;
@@ -51,6 +61,28 @@ START_TEST(a_tenth_of_the_whole)
         ck_assert_double_le(share, 0.1);
         ck_assert_double_ge(share, part == 10 ? 0.06 : 0.095);
     }
+}
+END_TEST
+
+/* Where others had the processor when we asked for the first time, the way seemed long. */
+START_TEST(a_long_way_hides_nothing)
+{
+    double share = share_of((struct made){ .part = 0.9, .own = 0.3, .way = 10 });
+
+    ck_assert_double_le(share, 0.1);
+    ck_assert_double_ge(share, 0.095);
+}
+END_TEST
+
+/* Then what was waited beyond the way has to do; and the way is no longer than any call. */
+START_TEST(one_that_does_not_tell)
+{
+    double near = share_of((struct made){ .part = 0.9, .own = 0.3, .silent = true });
+    double far = share_of((struct made){ .part = 0.5, .own = 0.3, .way = 10, .silent = true });
+
+    ck_assert(near >= 0.085 && near <= 0.1); /* all of the wait is taken for its work */
+    ck_assert_double_le(far, 0.1);
+    ck_assert_double_ge(far, 0.05);
 }
 END_TEST
 
@@ -83,9 +115,9 @@ START_TEST(a_long_stop_gives_little_credit)
     struct share share;
     double taken = 0;
 
-    share_begin(&share);
+    share_begin(&share, 0);
     share_pause(&share, 0, 3600);
-    while (share_pause(&share, 0.005, 0.005) <= 0)
+    while (share_called(&share, 0.005), share_pause(&share, 0.005, 0.005) <= 0)
         taken += 0.005;
     ck_assert_double_le(taken, 0.1);
     ck_assert_double_ge(taken, 0.04); /* some is */
@@ -97,7 +129,8 @@ START_TEST(no_pause_is_long)
 {
     struct share share;
 
-    share_begin(&share);
+    share_begin(&share, 0);
+    share_called(&share, 300);
     ck_assert_double_le(share_pause(&share, 300, 300), 1);
     ck_assert_double_le(share_pause(&share, 0, 1), 0); /* and it is over then */
 }
@@ -121,6 +154,8 @@ static TCase *shares(void)
     TCase *tc = tcase_create("shares");
 
     tcase_add_test(tc, a_tenth_of_the_whole);
+    tcase_add_test(tc, a_long_way_hides_nothing);
+    tcase_add_test(tc, one_that_does_not_tell);
     tcase_add_test(tc, late_ends_of_sleeps_are_made_up_for);
     tcase_add_test(tc, slow_ones_do_not_rest);
     tcase_add_test(tc, a_long_stop_gives_little_credit);
