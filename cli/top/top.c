@@ -64,36 +64,28 @@ static void scroll(struct top_view *view, const struct top *top, int64_t step)
     view->first = (size_t)(first < 0 ? 0 : first > last ? last : first);
 }
 
-/* False: it is to end. */
-static bool obey(int event, struct top_view *view, const struct top *top)
+/* How far a key scrolls, in queues; 0: it does not. */
+static int64_t steps_of(int event, const struct top_view *view, const struct top *top)
 {
     int64_t page = (int64_t)frame_rows(top, view);
 
+    return event == SCREEN_UP || event == 'k'     ? -1
+           : event == SCREEN_DOWN || event == 'j' ? 1
+           : event == SCREEN_PAGE_UP              ? -page
+           : event == SCREEN_PAGE_DOWN            ? page
+           : event == SCREEN_HOME                 ? -INT32_MAX
+           : event == SCREEN_LAST                 ? INT32_MAX
+                                                  : 0;
+}
+
+/* False: it is to end. */
+static bool obey(int event, struct top_view *view, const struct top *top)
+{
     switch (event) {
     case 'q':
     case 'Q':
     case SCREEN_END:
         return false;
-    case SCREEN_UP:
-    case 'k':
-        scroll(view, top, -1);
-        break;
-    case SCREEN_DOWN:
-    case 'j':
-        scroll(view, top, 1);
-        break;
-    case SCREEN_PAGE_UP:
-        scroll(view, top, -page);
-        break;
-    case SCREEN_PAGE_DOWN:
-        scroll(view, top, page);
-        break;
-    case SCREEN_HOME:
-        view->first = 0;
-        break;
-    case SCREEN_LAST:
-        scroll(view, top, INT32_MAX);
-        break;
     case SCREEN_LEFT:
     case SCREEN_RIGHT:
         sort_by(view, event == SCREEN_LEFT ? -1 : 1);
@@ -105,6 +97,7 @@ static bool obey(int event, struct top_view *view, const struct top *top)
         view->held = !view->held;
         break;
     default:
+        scroll(view, top, steps_of(event, view, top));
         break;
     }
     return true;

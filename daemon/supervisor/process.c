@@ -173,6 +173,30 @@ static pid_t fork_worker(struct process *process, const char *host, bool listens
     return pid;
 }
 
+/* Its pipes, the child, and a watch over what that says. */
+static int begin(struct process *process, struct event_base *base, struct reports *reports,
+                 const char *host, bool listens, bool paused, struct later_error *err)
+{
+    int control[2], status[2];
+
+    if (make_pipes(control, status, err) < 0)
+        return -1;
+    process->control_fd = control[1];
+    process->status_fd = status[0];
+    if (paused) /* in its pipe before it is there: it must not reserve anything before it hears this
+                 */
+        process_order(process, WORKER_PAUSE);
+    process->pid = fork_worker(process, host, listens, control[0], status[1]);
+    close(control[0]);
+    close(status[1]);
+    if (process->pid > 0 && watch_status(process, base, reports) == 0)
+        return 0;
+    later_fail(err, LATER_E_SYSTEM, "cannot start a worker: %s", strerror(errno));
+    close(control[1]);
+    close(status[0]);
+    return -1;
+}
+
 struct process *process_start(struct event_base *base, struct generation *generation,
                               const struct config_pool *pool, int number, const char *page,
                               const char *host, bool listens, bool paused,
@@ -181,7 +205,6 @@ struct process *process_start(struct event_base *base, struct generation *genera
 {
     struct process *process = calloc(1, sizeof *process);
     struct reports *reports = calloc(1, sizeof *reports);
-    int control[2] = { -1, -1 }, status[2] = { -1, -1 };
 
     if (!process || !reports) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -197,22 +220,8 @@ struct process *process_start(struct event_base *base, struct generation *genera
         process->slots->worker = (uint32_t)number;
         atomic_store(&process->slots->page->awaited, listens);
     }
-    if (!process->slots || make_pipes(control, status, err) < 0)
+    if (!process->slots || begin(process, base, reports, host, listens, paused, err) < 0)
         goto failed;
-    process->control_fd = control[1];
-    process->status_fd = status[0];
-    if (paused) /* in its pipe before it is there: it must not reserve anything before it hears this
-                 */
-        process_order(process, WORKER_PAUSE);
-    process->pid = fork_worker(process, host, listens, control[0], status[1]);
-    close(control[0]);
-    close(status[1]);
-    if (process->pid < 0 || watch_status(process, base, reports) < 0) {
-        later_fail(err, LATER_E_SYSTEM, "cannot start a worker: %s", strerror(errno));
-        close(control[1]);
-        close(status[0]);
-        goto failed;
-    }
     setpgid(process->pid, process->pid); /* whoever of us two comes first */
     generation->users++;
     return process;

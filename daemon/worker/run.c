@@ -130,25 +130,34 @@ static void settle_unknown(struct later_job *job, double since)
     settle(worker, job->slot);
 }
 
+/* Reads its document. One that cannot be read is settled; returns false then. */
+static bool read_document(struct worker *worker, struct later_job *job)
+{
+    struct log_job fields;
+    struct later_error err;
+
+    if (later_document_parse(&job->doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
+                             worker->config->document_max, &err) == 0)
+        return true;
+    if (err.code == LATER_E_SYSTEM) { /* our memory, not its fault */
+        settle_unrun(job, LATER_VERB_RETURN, 1, "", "");
+        return false;
+    }
+    job_log_fields(job, -1, &fields);
+    log_job(LOG_WARN, &fields, "buried: %s", err.text);
+    settle_unrun(job, LATER_VERB_BURY, 0, "bad", err.text);
+    return false;
+}
+
 /* Jobs that must not run are settled here, each with its reason. Returns true if it is fit to run.
  */
 static bool is_fit(struct worker *worker, struct later_job *job, const struct held *held)
 {
     const struct slot *slot = job->slot;
     struct log_job fields;
-    struct later_error err;
 
-    if (later_document_parse(&job->doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
-                             worker->config->document_max, &err) < 0) {
-        job_log_fields(job, -1, &fields);
-        if (err.code == LATER_E_SYSTEM) { /* our memory, not its fault */
-            settle_unrun(job, LATER_VERB_RETURN, 1, "", "");
-            return false;
-        }
-        log_job(LOG_WARN, &fields, "buried: %s", err.text);
-        settle_unrun(job, LATER_VERB_BURY, 0, "bad", err.text);
+    if (!read_document(worker, job))
         return false;
-    }
     job_policy(job, worker->config);
     job->slot->kept = job->kept;
     job->slot->keep = job->keep;

@@ -100,13 +100,34 @@ static bool is_message(const struct later_conn *redis, const struct later_reply 
            strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "message") == 0;
 }
 
+/* An error is the answer to a command, or its script is loaded and it is sent again. */
+static void deliver_error(struct later_conn *redis, struct pending *pending, redisReply *raw)
+{
+    struct later_reply *reply = (struct later_reply *)(void *)raw;
+    const char *text = later_reply_text(reply, NULL);
+    enum later_remedy remedy = later_reply_remedy(text, NULL);
+    bool leave;
+
+    if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending)) {
+        later_reply_free(reply);
+        return;
+    }
+    if (remedy == LATER_REMEDY_LOAD && pending->reloaded && redis->load_why[0]) {
+        text = redis->load_why; /* the reason, not what follows from it */
+        remedy = later_reply_remedy(text, NULL);
+    }
+    leave =
+        redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;
+    later_conn_answer(pending, LATER_REFUSED, remedy, raw, text);
+    if (leave && redis->base.state == UP)
+        snprintf(redis->why, sizeof redis->why, "%.200s is not the master any more (READONLY)",
+                 redis->base.peer);
+}
+
 static void deliver(struct later_conn *redis, redisReply *raw)
 {
     struct later_reply *reply = (struct later_reply *)(void *)raw;
     struct pending *pending;
-    const char *text;
-    enum later_remedy remedy;
-    bool leave;
 
     if (is_message(redis, reply)) {
         redis->base.options.message(redis->base.options.arg,
@@ -122,26 +143,10 @@ static void deliver(struct later_conn *redis, redisReply *raw)
         return;
     }
     pending = later_conn_pop(redis);
-    if (!later_reply_is_error(reply)) {
+    if (later_reply_is_error(reply))
+        deliver_error(redis, pending, raw);
+    else
         later_conn_answer(pending, LATER_ANSWERED, LATER_REMEDY_ABANDON, raw, "");
-        return;
-    }
-    text = later_reply_text(reply, NULL);
-    remedy = later_reply_remedy(text, NULL);
-    if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending)) {
-        later_reply_free(reply);
-        return;
-    }
-    if (remedy == LATER_REMEDY_LOAD && pending->reloaded && redis->load_why[0]) {
-        text = redis->load_why; /* the reason, not what follows from it */
-        remedy = later_reply_remedy(text, NULL);
-    }
-    leave =
-        redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;
-    later_conn_answer(pending, LATER_REFUSED, remedy, raw, text);
-    if (leave && redis->base.state == UP)
-        snprintf(redis->why, sizeof redis->why, "%.200s is not the master any more (READONLY)",
-                 redis->base.peer);
 }
 
 static void announce_up(struct later_conn *redis)
