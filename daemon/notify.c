@@ -31,13 +31,6 @@ void notify_alive(void)
 {
     sd_notify(0, "WATCHDOG=1");
 }
-
-double notify_interval(void)
-{
-    uint64_t micros = 0;
-
-    return sd_watchdog_enabled(0, &micros) > 0 ? (double)micros / 1e6 / 3 : 0;
-}
 #else
 void notify_ready(void)
 {
@@ -58,10 +51,5 @@ void notify_stopping(void)
 
 void notify_alive(void)
 {
-}
-
-double notify_interval(void)
-{
-    return 0;
 }
 #endif

@@ -10,7 +10,4 @@ void notify_reloading(void);
 void notify_stopping(void);
 void notify_alive(void); /* the watchdog */
 
-/* Seconds between calls of notify_alive(); 0: nobody asks for it. */
-double notify_interval(void);
-
 #endif

@@ -260,15 +260,6 @@ void board_write(const struct board *board, FILE *out, bool all, double now)
         fprintf(out, ",\"gone\":[%s]", board->gone ? board->gone : "");
 }
 
-bool board_has_news(const struct board *board)
-{
-    for (size_t i = 0; i < board->count; i++) {
-        if (board->rows[i].news)
-            return true;
-    }
-    return board->gone != NULL;
-}
-
 void board_told(struct board *board)
 {
     for (size_t i = 0; i < board->count; i++)

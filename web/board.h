@@ -41,8 +41,7 @@ void board_hurry(struct board *board, const char *name);
  * with the names of those that are gone. */
 void board_write(const struct board *board, FILE *out, bool all, double now);
 
-/* Would anything be written but for all? */
-bool board_has_news(const struct board *board);
+/* All is written, or its changes are. */
 void board_told(struct board *board);
 
 #endif

@@ -78,7 +78,9 @@ static bool in_cookie(const char *token, const char *cookie)
     return false;
 }
 
-bool guard_has_token(const struct guard *guard, const char *cookie, const char *authorization)
+/* Does it show the token, as a cookie "later=…" or as "Bearer …"? */
+static bool guard_has_token(const struct guard *guard, const char *cookie,
+                            const char *authorization)
 {
     if (!guard->token)
         return true;

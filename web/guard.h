@@ -37,9 +37,6 @@ int guard_refuses(const struct guard *guard, const struct guard_request *request
 /* Is this the Host header of a name or address of ours? Its port does not matter. */
 bool guard_is_ours(const struct guard *guard, const char *host);
 
-/* Does it show the token, as a cookie "later=…" or as "Bearer …"? */
-bool guard_has_token(const struct guard *guard, const char *cookie, const char *authorization);
-
 /* Are they the same? Takes as long whatever they have in common. */
 bool guard_same(const char *token, const char *shown, size_t len);
 

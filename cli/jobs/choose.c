@@ -202,7 +202,8 @@ static int offer(const struct choosing *choosing, const struct chosen *chosen,
     return choosing->fn(choosing->arg, chosen, err);
 }
 
-struct later_filter_job choose_job(const struct later_seen *seen, const char *state)
+/* As the filter takes it. It borrows from both. */
+static struct later_filter_job choose_job(const struct later_seen *seen, const char *state)
 {
     return (struct later_filter_job){ .state = state,
                                       .score = seen->score,

@@ -78,9 +78,6 @@ void choose_tell(struct choice *choice, uint64_t found, const char *next, bool l
 /* Of an action: {"acted":…,"of":…,"ended":false}, likewise. */
 void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool last);
 
-/* A job that was seen in `state`, as the filter takes it. It borrows from both. */
-struct later_filter_job choose_job(const struct later_seen *seen, const char *state);
-
 /* One job that is meant. */
 struct chosen {
     const struct later_keys *keys;

@@ -12,7 +12,8 @@
 
 #define WORKERS_MAX 1024
 
-bool config_is_pattern(const struct config_type *type)
+/* Does the row stand for all types that begin so? */
+static bool config_is_pattern(const struct config_type *type)
 {
     return type->name[strlen(type->name) - 1] == '*';
 }

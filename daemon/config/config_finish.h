@@ -8,7 +8,4 @@
  * concerns several options, sorts types and leaves. Returns 0, or -1 with *err. */
 int config_finish(struct config_draft *draft, struct later_error *err);
 
-/* Does the row stand for all types that begin so? */
-bool config_is_pattern(const struct config_type *type);
-
 #endif

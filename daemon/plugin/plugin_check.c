@@ -135,14 +135,16 @@ int plugin_check_open(const char *path, struct later_error *err)
     return fd;
 }
 
-bool plugin_check_name(const char *name)
+/* Is it `[a-z0-9_-]{1,64}`? */
+static bool is_name(const char *name)
 {
     size_t len = strspn(name, LETTERS DIGITS "_-");
 
     return len >= 1 && len <= PLUGIN_NAME_MAX && name[len] == '\0';
 }
 
-bool plugin_check_type_name(const char *name)
+/* Is it a type `[A-Za-z0-9_.:-]{1,128}`, or such a beginning (or none) and a star? */
+static bool is_type_name(const char *name)
 {
     size_t len = strspn(name, LETTERS CAPITALS DIGITS "_.:-");
 
@@ -170,7 +172,7 @@ int plugin_check_copy(struct later_plugin *copy, const struct later_plugin *from
                           path, (unsigned)from->size, (unsigned)from->type_size);
     memset(copy, 0, sizeof *copy);
     memcpy(copy, from, from->size < sizeof *copy ? from->size : sizeof *copy);
-    if (!copy->name || !plugin_check_name(copy->name))
+    if (!copy->name || !is_name(copy->name))
         return later_fail(err, LATER_E_CONFIG,
                           "%s: the plugin's name \"%.80s\" is not [a-z0-9_-]{1,64}", path,
                           copy->name ? copy->name : "");
@@ -193,7 +195,7 @@ int plugin_check_type(struct later_type *copy, const struct later_plugin *plugin
         return later_fail(err, LATER_E_CONFIG,
                           "%s: plugin %s has more than %d types; does its list end with { 0 }?",
                           path, plugin->name, PLUGIN_TYPES_MAX);
-    if (!plugin_check_type_name(copy->name))
+    if (!is_type_name(copy->name))
         return later_fail(err, LATER_E_CONFIG,
                           "%s: plugin %s: the type \"%.140s\" is not [A-Za-z0-9_.:-]{1,128}, nor "
                           "such a beginning and a star",

@@ -17,12 +17,6 @@
  * and above 2, for the caller to close; or -1 with *err. */
 int plugin_check_open(const char *path, struct later_error *err);
 
-/* Is it `[a-z0-9_-]{1,64}`? */
-bool plugin_check_name(const char *name);
-
-/* Is it a type `[A-Za-z0-9_.:-]{1,128}`, or such a beginning (or none) and a star? */
-bool plugin_check_type_name(const char *name);
-
 /* Checks what later_plugin_open() returned (NULL too) and copies as much of it as this laterd
  * knows; what the plugin's header lacked is zero. Returns 0, or -1 with *err, which begins with
  * the path. */

@@ -27,7 +27,8 @@ struct checker {
     void *arg;
 };
 
-int checker_load(const struct config *config, struct later_error *err)
+/* In this process. */
+static int load(const struct config *config, struct later_error *err)
 {
     struct plugin_set *plugins = plugin_set_new();
     int ok;
@@ -49,7 +50,7 @@ static void run_child(const struct config *config, int words)
     signal(SIGHUP, SIG_IGN);
     dup2(words, WORDS_FD); /* which takes the flag CLOEXEC off: a plugin forks at its own risk */
     close_range(WORDS_FD + 1, ~0U, 0);
-    if (checker_load(config, &err) < 0) {
+    if (load(config, &err) < 0) {
         (void)!write(WORDS_FD, err.text, strlen(err.text));
         _exit(LATER_E_CONFIG);
     }
@@ -157,7 +158,7 @@ int checker_try(const struct config *config, struct later_error *err)
     int status;
 
     if (pid == 0) {
-        if (checker_load(config, err) == 0)
+        if (load(config, err) == 0)
             _exit(0);
         fprintf(stderr, "laterd: %s\n", err->text);
         _exit(LATER_E_CONFIG);

@@ -24,12 +24,8 @@ void checker_ended(struct checker *checker, int status);
 /* Kills the child and frees; done is not called. NULL is fine. */
 void checker_free(struct checker *checker);
 
-/* In this process: loads and configures all plugins. For the child, and for laterd -t. Returns 0,
- * or -1 with *err. */
-int checker_load(const struct config *config, struct later_error *err);
-
-/* `laterd -t`: checker_load() in a child, waited for. Returns 0; or -1 with *err, whose text is ""
- * where the child has said it already. */
+/* `laterd -t`: all plugins are loaded and configured in a child, waited for. Returns 0; or -1 with
+ * *err, whose text is "" where the child has said it already. */
 int checker_try(const struct config *config, struct later_error *err);
 
 #endif

@@ -247,20 +247,19 @@ static bool meets_attempts(const struct later_filter *filter, const struct later
 
 static const struct row {
     const char *name;
-    bool reads_document;
     int (*take)(struct later_filter *filter, const char *value, struct later_error *err);
     bool (*meets)(const struct later_filter *filter, const struct later_filter_job *job,
                   double now);
 } rows[CONDITIONS] = {
-    [STATE] = { "state", false, take_state, meets_state },
-    [TYPE] = { "type", true, take_type, meets_type },
-    [OLDER] = { "older", false, take_older, meets_older },
-    [NEWER] = { "newer", false, take_newer, meets_newer },
-    [ERROR] = { "error", false, take_error, meets_error },
-    [KIND] = { "kind", false, take_kind, meets_kind },
-    [ATTEMPTS] = { "attempts", false, take_attempts, meets_attempts },
-    [WHERE] = { "where", true, take_where, meets_where },
-    [TEXT] = { "text", true, take_text, meets_text },
+    [STATE] = { "state", take_state, meets_state },
+    [TYPE] = { "type", take_type, meets_type },
+    [OLDER] = { "older", take_older, meets_older },
+    [NEWER] = { "newer", take_newer, meets_newer },
+    [ERROR] = { "error", take_error, meets_error },
+    [KIND] = { "kind", take_kind, meets_kind },
+    [ATTEMPTS] = { "attempts", take_attempts, meets_attempts },
+    [WHERE] = { "where", take_where, meets_where },
+    [TEXT] = { "text", take_text, meets_text },
 };
 
 const char *const later_filter_names[] = { "state", "type",     "older", "newer", "error",
@@ -318,15 +317,6 @@ bool later_filter_is_plain(const struct later_filter *filter)
 const char *later_filter_state(const struct later_filter *filter)
 {
     return filter->state;
-}
-
-bool later_filter_reads_documents(const struct later_filter *filter)
-{
-    for (size_t i = 0; i < CONDITIONS; i++) {
-        if (filter->given[i] && rows[i].reads_document)
-            return true;
-    }
-    return false;
 }
 
 bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job,

@@ -45,11 +45,9 @@ extern const char *const later_filter_names[];
 int later_filter_add(struct later_filter *filter, const char *name, const char *value,
                      struct later_error *err);
 
-/* Is no condition there but, perhaps, a state? That state, NULL = any. Must documents be read to
- * know? */
+/* Is no condition there but, perhaps, a state? That state, NULL = any. */
 bool later_filter_is_plain(const struct later_filter *filter);
 const char *later_filter_state(const struct later_filter *filter);
-bool later_filter_reads_documents(const struct later_filter *filter);
 
 /* A job as it was seen; all borrowed. */
 struct later_filter_job {
