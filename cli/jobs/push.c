@@ -99,56 +99,25 @@ static int take_times(struct cli *cli, struct later_new_job *job, struct later_e
     const char *at = args_text(&cli->args, "at");
     const char *expires = args_text(&cli->args, "expires-at");
 
-    if (at && args_text(&cli->args, "in"))
-        return later_fail(err, LATER_E_USAGE, "--in and --at: only one of them");
     if (cli_duration(cli, "in", &job->in, err) < 0 ||
         (at && moment_read(at, "--at", time(NULL), &job->at, err) < 0) ||
         (expires && moment_read(expires, "--expires-at", time(NULL), &job->expires_at, err) < 0) ||
         cli_duration(cli, "timeout", &job->timeout, err) < 0 ||
         cli_duration(cli, "unique-for", &job->unique_for, err) < 0)
         return -1;
-    if (job->at > 0 && job->at < LATER_AT_MIN)
-        return later_fail(err, LATER_E_USAGE,
-                          "--at: %.40s is before the year 2001; a delay is --in", at);
-    if (job->at > 0 && job->at < (double)time(NULL))
+    if (job->at >= LATER_AT_MIN && job->at < (double)time(NULL))
         cli_say(cli, "--at: %.40s is over: the job is due now", at);
     if (expires && job->expires_at <= 0)
         return later_fail(err, LATER_E_USAGE, "--expires-at: 0 would be never");
     if (args_text(&cli->args, "timeout") && job->timeout <= 0)
         return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
-    if (job->unique_for > LATER_UNIQUE_MAX)
-        return later_fail(err, LATER_E_USAGE, "--unique-for: at most %.0f seconds",
-                          LATER_UNIQUE_MAX);
-    return 0;
-}
-
-/* Two ways to say the same, or what is said of nothing. */
-static int refuse_pairs(const struct cli *cli, struct later_error *err)
-{
-    static const char *const pairs[][2] = { { "debounce", "in" },
-                                            { "debounce", "at" },
-                                            { "throttle", "unique-for" } };
-    static const char *const of_ids[] = { "debounce", "throttle", "again" };
-
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (args_text(&cli->args, pairs[i][0]) && args_text(&cli->args, pairs[i][1]))
-            return later_fail(err, LATER_E_USAGE, "--%s and --%s: only one of them", pairs[i][0],
-                              pairs[i][1]);
-    }
-    for (size_t i = 0; i < sizeof of_ids / sizeof *of_ids; i++) {
-        if (args_text(&cli->args, of_ids[i]) && !args_text(&cli->args, "id"))
-            return later_fail(err, LATER_E_USAGE,
-                              "--%s goes with --id: the same id is the same job", of_ids[i]);
-    }
-    if (args_text(&cli->args, "max-wait") && !args_text(&cli->args, "debounce"))
-        return later_fail(err, LATER_E_USAGE, "--max-wait goes with --debounce");
     return 0;
 }
 
 /* --debounce, --max-wait, --throttle, and what becomes of a known id. */
 static int take_turns(struct cli *cli, struct later_new_job *job, struct later_error *err)
 {
-    if (refuse_pairs(cli, err) < 0 || cli_duration(cli, "debounce", &job->debounce, err) < 0 ||
+    if (cli_duration(cli, "debounce", &job->debounce, err) < 0 ||
         cli_duration(cli, "max-wait", &job->max_wait, err) < 0 ||
         cli_duration(cli, "throttle", &job->throttle, err) < 0)
         return -1;
@@ -196,6 +165,10 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
     job->backoff = making->backoff;
     job->priority = (int32_t)priority;
     job->max_attempts = (uint32_t)attempts;
+    if (later_push_goes(job, err) < 0) {
+        err->code = LATER_E_USAGE;
+        return -1;
+    }
     return take_payload(cli, making, err);
 }
 

@@ -26,17 +26,36 @@ static int check_seconds(const char *name, double seconds, double most, struct l
 
 static int check_times(const struct later_new_job *job, struct later_error *err)
 {
-    if (!(job->in >= 0 && job->in <= LATER_DELAY_MAX) || (job->in > 0 && job->at > 0))
-        return later_fail(err, LATER_E_DATA, "in: 0 to %.0f seconds, or else at", LATER_DELAY_MAX);
     if (!(job->at >= 0 && job->at <= LATER_AT_END))
         return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", LATER_AT_END);
     if (job->at > 0 && job->at < LATER_AT_MIN)
         return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is `in`");
-    if (check_seconds("unique_for", job->unique_for, LATER_UNIQUE_MAX, err) < 0 ||
+    if (check_seconds("in", job->in, LATER_DELAY_MAX, err) < 0 ||
+        check_seconds("unique_for", job->unique_for, LATER_UNIQUE_MAX, err) < 0 ||
         check_seconds("throttle", job->throttle, LATER_UNIQUE_MAX, err) < 0 ||
         check_seconds("debounce", job->debounce, LATER_DELAY_MAX, err) < 0)
         return -1;
     return check_seconds("max_wait", job->max_wait, LATER_DELAY_MAX, err);
+}
+
+static struct later_push_item item_of(const struct later_new_job *job)
+{
+    return (struct later_push_item){ .id = job->id,
+                                     .in = job->in,
+                                     .at = job->at,
+                                     .unique_for = job->unique_for,
+                                     .debounce = job->debounce,
+                                     .max_wait = job->max_wait,
+                                     .throttle = job->throttle,
+                                     .replace = job->replace != 0,
+                                     .again = job->again != 0 };
+}
+
+int later_push_goes(const struct later_new_job *job, struct later_error *err)
+{
+    struct later_push_item item = item_of(job);
+
+    return later_push_check(&item, err) < 0 ? -1 : check_times(job, err);
 }
 
 /* Its id, or a new one; and whether what it asks for goes with it. */
@@ -92,14 +111,7 @@ static int make(struct making *to, const struct later_client *client,
 {
     size_t max = later_call_document_max(client);
 
-    *to = (struct making){ .item = { .in = job->in,
-                                     .at = job->at,
-                                     .unique_for = job->unique_for,
-                                     .debounce = job->debounce,
-                                     .max_wait = job->max_wait,
-                                     .throttle = job->throttle,
-                                     .replace = job->replace != 0,
-                                     .again = job->again != 0 } };
+    *to = (struct making){ .item = item_of(job) };
     if (check_times(job, err) < 0)
         return -1;
     return job->document ? take(to, job, max, err) : build(to, job, max, err);

@@ -24,4 +24,8 @@ int later_push_made(struct later_client *client, const char *queue,
                     const struct later_push_item *item, struct later_pushed *pushed,
                     struct later_error *err);
 
+/* Do its times, and what it asks for of its id, go together? later_push_told() asks that, too; here
+ * `later` does before it asks Redis anything. Returns 0, or -1 with *err. */
+int later_push_goes(const struct later_new_job *job, struct later_error *err);
+
 #endif

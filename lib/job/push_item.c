@@ -11,7 +11,7 @@ int later_push_check(const struct later_push_item *item, struct later_error *err
     bool debounced = item->debounce > 0;
 
     if (item->in > 0 && item->at > 0)
-        return later_fail(err, LATER_E_DATA, "in and at: must not both be there");
+        return refuse_both("in", "at", err);
     if (debounced && item->in > 0)
         return refuse_both("debounce", "in", err);
     if (debounced && item->at > 0)

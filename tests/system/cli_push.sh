@@ -134,7 +134,7 @@ refused 65 'backoff' t 1 --backoff '{"x":1}'
 refused 64 'is no duration' t 1 --in 5y
 refused 64 'is no time' t 1 --at tomorrow
 refused 64 'milliseconds' t 1 --at 1767225600000
-refused 64 'a delay is --in' t 1 --at 300
+refused 64 'a delay is .in' t 1 --at 300
 refused 64 'from -100 to 100' t 1 --priority 101
 refused 64 'from -100 to 100' t 1 --priority 1.5
 refused 64 'only one of them' t 1 --in 5 --at 5

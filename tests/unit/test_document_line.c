@@ -125,7 +125,7 @@ static const struct {
     { "{\"document\":{\"type\":\"t\"},\"id in\":1}", "id in: unknown beside a document" },
     { "{\"document\":{\"type\":\"t\"},\"document_base64\":\"\"}", "only one of them" },
     { "{\"document\":{\"type\":\"t\"},\"in\":1,\"at\":1763683200}", "in and at" },
-    { "{\"type\":\"t\",\"in\":1,\"at\":1763683200}", "in and at: must not both be there" },
+    { "{\"type\":\"t\",\"in\":1,\"at\":1763683200}", "in and at: only one of them" },
     { "{\"document\":{\"type\":\"t\"},\"at\":1000000000000}", "at: must be" },
     { "{\"document\":{\"payload\":1}}", "document: no type" },
     { "{\"document\":[]}", "document: must be an object" },
