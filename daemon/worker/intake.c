@@ -154,6 +154,7 @@ static bool take_jobs(struct asking *asking, struct later_reply *reserved,
 {
     size_t count = later_queue_reserved_count(reserved);
     struct batch *batch = malloc(sizeof *batch);
+    struct later_scores scores;
     bool all = true;
 
     if (!batch) {
@@ -162,11 +163,13 @@ static bool take_jobs(struct asking *asking, struct later_reply *reserved,
         return false;
     }
     *batch = (struct batch){ .reply = reserved, .documents = documents, .users = 1 };
+    later_scores_begin(&scores, reserved);
     for (size_t i = 0; i < count; i++) {
+        double score = later_scores_next(&scores);
         struct later_reserved job;
 
         if (job_of(batch, i, &job))
-            all = keep(asking, batch, &job, later_queue_reserved_score(batch->reply, i)) && all;
+            all = keep(asking, batch, &job, score) && all;
     }
     batch_release(batch);
     return all;

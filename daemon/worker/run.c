@@ -91,10 +91,12 @@ static void learn(double *average, double seconds)
     *average += (seconds - *average) / 8;
 }
 
-/* Redis's time by our clock; 0 while it is not known. */
-static double redis_now(const struct worker *worker)
+/* Redis's time when its attempt began; 0 while that is not known. */
+static double redis_began(const struct later_job *job)
 {
-    return worker->redis_offset ? later_clock() + worker->redis_offset : 0;
+    double offset = job->worker->redis_offset;
+
+    return offset ? job->began + offset : 0;
 }
 
 /* Its pauses grow with the time for which nobody has had its type: a quarter of that. */
@@ -109,7 +111,7 @@ static void settle_unknown(struct later_job *job, double since)
 {
     struct worker *worker = job->worker;
     double now = later_clock(), max = worker->config->unknown_max;
-    double age = since > 0 ? fmax(redis_now(worker) - since, 0) : 0, wait = unknown_wait(age, max);
+    double age = since > 0 ? fmax(redis_began(job) - since, 0) : 0, wait = unknown_wait(age, max);
     struct backlog_row *row = backlog_make(worker->admission->backlog, 'u', job->doc.type, now);
     struct log_job fields;
 
@@ -164,7 +166,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     job->slot->keep_max = worker->config->keep.max;
     job_log_fields(job, -1, &fields);
     switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
-                                 redis_now(worker))) {
+                                 redis_began(job))) {
     case LATER_FIT_EXPIRED:
         log_job(LOG_INFO, &fields, "expired");
         settle_unrun(job, LATER_VERB_EXPIRE, 0, "", "");
@@ -210,11 +212,11 @@ static void job_free(struct later_job *job)
     free(job);
 }
 
-/* An attempt has ended with `result`. The job is settled, its struct not freed. */
-static void end_attempt(struct later_job *job, uint32_t result, bool timed_out)
+/* An attempt has ended with `result`, now. The job is settled, its struct not freed. */
+static void end_attempt(struct later_job *job, uint32_t result, bool timed_out, double now)
 {
     struct worker *worker = job->worker;
-    double seconds = later_clock() - job->began;
+    double seconds = now - job->began;
     struct worker_type *type = type_of(worker, job->type);
     enum later_attempt_outcome outcome;
 
@@ -256,7 +258,7 @@ static void on_job_timer(void *arg)
         cancel_event_job(job);
     } else { /* it did not finish: settled without it; the struct waits for a late finish */
         forget_event_job(worker, job);
-        end_attempt(job, LATER_RETRY, true);
+        end_attempt(job, LATER_RETRY, true, later_clock());
     }
     worker_kick(worker);
 }
@@ -298,7 +300,7 @@ int run_finish(struct later_job *job, uint32_t result)
         return -1;
     }
     forget_event_job(worker, job);
-    end_attempt(job, result, job->cancel_sent);
+    end_attempt(job, result, job->cancel_sent, later_clock());
     remember_finished(worker, job);
     worker_kick(worker);
     return 0;
@@ -379,22 +381,24 @@ static void run_one(struct worker *worker, struct later_job *job)
 {
     struct worker_queue *queue = &worker->queues[job->slot->queue];
     uint32_t result;
+    double now;
 
     describe(job);
     atomic_fetch_add_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
     worker->running = !job->event;
     result = perform(job);
     worker->running = false;
-    learn(&queue->average, later_clock() - job->began);
+    now = later_clock(); /* once: of a quick job the clock is a tenth */
+    learn(&queue->average, now - job->began);
     if (result == LATER_DEFERRED && start_event_job(job))
         return;
     if (result == LATER_DEFERRED)
         result = LATER_RETRY; /* no memory for its timer */
-    end_attempt(job, result, job->cancel_sent);
+    end_attempt(job, result, job->cancel_sent, now);
     job_free(job);
 }
 
-static struct later_job *job_new(struct worker *worker, const struct held *held)
+static struct later_job *job_new(struct worker *worker, const struct held *held, double now)
 {
     struct later_job *job = calloc(1, sizeof *job);
 
@@ -411,7 +415,7 @@ static struct later_job *job_new(struct worker *worker, const struct held *held)
     job->score = held->score;
     job->attempt = held->attempts + 1;
     job->in_worker = worker->slots->worker;
-    job->began = later_clock();
+    job->began = now;
     job->retry_in = -1;
     return job;
 }
@@ -504,18 +508,17 @@ void run_return_held(struct worker *worker)
 
 /* A lease that is over by our own clock is not begun: somebody else may have it. If nobody has, the
  * job goes back untouched; else that changes nothing. */
-static bool is_over(const struct slot *slot)
+static bool is_over(const struct slot *slot, double now)
 {
-    return later_clock() * 1e6 > (double)atomic_load(&slot->lease_end) ||
-           atomic_load(&slot->cancelled);
+    return now * 1e6 > (double)atomic_load(&slot->lease_end) || atomic_load(&slot->cancelled);
 }
 
 static void begin(struct worker *worker, struct later_job *job)
 {
-    double waited = later_clock() - job->began;
+    double now = later_clock(), waited = now - job->began;
     const struct worker_type *type = type_of(worker, job->type);
 
-    if (is_over(job->slot)) {
+    if (is_over(job->slot, now)) {
         turn_back(job, 0);
         return;
     }
@@ -534,18 +537,21 @@ static void begin(struct worker *worker, struct later_job *job)
 static void approach(struct worker *worker)
 {
     struct held held = take_held(worker);
+    double now = later_clock();
     struct worker_queue *queue;
     struct later_job *job;
+    bool over;
 
     /* Whoever moves it on owns it: we, or the keeper that gives it back. */
     if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
         batch_release(held.batch);
         return;
     }
-    job = is_over(held.slot) ? NULL : job_new(worker, &held);
+    over = is_over(held.slot, now);
+    job = over ? NULL : job_new(worker, &held, now);
     if (!job) {
         batch_release(held.batch);
-        slot_finish(held.slot, LATER_VERB_RETURN, is_over(held.slot) ? 0 : 1, "held", "", "");
+        slot_finish(held.slot, LATER_VERB_RETURN, over ? 0 : 1, "held", "", "");
         settle(worker, held.slot);
         return;
     }

@@ -64,6 +64,10 @@ static const char *read_word(struct later_json_pass *pass, const char *at, const
 {
     const char *from = at;
 
+    if (pass->end - at >= 4 && memcmp(at, word, 4) == 0) {
+        at += 4;
+        word += 4;
+    }
     for (; *word; word++, at++) {
         if (at >= pass->end || *at != *word)
             return later_json_wrong(pass, at >= pass->end || !*at ? at : from, "invalid token");

@@ -259,26 +259,35 @@ static double score_of(const char *text)
     return *text && *text != ' ' ? NAN : number;
 }
 
-/* The n-th number behind the present, from 1; NAN where there is none. */
-static double score_said(const struct later_reply *reply, size_t n)
+/* The next number of the answer's first line; NAN where there is none. */
+static double next_said(struct later_scores *scores)
 {
-    const char *text = later_reply_text(later_reply_at(reply, 0), NULL);
-
-    for (; n > 0 && text; n--) {
-        text = strchr(text, ' ');
-        text = text ? text + 1 : NULL;
-    }
-    return text ? score_of(text) : NAN;
+    scores->said = strchr(scores->said, ' ');
+    scores->said = scores->said ? scores->said + 1 : "";
+    return score_of(scores->said);
 }
 
-double later_queue_reserved_score(const struct later_reply *reply, size_t i)
+void later_scores_begin(struct later_scores *scores, const struct later_reply *reply)
 {
-    size_t count = later_queue_reserved_count(reply), from = i - i % SCORES_APART;
-    size_t to = from + SCORES_APART < count ? from + SCORES_APART : count - 1;
-    double first = score_said(reply, 1 + i / SCORES_APART);
-    double last = score_said(reply, 2 + i / SCORES_APART);
+    *scores = (struct later_scores){ .count = later_queue_reserved_count(reply) };
+    scores->said = later_reply_text(later_reply_at(reply, 0), NULL);
+    scores->last = next_said(scores);
+}
 
-    return i > from ? first + (last - first) * (double)(i - from) / (double)(to - from) : first;
+double later_scores_next(struct later_scores *scores)
+{
+    size_t i = scores->next++, at = i % SCORES_APART;
+
+    if (at == 0) {
+        size_t behind = scores->count > i ? scores->count - 1 - i : 0;
+
+        scores->first = scores->last;
+        scores->apart = behind < SCORES_APART ? behind : SCORES_APART;
+        scores->last = next_said(scores);
+    }
+    if (at == 0)
+        return scores->first;
+    return scores->first + (scores->last - scores->first) * (double)at / (double)scores->apart;
 }
 
 /* --- settle --- */

@@ -91,9 +91,17 @@ double later_queue_reserved_now(const struct later_reply *reply);
 /* Of all its documents, in the answer or beside it. */
 size_t later_queue_reserved_bytes(const struct later_reply *reply);
 
-/* The score that job i had in ready, between those of a few that Redis says: exact to a sixteenth
- * of the jobs. NAN: it says none. */
-double later_queue_reserved_score(const struct later_reply *reply, size_t i);
+/* The scores that the jobs had in ready, one after the other, between those of a few that Redis
+ * says: exact to a sixteenth of the jobs. NAN: it says none. The answer has to stay. */
+struct later_scores {
+    const char *said;
+    double first, last; /* that were said, of the jobs between which this one is ... */
+    size_t apart;       /* ... and so many jobs from each other */
+    size_t next, count;
+};
+
+void later_scores_begin(struct later_scores *scores, const struct later_reply *reply);
+double later_scores_next(struct later_scores *scores);
 
 /* --- settle: ack, expire, release, return, bury; and touch --- */
 

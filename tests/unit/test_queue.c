@@ -259,18 +259,41 @@ START_TEST(test_reserved_scores)
     static const char now[] = "1700000000.5 1699999000 1699999016.25 1e+20 -inf";
     char bytes[2048];
     const struct later_reply *reply;
+    struct later_scores scores;
+    double got[34];
     int len = sprintf(bytes, "*%d\r\n$%zu\r\n%s\r\n", 1 + 3 * 34, sizeof now - 1, now);
 
     for (int i = 0; i < 3 * 34; i++)
         len += sprintf(bytes + len, "$1\r\nx\r\n");
     reply = reply_of(bytes);
     ck_assert_double_eq(later_queue_reserved_now(reply), 1700000000.5);
-    ck_assert_double_eq(later_queue_reserved_score(reply, 0), 1699999000);
-    ck_assert_double_eq_tol(later_queue_reserved_score(reply, 8), 1699999008.125, 1e-5);
-    ck_assert_double_eq_tol(later_queue_reserved_score(reply, 16), 1699999016.25, 1e-5);
-    ck_assert(isnan(later_queue_reserved_score(reply, 33)));
+    later_scores_begin(&scores, reply);
+    for (size_t i = 0; i < 34; i++)
+        got[i] = later_scores_next(&scores);
+    ck_assert_double_eq(got[0], 1699999000);
+    ck_assert_double_eq_tol(got[8], 1699999008.125, 1e-5);
+    ck_assert_double_eq_tol(got[16], 1699999016.25, 1e-5);
+    ck_assert(isnan(got[33]));
     reply = reply_of("*4\r\n$12\r\n1700000000.5\r\n$1\r\nx\r\n$1\r\nx\r\n$1\r\nx\r\n");
-    ck_assert(isnan(later_queue_reserved_score(reply, 0))); /* of a script of before */
+    later_scores_begin(&scores, reply);
+    ck_assert(isnan(later_scores_next(&scores))); /* of a script of before */
+}
+END_TEST
+
+/* Of 20 jobs: the first, the 17th, the last. */
+START_TEST(test_reserved_scores_of_few)
+{
+    static const char now[] = "1700000000.5 1000 1032 1041";
+    char bytes[2048];
+    struct later_scores scores;
+    int len = sprintf(bytes, "*%d\r\n$%zu\r\n%s\r\n", 1 + 3 * 20, sizeof now - 1, now);
+
+    for (int i = 0; i < 3 * 20; i++)
+        len += sprintf(bytes + len, "$1\r\nx\r\n");
+    later_scores_begin(&scores, reply_of(bytes));
+    for (int i = 0; i < 20; i++)
+        ck_assert_double_eq_tol(later_scores_next(&scores),
+                                i < 16 ? 1000 + 2.0 * i : 1032 + 3.0 * (i - 16), 1e-6);
 }
 END_TEST
 
@@ -597,7 +620,8 @@ static TCase *push(void)
 static TCase *reserve(void)
 {
     return ADD("reserve", test_reserve, test_reserve_beside, test_reserve_in_a_locale,
-               test_reserved, test_reserved_scores, test_reserved_hostile);
+               test_reserved, test_reserved_scores, test_reserved_scores_of_few,
+               test_reserved_hostile);
 }
 
 static TCase *settle(void)
