@@ -98,7 +98,7 @@ export class JobFailed extends LaterdError {
 export class JobUnknown extends LaterdError {}
 export class TimeoutError extends LaterdError {}
 
-export interface Job {
+export interface Job<Payload = any> {
     readonly id: string;
     readonly type: string;
     readonly queue: string;
@@ -110,7 +110,7 @@ export interface Job {
     /** Of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one. */
     readonly lockFence?: number;
     readonly document: Record<string, unknown>;
-    readonly payload: any;
+    readonly payload: Payload;
     /** Aborts when the job is over its time or cancelled. */
     readonly signal: AbortSignal;
     readonly cancelled: boolean;
@@ -119,10 +119,11 @@ export interface Job {
     progress(done: number, total?: number, text?: string): void;
 }
 
-export type Handler = (job: Job) => unknown;
+export type Handler<Payload = any> = (job: Job<Payload>) => unknown;
 
 export class Handlers {
-    on(type: string | string[], handler: Handler): this;
+    /** Performs jobs of this type; one that ends in * is a beginning. */
+    on<Payload = any>(type: string | string[], handler: Handler<Payload>): this;
     readonly types: string[];
     find(type: string): Handler | undefined;
     perform(job: Job): Promise<{ result: string; error?: string; in?: number; value?: unknown }>;

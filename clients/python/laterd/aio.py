@@ -7,7 +7,7 @@ import redis
 from .client import block_of, refuse_prefix
 from .document import NewJob
 from .script import Call
-from .steps import Found, Pushed, State, Steps
+from .steps import Found, Pushed, State, Steps, T
 
 
 class Client:
@@ -35,7 +35,7 @@ class Client:
     async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         return await self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
 
-    async def _run(self, steps: Steps) -> Any:
+    async def _run(self, steps: "Steps[T]") -> T:
         send, value = steps.send, None
         try:
             while True:
@@ -45,7 +45,8 @@ class Client:
                 except redis.ResponseError as error:
                     send, value = steps.throw, error
         except StopIteration as end:
-            return end.value
+            result: T = end.value
+            return result
 
     async def _ask(self, asked: Any) -> Any:
         if isinstance(asked, float):

@@ -7,7 +7,7 @@ import redis
 from .document import NewJob
 from .errors import PrefixRefused
 from .script import Call
-from .steps import Found, Pushed, State, Steps
+from .steps import Found, Pushed, State, Steps, T
 
 
 BLOCK = 5.0  # seconds, of one call that waits
@@ -62,7 +62,7 @@ class Client:
         """
         return self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
 
-    def _run(self, steps: Steps) -> Any:
+    def _run(self, steps: "Steps[T]") -> T:
         send, value = steps.send, None
         try:
             while True:
@@ -72,7 +72,8 @@ class Client:
                 except redis.ResponseError as error:
                     send, value = steps.throw, error
         except StopIteration as end:
-            return end.value
+            result: T = end.value
+            return result
 
     def _ask(self, asked: Any) -> Any:
         if isinstance(asked, float):

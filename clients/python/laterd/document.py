@@ -101,7 +101,8 @@ def _number(name: str, value: Any, least: float, most: float, above: bool = Fals
     if not good or not least <= value <= most or (above and value == least):
         raise Refused("%s: must be a number %s %s, at most %s (%r)"
                       % (name, "above" if above else "from", least, most, value))
-    return value
+    number: float = value
+    return number
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> int:

@@ -1,4 +1,8 @@
 """What can go wrong. Errors of Redis itself are redis.RedisError, unchanged."""
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+
+if TYPE_CHECKING:
+    from .steps import Pushed
 
 
 class LaterdError(Exception):
@@ -15,9 +19,9 @@ class QueueFull(LaterdError):
     results: of push_many(), what became of each job; None for those that were not pushed.
     """
 
-    def __init__(self, queue, results=()):
+    def __init__(self, queue: str, results: "Sequence[Optional[Pushed]]" = ()):
         super().__init__("queue %s is full" % queue)
-        self.results = list(results)
+        self.results: "List[Optional[Pushed]]" = list(results)
 
 
 class WrongProtocol(LaterdError):
@@ -35,7 +39,7 @@ class Moving(LaterdError):
 class JobFailed(LaterdError):
     """wait(): the job has ended without success; it is dead. error: as of show(), or None."""
 
-    def __init__(self, job_id, error):
+    def __init__(self, job_id: str, error: Optional[Dict[str, Any]]):
         super().__init__("%s: %s" % (job_id, (error or {}).get("text", "dead")))
         self.id = job_id
         self.error = error

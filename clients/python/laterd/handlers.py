@@ -25,14 +25,14 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 ERROR_MAX = 1000  # bytes that laterd keeps of an error
 READ = 1 << 18
 PROGRESS_EVERY = 0.1  # seconds between two lines of progress of a job
 
 _decode = json.JSONDecoder().raw_decode  # a line begins with its object
-_quote = json.encoder.encode_basestring_ascii
+_quote: Callable[[str], str] = getattr(json.encoder, "encode_basestring_ascii")  # unknown to its types
 _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 _current: "contextvars.ContextVar[Optional[Job]]" = contextvars.ContextVar("laterd_job", default=None)
 
@@ -90,7 +90,7 @@ class Job:
         self.document: Dict[str, Any] = line["document"]
         self.payload: Any = self.document.get("payload")
         self.cancelled = False
-        self._end = time.monotonic() + line.get("time_left", 0.0)
+        self._end: float = time.monotonic() + line.get("time_left", 0.0)
         self._told = 0.0
         self._answers = answers
 
@@ -105,6 +105,9 @@ class Job:
             return
         self._told = now
         self._answers.put({"id": self.id, "progress": {"done": done, "total": total, "text": text}})
+
+
+Function = TypeVar("Function", bound=Callable[[Job], Any])
 
 
 def current_job() -> Optional[Job]:
@@ -196,10 +199,10 @@ class Handlers:
     def __init__(self) -> None:
         self._functions: Dict[str, Callable[[Job], Any]] = {}
 
-    def on(self, *types: str) -> Callable[[Callable[[Job], Any]], Callable[[Job], Any]]:
+    def on(self, *types: str) -> Callable[[Function], Function]:
         """A decorator: performs jobs of these types; one that ends in * is a beginning."""
 
-        def decorate(function: Callable[[Job], Any]) -> Callable[[Job], Any]:
+        def decorate(function: Function) -> Function:
             for type in types:
                 self._functions[type] = function
             return function
@@ -378,7 +381,7 @@ class Program:
         function = self.handlers.find(job.type)
         if function not in self.coroutines:
             self.coroutines[function] = inspect.iscoroutinefunction(function)
-        if self.coroutines[function]:
+        if function and self.coroutines[function]:
             task = asyncio.Task(self.perform_async(function, job), loop=self.loop)
             self.tasks[job.id] = (job, task)
         elif function and self.parallel:

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from dataclasses import dataclass
-from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple, TypeVar
 
 import redis
 
@@ -23,7 +23,8 @@ TRIES = 20  # plans heard one after the other, before it is given up
 PAUSE = 0.05
 WHOLE = Plan()  # of a queue that is not known to be spread
 
-Steps = Generator[Any, Any, Any]
+T = TypeVar("T")
+Steps = Generator[Any, Any, T]
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class State:
 
     # ---- before the first call
 
-    def greet(self) -> Steps:
+    def greet(self) -> Steps[None]:
         if self.greeted:
             return
         number = yield ["GET", self.prefix + ":protocol"]
@@ -92,7 +93,7 @@ class State:
                                 % (text_of(number)[:20], PROTOCOL))
         self.greeted = True
 
-    def announce(self, place: str) -> Steps:
+    def announce(self, place: str) -> Steps[None]:
         if place not in self.announced:
             yield ["SADD", self.prefix + ":queues", place]
             self.announced.add(place)
@@ -104,7 +105,7 @@ class State:
 
     # ---- pushing
 
-    def push(self, job: NewJob, queue: str) -> Steps:
+    def push(self, job: NewJob, queue: str) -> Steps[Pushed]:
         check_queue(queue)
         one = prepare(job)
         yield from self.greet()
@@ -117,13 +118,13 @@ class State:
         results = yield from self.push_all([one], queue)
         return results[0]
 
-    def push_now(self, one: Prepared, place: str, plan: Plan) -> Steps:
+    def push_now(self, one: Prepared, place: str, plan: Plan) -> Steps[str]:
         yield from self.announce(place)
         answer = yield PUSH_NOW.call(self.prefix, place, [plan.epoch, one.id, one.document],
                                      new_call())
         return text_of(answer[0])
 
-    def push_many(self, jobs: Sequence[NewJob], queue: str) -> Steps:
+    def push_many(self, jobs: Sequence[NewJob], queue: str) -> Steps[List[Pushed]]:
         check_queue(queue)
         items = []
         for number, job in enumerate(jobs, 1):
@@ -134,7 +135,7 @@ class State:
         yield from self.greet()
         return (yield from self.push_all(items, queue))
 
-    def push_all(self, items: List[Prepared], queue: str) -> Steps:
+    def push_all(self, items: List[Prepared], queue: str) -> Steps[List[Pushed]]:
         """By the plan that is known; whoever's is stale is told so, and goes on by the new one."""
         results: List[Optional[Pushed]] = [None] * len(items)
         left = list(range(len(items)))
@@ -152,16 +153,17 @@ class State:
         else:
             raise Moving("queue %s: its shards are being changed, or Redis has lost how many they "
                          "are; a laterd that serves it mends that" % queue)
-        if None in results:
+        pushed = [one for one in results if one is not None]
+        if len(pushed) < len(results):
             raise QueueFull(queue, results)
-        return results
+        return pushed
 
-    def learn(self, queue: str) -> Steps:
+    def learn(self, queue: str) -> Steps[None]:
         plan = yield ["GET", "%s:{%s}:shards" % (self.prefix, queue)]
         self.plans[queue] = Plan.parse(text_of(plan)) if plan else Plan()
 
     def push_by_plan(self, items: List[Prepared], left: List[int], queue: str,
-                     results: List[Optional[Pushed]]) -> Steps:
+                     results: List[Optional[Pushed]]) -> Steps[None]:
         """Former places are only looked at; in its last one a job is pushed."""
         plan = self.plans.get(queue, WHOLE)
         waiting = [(i, plan.route(queue, items[i].id)) for i in left]
@@ -192,7 +194,7 @@ class State:
 
     # ---- looking
 
-    def show(self, job_id: str, queue: str) -> Steps:
+    def show(self, job_id: str, queue: str) -> Steps[Optional[Found]]:
         check_queue(queue)
         yield from self.greet()
         yield from self.learn(queue)
@@ -205,7 +207,7 @@ class State:
 
     # ---- results
 
-    def wait(self, job_id: str, queue: str, timeout: Optional[float], block: float) -> Steps:
+    def wait(self, job_id: str, queue: str, timeout: Optional[float], block: float) -> Steps[Any]:
         """Its value; the element that tells it stays for others (doc/protocol.md, "Results")."""
         check_queue(queue)
         yield from self.greet()
@@ -220,7 +222,7 @@ class State:
             if element is not None:
                 return value_of(job_id, element)
 
-    def look_for_result(self, job_id: str, queue: str) -> Steps:
+    def look_for_result(self, job_id: str, queue: str) -> Steps[Tuple[str, Any]]:
         """Where it will be told, and what is told already. First the element, then the state: one
         that was there before a job that is not over is of an earlier life of that id."""
         yield from self.learn(queue)

@@ -1,0 +1,49 @@
+"""A program as a user writes it, for mypy --strict: clients_types.sh. What must not pass is ignored by
+its code, and mypy says where there was nothing to ignore."""
+import asyncio
+import datetime
+from typing import Dict, List, Optional
+
+import laterd
+
+queues = laterd.Client(object())
+pushed: laterd.Pushed = queues.push("mail.send", {"to": "a@b.c"}, queue="mail", delay=60, id="x")
+many: List[laterd.Pushed] = queues.push_many(
+    [laterd.NewJob("a", at=datetime.datetime.now(datetime.timezone.utc), backoff=[1, 2.5])])
+found: Optional[laterd.Found] = queues.show("x", queue="mail")
+text: str = pushed.state if not pushed else pushed.id
+queues.push(4711)  # type: ignore[arg-type]
+laterd.NewJob("a", priority="high")  # type: ignore[arg-type]
+
+try:
+    queues.wait("x", timeout=1.5)
+except laterd.JobFailed as failed:
+    why: Optional[Dict[str, object]] = failed.error
+except laterd.QueueFull as full:
+    left: List[Optional[laterd.Pushed]] = full.results
+
+app = laterd.Handlers()
+
+
+@app.on("feed.poll", "feed.import.*")
+async def poll(job: laterd.Job) -> Dict[str, int]:
+    job.progress(1, 2, "fetched")
+    await asyncio.sleep(job.time_left())
+    return {"fence": job.lock_fence or 0}
+
+
+@app.on("mail.send")
+def send(job: laterd.Job) -> None:
+    raise laterd.Retry("busy", delay=60)
+
+
+@app.on("wrong")  # type: ignore[type-var]
+def wrong(job: int) -> None:
+    pass
+
+
+async def main() -> None:
+    client = laterd.aio.Client(object())
+    one: laterd.Pushed = await client.push("a")
+    result: Dict[str, int] = await poll(laterd.current_job() or exit(1))
+    print(one, result)

@@ -1,0 +1,32 @@
+/** A program as a user writes it, for tsc --strict: clients_types.sh. */
+import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, currentJob } from "laterd";
+
+const queues = new Laterd({}, { prefix: "shop:later" });
+const pushed: Pushed = await queues.push("mail.send", { to: "a@b.c" }, { queue: "mail", in: 60, id: "x" });
+if (pushed.result === "exists" && pushed.state === "dead") console.log(pushed.id);
+const many: Pushed[] = await queues.pushMany([{ type: "a", at: new Date(), backoff: { base: 1, max: 60 } }]);
+const found: Found | null = await queues.show("x");
+console.log(many.length, found?.error?.text);
+// @ts-expect-error a delay is a number
+await queues.push("mail.send", null, { in: "60" });
+// @ts-expect-error no such option
+await queues.push("mail.send", null, { delay: 60 });
+
+try {
+    const { width } = await queues.wait<{ width: number }>("x", { timeout: 30, signal: new AbortController().signal });
+    console.log(width.toFixed());
+} catch (error) {
+    if (error instanceof JobFailed) console.log(error.id, error.error?.attempt);
+    if (error instanceof QueueFull) console.log(error.results.map((one) => one?.id));
+}
+
+const app = new Handlers();
+app.on<{ url: string }>(["feed.poll", "feed.import.*"], async (job) => {
+    const url: string = job.payload.url;
+    if (job.attempt > 3) throw new Bury("no such feed");
+    if (job.timeLeft() < 1) throw new Retry("late", 60);
+    job.progress(1, 2, currentJob()?.id ?? "");
+    return { url, fence: job.lockFence };
+});
+app.on("any", (job) => job.payload.whatever);
+await app.run({ maxJobs: 1000 });

@@ -1,0 +1,82 @@
+#!/bin/sh
+# Clients as their languages' own tools see them: types that a user's program may rely on, and no warning.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+
+clients=$(cd "$top_srcdir" && pwd)/clients
+typed=$(cd "$top_srcdir" && pwd)/tests/clients
+
+# missing NAME WHY: what this machine cannot try.
+missing()
+{
+    tap_number=$((tap_number + 1))
+    echo "ok $tap_number - $1 # SKIP $2"
+}
+
+# clean NAME COMMAND...: it ends with 0; what it says is shown, else.
+clean()
+{
+    what=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then
+        ok "$what"
+    else
+        not_ok "$what" "$work/said"
+    fi
+}
+
+strictly()
+{
+    (cd "$clients/python" && mypy --strict --cache-dir "$work/mypy" laterd "$typed/typed.py")
+}
+if command -v mypy >/dev/null; then
+    clean "python: mypy --strict has nothing to say" strictly
+else
+    missing python "mypy is not installed"
+fi
+
+# A package is looked for beside the program.
+compiles()
+{
+    mkdir -p "$work/ts/node_modules"
+    ln -s "$clients/node" "$work/ts/node_modules/laterd"
+    cp "$typed/typed.ts" "$work/ts/typed.mts"
+    node "$node_modules/node_modules/typescript/bin/tsc" --noEmit --strict --module nodenext --target es2022 \
+        "$work/ts/typed.mts"
+}
+if node_modules; then
+    clean "node: its types, by tsc --strict" compiles
+else
+    missing node "node or npm is not installed, or npm cannot install typescript"
+fi
+
+vets()
+{
+    mkdir -p "$work/go/src"
+    ln -s "$clients/go" "$work/go/src/laterd"
+    GOPATH=$work/go:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 \
+        GOCACHE="$(cd "$top_builddir" && pwd)/build/go" go vet laterd && test -z "$(gofmt -l "$clients/go")"
+}
+if command -v go >/dev/null && [ -d /usr/share/gocode/src/github.com/gomodule/redigo ]; then
+    clean "go: go vet and gofmt have nothing to say" vets
+else
+    missing go "golang-go or golang-github-gomodule-redigo-dev is not installed"
+fi
+
+# each NAME ENDING COMMAND OPTION USUAL: what it says of that client's files, but for the usual.
+each()
+{
+    find "$clients/$1" -name "*.$2" | while IFS= read -r file; do
+        "$3" "$4" "$file" 2>&1 | sed "s|^|$file: |"
+    done | grep -v -e "$5" || :
+}
+if command -v ruby >/dev/null; then
+    is "$(each ruby rb ruby -wc 'Syntax OK$')" '' "ruby: no warning"
+else
+    missing ruby "ruby is not installed"
+fi
+if command -v php >/dev/null; then
+    is "$(each php php php -l 'No syntax errors detected\|: $')" '' "php: no warning"
+else
+    missing php "php-cli is not installed"
+fi
+finish
