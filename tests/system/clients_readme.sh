@@ -1,0 +1,104 @@
+#!/bin/sh
+# The programs in the READMEs of the clients run as they stand: one that pushes, one that performs.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+redis_python
+start_redis 'appendonly no'
+clients=$(cd "$top_srcdir" && pwd)/clients
+mkdir -p "$work/js/node_modules"
+
+# missing NAME WHY: what this machine cannot try.
+missing()
+{
+    tap_number=$((tap_number + 1))
+    echo "ok $tap_number - $1 # SKIP $2"
+}
+
+# block CLIENT LANGUAGE N: the Nth program of its README, with this Redis in the place of laterd's.
+block()
+{
+    $AWK -v fence="\`\`\`$2" -v wanted="$3" '
+        $0 == fence { at++; next }
+        /^```/ { if (at == wanted) exit }
+        at == wanted { print }' "$clients/$1/README.md" |
+        sed -e "s|/var/lib/laterd/redis.sock|$redis_socket|" -e 's/seconds: 10)/seconds: 0.1)/'
+}
+
+# pushes NAME COMMAND...: the first program, where a job thumb-7 has given something back.
+pushes()
+{
+    what=$1
+    shift
+    redis FLUSHALL >/dev/null
+    redis RPUSH 'later:{default}:result:thumb-7' '{"state":"done","attempt":1,"at":1}
+{"width":640}' >/dev/null
+    run timeout 120 "$@"
+    is "$status" 0 "$what: the program that pushes ends well"
+    [ "$status" -eq 0 ] || printf '%s\n' "$out" "$err" | sed 's/^/# /'
+    is "$(redis HLEN 'later:{mail}:jobs') $(redis ZCARD 'later:{mail}:delayed') $(redis ZCARD 'later:{mail}:ready')" \
+        '2 1 1' "$what: and has pushed its two jobs"
+}
+
+# performs NAME WANTED COMMAND...: the second program, tried by hand.
+performs()
+{
+    what=$1 wanted=$2
+    shift 2
+    run timeout 120 "$@"
+    contains "$out" "$wanted" "$what: the handler performs a job"
+    [ "$status" -eq 0 ] || printf '%s\n' "$out" "$err" | sed 's/^/# /'
+}
+
+{
+    echo 'people = ["c@d.e"]'
+    block python python 1
+} >"$work/push.py"
+{
+    printf 'async def fetch(url): return "text"\ndef busy(): return False\n'
+    block python python 2
+} >"$work/feeds.py"
+pushes python env PYTHONPATH="$clients/python" "$python" "$work/push.py"
+performs python '{"bytes": 4}' env PYTHONPATH="$clients/python:$work" "$python" -m laterd feeds:app feed.poll '{"url":"u"}'
+
+if node_modules; then
+    ln -s "$clients/node" "$work/js/node_modules/laterd"
+    ln -s "$node_modules/node_modules/ioredis" "$work/js/node_modules/ioredis"
+    {
+        echo 'const people = ["c@d.e"];'
+        block node js 1
+        echo 'process.exit(0);'
+    } >"$work/js/push.mjs"
+    {
+        echo 'globalThis.fetch = async () => ({ status: 200, text: async () => "text" });'
+        block node js 2
+    } >"$work/js/feeds.mjs"
+    pushes node node "$work/js/push.mjs"
+    performs node '{"bytes":4}' node "$work/js/feeds.mjs" feed.poll '{"url":"u"}'
+else
+    missing node "node or npm is not installed, or npm cannot install ioredis"
+fi
+
+if php -r 'exit((int) !extension_loaded("redis"));' 2>/dev/null; then
+    {
+        echo "<?php require '$clients/php/autoload.php'; \$redis = new Redis(); \$redis->connect('$redis_socket');"
+        block php php 1
+    } >"$work/push.php"
+    {
+        echo "<?php require '$clients/php/autoload.php';"
+        block php php 2
+    } >"$work/mail.php"
+    pushes php env LATER_REDIS_URL="unix:$redis_socket" php "$work/push.php"
+    performs php '"sent":' php -d 'sendmail_path="cat >/dev/null"' "$work/mail.php" mail.send '{"to":"a@b.c"}'
+else
+    missing php "php-cli or php-redis is not installed"
+fi
+
+if ruby -e 'require "redis"' 2>/dev/null; then
+    {
+        echo 'people = ["c@d.e"]'
+        block ruby ruby 1
+    } >"$work/push.rb"
+    pushes ruby ruby -I "$clients/ruby/lib" "$work/push.rb"
+else
+    missing ruby "ruby-redis is not installed"
+fi
+finish
