@@ -24,6 +24,12 @@ struct route {
     "[--kind=?kind] [--attempts=?attempts] [--where=?where] [--where=?where2] "                    \
     "[--where=?where3] [--text=?text]"
 
+/* What a job may be given when it is pushed. */
+#define JOB                                                                                        \
+    "[--in=?in] [--at=?at] [--priority=?priority] [--max-attempts=?max_attempts] "                 \
+    "[--timeout=?timeout] [--backoff=?backoff] [--expires-at=?expires_at] [--lock=?lock] "         \
+    "[--trace=?trace] [--result=?result] -- ?type ?payload"
+
 static const struct route routes[] = {
     { "/metrics", "metrics --openmetrics", .raw = true, .patience = 15 },
     { "/api/1/queues", "size --json", .patience = QUICK },
@@ -40,10 +46,10 @@ static const struct route routes[] = {
       .patience = LONG },
     { "/api/1/pause", "pause --json [--for=?for] -- ?queue", .post = true, .patience = QUICK },
     { "/api/1/resume", "resume --json -- ?queue", .post = true, .patience = QUICK },
-    { "/api/1/push",
-      "push --json --queue=?queue [--id=?id] [--in=?in] [--priority=?priority] "
-      "[--max-attempts=?max_attempts] -- ?type ?payload",
-      .post = true, .patience = QUICK },
+    { "/api/1/push", "push --json --queue=?queue [--id=?id] " JOB, .post = true,
+      .patience = QUICK },
+    { "/api/1/replace", "push --json --replace --queue=?queue --id=?id " JOB, .post = true,
+      .patience = QUICK },
     { "/api/1/history", "history --json [--since=?since] [--by=?by] -- [?queue]",
       .patience = QUICK },
     { "/api/1/types", "history --json [--since=?since] -- [?queue]", .patience = QUICK },
@@ -216,6 +222,13 @@ static const struct form {
     { "name", is_type, "name: that of a schedule" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
     { "in", is_duration, "in: a duration like 90, 5m, 2h" },
+    { "at", is_text, "at: a time" },
+    { "timeout", is_duration, "timeout: a duration like 90, 5m, 2h" },
+    { "backoff", is_text, "backoff: 5, or 1,10,5m, or JSON" },
+    { "expires_at", is_text, "expires_at: a time" },
+    { "lock", is_id, "lock: 1 to 200 printable characters without a blank" },
+    { "trace", is_text, "trace: at most 256 bytes" },
+    { "result", is_duration, "result: a duration like 90, 5m, 2h" },
     { "priority", is_integer, "priority: a whole number" },
     { "max_attempts", is_number, "max_attempts: a whole number" },
     { "payload", is_payload, "payload: JSON" },

@@ -163,6 +163,8 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
     job->type = cli->args.words[0];
     job->id = args_text(&cli->args, "id");
     job->backoff = making->backoff;
+    job->lock = args_text(&cli->args, "lock");
+    job->trace = args_text(&cli->args, "trace");
     job->priority = (int32_t)priority;
     job->max_attempts = (uint32_t)attempts;
     if (later_push_goes(job, err) < 0) {
@@ -236,7 +238,8 @@ static int refuse_beside_file(const struct cli *cli, struct later_error *err)
     static const char *const others[] = { "in",           "at",         "id",       "priority",
                                           "max-attempts", "timeout",    "backoff",  "expires-at",
                                           "text",         "unique-for", "throttle", "debounce",
-                                          "again",        "wait",       "result" };
+                                          "again",        "wait",       "result",   "lock",
+                                          "trace" };
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (args_text(&cli->args, others[i]))
@@ -281,6 +284,8 @@ static const struct args_option options[] = {
     { "timeout", 0, "DURATION", "how long one attempt may run" },
     { "backoff", 0, "WAITS", "before the next attempts: 5, or 1,10,5m, or JSON" },
     { "expires-at", 0, "TIME", "not begun before then, it is dropped" },
+    { "lock", 0, "NAME", "it runs only while it holds this lock" },
+    { "trace", 0, "TEXT", "logged with each line of the job" },
     { "replace", 0, NULL, "a job of this id that waits is replaced" },
     { "again", 0, NULL, "as --replace; beside one that runs it waits for its end" },
     { "debounce", 0, "DURATION", "as --in, and put off again by each --again of the id" },

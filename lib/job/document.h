@@ -75,10 +75,10 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
 void later_document_bucket(const struct later_document *doc, const char *member,
                            char bucket[LATER_BUCKET_MAX + 1]);
 
-/* Builds a document of type, payload, text, id, trace, backoff, priority, max_attempts, timeout,
- * expires_at and result of a job, and parses it back, so that nothing is pushed which a worker
- * would refuse, and sees to it that payload and backoff are one JSON value each: what comes from a
- * stranger cannot bring members of its own. max: most bytes allowed. Returns malloc'ed bytes
+/* Builds a document of type, payload, text, id, trace, lock, backoff, priority, max_attempts,
+ * timeout, expires_at and result of a job, and parses it back, so that nothing is pushed which a
+ * worker would refuse, and sees to it that payload and backoff are one JSON value each: what comes
+ * from a stranger cannot bring members of its own. max: most bytes allowed. Returns malloc'ed bytes
  * (NUL-terminated beyond *len) for the caller to free; or NULL with *err, as
  * later_document_parse(). */
 char *later_document_build(const struct later_new_job *job, size_t max, size_t *len,

@@ -97,6 +97,8 @@ static int add_members(struct draft *draft, const struct later_new_job *job,
         return -1;
     if (job->trace && add_string(draft, "trace", job->trace, strlen(job->trace), err) < 0)
         return -1;
+    if (job->lock && add_string(draft, "lock", job->lock, strlen(job->lock), err) < 0)
+        return -1;
     if (add_number(draft, "priority", job->priority, err) < 0 ||
         add_number(draft, "max_attempts", job->max_attempts, err) < 0 ||
         add_number(draft, "timeout", job->timeout, err) < 0 ||

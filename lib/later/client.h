@@ -78,15 +78,16 @@ struct later_new_job {
     double result;         /* seconds, up to 86,400, that its result is kept, for later_wait(); 0:
                             * as its type says, mostly not at all */
     /* The next four go with an id of one's own. */
-    double debounce; /* seconds: as `in`, and a job of this id that waits is replaced and put off
-                      * anew; one that runs is LATER_IS_AGAIN. 0: not at all */
-    double max_wait; /* with debounce: but it runs at most so many seconds after the first of the
-                      * pushes that replaced each other. 0: no matter */
-    double throttle; /* seconds, up to 10^9, from now, that the id stays taken: at most one in that
-                      * time. 0: not at all. Not with unique_for */
-    int again;       /* as replace; and of a job that runs this one, or the last of several, is
-                      * pushed when that has ended */
-    int text;        /* payload is plain text, UTF-8, and becomes a JSON string */
+    double debounce;  /* seconds: as `in`, and a job of this id that waits is replaced and put off
+                       * anew; one that runs is LATER_IS_AGAIN. 0: not at all */
+    double max_wait;  /* with debounce: but it runs at most so many seconds after the first of the
+                       * pushes that replaced each other. 0: no matter */
+    double throttle;  /* seconds, up to 10^9, from now, that the id stays taken: at most one in that
+                       * time. 0: not at all. Not with unique_for */
+    int again;        /* as replace; and of a job that runs this one, or the last of several, is
+                       * pushed when that has ended */
+    int text;         /* payload is plain text, UTF-8, and becomes a JSON string */
+    const char *lock; /* the job runs only while it holds this lock; NULL: none */
 };
 
 /* LATER_IS_AGAIN: its job runs, and this one is pushed when that has ended. */

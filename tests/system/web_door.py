@@ -125,6 +125,29 @@ status, _, answer = act('push', queue='mail', type='mail.send', payload='{"big":
                         id='again', **{'in': '1h'})
 same(status, 200, 'push')
 check('12345678901234567890' in run('show', '--json', 'again'), 'byte for byte')
+job = {'queue': 'mail', 'type': 'mail.send', 'id': 'again'}
+before = json.loads(run('show', '--json', 'again'))
+same(act('replace', **job, payload='{"big": 2.0}', at=str(before['score']), priority='-7', max_attempts='3',
+         timeout='1.5', backoff='1,10', expires_at='2096-01-01T00:00:00Z', lock='a"lock"', trace='$(x)',
+         result='1h')[0], 200, 'a job is changed where it waits')
+after = json.loads(run('show', '--json', 'again'))
+same((after['document'], after['state'], after['score']),
+     ('{"type":"mail.send","id":"again","trace":"$(x)","lock":"a\\"lock\\"","priority":-7,"max_attempts":3,'
+      '"timeout":1.5,"expires_at":3976214400,"result":3600,"backoff":[1,10],"payload":{"big": 2.0}}',
+      'delayed', before['score']), 'with all that it is given, and keeps its time')
+same(act('replace', queue='mail', type='t', payload='1')[0], 400, 'none without its id')
+for name, wrong in (('priority', 'high'), ('timeout', 'x'), ('max_attempts', '-1'), ('result', '1y'),
+                    ('lock', 'a\x07'), ('id', 'a b')):
+    answer = act('replace', **{**job, 'payload': '1', name: wrong})
+    same((answer[0], answer[2]['error'].split(':')[0]), (400, name), f'a wrong {name} is named')
+for name, wrong in (('priority', '101'), ('max_attempts', '0'), ('backoff', 'x'), ('expires_at', 'x'), ('payload', '{'),
+                    ('lock', 'a{b')):
+    answer = act('replace', **{**job, 'payload': '1', name: wrong})
+    check(answer[0] in (400, 422) and name in answer[2]['words'].replace('-', '_'), f'by later, too: {name}', answer)
+for headers in ({'Origin': 'http://evil.test'}, {'Origin': None}, {'Sec-Fetch-Site': 'cross-site'}):
+    same(ask(where, '/api/1/replace', {**job, 'payload': '1'}, headers=headers)[0], 403, f'nor from {headers}')
+same(ask(where, '/api/1/replace?queue=mail&id=again&type=t&payload=1')[0], 405, 'nor by GET')
+same(json.loads(run('show', '--json', 'again'))['document'], after['document'], 'none of these has changed it')
 same(act('push', queue='mail', type='t', payload='{')[0], 422, 'no JSON')
 same(act('push', queue='mail', type='t', payload='-')[0], 400, 'not from standard input')
 
@@ -322,4 +345,6 @@ status, headers, _ = ask(tcp, '/api/1/login', {'token': token})
 same(headers['Set-Cookie'], f'later={token}; HttpOnly; SameSite=Strict; Path=/', 'the cookie')
 same(ask(tcp, '/api/1/queues', headers=cookie)[0], 200, 'with which it goes')
 same(ask(tcp, '/api/1/me', headers=cookie)[2]['may_act'], False, '--read-only')
-same(ask(tcp, '/api/1/pause', {'queue': 'mail'}, headers=cookie)[0], 403, 'and no action')
+for path in ('pause', 'push', 'replace'):
+    same(ask(tcp, f'/api/1/{path}', {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}, headers=cookie)[0], 403,
+         f'and no {path}')

@@ -133,6 +133,19 @@ def row(name):
                           ' r.querySelector("th")?.textContent.startsWith(arguments[0]))?.innerText', name)
 
 
+def document(name, queue):
+    shown = run('show', name, '-q', queue, '--json')
+    return json.loads(shown)['document'] if shown else ''
+
+
+def fill(name, text):
+    browser.script('document.querySelector(`.edit [name=${arguments[0]}]`).value = arguments[1]', name, text)
+
+
+def wrong(name):
+    return browser.wait('(e => !e.hidden && e.innerText)(document.getElementById(`edit-${arguments[0]}-wrong`))', name)
+
+
 def wait_row(name, part, seconds=20):
     return wait_until(lambda: part in (row(name) or '').split(), seconds)
 
@@ -183,6 +196,80 @@ try:
     browser.click('Push a new job', 'main')
     check(browser.wait('document.querySelector("h1").innerText.includes("-7")'), 'push again', browser.text('h1'))
     check(wait_until(lambda: run('size', 'mail').split('\t')[1] == '122'), 'it is there')
+
+    # what is wrong is told where it is; one that waits is changed where it is
+    go('job?id=job-000&queue=mail')
+    browser.click('Edit and push again', 'main')
+    fill('priority', 'high')
+    browser.click('Change this job', 'main')
+    check(wrong('priority') == 'a whole number', 'a wrong priority is told at its field', browser.text('.edit'))
+    same(browser.script('return document.activeElement.name'), 'priority', 'which has the focus')
+    fill('priority', '7')
+    fill('payload', '{"to": "x", "n": 12345678901234567890,}')
+    browser.click('Change this job', 'main')
+    check('not JSON' in (wrong('payload') or ''), 'what later says of the payload is told there', browser.text('.edit'))
+    check(browser.wait('document.getElementById("edit-priority-wrong").hidden'), 'what is right now is told no more')
+    fill('payload', '{"to": "changed", "n": 12345678901234567890}')
+    fill('timeout', '1m')
+    fill('lock', 'account<b>7</b>')
+    browser.click('Change this job', 'main')
+    check(browser.wait('document.querySelector("pre.document")?.innerText.includes("changed")'), 'a job is changed')
+    same(document('job-000', 'mail'), '{"type":"mail.send","id":"job-000","lock":"account<b>7</b>","priority":7,'
+         '"timeout":60,"payload":{"to": "changed", "n": 12345678901234567890}}', 'to what was typed')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("later push --replace")'),
+          'its command is shown', browser.text('#notes'))
+    run('cancel', 'job-000', '-q', 'mail')
+    run('push', 'mail.send', '-q', 'mail', '--id', 'job-000')
+    run('push', 'report', '{"a":1}', '-q', 'slow', '--id', 'edited', '--in', '1h', '--max-attempts', '3')
+    score = json.loads(run('show', 'edited', '-q', 'slow', '--json'))['score']
+    go('job?id=edited&queue=slow')
+    for _ in range(60):  # with the keys alone
+        if browser.script('return document.activeElement.tagName') == 'SUMMARY':
+            break
+        browser.press('Tab')
+    browser.press('Enter')
+    for _ in range(60):
+        if browser.script('return document.activeElement.name') == 'max_attempts':
+            break
+        browser.press('Tab')
+    same(browser.script('return document.activeElement.value'), '3', 'Tab leads to each field')
+    browser.press('5', 'Enter')
+    check(wait_until(lambda: '"max_attempts":5' in document('edited', 'slow')), 'Enter changes the job',
+          browser.text('main'))
+    same(json.loads(run('show', 'edited', '-q', 'slow', '--json'))['score'], score, 'its time is as it was')
+    go('job?id=edited&queue=slow')
+    browser.click('Edit and push again', 'main')
+    run('kick', 'edited', '-q', 'slow')
+    held = json.loads(run('reserve', 'slow', '--lease', '1h', '--json'))
+    browser.click('Change this job', 'main')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("reserved meanwhile")'),
+          'one that runs by now stays as it was', browser.text('#notes'))
+    run('ack', 'slow', 'edited', held['token'])
+    go('job?id=dead3&queue=dead')
+    browser.click('Edit and push again', 'main')
+    fill('id', 'dead3')
+    browser.click('Push a new job', 'main')
+    check('dead' in (wrong('id') or ''), 'a dead job is still known by its id', browser.text('.edit'))
+    fill('id', 'risen')
+    browser.click('Push in its place', 'main')
+    check(browser.wait('location.hash.includes("id=risen")'), 'a new one in its place', browser.text('#notes'))
+    check(wait_until(lambda: document('risen', 'dead') and not run('show', 'dead3', '-q', 'dead', '--json')),
+          'and the dead one is gone')
+    run('cancel', 'risen', '-q', 'dead')
+    run('push', 't', '-q', 'dead', '--id', 'dead3')
+    held = json.loads(run('reserve', 'dead', '--json'))
+    run('bury', 'dead', held['id'], held['token'], '--error', hostile[3])
+    kept = '{"type":"mail.send","id":"kept","payload":[1.0],"other":7}'
+    redis('ZADD', 'later:{mail}:done', str(now + 86400), 'kept')
+    redis('HSET', 'later:{mail}:kept', 'kept', f'k={{"at":{now:.6f},"attempt":1,"ms":12.5,"host":"one"}}\n\n{kept}')
+    go('job?id=kept&queue=mail')
+    browser.click('Edit and push again', 'main')
+    check('Not in what is pushed: other' in browser.text('.edit'), 'what a form cannot say is told', browser.text('.edit'))
+    fill('id', 'kept-again')
+    browser.click('Push a new job', 'main')
+    check(browser.wait('location.hash.includes("id=kept-again")'), 'a done job again', browser.text('#notes'))
+    same(document('kept-again', 'mail'), '{"type":"mail.send","id":"kept-again","payload":[\n  1.0\n]}', 'as it was typed')
+    run('cancel', 'kept-again', '-q', 'mail')
     go('queue?name=mail&offset=100')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 22'), 'the last page of a queue')
     browser.script('document.querySelectorAll("tbody input").forEach((e, i) => i < 2 && e.click())')
@@ -271,7 +358,8 @@ try:
                             '"main iframe, main script, main img, main object").length]'), [None, [], 0],
              f'nothing executes: {page or "overview"}')
     same([entry for entry in browser.complaints() if 'job?id=due' not in entry['message']
-          and '404' not in entry['message'] and 'attempts=many' not in entry['message']], [], 'nothing is complained of')
+          and '404' not in entry['message'] and 'attempts=many' not in entry['message']
+          and 'api/1/replace' not in entry['message']], [], 'nothing is complained of')
 
     # accessible
     if axe != '-':
@@ -285,6 +373,7 @@ try:
             browser.script(source)
             for page in PAGES:
                 go(page)
+                browser.script('document.querySelectorAll("details").forEach((e) => { e.open = true; })')
                 found = browser.call('POST', 'execute/async', {'args': [], 'script': '''
                     axe.run().then((r) => arguments[0](r.violations.map((v) => v.id + ": " +
                         v.nodes.map((n) => n.html.slice(0, 120)).slice(0, 3).join(" | "))))'''})
@@ -293,6 +382,19 @@ try:
                 check(wide <= width, f'it is no wider than {width} px: {page or "overview"}', wide)
         browser.look(1280, 900, False)
         browser.command('Page.setBypassCSP', enabled=False)
+
+    # who only looks
+    browser.go(os.environ['read_only'])
+    check(settled(), 'read-only')
+    for page in ('job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'queue?name=mail'):
+        browser.script('location.hash = arguments[0]', f'#/{page}')
+        check(browser.wait('document.querySelector("main h1") && document.querySelector("main .command")'),
+              f'{page} is shown', browser.text())
+        same(browser.script('return [...document.querySelectorAll("main details, main button:not(.small)")]'
+                            '.filter((e) => e.checkVisibility()).map((e) => e.innerText)'), [], 'without a form or an action')
+
+    browser.go(link)  # a cookie is of all ports
+    check(settled(), 'and again as one who may act')
 
     # other sites
     browser.go(f'http://evil.test:{base.split(":")[2]}')

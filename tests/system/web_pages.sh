@@ -17,6 +17,9 @@ fi
 runs "axe-core is there" test -e "$axe"
 [ -e "$axe" ] || axe=-
 
+start_web --listen 127.0.0.1:0 --read-only
+read_only=$(sed -n 's/.*listening: //p' "$web_log")
+export read_only
 start_web --listen 127.0.0.1:0
 link=$(sed -n 's/.*listening: //p' "$web_log")
 python_tests web_pages.py "$link" "$axe"

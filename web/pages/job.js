@@ -1,73 +1,15 @@
 // job.js: one job: where it stands, what happened to it, the very bytes of its document.
-import { button, confirm, note, perform } from './action.js';
-import { act, get } from './api.js';
-import { age, badge, command, empty, h, link, moment, number, path, since } from './dom.js';
+import { button, confirm, me, perform } from './action.js';
+import { get } from './api.js';
+import { age, badge, command, empty, h, link, moment, number, since } from './dom.js';
+import { editBox } from './edit.js';
 import { errorText, when } from './jobs.js';
+import { indent } from './text.js';
 
 // A version 7 UUID begins with the milliseconds of its making.
 function born(id) {
     const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
     return match ? parseInt(match[1] + match[2], 16) / 1000 : null;
-}
-
-// Broken into lines without being parsed and written again: every digit and escape stays.
-export function indent(text) {
-    let out = '', depth = 0, inside = false;
-    for (let i = 0; i < text.length; i++) {
-        const c = text[i];
-        if (inside) {
-            out += c;
-            if (c === '\\') out += text[++i] ?? '';
-            else if (c === '"') inside = false;
-        } else if (c === '"') {
-            inside = true;
-            out += c;
-        } else if (c === '{' || c === '[') {
-            const close = /^\s*[}\]]/.exec(text.slice(i + 1, i + 40));
-            if (close) {
-                out += c + close[0].trim();
-                i += close[0].length;
-            } else {
-                out += `${c}\n${'  '.repeat(++depth)}`;
-            }
-        } else if (c === '}' || c === ']') {
-            out += `\n${'  '.repeat(depth = Math.max(0, depth - 1))}${c}`;
-        } else if (c === ',') {
-            out += `,\n${'  '.repeat(depth)}`;
-        } else if (c === ':') {
-            out += ': ';
-        } else if (!/\s/.test(c)) {
-            out += c;
-        }
-    }
-    return out;
-}
-
-// The bytes of one member of an object, as they are; null where it has none.
-export function member(text, name) {
-    let depth = 0, start = -1;
-    for (let i = 0; i < text.length; i++) {
-        const c = text[i];
-        if (c === '"') {
-            const from = i;
-            for (i++; i < text.length && text[i] !== '"'; i++) if (text[i] === '\\') i++;
-            if (depth === 1 && start < 0 && text.slice(from, i + 1) === `"${name}"`) {
-                const colon = /^\s*:\s*/.exec(text.slice(i + 1));
-                if (colon) {
-                    start = i + 1 + colon[0].length;
-                    i = start - 1;
-                }
-            }
-        } else if (c === '{' || c === '[') {
-            depth++;
-        } else if (c === '}' || c === ']') {
-            depth--;
-            if (start >= 0 && depth === 0) return text.slice(start, i).trim();
-        } else if (c === ',' && depth === 1 && start >= 0) {
-            return text.slice(start, i).trim();
-        }
-    }
-    return null;
 }
 
 function timeline(job) {
@@ -109,29 +51,6 @@ function documentBox(job) {
           h('small', {}, `${number(new TextEncoder().encode(job.document).length)} bytes`), ' ', raw), pre);
 }
 
-// A copy with changes, or the same again.
-function againBox(job) {
-    const type = h('input', { id: 'again-type', value: job.type || '', autocomplete: 'off' });
-    const payload = h('textarea', { id: 'again-payload', rows: 8, spellcheck: 'false' });
-    payload.value = indent(member(job.document, 'payload') ?? 'null');
-    const form = h('form', {
-        onsubmit: async (event) => {
-            event.preventDefault();
-            try {
-                const answer = await act('push', { queue: job.queue, type: type.value,
-                                                   payload: payload.value });
-                note(`Pushed as ${answer.answers[0].id}`, answer.command);
-                location.hash = path('job', { id: answer.answers[0].id, queue: job.queue });
-            } catch (error) {
-                note(error.message, error.command, true);
-            }
-        },
-    }, h('label', { for: 'again-type' }, 'Type'), type,
-       h('label', { for: 'again-payload' }, 'Payload'), payload,
-       h('p', { class: 'buttons' }, h('button', { type: 'submit' }, 'Push a new job')));
-    return h('details', {}, h('summary', {}, 'Edit and push again'), form);
-}
-
 function show(main, job, typed, again) {
     const act = async (where, question, verb, done) => {
         if (!question || await confirm(question, 1, verb)) {
@@ -159,7 +78,7 @@ function show(main, job, typed, again) {
               `${job.id} is gone`), { class: 'danger' })),
         h('section', { 'aria-labelledby': 'time-title' }, h('h2', { id: 'time-title' }, 'What happened'),
           timeline(job)),
-        documentBox(job), button('', null) === false ? '' : againBox(job), command(typed));
+        documentBox(job), me.may_act ? editBox(job, again) : '', command(typed));
 }
 
 export function job(main, parameters) {

@@ -1,0 +1,138 @@
+// edit.js: a job's form: it is pushed again with changes, as a new one, or in the place of this one.
+import { note } from './action.js';
+import { act } from './api.js';
+import { h, path } from './dom.js';
+import { indent, member } from './text.js';
+
+const BODY_MAX = 65000; // bytes that later-web takes
+
+// What may be changed beside type and payload, and what an empty field means.
+const OPTIONS = [['id', 'Id of a new job', 'a new one'], ['in', 'Not before', 'at once; 90, 5m, 2h'],
+                 ['priority', 'Priority', '0; −100 to 100'], ['max_attempts', 'Attempts, at most', 'by type'],
+                 ['timeout', 'Timeout', 'by type; 90, 5m'], ['backoff', 'Waits between attempts', 'by type; 1,10,5m'],
+                 ['expires_at', 'Expires', 'never; a time'], ['result', 'Keep its result for', 'not at all; 1h'],
+                 ['lock', 'Lock', 'none'], ['trace', 'Trace', 'none']];
+
+// The members of a document that have a field, as text for it; and the names of all others.
+function membersOf(job) {
+    const found = { priority: job.priority ? String(job.priority) : '' }, others = [];
+    let all = {};
+    try {
+        all = JSON.parse(job.document);
+    } catch {
+        return { found, others: ['what cannot be read'] };
+    }
+    for (const [name, value] of Object.entries(all)) {
+        if (name === 'backoff') found.backoff = member(job.document, name);
+        else if (name === 'expires_at') found[name] = value * 1000 > Date.now() ? String(value) : '';
+        else if (['max_attempts', 'timeout', 'result', 'lock', 'trace'].includes(name)) found[name] = String(value);
+        else if (!['id', 'type', 'payload', 'priority'].includes(name)) others.push(name);
+    }
+    return { found, others };
+}
+
+function field(form, name, label, input, hint) {
+    const wrong = h('p', { class: 'error', id: `edit-${name}-wrong`, hidden: true });
+    for (const [key, value] of Object.entries({ id: `edit-${name}`, name, autocomplete: 'off', spellcheck: 'false',
+                                                placeholder: hint, 'aria-describedby': wrong.id }))
+        if (value) input.setAttribute(key, value);
+    form.set(name, { input, wrong });
+    return h('div', { class: `field ${name}` }, h('label', { for: input.id }, label), input, wrong);
+}
+
+// What the server said of it, where it said of which field; else in a corner, as ever.
+function complain(fields, error) {
+    const said = error.message.replace(/^later push: /, '').replace(/; --text .*/, '');
+    const [, name, words] = /^(?:--)?([a-z]+(?:[-_][a-z]+)*)(?:\.[a-z]+)?: (.*)$/s.exec(said) || [];
+    const at = fields.get(/^too large/.test(said) ? 'payload' : name?.replaceAll('-', '_'));
+    if (!at) {
+        note(error.message, error.command, true);
+        return;
+    }
+    at.wrong.textContent = /^too large/.test(said) ? said : words;
+    at.wrong.hidden = false;
+    at.input.setAttribute('aria-invalid', 'true');
+    at.input.focus();
+}
+
+function taken(fields, job) {
+    const body = { queue: job.queue };
+    for (const [name, { input, wrong }] of fields) {
+        wrong.hidden = true;
+        input.removeAttribute('aria-invalid');
+        body[name] = input.value.trim();
+        if (!body[name]) delete body[name];
+    }
+    if (!body.type) throw new Error('type: a job has one');
+    if (new TextEncoder().encode(JSON.stringify(body)).length > BODY_MAX)
+        throw new Error('payload: a page pushes 64 KiB at most; `later push` takes more');
+    return body;
+}
+
+// Returns the id of the new job.
+async function pushNew(body) {
+    const answer = await act('push', body);
+    const { id, result, state } = answer.answers[0];
+    if (result === 'exists') throw new Error(`id: there is one, which is ${state}`);
+    note(`Pushed as ${id}`, answer.command);
+    return id;
+}
+
+async function change(job, { id: _, ...body }) {
+    if (!body.in && job.state === 'delayed') body.at = String(job.score);
+    const answer = await act('replace', { ...body, id: job.id });
+    const { result, state } = answer.answers[0];
+    const words = { exists: `${job.id} is ${state} meanwhile: it stays as it was`,
+                    pushed: `${job.id} had ended meanwhile: it is pushed again` }[result];
+    note(words || `${job.id} is changed`, answer.command, result === 'exists');
+}
+
+// changed() is called where this job is not what it was.
+export function editBox(job, changed) {
+    const fields = new Map(), { found, others } = membersOf(job);
+    const changes = (job.state === 'ready' || job.state === 'delayed') && !others.length;
+    const payload = h('textarea', { rows: 8 }), type = h('input');
+    const ways = {
+        change: async (body) => {
+            await change(job, body);
+            changed();
+        },
+        instead: async (body) => {
+            const id = await pushNew(body);
+            note(`${job.id} is gone`, (await act('cancel', { queue: job.queue, id: job.id })).command);
+            location.hash = path('job', { id, queue: job.queue });
+        },
+        push: async (body) => {
+            location.hash = path('job', { id: await pushNew(body), queue: job.queue });
+        },
+    };
+    const way = (name, words, quiet) =>
+        h('button', { type: 'submit', value: name, class: quiet && 'quiet' }, words);
+    const form = h('form', {
+        novalidate: true, class: 'edit', onsubmit: async (event) => {
+            event.preventDefault();
+            const buttons = form.querySelectorAll('button');
+            const { value } = event.submitter ?? buttons[0];
+            buttons.forEach((one) => { one.disabled = true; });
+            try {
+                await ways[value](taken(fields, job));
+            } catch (error) {
+                complain(fields, error);
+            }
+            buttons.forEach((one) => { one.disabled = false; });
+        },
+    }, field(fields, 'type', 'Type', type), field(fields, 'payload', 'Payload, JSON', payload),
+       h('div', { class: 'options' }, OPTIONS.map(([name, label, hint]) =>
+           field(fields, name, label, h('input'), name === 'in' && job.state === 'delayed' ? 'as it is; 90, 5m' : hint))),
+       others.length ? h('p', { class: 'facts' }, `Not in what is pushed: ${others.join(', ')}.`) : '',
+       h('p', { class: 'buttons' }, changes && way('change', 'Change this job'),
+         way('push', 'Push a new job', changes),
+         job.state === 'dead' && way('instead', 'Push in its place', true)),
+       h('p', { class: 'facts' }, changes ? 'What is changed keeps its id; its attempts begin anew.'
+           : job.state === 'dead' ? 'In its place: the new job is pushed, then this one is cancelled.' : ''));
+
+    type.value = job.type || '';
+    payload.value = indent(member(job.document, 'payload') ?? 'null');
+    for (const [name, value] of Object.entries(found)) fields.get(name).input.value = value ?? '';
+    return h('details', {}, h('summary', {}, 'Edit and push again'), form);
+}
