@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "job/document.h"
 #include "output/jsonl.h"
+#include "jobs/earlier.h"
 #include "jobs/merge.h"
 #include "jobs/peek.h"
 #include "queue_list.h"
@@ -54,6 +55,7 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
         jsonl_foreign(&json, "error", seen->error, seen->error_len);
     else
         jsonl_null(&json, "error");
+    earlier_json(&json, seen);
     if (seen->progress_len)
         jsonl_foreign(&json, "progress", seen->progress, seen->progress_len);
     if (seen->finished_len)
@@ -290,6 +292,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     add_priority(&card, seen);
     table_text(&card, DIM, "error");
     add_error(&card, seen);
+    earlier_rows(&card, seen);
     if (seen->progress_len) {
         table_text(&card, DIM, "progress");
         peek_add_progress(&card, seen);

@@ -16,7 +16,7 @@ char *take_error(const char *kind, const char *text)
     char host[256] = "";
 
     gethostname(host, sizeof host - 1);
-    return later_queue_error(kind, text, host);
+    return later_queue_error(kind, text, host, 0);
 }
 
 int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later_error *err)

@@ -53,6 +53,8 @@ void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, co
                                      .retry_in = slot->retry_in };
     struct later_verdict verdict = later_verdict_after(&attempt);
 
+    if (cause == KEEPER_CRASH || cause == KEEPER_TIMEOUT)
+        slot->ran = later_clock() - slot->began;
     slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
                 verdict.kind[0] ? text : "");
 }

@@ -351,7 +351,7 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
         return NULL;
     }
     *migrator = (struct migrator){ .base = base, .config = config, .link = link };
-    migrator->error = later_queue_error("lapse", "the lease ran out", host);
+    migrator->error = later_queue_error("lapse", "the lease ran out", host, 0);
     if (!migrator->error || add_queues(migrator) < 0) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         migrator_free(migrator);

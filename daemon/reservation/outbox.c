@@ -234,7 +234,7 @@ static char *error_of(const struct slot *slot, const char *kind, const char *hos
     char text[SLOT_TEXT + 1];
 
     slot_copy_text(slot, text);
-    return later_queue_error(kind, text, host);
+    return later_queue_error(kind, text, host, slot_ran(slot));
 }
 
 /* Encodes the sending's settlements, by way of `copies`, of which there are as many: whoever has a

@@ -362,17 +362,23 @@ double slot_kept(const struct slot *slot)
     return kept < 0.001 ? 0.001 : kept < LATER_RESULT_MAX ? kept : LATER_RESULT_MAX;
 }
 
+double slot_ran(const struct slot *slot)
+{
+    double ran = *(const volatile double *)&slot->ran; /* read once: it may change */
+
+    return ran >= 0 && ran < KEEP_MAX ? ran : 0;
+}
+
 bool slot_keeps(const struct slot *slot, struct later_kept *kept)
 {
     double life = *(const volatile double *)&slot->keep; /* read once: they may change */
-    double ran = *(const volatile double *)&slot->ran;
     uint32_t most = *(const volatile uint32_t *)&slot->keep_max;
 
     if (!(life >= 0.001 && life <= KEEP_MAX) || most == 0)
         return false;
     *kept = (struct later_kept){ .most = most <= 1000000 ? most : 1000000,
                                  .life = life,
-                                 .ms = ran >= 0 && ran < KEEP_MAX ? ran * 1000 : 0 };
+                                 .ms = slot_ran(slot) * 1000 };
     return true;
 }
 

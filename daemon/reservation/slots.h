@@ -77,7 +77,7 @@ struct slot {
                                * value, if it fits */
     double kept;              /* seconds that its result is kept; 0: nobody asked */
     double keep;              /* of an ACK, seconds that the job is kept; 0: it is not */
-    double ran;               /* seconds that the attempt took */
+    double ran;               /* seconds that the attempt took; 0: not known */
     uint32_t keep_max;        /* of its queue */
     uint32_t value_len;       /* value.h; 0: none */
     /* How far it has come: progress.h. */
@@ -236,6 +236,8 @@ const struct log_job *slot_log_fields(const struct slots *slots, const struct sl
 
 /* How long its result is kept, in seconds; 0: it leaves none. */
 double slot_kept(const struct slot *slot);
+/* How long the attempt took, in seconds; 0: nobody knows, or there was none. */
+double slot_ran(const struct slot *slot);
 /* Is the job itself kept when it is done? Then *kept says how, but for the host. */
 bool slot_keeps(const struct slot *slot, struct later_kept *kept);
 

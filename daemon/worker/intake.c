@@ -114,7 +114,7 @@ static bool keep(struct asking *asking, struct batch *batch, const struct later_
     slot->attempt = job->attempts + 1;
     slot->max_attempts = slot->event = 0;
     slot->began = slot->deadline = slot->retry_in = 0;
-    slot->kept = slot->keep = 0;
+    slot->kept = slot->keep = slot->ran = 0;
     slot->value_len = slot->progress_told = 0;
     atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
     slot->text[0] = slot->kind[0] = slot->type[0] = slot->trace[0] = '\0';

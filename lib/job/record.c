@@ -46,6 +46,11 @@ static void read_value(struct later_record *record, char tag, const char *value,
         record->unknown_since = unknown_since(value, len);
         return;
     }
+    if (tag == 'h') {
+        record->earlier = value;
+        record->earlier_len = len;
+        return;
+    }
     if (tag == 'g') {
         record->progress = value;
         record->progress_len = len;
@@ -72,7 +77,9 @@ void later_record_read(struct later_record *record, const char *text, size_t len
 {
     const char *end = text + len;
 
-    *record = (struct later_record){ .crashes = -1, .error = "", .progress = "", .finished = "" };
+    *record = (struct later_record){
+        .crashes = -1, .error = "", .earlier = "", .progress = "", .finished = ""
+    };
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
 

@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). Taken:
- * a c e g i k p, which are read here; b d n t u, which only scripts read.
+ * a c e g h i k p, which are read here; b d n t u, which only scripts read.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -16,6 +16,8 @@ struct later_record {
     int32_t priority;    /* 0 */
     const char *error;   /* "": why it failed last, a JSON object; borrowed, error_len bytes */
     size_t error_len;
+    const char *earlier; /* "": why it failed before, a JSON array; borrowed, earlier_len bytes */
+    size_t earlier_len;
     const char *progress; /* "": how far it has come, a JSON object; borrowed, progress_len bytes */
     size_t progress_len;
     const char *finished; /* "": of one that is done and kept, its end, a JSON object; borrowed */

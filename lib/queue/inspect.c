@@ -126,6 +126,8 @@ static void read_record(const struct later_reply *score, const char *text, size_
     seen->priority = record.priority;
     seen->error = record.error;
     seen->error_len = record.error_len;
+    seen->earlier = record.earlier;
+    seen->earlier_len = record.earlier_len;
     seen->progress = record.progress;
     seen->progress_len = record.progress_len;
     seen->finished = record.finished;

@@ -73,10 +73,11 @@ struct later_seen {
     const char *id;       /* "" = not adopted yet; of show: NULL, the caller knows it */
     const char *state;    /* of show; "" = no such job. Of peek: NULL */
     const char *error;    /* a JSON object; "" = none */
+    const char *earlier;  /* those before it, a JSON array as in a record; "" = none */
     const char *progress; /* a JSON object; "" = none */
     const char *finished; /* a JSON object; "" = it is not done */
     const char *document;
-    size_t error_len, progress_len, finished_len, document_len;
+    size_t error_len, earlier_len, progress_len, finished_len, document_len;
     bool has_score;
     double score;
     uint32_t attempts;

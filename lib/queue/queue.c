@@ -414,15 +414,17 @@ bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor)
     return true;
 }
 
-char *later_queue_error(const char *kind, const char *text, const char *host)
+char *later_queue_error(const char *kind, const char *text, const char *host, double seconds)
 {
     char *quoted_text = later_document_quote(text, strlen(text));
     char *quoted_host = later_document_quote(host, strlen(host));
-    char *error = NULL;
+    char *error = NULL, ms[48] = "";
 
+    if (seconds > 0)
+        snprintf(ms, sizeof ms, ",\"ms\":%.3f", fmin(seconds * 1000, 1e15));
     if (quoted_text && quoted_host &&
-        asprintf(&error, "\"kind\":\"%s\",\"text\":%s,\"host\":%s}", kind, quoted_text,
-                 quoted_host) < 0)
+        asprintf(&error, "\"kind\":\"%s\",\"text\":%s,\"host\":%s%s}", kind, quoted_text,
+                 quoted_host, ms) < 0)
         error = NULL;
     free(quoted_text);
     free(quoted_host);

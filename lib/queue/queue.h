@@ -160,8 +160,9 @@ const char *later_verb_name(enum later_verb verb);
 bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor);
 
 /* `"kind":…,"text":…,"host":…}` for settlements. kind: retry timeout crash lapse bad buried return.
- * Returns a malloc'ed string, NULL without memory. */
-char *later_queue_error(const char *kind, const char *text, const char *host);
+ * seconds: how long the attempt took, in `"ms":…`; 0: not known, left out. Returns a malloc'ed
+ * string, NULL without memory. */
+char *later_queue_error(const char *kind, const char *text, const char *host, double seconds);
 
 /* --- migrate --- */
 

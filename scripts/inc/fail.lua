@@ -1,4 +1,4 @@
--- @include record
+-- @include earlier
 
 -- The record with why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`, made by the
 -- caller, or '' to keep what is there. It is not read; a line end, which JSON may have between two
@@ -8,7 +8,8 @@ local function with_error(record, attempt, tail)
         return record
     end
     local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
-    return with_value(record, 'e', head .. string.gsub(tail, '\n', ' '))
+    tail = string.gsub(tail, '\n', ' ')
+    return with_value(with_earlier(record, tail), 'e', head .. tail)
 end
 
 -- The record with one attempt more, and why it failed.

@@ -1,6 +1,7 @@
 /* test_retry.c: release and return: how a job that was reserved comes back. */
 #include "harness.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,182 @@ START_TEST(the_last_error_is_kept)
     reserve('t', 1);
     run("bury", mine("a"), "ran", ERROR, NULL);
     check_error("a", 4, before, ERROR);
+}
+END_TEST
+
+/* ---- the errors before the last one */
+
+/* Tag `h` of a job: its errors, for the caller to free. */
+static json_t *earlier(const char *id)
+{
+    const char *list = noted("h", id);
+    json_t *errors = json_loads(list, JSON_REJECT_DUPLICATES, NULL);
+
+    ck_assert_uint_le(strlen(list), 1000);
+    ck_assert_msg(json_is_array(errors), "%s", list);
+    return errors;
+}
+
+/* One more attempt of a job fails. */
+static void fails(const char *id, const char *tail)
+{
+    run("release", mine(id), "0", "ran", tail, NULL);
+    reserve('t', 1);
+}
+
+/* Its error number i (0 is the newest): which attempt, and its text; "-": as the one after it. */
+static void check_earlier(const char *id, size_t i, json_int_t attempt, const char *words)
+{
+    json_t *errors = earlier(id), *error = json_array_get(errors, i), *why;
+
+    ck_assert_int_eq(json_integer_value(json_object_get(error, "attempt")), attempt);
+    ck_assert_double_gt(json_number_value(json_object_get(error, "at")), 1e9);
+    why = json_object_get(error, "text");
+    ck_assert_str_eq(why ? json_string_value(why) : "-", words);
+    json_decref(errors);
+}
+
+#define WHY(text) "\"kind\":\"retry\",\"text\":\"" text "\",\"host\":\"h\"}"
+
+START_TEST(errors_before_the_last_are_kept)
+{
+    json_t *errors;
+
+    hold("a");
+    fails("a", WHY("one"));
+    ck_assert_str_eq(noted("h", "a"), "");
+    fails("a", "\"kind\":\"retry\",\"text\":\"two\",\"host\":\"h\",\"ms\":12.500}");
+    fails("a", "\"kind\":\"retry\",\"text\":\"two\",\"host\":\"h\",\"ms\":7.250}");
+    fails("a", ""); /* tells none */
+    fails("a", WHY("five"));
+    check_earlier("a", 0, 3, "two");
+    check_earlier("a", 1, 2, "-");
+    check_earlier("a", 2, 1, "one");
+    errors = earlier("a");
+    ck_assert_uint_eq(json_array_size(errors), 3);
+    ck_assert_double_eq(json_number_value(json_object_get(json_array_get(errors, 0), "ms")), 7.25);
+    ck_assert_double_eq(json_number_value(json_object_get(json_array_get(errors, 1), "ms")), 12.5);
+    json_decref(errors);
+    run("bury", mine("a"), "ran", WHY("six"), NULL);
+    check_earlier("a", 0, 5, "five");
+    run("kick", "a", NULL);
+    check_earlier("a", 0, 5, "five");
+    reserve('t', 1);
+    make_due("reserved");
+    lapse("\"kind\":\"lapse\",\"text\":\"late\",\"host\":\"h\"}");
+    check_earlier("a", 0, 6, "six");
+    reserve('t', 1);
+    run("ack", mine("a"), NULL);
+    ck_assert_int_eq(size_of("records"), 0);
+}
+END_TEST
+
+START_TEST(errors_that_come_again_and_again_are_not_kept)
+{
+    hold("a");
+    fails("a", WHY("one"));
+    for (int i = 0; i < 3; i++) {
+        run("return", mine("a"), "0", "\"kind\":\"return\",\"text\":\"one\",\"host\":\"h\"}", NULL);
+        reserve('t', 1);
+        check_earlier("a", 0, 1, "one");
+    }
+    run("return", mine("a"), "0", "unknown", NULL);
+    reserve('t', 1);
+    fails("a", WHY("one"));
+    fails("a", WHY("one"));
+    check_earlier("a", 0, 2, "-");
+    check_earlier("a", 1, 1, "one");
+}
+END_TEST
+
+START_TEST(errors_that_are_kept_are_bounded)
+{
+    json_t *errors;
+    char tail[300];
+
+    hold("a");
+    for (int i = 1; i <= 60; i++) {
+        snprintf(tail, sizeof tail,
+                 "\"kind\":\"retry\",\"text\":\"%02d },{\\\"at\\\": %0100d\",\"host\":\"h\"}", i,
+                 7);
+        fails("a", tail);
+    }
+    errors = earlier("a");
+    ck_assert_uint_ge(json_array_size(errors), 4);
+    json_decref(errors);
+    for (json_int_t i = 0; i < 4; i++) {
+        snprintf(tail, sizeof tail, "%02d },{\"at\": %0100d", 59 - (int)i, 7);
+        check_earlier("a", (size_t)i, 59 - i, tail);
+    }
+    for (int i = 0; i < 60; i++)
+        fails("a", WHY("the same"));
+    errors = earlier("a");
+    ck_assert_uint_ge(json_array_size(errors), 15);
+    json_decref(errors);
+    check_earlier("a", 14, 105, "-");
+}
+END_TEST
+
+/* The text of an error, and what is kept of it when it is not the last any more. */
+static const struct {
+    const char *tail, *kept;
+} forms[] = {
+    { WHY("first\\nsecond"), "first" },
+    { WHY("back\\\\nslash \\\"x\\\" \\u0041"), "back\\nslash \"x\" A" },
+    { WHY("a\",\"host\":\"b"), "a" }, /* no JSON of ours */
+    { "\"kind\":\"retry\",\"more\":[{},{\"at\":1}],\"text\":\"x\",\"host\":\"h\"}", "" },
+    { "\"text\":\"x\"}", "" },
+    { "\"kind\":\"retry\",\"text\":\"x\", \"host\":\"h\"}", "" },
+};
+
+START_TEST(of_an_error_that_is_kept_one_line_is)
+{
+    json_int_t n = 0;
+
+    hold("a");
+    for (; n < (json_int_t)(sizeof forms / sizeof *forms); n++) {
+        fails("a", forms[n].tail);
+        fails("a", WHY("last"));
+        check_earlier("a", 0, 2 * n + 1, forms[n].kept);
+    }
+    fails("a", "what is this"); /* no error of ours is not kept at all */
+    fails("a", WHY("last"));
+    check_earlier("a", 0, 2 * n, "last");
+}
+END_TEST
+
+START_TEST(a_long_error_is_cut_at_the_end_of_a_character)
+{
+    static const struct {
+        const char *unit;
+        size_t bytes; /* of JSON, and of text */
+        size_t len;
+    } units[] = { { "x", 1, 1 },
+                  { "\xc3\xa4", 2, 2 },
+                  { "\xe2\x82\xac", 3, 3 },
+                  { "\xf0\x9f\x98\x80", 4, 4 },
+                  { "\\u20ac", 6, 3 },
+                  { "\\ud83d\\ude00", 12, 4 },
+                  { "\\t", 2, 1 } };
+    char tail[2000];
+
+    hold("a");
+    for (size_t n = 0; n < 3 * sizeof units / sizeof *units; n++) {
+        size_t u = n / 3, shift = n % 3;
+        size_t used = (size_t)snprintf(tail, sizeof tail, "\"kind\":\"retry\",\"text\":\"%.*s",
+                                       (int)shift, "zz");
+        json_t *errors;
+
+        for (size_t i = 0; i < 130; i++)
+            used += (size_t)snprintf(tail + used, sizeof tail - used, "%s", units[u].unit);
+        snprintf(tail + used, sizeof tail - used, "\",\"host\":\"h\"}");
+        fails("a", tail);
+        fails("a", WHY("last"));
+        errors = earlier("a");
+        ck_assert_uint_eq(json_string_length(json_object_get(json_array_get(errors, 0), "text")),
+                          shift + (120 - shift) / units[u].bytes * units[u].len);
+        json_decref(errors);
+    }
 }
 END_TEST
 
@@ -194,12 +371,23 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        released_without_wait_is_ready,       released_with_a_wait_is_delayed,
-        released_together_keep_their_order,   the_last_error_is_kept,
-        crashes_are_counted_beside_attempts,  a_suspect_that_ran_is_none_any_more,
-        returned_goes_back_to_its_place,      returned_with_a_wait_is_delayed,
-        returned_goes_back_to_its_place,      returned_with_a_reason,
-        the_tenth_interruption_is_an_attempt, NULL,
+        released_without_wait_is_ready,
+        released_with_a_wait_is_delayed,
+        released_together_keep_their_order,
+        the_last_error_is_kept,
+        errors_before_the_last_are_kept,
+        errors_that_come_again_and_again_are_not_kept,
+        errors_that_are_kept_are_bounded,
+        of_an_error_that_is_kept_one_line_is,
+        a_long_error_is_cut_at_the_end_of_a_character,
+        crashes_are_counted_beside_attempts,
+        a_suspect_that_ran_is_none_any_more,
+        returned_goes_back_to_its_place,
+        returned_with_a_wait_is_delayed,
+        returned_goes_back_to_its_place,
+        returned_with_a_reason,
+        the_tenth_interruption_is_an_attempt,
+        NULL,
     };
 
     return harness_main("retry", tests);

@@ -133,4 +133,23 @@ is "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek odd" | grep 
     "a document's control bytes do not reach the terminal"
 like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*buried: no "such" address' \
     "show on a terminal: one below the other"
+
+# ---- how it failed before
+
+later push t -q failing --id f >/dev/null
+is "$(later show f -q failing --json | field earlier)" "" "it has not"
+for why in one "two$(printf '\033')[31m" three; do
+    later release failing f "$(later reserve failing | cut -f 2)" --error "$why" >/dev/null
+done
+told=$(later show f -q failing --json)
+like "$told" '"error":\{"at":[0-9.]+,"attempt":3,"kind":"retry","text":"three".*"earlier":\[\{"at":[0-9.]+,"attempt":2,"kind":"retry","text":"two\\u001B\[31m","host":"[^"]+"\},\{"at":[0-9.]+,"attempt":1,"kind":"retry","text":"one","host":"[^"]+"\}\]' \
+    "show --json: the newest first"
+screen=$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin show f -q failing")
+like "$screen" 'attempt 2 .*retry: two' "on a terminal a line each"
+is "$(printf '%s' "$screen" | grep -c "$(printf '\033')")" 0 "without what it would obey"
+redis HSET 'later:{failing}:records' f 'h=[{"at":1}, 7, "x", {}]' >/dev/null
+run later show f -q failing --json
+is "$status" 0 "what a foreign hand wrote there is shown as far as it goes"
+redis HSET 'later:{failing}:records' f 'h={"at":1' >/dev/null
+is "$(later show f -q failing --json | field earlier)" "" "or left out"
 finish

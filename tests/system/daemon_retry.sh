@@ -34,6 +34,15 @@ between exponential 3 0.375 0.5 "exponential, capped"
 contains "$(error_of exponential)" '"attempt":4,"kind":"retry","text":"smtp: no answer","host":"' \
     "with its last error"
 is "$(attempts_of exponential)" 4 "its attempts are counted"
+told=$(later show exponential --json)
+before=$(printf "%s" "$told" | sed "s|.*\"earlier\":||")
+is "$(printf "%s" "$before" | grep -o '"attempt":[0-9]*' | tr '\n' ' ')" \
+    '"attempt":3 "attempt":2 "attempt":1 ' "how it failed before is kept, too"
+is "$(printf "%s" "$before" | grep -o '"kind":"retry","text":"smtp: no answer","host":"[^"]' | wc -l)" 3 \
+    "each with why and where"
+is "$(printf '%s' "$told" | grep -o '"ms":[0-9]*\.[0-9]' | wc -l)" 4 "and how long it took, as the last one"
+is "$(redis HGET 'later:{default}:records' exponential | grep '^h=' | grep -o smtp | wc -l)" 0 \
+    "kept once, where it is the same"
 contains "$(later show exponential)" 'smtp: no answer' "later show tells the error"
 # As laterd has chosen them: a busy machine makes equal what it begins late.
 third_waits()

@@ -62,6 +62,16 @@ for i, error in enumerate(hostile[:12]):  # none of these has a NUL
     run('push', 't', '-q', 'dead', '--id', f'dead{i}')
     taken = json.loads(run('reserve', 'dead', '--json'))
     run('bury', 'dead', taken['id'], taken['token'], '--error', error)
+# One that failed five times, and was kicked before the last of them.
+run('push', 't', '-q', 'failing', '--id', 'failing')
+taken = json.loads(run('reserve', 'failing', '--json'))
+run('bury', 'failing', 'failing', taken['token'])
+then = time.time() - 1000
+last = {'at': then + 63, 'attempt': 1, 'kind': 'buried', 'text': 'no such address', 'host': 'two'}
+redis('ZADD', 'later:{failing}:dead', f'{then + 64:.6f}', 'failing')
+redis('HSET', 'later:{failing}:records', 'failing', f'a=1\ne={json.dumps(last)}\nh=' + json.dumps([
+    {'at': then + 30, 'attempt': 5}, {'at': then + 10, 'attempt': 4, 'kind': 'retry', 'text': hostile[4], 'host': 'two', 'ms': 500},
+    {'at': then - 0.5, 'attempt': 3, 'kind': 'timeout', 'text': 'over its time', 'host': 'one', 'ms': 5000}]) + '\n')
 run('push', 't', '-q', 'held', '--id', 'held')
 run('reserve', 'held', '--lease', '1h')
 redis('ZADD', 'later:{hostile}:ready', '5', '{\x01\xff not even JSON <script>window.hacked=1</script>')
@@ -110,7 +120,8 @@ browser.command('Page.addScriptToEvaluateOnNewDocument', source='''
         e.blockedURI + ' ' + e.sourceFile));''')
 PAGES = ['', 'running', 'dead', 'hosts', 'cron', 'history', 'history?since=7d&queue=mail',
          'queue?name=mail', 'queue?name=hostile', 'queue?name=dead&state=dead',
-         'job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'search?q=type%3Ahostile', 'nothing']
+         'job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'job?id=failing&queue=failing',
+         'job?id=kept&queue=mail', 'search?q=type%3Ahostile', 'nothing']
 
 
 def settled():
@@ -270,6 +281,26 @@ try:
     check(browser.wait('location.hash.includes("id=kept-again")'), 'a done job again', browser.text('#notes'))
     same(document('kept-again', 'mail'), '{"type":"mail.send","id":"kept-again","payload":[\n  1.0\n]}', 'as it was typed')
     run('cancel', 'kept-again', '-q', 'mail')
+
+    # all attempts that are known
+    go('job?id=failing&queue=failing')
+    check(browser.wait('document.querySelectorAll(".timeline li").length === 7'), 'a time line', browser.text('main'))
+    same(browser.script('return [...document.querySelectorAll(".timeline b")].map((e) => e.innerText)'),
+         ['Attempt 3: took too long', 'Attempt 4: failed', 'Attempt 5: failed', 'Attempt 1: buried', 'Dead'],
+         'each attempt in its order')
+    same(browser.script('return [...document.querySelectorAll(".timeline .soft, .timeline .more")].map((e) => e.innerText)'
+                        '.filter((text) => text)'),
+         ['Attempts 1 to 2 are not known any more', 'ran 5.0 s · on one', 'waited 10.0 s · ran 500 ms · on two',
+          'waited 20.0 s · on two · the same error', 'Kicked: its attempts begin anew', 'waited 33 s · on two',
+          '1.0 s later'], 'with its wait, its run and its host')
+    same(browser.script('return [...document.querySelectorAll(".timeline pre")].map((e) => e.innerText)'),
+         ['over its time', hostile[4], 'no such address'], 'and its error')
+    go('job?id=kept&queue=mail')
+    check(browser.wait('document.querySelector(".timeline")?.innerText.includes("Attempt 1: done")'), 'how a job ended',
+          browser.text('main'))
+    check('ran 13 ms · on one' in browser.text('.timeline'), 'and where', browser.text('.timeline'))
+    same(browser.script('return [...document.querySelectorAll("main > .buttons button")].length'), 0,
+         'there is nothing to be kicked or cancelled')
     go('queue?name=mail&offset=100')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 22'), 'the last page of a queue')
     browser.script('document.querySelectorAll("tbody input").forEach((e, i) => i < 2 && e.click())')

@@ -423,7 +423,7 @@ END_TEST
 /* What is stored is `{"at":…,"attempt":…,` and this: it must make a JSON object. */
 static void check_error(const char *kind, const char *text, const char *text_then)
 {
-    char *tail = later_queue_error(kind, text, "host\"1"), whole[8192];
+    char *tail = later_queue_error(kind, text, "host\"1", 0), whole[8192];
     json_t *error;
 
     ck_assert_ptr_nonnull(tail);
@@ -440,7 +440,7 @@ static void check_error(const char *kind, const char *text, const char *text_the
 
 START_TEST(test_error)
 {
-    char long_text[3000], cut[1001];
+    char long_text[3000], cut[1001], *tail;
 
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
@@ -450,6 +450,9 @@ START_TEST(test_error)
     check_error("crash", "a \"b\" \\ \n\x01 \xff \xc3\xa4",
                 "a \"b\" \\ \n\x01 \xef\xbf\xbd \xc3\xa4");
     check_error("bad", long_text, cut);
+    tail = later_queue_error("retry", "late", "h", 0.0125);
+    ck_assert_str_eq(tail, "\"kind\":\"retry\",\"text\":\"late\",\"host\":\"h\",\"ms\":12.500}");
+    free(tail);
 }
 END_TEST
 

@@ -1,41 +1,11 @@
 // job.js: one job: where it stands, what happened to it, the very bytes of its document.
 import { button, confirm, me, perform } from './action.js';
 import { get } from './api.js';
-import { age, badge, command, empty, h, link, moment, number, since } from './dom.js';
+import { badge, command, empty, h, link, number } from './dom.js';
 import { editBox } from './edit.js';
-import { errorText, when } from './jobs.js';
+import { errorText } from './jobs.js';
 import { indent } from './text.js';
-
-// A version 7 UUID begins with the milliseconds of its making.
-function born(id) {
-    const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
-    return match ? parseInt(match[1] + match[2], 16) / 1000 : null;
-}
-
-function timeline(job) {
-    const steps = [], pushed = born(job.id), at = when(job);
-    if (pushed) steps.push({ at: pushed, kind: 'ready', title: 'Pushed' });
-    if (job.error && typeof job.error === 'object') {
-        steps.push({ at: job.error.at, kind: 'dead', words: job.error.text,
-                     title: `Attempt ${job.error.attempt ?? job.attempts} failed: ${job.error.kind ?? ''}`,
-                     more: job.error.host && `on ${job.error.host}` });
-    } else if (job.error) {
-        steps.push({ at: null, kind: 'dead', title: 'Failed', words: String(job.error) });
-    }
-    const title = { ready: 'Ready: waits for a worker', delayed: 'Due', dead: 'Buried',
-                    reserved: 'Reserved: it runs, or is about to' }[job.state];
-    steps.push({ at, kind: job.state, title });
-    steps.sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity));
-    return h('ol', { class: 'timeline' }, steps.map((step, i) => {
-        const before = i > 0 && step.at && steps[i - 1].at ? step.at - steps[i - 1].at : null;
-        return h('li', { class: step.kind },
-            before > 0.05 && h('small', { class: 'gap' }, `${age(before)} later`),
-            h('b', {}, step.title), ' ',
-            step.at ? h('time', { title: since(step.at) }, `${moment(step.at)}, ${since(step.at)}`) : '',
-            step.words && h('pre', { class: 'error', tabindex: '0' }, step.words),
-            step.more && h('small', {}, step.more));
-    }));
-}
+import { timeline } from './timeline.js';
 
 function documentBox(job) {
     const pre = h('pre', { class: 'document', tabindex: '0', 'aria-label': 'Document' }, indent(job.document));
@@ -51,14 +21,22 @@ function documentBox(job) {
           h('small', {}, `${number(new TextEncoder().encode(job.document).length)} bytes`), ' ', raw), pre);
 }
 
+// How far it has come, as its handler said.
+function progressBox({ done, total, text }) {
+    const words = [total ? `${number(done)} of ${number(total)}` : number(done), text].filter(Boolean).join(', ');
+    return h('section', { class: 'meter', 'aria-label': 'Progress' }, h('p', {}, h('b', {}, 'Progress'), words),
+             total ? h('progress', { max: total, value: done, 'aria-label': 'Progress' }) : '');
+}
+
 function show(main, job, typed, again) {
     const act = async (where, question, verb, done) => {
         if (!question || await confirm(question, 1, verb)) {
             if (await perform(where, { id: job.id, queue: job.queue }, done)) again();
         }
     };
-    const known = ['queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'document'];
-    const facts = [['Queue', link('queue', { name: job.queue, state: job.state === 'ready' ? '' : job.state },
+    const known = ['queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished',
+                   'progress', 'document'];
+    const facts = [['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state },
                                   job.queue)],
                    ['Type', job.type ?? 'none that can be read'], ['Attempts', number(job.attempts)],
                    ['Priority', String(job.priority)],
@@ -73,9 +51,10 @@ function show(main, job, typed, again) {
         h('p', { class: 'buttons' },
           (job.state === 'dead' || job.state === 'delayed') &&
               button('Kick', () => act('kick', null, '', `${job.id} is ready`)),
-          button('Cancel', () => act('cancel', job.state === 'reserved'
+          job.state !== 'done' && button('Cancel', () => act('cancel', job.state === 'reserved'
               ? 'Cancel this job, which runs?' : 'Drop this job for good?', 'Cancel it',
               `${job.id} is gone`), { class: 'danger' })),
+        job.progress?.done !== undefined ? progressBox(job.progress) : '',
         h('section', { 'aria-labelledby': 'time-title' }, h('h2', { id: 'time-title' }, 'What happened'),
           timeline(job)),
         documentBox(job), me.may_act ? editBox(job, again) : '', command(typed));

@@ -1,0 +1,81 @@
+/* earlier.c: how a job failed before it failed last. */
+#include "jobs/earlier.h"
+
+#include "cli.h"
+#include "text.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One that does not say why failed as the one after it did. */
+static void complete(json_t *errors, const json_t *last)
+{
+    static const char *const same[] = { "kind", "text", "host" };
+    json_t *error;
+    size_t i;
+
+    json_array_foreach(errors, i, error)
+    {
+        bool says = json_object_get(error, "kind") != NULL;
+
+        for (size_t m = 0; m < 3 && !says; m++)
+            json_object_set(error, same[m], json_object_get(last, same[m]));
+        last = error;
+    }
+}
+
+/* NULL where there are none, or what is kept was written by a foreign hand. */
+static json_t *read_all(const struct later_seen *seen)
+{
+    json_t *errors =
+        seen->earlier_len ? json_loadb(seen->earlier, seen->earlier_len, 0, NULL) : NULL;
+    json_t *last = seen->error_len ? json_loadb(seen->error, seen->error_len, 0, NULL) : NULL;
+
+    if (json_is_array(errors)) {
+        complete(errors, last);
+    } else {
+        json_decref(errors);
+        errors = NULL;
+    }
+    json_decref(last);
+    return errors;
+}
+
+void earlier_json(struct jsonl *json, const struct later_seen *seen)
+{
+    json_t *errors = read_all(seen);
+    /* 16 digits: a time of today to the microsecond, and none that is made up */
+    char *text = errors ? json_dumps(errors, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
+
+    if (text)
+        jsonl_raw(json, "earlier", text);
+    free(text);
+    json_decref(errors);
+}
+
+static void add_row(struct table *card, const json_t *error)
+{
+    const char *kind = json_string_value(json_object_get(error, "kind"));
+    const char *why = json_string_value(json_object_get(error, "text"));
+    json_int_t attempt = json_integer_value(json_object_get(error, "attempt"));
+    char when[48], name[40], *words = NULL;
+
+    snprintf(name, sizeof name, "attempt %" JSON_INTEGER_FORMAT, attempt);
+    text_put_time(when, sizeof when, json_number_value(json_object_get(error, "at")));
+    table_text(card, DIM, name);
+    if (asprintf(&words, "%s, %s: %s", when, kind ? kind : "", why ? why : "") >= 0)
+        table_text(card, RED, words);
+    else
+        table_none(card);
+    free(words);
+}
+
+void earlier_rows(struct table *card, const struct later_seen *seen)
+{
+    json_t *errors = read_all(seen), *error;
+    size_t i;
+
+    json_array_foreach(errors, i, error) add_row(card, error);
+    json_decref(errors);
+}

@@ -1,0 +1,75 @@
+// timeline.js: what is known of a job's attempts, in their order: waits, runs, hosts, errors.
+import { age, h, moment, since } from './dom.js';
+import { duration } from './history.js';
+import { when } from './jobs.js';
+
+// A version 7 UUID begins with the milliseconds of its making.
+function born(id) {
+    const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
+    return match ? parseInt(match[1] + match[2], 16) / 1000 : null;
+}
+
+const WORDS = { retry: 'failed', timeout: 'took too long', crash: 'crashed', lapse: 'its lease ran out',
+                buried: 'buried', return: 'given back', bad: 'a bad document' };
+
+// An error as a step. before: the one before it.
+function failure(error, before) {
+    const same = before && ['kind', 'text', 'host'].every((name) => before[name] === error[name]);
+    const words = WORDS[error.kind] || error.kind || 'failed';
+    return {
+        at: error.at, ms: error.ms, host: error.host, kind: 'dead', words: same ? '' : error.text, same,
+        title: error.kind === 'unknown' ? 'No plugin has its type'
+            : error.attempt ? `Attempt ${error.attempt}: ${words}` : `Not begun: ${words}`,
+    };
+}
+
+// Numbers that are missing, or begin anew.
+function between(from, to) {
+    if (to <= from) return 'Kicked: its attempts begin anew';
+    if (to === from + 2) return `Attempt ${from + 1} is not known any more`;
+    return to > from + 2 ? `Attempts ${from + 1} to ${to - 1} are not known any more` : '';
+}
+
+function failures(job) {
+    if (job.error && typeof job.error !== 'object')
+        return [{ at: null, kind: 'dead', title: 'Failed', words: String(job.error) }];
+    const all = [...(job.earlier || [])].reverse(), steps = [];
+    if (job.error) all.push(job.error);
+    all.forEach((error, i) => {
+        const before = all[i - 1], attempt = error.attempt || 0;
+        const gap = attempt && between(before ? before.attempt || 0 : 0, attempt);
+        const again = before && attempt === before.attempt; // given back, say
+        if (gap && !again) steps.push({ at: null, kind: '', title: gap, soft: true });
+        steps.push(failure(error, before));
+    });
+    return steps;
+}
+
+function last(job) {
+    if (job.finished)
+        return { at: job.finished.at, ms: job.finished.ms, host: job.finished.host, kind: 'done',
+                 title: `Attempt ${job.finished.attempt}: done` };
+    return { at: when(job), kind: job.state, title: {
+        ready: 'Ready: waits for a worker', delayed: 'Due', dead: 'Dead', done: 'Done',
+        reserved: `Attempt ${job.attempts + 1}: it runs, or is about to` }[job.state] };
+}
+
+export function timeline(job) {
+    const pushed = born(job.id), steps = [...failures(job), last(job)];
+    let before = pushed;
+    if (pushed) steps.unshift({ at: pushed, kind: 'ready', title: 'Pushed' });
+    return h('ol', { class: 'timeline' }, steps.map((step, i) => {
+        const began = step.at && step.at - (step.ms || 0) / 1000;
+        const wait = i > 0 && began && before ? began - before : 0;
+        if (step.at) before = step.at;
+        if (step.soft) return h('li', { class: 'soft' }, h('small', {}, step.title));
+        return h('li', { class: step.kind },
+            h('b', {}, step.title), ' ',
+            step.at ? h('time', { title: since(step.at) }, `${moment(step.at)}, ${since(step.at)}`) : '',
+            h('small', { class: 'more' }, [
+                wait > 0.0005 && (step.ms || i < steps.length - 1 ? `waited ${duration(wait)}` : `${age(wait)} later`),
+                step.ms && `ran ${duration(step.ms / 1000)}`, step.host && `on ${step.host}`,
+                step.same && 'the same error'].filter(Boolean).join(' · ')),
+            step.words && h('pre', { class: 'error', tabindex: '0', 'aria-label': step.title }, step.words));
+    }));
+}
