@@ -70,7 +70,8 @@ then = time.time() - 1000
 last = {'at': then + 63, 'attempt': 1, 'kind': 'buried', 'text': 'no such address', 'host': 'two'}
 redis('ZADD', 'later:{failing}:dead', f'{then + 64:.6f}', 'failing')
 redis('HSET', 'later:{failing}:records', 'failing', f'a=1\ne={json.dumps(last)}\nh=' + json.dumps([
-    {'at': then + 30, 'attempt': 5}, {'at': then + 10, 'attempt': 4, 'kind': 'retry', 'text': hostile[4], 'host': 'two', 'ms': 500},
+    {'at': then + 30, 'attempt': 5, 'kind': 'retry', 'text': hostile[4], 'host': 'two'},
+    {'at': then + 10, 'attempt': 4, 'ms': 500},
     {'at': then - 0.5, 'attempt': 3, 'kind': 'timeout', 'text': 'over its time', 'host': 'one', 'ms': 5000}]) + '\n')
 run('push', 't', '-q', 'held', '--id', 'held')
 run('reserve', 'held', '--lease', '1h')
@@ -290,8 +291,8 @@ try:
          'each attempt in its order')
     same(browser.script('return [...document.querySelectorAll(".timeline .soft, .timeline .more")].map((e) => e.innerText)'
                         '.filter((text) => text)'),
-         ['Attempts 1 to 2 are not known any more', 'ran 5.0 s · on one', 'waited 10.0 s · ran 500 ms · on two',
-          'waited 20.0 s · on two · the same error', 'Kicked: its attempts begin anew', 'waited 33 s · on two',
+         ['Attempts 1 to 2 are not known any more', 'ran 5.0 s · on one', 'waited 10 s · ran 500 ms · on two',
+          'waited 20 s · on two · the same error', 'Kicked: its attempts begin anew', 'waited 33 s · on two',
           '1.0 s later'], 'with its wait, its run and its host')
     same(browser.script('return [...document.querySelectorAll(".timeline pre")].map((e) => e.innerText)'),
          ['over its time', hostile[4], 'no such address'], 'and its error')
