@@ -12,7 +12,16 @@ def handle():
     """The handler, as the plugin exec has it: a line for each job, several at once."""
     answers, lock = os.fdopen(3, 'w', buffering=1), threading.Lock()
 
+    def encode(job):
+        for frame in range(0, 9000, 25):
+            with lock:
+                answers.write(json.dumps({'id': job['id'], 'progress': {
+                    'done': frame, 'total': 9000, 'text': f'frame {frame}, first pass'}}) + '\n')
+            time.sleep(1)
+
     def perform(job):
+        if job['type'] == 'video.encode':
+            encode(job)
         time.sleep(random.lognormvariate(-2.6, 0.6))
         answer, dice = {'id': job['id'], 'result': 'done'}, random.random()
         if job['type'] == 'mail.send' and dice < 0.03:
@@ -21,6 +30,9 @@ def handle():
             answer.update(result='bury', error='not an image: unexpected end of file at byte 4096')
         elif job['type'] == 'order.charge' and dice < 0.03:
             answer.update(result='retry', error='payment gateway: connection refused')
+        elif job['type'] == 'hook.post' and dice < 0.8:
+            answer.update(result='retry', error='HTTP 503 from https://hooks.example.com/v1/events' if dice < 0.6 else
+                          'connect: timed out after 10 s\n  at hook.js:21:7\n  at socket.js:311:13')
         with lock:
             answers.write(json.dumps(answer) + '\n')
 
@@ -41,6 +53,11 @@ def work(rounds):
         if i % 4 == 0:
             yield {'type': 'thumbnail.make', 'queue': 'thumbnails',
                    'payload': {'file': f's3://media/{i:06}.jpg', 'sizes': [160, 480, 1200]}}
+        if i % 9 == 0:
+            yield {'type': 'index.document', 'queue': 'search-index', 'payload': {'document': i}}
+        if i % 60 == 0:
+            yield {'type': 'hook.post', 'queue': 'webhooks',
+                   'payload': {'url': 'https://hooks.example.com/v1/events', 'event': {'id': i, 'kind': 'invoice.paid'}}}
         if i % 40 == 0:
             yield {'type': 'report.daily', 'queue': 'reports', 'in': 3600 + i, 'payload': {'day': i}}
 
@@ -68,15 +85,16 @@ def take(link, folder, later, to):
     try:
         browser.look(1280, 800, False)
         browser.go(link)
-        push(6000)
+        run('push', 'video.encode', '{"file": "s3://media/film.mov"}', '-q', 'thumbnails', '--id', 'film-7')
+        push(4000)
         for i in range(45):  # work comes in waves, so that the curves have something to tell
             push(80 + int(60 * random.random()) + (200 if i % 11 == 7 else 0))
             time.sleep(1)
         run('pause', 'reports')
         shot('pages-overview', '')
-        dead = json.loads(run('peek', 'thumbnails', '--state', 'dead', '-n', '1', '--json').splitlines()[0])
-        shot('pages-job', f'job?id={dead["id"]}&queue=thumbnails')
-        shot('pages-search', 'search?q=type%3Athumbnail.*+state%3Adead', height=560, dark=True)
+        dead = json.loads(run('peek', 'webhooks', '--state', 'dead', '-n', '1', '--json').splitlines()[0])
+        shot('pages-job', f'job?id={dead["id"]}&queue=webhooks', height=1000)
+        shot('pages-search', 'search?q=state%3Adead+attempts%3A%3E1', height=640, dark=True)
         shot('pages-phone', '', 360, 760, True)
     finally:
         browser.close()

@@ -23,12 +23,13 @@ cp "$top"/jobs/exec.so "$work/jobs"
 cat >"$work/laterd.conf" <<CONF
 state_dir = "$work/state";
 workers = 2;
-retry = { max_attempts = 3; base = 0.2; max = 20.0; };
+retry = { max_attempts = 5; base = 0.5; max = 20.0; };
 queues = ( { name = "mail"; weight = 6; }, { name = "orders"; weight = 3; },
-           { name = "thumbnails"; weight = 2; }, { name = "reports"; weight = 1; } );
+           { name = "thumbnails"; weight = 2; }, { name = "reports"; weight = 1; },
+           { name = "webhooks"; weight = 1; }, { name = "search-index"; weight = 1; } );
 plugins = { dir = "$work/jobs"; config = { exec = { demo = {
     argv = ( "/usr/bin/python3", "$top/doc/screens.py", "handle" );
-    types = ( "mail.*", "order.*", "thumbnail.*", "report.*" );
+    types = ( "mail.*", "order.*", "thumbnail.*", "report.*", "hook.*", "index.*", "video.*" );
     lines = true; parallel = 12;
 }; }; }; };
 CONF

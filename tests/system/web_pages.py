@@ -300,8 +300,11 @@ try:
     check(browser.wait('document.querySelector(".timeline")?.innerText.includes("Attempt 1: done")'), 'how a job ended',
           browser.text('main'))
     check('ran 13 ms · on one' in browser.text('.timeline'), 'and where', browser.text('.timeline'))
-    same(browser.script('return [...document.querySelectorAll("main > .buttons button")].length'), 0,
-         'there is nothing to be kicked or cancelled')
+    same(browser.script('return [...document.querySelectorAll("main > .buttons button")].map((e) => e.innerText)'),
+         ['Edit'], 'there is nothing to be kicked or cancelled')
+    go('queue?name=mail&state=done')
+    check(browser.wait('document.querySelector("tbody tr")?.innerText.includes("kept")'), 'done jobs that are kept',
+          browser.text('main'))
     go('queue?name=mail&offset=100')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 22'), 'the last page of a queue')
     browser.script('document.querySelectorAll("tbody input").forEach((e, i) => i < 2 && e.click())')

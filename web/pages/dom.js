@@ -70,8 +70,8 @@ export function since(unix) {
 }
 
 // Each state has a form of its own, so that no colour is needed to tell them.
-const MARKS = { ready: '●', delayed: '◔', reserved: '▶', dead: '✕' };
-export const WORDS = { ready: 'ready', delayed: 'delayed', reserved: 'running', dead: 'dead' };
+const MARKS = { ready: '●', delayed: '◔', reserved: '▶', dead: '✕', done: '✓' };
+export const WORDS = { ready: 'ready', delayed: 'delayed', reserved: 'running', dead: 'dead', done: 'done' };
 
 export function badge(state) {
     return h('span', { class: `state ${state}` },

@@ -13,6 +13,9 @@ const OPTIONS = [['id', 'Id of a new job', 'a new one'], ['in', 'Not before', 'a
                  ['expires_at', 'Expires', 'never; a time'], ['result', 'Keep its result for', 'not at all; 1h'],
                  ['lock', 'Lock', 'none'], ['trace', 'Trace', 'none']];
 
+// Of lines of files: how it was pushed, no part of the job.
+const CARRIED = ['queue', 'in', 'at', 'again', 'debounce', 'max_wait', 'throttle'];
+
 // The members of a document that have a field, as text for it; and the names of all others.
 function membersOf(job) {
     const found = { priority: job.priority ? String(job.priority) : '' }, others = [];
@@ -26,7 +29,7 @@ function membersOf(job) {
         if (name === 'backoff') found.backoff = member(job.document, name);
         else if (name === 'expires_at') found[name] = value * 1000 > Date.now() ? String(value) : '';
         else if (['max_attempts', 'timeout', 'result', 'lock', 'trace'].includes(name)) found[name] = String(value);
-        else if (!['id', 'type', 'payload', 'priority'].includes(name)) others.push(name);
+        else if (!['id', 'type', 'payload', 'priority', ...CARRIED].includes(name)) others.push(name);
     }
     return { found, others };
 }

@@ -80,8 +80,8 @@ export function history(main, parameters) {
             times.forEach((one) => one.update(all));
             kinds.answers.sort((a, b) => b.attempts - a.attempts);
             types.body.replaceChildren(...kinds.answers.map((row) => h('tr', {},
-                queue ? null : h('td', {}, link('history', { since, queue: row.queue }, row.queue)),
-                h('th', { scope: 'row' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
+                queue ? null : h('td', { class: 'name' }, link('history', { since, queue: row.queue }, row.queue)),
+                h('th', { scope: 'row', class: 'name' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
                 h('td', { class: 'n' }, rate(row.attempts / Math.max(1, row.seconds))),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>

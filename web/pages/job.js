@@ -3,7 +3,7 @@ import { button, confirm, me, perform } from './action.js';
 import { get } from './api.js';
 import { badge, command, empty, h, link, number } from './dom.js';
 import { editBox } from './edit.js';
-import { errorText } from './jobs.js';
+import { errorLine, progressText } from './jobs.js';
 import { indent } from './text.js';
 import { timeline } from './timeline.js';
 
@@ -22,9 +22,10 @@ function documentBox(job) {
 }
 
 // How far it has come, as its handler said.
-function progressBox({ done, total, text }) {
-    const words = [total ? `${number(done)} of ${number(total)}` : number(done), text].filter(Boolean).join(', ');
-    return h('section', { class: 'meter', 'aria-label': 'Progress' }, h('p', {}, h('b', {}, 'Progress'), words),
+function progressBox(progress) {
+    const { done, total } = progress;
+    return h('section', { class: 'meter', 'aria-label': 'Progress' },
+             h('p', {}, h('b', {}, 'Progress'), progressText(progress)),
              total ? h('progress', { max: total, value: done, 'aria-label': 'Progress' }) : '');
 }
 
@@ -38,26 +39,31 @@ function show(main, job, typed, again) {
                    'progress', 'document'];
     const facts = [['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state },
                                   job.queue)],
-                   ['Type', job.type ?? 'none that can be read'], ['Attempts', number(job.attempts)],
+                   ['Type', job.type ?? 'none that can be read'], ['Attempts', number(job.finished?.attempt ?? job.attempts)],
                    ['Priority', String(job.priority)],
                    ...Object.entries(job).filter(([name, value]) => !known.includes(name) && value !== null)
                        .map(([name, value]) => [name, typeof value === 'string' ? value
                            : JSON.stringify(value)])];
+    const edit = me.may_act ? editBox(job, again) : '';
     main.append(
         h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(job.state)),
-        job.error ? h('p', { class: 'error lead' }, errorText(job.error)) : '',
+        job.error && job.state !== 'done' ? h('p', { class: 'error lead' }, errorLine(job.error)) : '',
         h('dl', { class: 'facts' }, facts.map(([name, value]) =>
             h('div', {}, h('dt', {}, name), h('dd', {}, value)))),
         h('p', { class: 'buttons' },
           (job.state === 'dead' || job.state === 'delayed') &&
               button('Kick', () => act('kick', null, '', `${job.id} is ready`)),
+          edit && button('Edit', () => {
+              edit.open = true;
+              edit.querySelector('textarea').focus();
+          }, { class: 'quiet' }),
           job.state !== 'done' && button('Cancel', () => act('cancel', job.state === 'reserved'
               ? 'Cancel this job, which runs?' : 'Drop this job for good?', 'Cancel it',
               `${job.id} is gone`), { class: 'danger' })),
         job.progress?.done !== undefined ? progressBox(job.progress) : '',
         h('section', { 'aria-labelledby': 'time-title' }, h('h2', { id: 'time-title' }, 'What happened'),
           timeline(job)),
-        documentBox(job), me.may_act ? editBox(job, again) : '', command(typed));
+        documentBox(job), edit, command(typed));
 }
 
 export function job(main, parameters) {

@@ -9,12 +9,23 @@ export function when(job) {
     return job.score;
 }
 
-export const WHEN = { ready: 'ready since', delayed: 'due', reserved: 'ready since', dead: 'died' };
+const WHEN = { ready: 'Ready', delayed: 'Due', reserved: 'Lease ends', dead: 'Died', done: 'Goes' };
 
 export function errorText(error) {
     if (!error) return '';
     if (typeof error === 'string') return error;
     return `${error.kind ? `${error.kind}: ` : ''}${error.text ?? JSON.stringify(error)}`;
+}
+
+// For a list: what comes behind its first line is on the job's page.
+export function errorLine(error) {
+    const [first, ...more] = errorText(error).trimEnd().split('\n');
+    return more.length ? `${first} …` : first;
+}
+
+// `3 of 9, page 3`.
+export function progressText({ done, total, text }) {
+    return [total ? `${number(done)} of ${number(total)}` : number(done), text].filter(Boolean).join(', ');
 }
 
 // A few words of the payload: its bytes, as they are.
@@ -24,7 +35,15 @@ export function glance(text) {
     return from.length > 160 ? `${from.slice(0, 160)}…` : from.replace(/}$/, '');
 }
 
-function row(job, chosen, changed) {
+// The best that can be said of it in a line.
+function words(job) {
+    if (job.state === 'reserved' && job.progress?.done !== undefined)
+        return h('span', { class: 'good' }, progressText(job.progress));
+    if (job.error && job.state !== 'done') return h('span', { class: 'error' }, errorLine(job.error));
+    return h('code', {}, glance(job.document));
+}
+
+function row(job, mixed, chosen, changed) {
     const at = when(job);
     const box = button('', null) === false ? null : h('input', {
         type: 'checkbox', 'aria-label': `Choose ${job.id}`,
@@ -36,19 +55,22 @@ function row(job, chosen, changed) {
     });
     return h('tr', { 'data-row': path('job', { id: job.id, queue: job.queue }) },
         h('td', { class: 'pick' }, box),
-        h('th', { scope: 'row', class: 'id' }, job.id ? link('job', { id: job.id, queue: job.queue }, job.id)
+        h('th', { scope: 'row', class: 'id', title: job.id }, job.id ? link('job', { id: job.id, queue: job.queue }, job.id)
                                          : h('em', {}, 'not adopted yet')),
-        h('td', {}, badge(job.state)), h('td', {}, job.type ?? h('em', {}, 'none')),
-        h('td', { title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
+        h('td', {}, badge(job.state)),
+        h('td', { class: 'type' }, job.type ?? h('em', {}, 'none'),
+          mixed && link('queue', { name: job.queue, state: job.state === 'ready' ? '' : job.state }, job.queue)),
+        h('td', { class: 'when', 'data-head': WHEN[job.state], title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
         h('td', { class: job.attempts ? 'n' : 'n zero' }, number(job.attempts)),
-        h('td', { class: 'words' }, job.error
-            ? h('span', { class: 'error' }, errorText(job.error)) : h('code', {}, glance(job.document))));
+        h('td', { class: 'words' }, words(job)));
 }
 
-// A table of jobs. again() is called when something was done to some of them.
-export function jobTable(label, again) {
+// A table of jobs. again() is called when something was done to some of them. state: of all of them, if
+// it is one. mixed: they are of several queues.
+export function jobTable(label, again, { state, mixed } = {}) {
     const chosen = new Map();
-    const list = table(label, [['', 'pick'], ['Job', ''], ['State', ''], ['Type', ''], ['When', ''],
+    const list = table(label, [['', 'pick'], ['Job', ''], ['State', ''], [mixed ? 'Type, queue' : 'Type', ''],
+                               [WHEN[state] || 'When', ''],
                                ['Attempts', 'n'], ['Error or payload', 'words']]);
     list.body.closest('table').querySelector('th').append(h('span', { class: 'hidden' }, 'Choose'));
     const count = h('b');
@@ -85,10 +107,10 @@ export function jobTable(label, again) {
         set(jobs) {
             chosen.clear();
             changed();
-            list.body.replaceChildren(...jobs.map((job) => row(job, chosen, changed)));
+            list.body.replaceChildren(...jobs.map((job) => row(job, mixed, chosen, changed)));
         },
         add(job) {
-            list.body.append(row(job, chosen, changed));
+            list.body.append(row(job, mixed, chosen, changed));
         },
     };
 }

@@ -1,7 +1,7 @@
 // lists.js: what is dead and why, what runs, and who works.
 import { get } from './api.js';
 import { age, command, empty, h, link, number, rate, setAttribute, setText, table } from './dom.js';
-import { errorText, jobTable } from './jobs.js';
+import { errorLine, errorText, jobTable } from './jobs.js';
 import { listen, live, numbersAge } from './live.js';
 
 const SHOWN = 50; // of each queue
@@ -34,9 +34,9 @@ function gather(state, last, show) {
 }
 
 export function dead(main) {
-    const jobs = jobTable('Dead jobs', () => gathered.load());
+    const jobs = jobTable('Dead jobs', () => gathered.load(), { state: 'dead', mixed: true });
     const why = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', '']]);
-    const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'facts' });
+    const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'examples' });
     main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why the latest died'), why.element,
                 h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
 
@@ -45,7 +45,7 @@ export function dead(main) {
         for (const job of all) {
             // Numbers differ where the reason does not.
             const text = errorText(job.error).replace(/\d+/g, '#') || 'no reason is known';
-            const group = groups.get(text) || { count: 0, types: new Set(), shown: errorText(job.error) || text };
+            const group = groups.get(text) || { count: 0, types: new Set(), shown: errorLine(job.error) || text };
             group.count++;
             group.types.add(job.type ?? 'none');
             groups.set(text, group);
@@ -60,8 +60,8 @@ export function dead(main) {
             h('td', { class: 'n' }, number(group.count)),
             h('td', { class: 'words' }, h('span', { class: 'error' }, group.shown)),
             h('td', {}, [...group.types].join(', ')))));
-        queues.replaceChildren(...from.flatMap((queue) => [
-            link('queue', { name: queue.queue, state: 'dead' }, `${queue.queue} ${number(queue.dead)}`), ' ']));
+        queues.replaceChildren(...from.map((queue) =>
+            link('queue', { name: queue.queue, state: 'dead' }, queue.queue, ' ', h('b', {}, number(queue.dead)))));
         words.replaceChildren(...(all.length ? [] : [empty('Nothing is dead.')]));
         typed.replaceChildren(...commands.filter(Boolean).slice(0, 1).map(command));
     });
@@ -69,7 +69,7 @@ export function dead(main) {
 }
 
 export function running(main) {
-    const jobs = jobTable('Running jobs', () => gathered.load());
+    const jobs = jobTable('Running jobs', () => gathered.load(), { state: 'reserved', mixed: true });
     const words = h('div', { role: 'status' });
     const refresh = h('button', { type: 'button', class: 'quiet', onclick: () => gathered.load() },
                       'Look again');
@@ -108,7 +108,7 @@ export function hosts(main) {
             [host.gone ? '✕ gone' : host.fault ? `! ${host.fault}` : '● alive', host.version ?? '',
              age(host.seen - host.started + (host.gone ? 0 : numbersAge())), number(host.workers ?? 0),
              number(host.running ?? 0), number(host.performed ?? 0), number(host.failed ?? 0),
-             rate(host.rate ?? 0), (host.queues ?? []).join(' ')].forEach((text, i) => setText(cells[i], text));
+             rate(host.rate ?? 0), (host.queues ?? []).join(', ')].forEach((text, i) => setText(cells[i], text));
             setAttribute(element, 'class', host.gone ? 'gone' : '');
             setAttribute(cells[0], 'class', host.gone || host.fault ? 'late' : 'good');
         }

@@ -38,6 +38,7 @@ function row(name) {
         });
         [queue.reserved, queue.ready, queue.delayed, queue.dead].forEach((n, i) => {
             bar.children[i].style.flexGrow = n / all;
+            bar.children[i].hidden = !n;
         });
         setText(oldest, age(queue.oldest_ready));
         setAttribute(oldest, 'class', queue.oldest_ready > 60 ? 'n late' : 'n');

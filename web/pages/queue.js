@@ -6,7 +6,7 @@ import { jobTable } from './jobs.js';
 import { listen, live } from './live.js';
 
 const PAGE = 50;
-const STATES = ['ready', 'reserved', 'delayed', 'dead'];
+const STATES = ['ready', 'reserved', 'delayed', 'dead', 'done'];
 
 export function queue(main, parameters) {
     const name = parameters.get('name') || 'default';
@@ -16,27 +16,27 @@ export function queue(main, parameters) {
     let size = null;
 
     const tabs = STATES.map((one) => link('queue', { name, state: one === 'ready' ? '' : one },
-                                          h('span', {}, WORDS[one]), h('b', {}, '–')));
+                                          h('span', {}, WORDS[one]), h('b', {}, one === 'done' ? '' : '–')));
     tabs[STATES.indexOf(state)].setAttribute('aria-current', 'page');
     const facts = h('p', { class: 'facts' }), pages = h('nav', { class: 'pages', 'aria-label': 'Pages of jobs' });
     const typed = h('div'), words = h('div', { role: 'status' });
-    const jobs = jobTable(`Jobs of ${name}, ${WORDS[state]}`, () => load());
+    const jobs = jobTable(`Jobs of ${name}, ${WORDS[state]}`, () => load(), { state });
 
     const act = async (where, body, question, count, verb, done) => {
         if (!question || await confirm(question, count, verb)) {
             if (await perform(where, { queue: name, ...body }, done)) load();
         }
     };
-    const counted = (one) => (size ? size[one] : 0);
+    const counted = (one) => size?.[one] ?? 0; // of those that are done nobody counts
     const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', {}, null, 0, '',
-        size?.paused ? `${name} goes on` : `${name} is paused: nothing more is begun`));
+        size?.paused ? `${name} goes on` : `${name} is paused: nothing more is begun`), { class: 'quiet' });
     const buttons = h('p', { class: 'buttons' }, pause,
         h('a', { class: 'button', href: path('history', { queue: name }) }, 'History'),
         state === 'dead' || state === 'delayed'
             ? button(`Kick all ${state}`, () => act('kick-all', { state },
                 `Kick ${number(counted(state))} ${state} jobs of ${name}?`, counted(state), 'Kick all',
                 ([answer]) => `${number(answer.kicked)} jobs are ready`)) : null,
-        state !== 'reserved'
+        state !== 'reserved' && state !== 'done'
             ? button(`Drop all ${state}`, () => act('purge', { state },
                 `Drop ${number(counted(state))} ${state} jobs of ${name} for good?`, counted(state),
                 'Drop all', ([answer]) => `${number(answer.purged)} jobs are gone`),
@@ -52,12 +52,14 @@ export function queue(main, parameters) {
     }
 
     function showPages(shown) {
-        const all = Math.max(counted(state), offset + shown);
+        const open = state === 'done' && shown === PAGE; // there may be more
+        const all = Math.max(counted(state), offset + shown + open);
         const last = Math.max(0, Math.floor((all - 1) / PAGE) * PAGE);
         pages.replaceChildren(page('« first', 0, offset > 0),
             page('‹ before', Math.max(0, offset - PAGE), offset > 0),
-            h('span', {}, shown ? `${number(offset + 1)}–${number(offset + shown)} of ${number(all)}` : ''),
-            page('next ›', offset + PAGE, offset + shown < all), page('last »', last, offset < last));
+            h('span', {}, shown ? `${number(offset + 1)}–${number(offset + shown)}${
+                open ? '' : ` of ${number(all)}`}` : ''),
+            page('next ›', offset + PAGE, offset + shown < all), page('last »', last, !open && offset < last));
     }
 
     async function load() {
@@ -76,7 +78,7 @@ export function queue(main, parameters) {
     function update() {
         size = live.snap.queues.find((one) => one.queue === name) || size;
         if (!size) return;
-        STATES.forEach((one, i) => setText(tabs[i].lastChild, number(size[one])));
+        STATES.forEach((one, i) => size[one] !== undefined && setText(tabs[i].lastChild, number(size[one])));
         setText(facts, [size.paused ? '❚❚ Paused.' : '',
                         size.oldest_ready === null ? 'Nothing waits.'
                             : `The oldest ready job has waited for ${age(size.oldest_ready)}.`,

@@ -77,7 +77,7 @@ export function search(main, parameters) {
     const stop = new AbortController();
     const bar = h('progress', { max: 1, 'aria-label': 'Searched' }), words = h('p', { class: 'facts', role: 'status' });
     const halt = h('button', { type: 'button', class: 'quiet', onclick: () => end('stopped') }, 'Stop');
-    const jobs = jobTable('What was found', () => {}), typed = h('div');
+    const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue }), typed = h('div');
     const seen = new Set(), acting = h('div');
     const more = h('button', { type: 'button', hidden: true, onclick: () => goOn() }, 'Go on from here');
     let source = null, last = null, after = parameters.get('after') || '';
