@@ -209,6 +209,7 @@ static const struct {
     const char *tail, *kept;
 } forms[] = {
     { WHY("first\\nsecond"), "first" },
+    { WHY("first\\u000Asecond"), "first" },
     { WHY("back\\\\nslash \\\"x\\\" \\u0041"), "back\\nslash \"x\" A" },
     { WHY("a\",\"host\":\"b"), "a" }, /* no JSON of ours */
     { "\"kind\":\"retry\",\"more\":[{},{\"at\":1}],\"text\":\"x\",\"host\":\"h\"}", "" },

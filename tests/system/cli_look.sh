@@ -138,7 +138,8 @@ like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*buried: no "such" 
 
 later push t -q failing --id f >/dev/null
 is "$(later show f -q failing --json | field earlier)" "" "it has not"
-for why in one "two$(printf '\033')[31m" three; do
+for why in one "two$(printf '\033')[31m
+more" three; do
     later release failing f "$(later reserve failing | cut -f 2)" --error "$why" >/dev/null
 done
 told=$(later show f -q failing --json)

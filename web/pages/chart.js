@@ -5,7 +5,7 @@ const WIDTH = 640, HEIGHT = 132, TOP = 10, BOTTOM = 18;
 
 function ceiling(value) {
     const power = 10 ** Math.floor(Math.log10(value));
-    return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 0.999);
+    return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value * 0.999);
 }
 
 // lines: [{name, kind, of: point → number}]. span: of time, in ms. words: of a number. update(points)

@@ -99,7 +99,7 @@ export function search(main, parameters) {
         button('Cancel all that match', () => act('cancel', 'Cancel', 'cancelled'), { class: 'danger' }));
 
     function tell(why) {
-        const part = last?.of ? `${number(last.searched)} of ${number(last.of)} jobs searched, ` : '';
+        const part = last?.of ? `${number(last.searched)} of ${number(Math.max(last.of, last.searched))} jobs searched, ` : '';
         setText(words, `${part}${number(seen.size)} found${why ? `; ${why}` : '…'}`);
         if (last?.of) bar.value = Math.min(1, last.searched / last.of);
     }
