@@ -236,7 +236,8 @@ local function with_earlier(record, tail)
             elseif byte >= 192 then
                 step = byte >= 240 and 4 or byte >= 224 and 3 or 2
             end
-            if at + step > 121 or string.find(text, '^\\n', at) or byte == 34 then
+            if at + step > 121 or byte == 34 or string.find(text, '^\\n', at)
+                or string.find(text, '^\\u000[aA]', at) then
                 break
             end
             at = at + step
