@@ -19,11 +19,11 @@ START_TEST(timed_out)
     double begun = now();
 
     script("echo half done; exec sleep 60");
-    job->timeout = 0.3;
+    job->timeout = 3;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "timed out: half done");
-    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
-    ck_assert_msg(now() - begun >= 0.3, "%f", now() - begun);
+    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
+    ck_assert_msg(now() - begun >= 3, "%f", now() - begun);
 }
 END_TEST
 
@@ -32,11 +32,11 @@ START_TEST(deaf_to_term)
     double begun = now(), took;
 
     script("trap '' TERM; while :; do sleep 0.2; done");
-    job->timeout = 0.1;
+    job->timeout = 2;
     expect(LATER_RETRY);
     took = now() - begun;
     ck_assert_str_eq(job->error, "timed out");
-    ck_assert_msg(took >= 2.1 && took < 20, "%f", took);
+    ck_assert_msg(took >= 4 && took < 60, "%f", took);
 }
 END_TEST
 

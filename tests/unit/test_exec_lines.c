@@ -235,9 +235,10 @@ END_TEST
 /* A second answer is no answer to the job's next attempt. */
 START_TEST(second_answer)
 {
-    lines("read -r l; " DONE "; " ANSWER("\"result\":\"bury\"") "; read -r l; " DONE "; read -r l");
+    /* Both in one write, so that the second is in the pipe when the first is read. */
+    lines("read -r l; printf '{\"id\":\"job-1\",\"result\":\"%s\"}\\n' done bury >&3; "
+          "read -r l; " DONE "; read -r l");
     expect(LATER_DONE);
-    usleep(100000); /* nothing tells when the line is in the pipe */
     again(LATER_DONE);
     ck_assert_ptr_nonnull(strstr(fake.log, "warn it: refused a line, it has no job: {\"id\""));
 }

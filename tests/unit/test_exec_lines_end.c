@@ -169,12 +169,12 @@ START_TEST(timed_out)
     double begun = now();
 
     each_line("echo hanging >&2; sleep 60 & wait; " DONE);
-    job->timeout = 1;
+    job->timeout = 3;
     expect(LATER_RETRY);
     expect_error("timed out: hanging");
     ck_assert_int_eq(job->kind, LATER_KIND_TIMEOUT);
-    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
-    ck_assert_msg(now() - begun >= 0.8, "%f", now() - begun);
+    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
+    ck_assert_msg(now() - begun >= 2.3, "%f", now() - begun);
 }
 END_TEST
 
@@ -190,7 +190,7 @@ START_TEST(deaf_to_term)
              "read -r line; wait; wait",
              path);
     lines(text);
-    job->timeout = 1;
+    job->timeout = 3;
     expect(LATER_RETRY);
     expect_error("timed out");
     ck_assert_int_gt(read(fd, pid, sizeof pid - 1), 0);
@@ -220,7 +220,7 @@ START_TEST(cancelled)
     job->cancelled = true;
     expect(LATER_RETRY);
     ck_assert_msg(strncmp(job->error, "cancelled", 9) == 0, "%s", job->error);
-    ck_assert(now() - begun < 10);
+    ck_assert(now() - begun < 50);
 }
 END_TEST
 
@@ -241,7 +241,7 @@ END_TEST
 START_TEST(goes_on_after_timeout)
 {
     each_line("case $line in *'\"attempt\":1'*) sleep 60 & wait;; esac; " DONE);
-    job->timeout = 0.5;
+    job->timeout = 3;
     expect(LATER_RETRY);
     job->attempt = 2;
     job->timeout = 300;
