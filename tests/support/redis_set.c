@@ -80,12 +80,17 @@ static void write_sentinels(FILE *file, const void *set)
 
 /* --- both kinds alike */
 
+/* No replica takes over while a master starts again, or waits for a processor: what it had answered
+ * and the replica had not got yet would be lost. */
+#define NODE_TIMEOUT 15000 /* ms */
+
 static struct cluster cluster;
 static struct sentinels sentinels;
 
 static int open_cluster(const char *options)
 {
-    return cluster_start(&cluster, 0, options) < 0 ? -1 : publish(write_cluster, &cluster);
+    return cluster_start(&cluster, NODE_TIMEOUT, options) < 0 ? -1
+                                                              : publish(write_cluster, &cluster);
 }
 
 static int again_cluster(const char *options)

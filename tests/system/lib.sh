@@ -162,7 +162,9 @@ start_one()
 }
 
 # redis_set.c starts the servers, says in $work/redis.set where they are, and at HUP starts them
-# again. Sentinels' masters want a replica for each write, as doc/operations.md recommends.
+# again. Sentinels' masters want a replica for each write, as doc/operations.md recommends. No replica
+# takes over, however long a busy machine lets a master wait: what that has answered would be lost
+# where the replica has not got it yet. Failovers are tests/faults' business.
 start_set()
 {
     if ! [ -x "$top_builddir/tests/support/redis_set" ]; then
@@ -171,7 +173,7 @@ start_set()
     fi
     {
         [ $# -eq 0 ] || printf '%s\n' "$@"
-        [ "$redis_kind" = cluster ] || printf '%s\n' 'min-replicas-to-write 1'
+        [ "$redis_kind" = cluster ] || printf '%s\n' 'replica-priority 0' 'min-replicas-to-write 1'
     } >"$work/redis.options"
     rm -f "$work/redis.set"
     if [ -n "$set_pid" ]; then
