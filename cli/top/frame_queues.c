@@ -1,4 +1,5 @@
 /* frame_queues.c: the queues in a picture of `later top`. */
+#include "top/frame.h"
 #include "top/paint.h"
 
 #include <stdlib.h>

@@ -5,7 +5,10 @@
 #define LATER_CLI_TOP_PAINT_H
 
 #include "output/table.h"
-#include "top/frame.h"
+#include "top/look.h"
+#include "top/view.h"
+
+#include <stdio.h>
 
 #define LATE 60.0 /* seconds that a ready job waits, from which on it stands out */
 
