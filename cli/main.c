@@ -26,7 +26,7 @@ const struct args_option global_options[] = {
     { "config", 'c', "FILE", "read where Redis is from this configuration" },
     { "daemon-config", 'C', "FILE", "the daemon's configuration is not in its usual place" },
     { "json", 0, NULL, "one JSON object a line" },
-    { "help", 'h', NULL, "this" },
+    { "help", 'h', NULL, "this help" },
     { "version", 0, NULL, "the version of later" },
     { 0 },
 };

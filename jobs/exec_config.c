@@ -26,10 +26,10 @@ const char exec_config_help[] =
     "75: given back without an attempt; else: retried.\n"
     "  lines       true: it is long-lived; one JSON line in for each job, one\n"
     "              on descriptor 3 to answer it\n"
-    "  parallel    with lines: so many jobs at once in each program; default 0, one\n"
-    "  programs    with parallel: so many programs in each worker; default 1\n"
+    "  parallel    with lines: how many jobs at once in each program; default 0, one\n"
+    "  programs    with parallel: how many programs in each worker; default 1\n"
     "  types       jobs of these types, too: names, or beginnings and a star\n"
-    "  recycle     with lines: a fresh one after so many jobs; default 0, never\n"
+    "  recycle     with lines: a fresh program after this many jobs; default 0, never\n"
     "Lines, and all else: later-job(3), section exec.";
 
 static struct exec_program *programs;

@@ -42,18 +42,18 @@ static int run_cron(struct cli *cli, struct later_error *err)
 
 static const struct args_option cron_options[] = {
     { "queue", 'q', "Q", "the queue of the schedule (set: default; else the one that has it)" },
-    { "zone", 0, "ZONE", "whose clocks count, as Europe/Berlin (UTC)" },
+    { "zone", 0, "ZONE", "time zone, such as Europe/Berlin (UTC)" },
     { "catch-up", 0, "POLICY", "ticks missed while no host was up: last (default), none, all" },
     { "overlap", 0, "POLICY",
       "the last job is still there: allow (default), skip, replace, queue" },
-    { "spread", 0, "DURATION", "jobs are due spread over this time after their tick" },
-    { "late", 0, "DURATION", "a tick that is later than this was missed (60s)" },
+    { "spread", 0, "DURATION", "spread the jobs over this time after their ticks" },
+    { "late", 0, "DURATION", "a tick found later than this was missed (60s)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
     { "max-attempts", 0, "N", "then a job is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
     { "text", 0, NULL, "PAYLOAD is text, not JSON" },
     { "from", 0, "TIME", "next: the ticks after this time (now)" },
-    { "count", 'n', "N", "next: so many (5)" },
+    { "count", 'n', "N", "next: how many (5)" },
     { 0 },
 };
 

@@ -17,17 +17,18 @@
 
 /* Rows for a table of options: the conditions; the rest of what all that choose have. */
 #define CHOOSE_OPTIONS                                                                             \
-    { "state", 0, "STATE", "of this state; without it of any but done" },                          \
+    { "state", 0, "STATE", "in this state; without it in any but done" },                          \
         { "type", 0, "GLOB", "of types such as 'mail.*'" },                                        \
-        { "older", 0, "DURATION", "longer ready, dead or done" },                                  \
-        { "newer", 0, "DURATION", "less long ready, dead or done" },                               \
-        { "error", 0, "REGEX", "whose last error has it" },                                        \
+        { "older", 0, "DURATION", "ready, dead or done for longer than this" },                    \
+        { "newer", 0, "DURATION", "ready, dead or done for less than this" },                      \
+        { "error", 0, "REGEX", "whose last error matches" },                                       \
         { "kind", 0, "KIND", "of error: retry timeout crash lapse bad buried unknown return" },    \
-        { "attempts", 0, "N", "with so many: 3, '>3', '<=3'" },                                    \
-        { "where", 0, "PATH=VALUE", "with this value: payload.tenant=42; may come again" },        \
+        { "attempts", 0, "N", "with this many attempts: 3, '>3', '<=3'" },                         \
+        { "where", 0, "PATH=VALUE",                                                                \
+          "with this value: payload.tenant=42; several must all match" },                          \
         { "text", 0, "STRING", "with this text in the document" },                                 \
-        { "limit", 0, "N", "at most so many, the first ones" },                                    \
-        { "all-queues", 0, NULL, "of all queues" },                                                \
+        { "limit", 0, "N", "at most N jobs, the first ones" },                                     \
+        { "all-queues", 0, NULL, "in all queues" },                                                \
     {                                                                                              \
         "progress", 0, NULL, "with --json: lines that say how far it is"                           \
     }

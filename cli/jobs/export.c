@@ -187,7 +187,7 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
-    { "rate", 0, "N", "at most so many a second" },
+    { "rate", 0, "N", "at most N jobs a second" },
     { "dry-run", 0, NULL, "only tell how many" },
     { 0 },
 };

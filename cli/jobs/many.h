@@ -20,7 +20,7 @@ struct many_verb {
 
 /* The options that a command with many_run() has. */
 #define MANY_OPTIONS                                                                               \
-    CHOOSE_OPTIONS, { "rate", 0, "N", "at most so many a second" },                                \
+    CHOOSE_OPTIONS, { "rate", 0, "N", "at most N jobs a second" },                                 \
         { "dry-run", 0, NULL, "only tell how many" },                                              \
     {                                                                                              \
         "yes", 'y', NULL, "do not ask"                                                             \

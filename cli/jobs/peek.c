@@ -246,7 +246,7 @@ static int run_peek(struct cli *cli, struct later_error *err)
 
 static const struct args_option peek_options[] = {
     { "state", 0, "STATE", "ready (as without it), delayed, reserved, dead or done" },
-    { "number", 'n', "N", "at most so many (10)" },
+    { "number", 'n', "N", "at most N jobs (10)" },
     { "offset", 0, "N", "pass over the first N (0)" },
     { 0 },
 };

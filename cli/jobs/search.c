@@ -297,7 +297,7 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
-    { "after", 0, "PLACE", "go on where a search has ended: `next` of its progress" },
+    { "after", 0, "PLACE", "go on from `next` of an earlier search's progress" },
     { 0 },
 };
 

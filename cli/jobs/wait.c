@@ -103,7 +103,7 @@ static int run_wait(struct cli *cli, struct later_error *err)
 
 static const struct args_option wait_options[] = {
     { "queue", 'q', "Q", "of this queue (default)" },
-    { "timeout", 0, "DURATION", "wait so long at most (until all have ended)" },
+    { "timeout", 0, "DURATION", "wait at most this long (until all have ended)" },
     { 0 },
 };
 

@@ -116,10 +116,10 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "max", 0, "N", "so often" },
-    { "per", 0, "DURATION", "in so long" },
+    { "max", 0, "N", "how often it may happen" },
+    { "per", 0, "DURATION", "in this time" },
     { "window", 0, "WINDOW", "sliding: in any span of that length; fixed (sliding)" },
-    { "wait", 'w', "DURATION", "wait until it may, at most so long (0)" },
+    { "wait", 'w', "DURATION", "wait until it may, at most this long (0)" },
     { 0 },
 };
 

@@ -114,9 +114,9 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "ttl", 't', "DURATION", "so long it outlives us; renewed every third (30)" },
-    { "wait", 'w', "DURATION", "wait so long for it, or `forever` (0)" },
-    { "conflict-exit", 0, "N", "the status where another has it (75)" },
+    { "ttl", 't', "DURATION", "how long it outlives this process; renewed every third (30)" },
+    { "wait", 'w', "DURATION", "how long to wait for it, or `forever` (0)" },
+    { "conflict-exit", 0, "N", "exit status if another has it (75)" },
     { "show", 0, NULL, "tell who has it, and run nothing" },
     { 0 },
 };

@@ -224,7 +224,7 @@ const struct command command_locks = {
     .brief = "List the locks, permits and limits that are in use",
     .more =
         "Permits are those of `exclusive` and `max_running`. HELD: how many have it; of a limit,\n"
-        "how often it was used. FOR: so long. LEFT: until it ends, if nobody renews it. WAITING:\n"
+        "how often it was used. FOR: how long. LEFT: until it ends, if nobody renews it. WAITING:\n"
         "jobs that wait for it; NEXT is the first of them, queue and id. In a pipe the times are\n"
         "seconds; --json names up to ten that wait. It goes through the names of all keys.\n",
     .example = "later locks\n",

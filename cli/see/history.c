@@ -237,7 +237,7 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "since", 0, "DURATION", "the last so long (1h; up to 90d)" },
+    { "since", 0, "DURATION", "how far to look back (1h; up to 90d)" },
     { "by", 0, "SCALE", "a row for each minute, ten (minutes) or hour, of all types together" },
     { 0 },
 };

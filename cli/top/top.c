@@ -169,7 +169,7 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "interval", 0, "DURATION", "between two looks (1s)" },
+    { "interval", 0, "DURATION", "time between two looks (1s)" },
     { "once", 0, NULL, "look once, print it and end, as in a pipe" },
     { 0 },
 };

@@ -316,9 +316,9 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "number", 'n', "N", "at most so many, up to 500 (1)" },
-    { "wait", 'w', "DURATION", "so long for the first, where there is none (0)" },
-    { "lease", 'l', "DURATION", "so long it is ours, unless `later touch` renews it (30)" },
+    { "number", 'n', "N", "at most N jobs, up to 500 (1)" },
+    { "wait", 'w', "DURATION", "how long to wait for the first one (0)" },
+    { "lease", 'l', "DURATION", "how long they are ours; `later touch` renews it (30)" },
     { 0 },
 };
 

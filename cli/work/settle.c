@@ -128,16 +128,16 @@ static int run_touch(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option release_options[] = {
-    { "in", 0, "DURATION", "ready again after so long (0)" },
+    { "in", 0, "DURATION", "ready again after this time (0)" },
     { "error", 0, "TEXT", "why; shown by `later show`" },
     { 0 },
 };
 static const struct args_option return_options[] = {
-    { "in", 0, "DURATION", "ready again after so long (0)" },
+    { "in", 0, "DURATION", "ready again after this time (0)" },
     { 0 },
 };
 static const struct args_option touch_options[] = {
-    { "lease", 'l', "DURATION", "from now on it is ours so long (30)" },
+    { "lease", 'l', "DURATION", "how long it is ours from now on (30)" },
     { 0 },
 };
 

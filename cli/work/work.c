@@ -91,9 +91,9 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "parallel", 'p', "N", "so many at a time (1)" },
+    { "parallel", 'p', "N", "how many jobs at a time (1)" },
     { "until-empty", 0, NULL, "end when nothing is ready and nothing runs" },
-    { "count", 'n', "N", "end after so many jobs" },
+    { "count", 'n', "N", "end after N jobs" },
     { "lease", 'l', "DURATION", "how long a reservation holds; it is renewed every third (30)" },
     { "timeout", 't', "DURATION",
       "how long one attempt may run, where the job does not say (as laterd's configuration does)" },
