@@ -102,14 +102,14 @@ static const char *find_document(const struct later_reply *reply, size_t *len)
 static int push(struct cli *cli, const struct cron_found *found, const char *name,
                 const char *document, size_t len, struct later_error *err)
 {
-    char id[LATER_SCHEDULE_NAME_MAX + 64], uuid[37];
+    char id[LATER_SCHEDULE_NAME_MAX + 64], made[LATER_NEW_ID_SIZE];
     struct later_push_item item = {
         .id = id, .document = document, .document_len = len, .priority = found->schedule.priority
     };
     struct later_pushed pushed;
 
-    later_document_uuid(uuid);
-    snprintf(id, sizeof id, "cron:%s:run:%s", name, uuid);
+    later_document_id(made);
+    snprintf(id, sizeof id, "cron:%s:run:%s", name, made);
     if (later_push_made(cli->client, found->keys.queue, &item, &pushed, err) < 0)
         return -1;
     if (cli->json)

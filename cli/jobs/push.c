@@ -278,7 +278,7 @@ static const struct args_option options[] = {
     { "queue", 'q', "Q", "into this queue (default)" },
     { "in", 0, "DURATION", "how long until it may run: 90, 5m, 2h, 1d" },
     { "at", 0, "TIME", "not before: UNIX seconds, 2026-01-31T12:00:00Z, \"tomorrow 9:00\"" },
-    { "id", 0, "ID", "the same id is the same job (a new UUID)" },
+    { "id", 0, "ID", "the same id is the same job (a new one)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
     { "max-attempts", 0, "N", "then it is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },

@@ -69,7 +69,7 @@ static int push_line(struct filing *filing, const char *bytes, size_t len, struc
         return 0;
     }
     if (!line.item.id) {
-        later_document_uuid(line.id);
+        later_document_id(line.id);
         line.item.id = line.id;
     }
     line.item.replace = args_flag(&filing->cli->args, "replace");

@@ -2,7 +2,7 @@
 export type RedisClient = object;
 
 export interface Options {
-    /** The same id is the same job; else a new UUIDv7. */
+    /** The same id is the same job; else a new one. */
     id?: string;
     /** -100 to 100, higher first. */
     priority?: number;

@@ -33,7 +33,7 @@ struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_
         return NULL;
     batch->bulk = bulk;
     batch->keys = *keys;
-    later_document_uuid(batch->call);
+    later_document_id(batch->call);
     return batch;
 }
 

@@ -6,6 +6,7 @@
 #define LATER_BULK_BATCH_H
 
 #include "client/bulk.h"
+#include "job/document.h"
 #include "queue/shards.h"
 
 /* A job of it. */
@@ -24,7 +25,7 @@ struct later_batch {
     struct later_keys keys;
     uint64_t epoch;
     unsigned flags; /* of the call, LATER_PUSH_SEEK among them */
-    char call[37];
+    char call[LATER_NEW_ID_SIZE];
     bool shortly; /* by the short script, since nothing is asked of its only job */
     struct later_batch_slot *slots;
     size_t count, slots_room;

@@ -69,7 +69,7 @@ static int name(struct making *to, const char *id, struct later_error *err)
     if (id)
         strcpy(to->id, id);
     else
-        later_document_uuid(to->id);
+        later_document_id(to->id);
     to->item.id = to->id;
     return 0;
 }

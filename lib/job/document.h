@@ -89,8 +89,10 @@ char *later_document_build(const struct later_new_job *job, size_t max, size_t *
  * memory. */
 char *later_document_quote(const char *text, size_t len);
 
-/* A new UUIDv7 (RFC 9562, section 5.7) in text: 36 characters and NUL. Those of one host sort by
- * the time of their making, to a fraction of a millisecond. */
-void later_document_uuid(char uuid[37]);
+#define LATER_NEW_ID_SIZE 15 /* 14 characters and NUL */
+
+/* A new id: 14 letters and digits by chance, 83 bits. So few since Redis keeps a job's id twice: up
+ * to 14 characters take 16 bytes each time, a UUID 48. And Lua looks at each. */
+void later_document_id(char id[LATER_NEW_ID_SIZE]);
 
 #endif

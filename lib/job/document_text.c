@@ -107,48 +107,36 @@ size_t later_document_number(char out[LATER_NUMBER_SIZE], double number)
 
 /* ---- ids */
 
-static void put_hex(char **to, uint64_t value, int digits)
+/* Bytes that nobody has drawn before. */
+static void draw(unsigned char *to, size_t len)
 {
-    while (digits-- > 0)
-        *(*to)++ = "0123456789abcdef"[value >> (4 * digits) & 15];
-}
-
-/* 64 bits that nobody has drawn before. */
-static uint64_t draw(const struct timespec *now)
-{
-    uint64_t bits = 0;
+    struct timespec now;
+    uint64_t bits;
     ssize_t got;
 
     do
-        got = getrandom(&bits, sizeof bits, 0);
+        got = getrandom(to, len, 0);
     while (got < 0 && errno == EINTR);
-    if (got == (ssize_t)sizeof bits)
-        return bits;
+    if (got == (ssize_t)len)
+        return;
     /* A kernel that refuses: an id must be new, it need not be a secret. */
-    return ((uint64_t)now->tv_nsec << 34) ^ ((uint64_t)getpid() << 12) ^ (uintptr_t)&bits;
+    clock_gettime(CLOCK_REALTIME, &now);
+    bits = (uint64_t)now.tv_sec ^ ((uint64_t)now.tv_nsec << 34) ^ ((uint64_t)getpid() << 12) ^
+           (uintptr_t)&bits;
+    for (size_t i = 0; i < len; i++) {
+        bits = bits * 6364136223846793005U + 1442695040888963407U;
+        to[i] = (unsigned char)(bits >> 56);
+    }
 }
 
-/* 48 bits of milliseconds, 12 of the fraction of one (RFC 9562, section 6.2, method 3), 62 drawn.
- * A host's clock is harmless here: it only makes ids sort roughly by age; that they differ rests on
- * the drawn bits, and nothing of laterd reads the time in an id. */
-void later_document_uuid(char uuid[37])
+/* The two that stand there twice spare us to draw again. */
+void later_document_id(char id[LATER_NEW_ID_SIZE])
 {
-    struct timespec now;
-    uint64_t ms, fraction, drawn;
-    char *to = uuid;
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01";
+    unsigned char drawn[LATER_NEW_ID_SIZE - 1];
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-    fraction = (uint64_t)now.tv_nsec % 1000000 * 4096 / 1000000;
-    drawn = draw(&now);
-    put_hex(&to, ms >> 16, 8);
-    *to++ = '-';
-    put_hex(&to, ms & 0xFFFF, 4);
-    *to++ = '-';
-    put_hex(&to, 0x7000 | fraction, 4);
-    *to++ = '-';
-    put_hex(&to, 0x8000 | (drawn >> 48 & 0x3FFF), 4);
-    *to++ = '-';
-    put_hex(&to, drawn & 0xFFFFFFFFFFFF, 12);
-    *to = '\0';
+    draw(drawn, sizeof drawn);
+    for (size_t i = 0; i < sizeof drawn; i++)
+        id[i] = digits[drawn[i] & 63];
+    id[sizeof drawn] = '\0';
 }

@@ -60,7 +60,7 @@ struct later_new_job {
     const char *type;      /* required unless `document` is given */
     const char *payload;   /* JSON; NULL: null */
     size_t payload_len;    /* 0: strlen(payload) */
-    const char *id;        /* the same id is the same job; NULL: a new UUIDv7 */
+    const char *id;        /* the same id is the same job; NULL: a new one */
     int32_t priority;      /* -100 … 100, higher first */
     uint32_t max_attempts; /* 0: the worker's default */
     double in;             /* seconds from now; 0: now */

@@ -130,7 +130,7 @@ struct later_push_job {
     const char *type;      /* required */
     const char *payload;   /* JSON; NULL: null */
     size_t payload_len;    /* 0: strlen(payload) */
-    const char *id;        /* NULL: a new UUIDv7 */
+    const char *id;        /* NULL: a new one */
     double delay;          /* seconds from now, 0 … 315,360,000 (ten years) */
     uint32_t max_attempts; /* 0: the worker's default */
     uint32_t reserved;

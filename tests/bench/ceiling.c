@@ -1,6 +1,7 @@
 /* ceiling.c: the scripts and batches of laterd, sent by a bare client. */
 #include "ceiling.h"
 
+#include "job/document.h"
 #include "measure.h"
 #include "queue/queue.h"
 
@@ -45,7 +46,7 @@ const char *ceiling_document(size_t n, size_t bytes, char *id, size_t *len)
         if (!document)
             fatal("no memory");
     }
-    snprintf(id, 37, "0193c4a8-7d1e-7%03x-8000-%012zx", (unsigned)getpid() & 0xfff, n);
+    snprintf(id, LATER_NEW_ID_SIZE, "%03x%011zx", (unsigned)getpid() & 0xfff, n);
     used = (size_t)snprintf(document, room, head, id);
     memset(document + used, 'x', bytes - used - 2);
     memcpy(document + bytes - 2, "\"}", 3);
@@ -196,7 +197,7 @@ static bool push_step(void *arg, struct line *line, redisReply *reply)
 {
     struct pushing *push = arg;
     static struct later_push_item items[LATER_BATCH_MAX];
-    static char ids[LATER_BATCH_MAX][37], call[37];
+    static char ids[LATER_BATCH_MAX][LATER_NEW_ID_SIZE], call[LATER_NEW_ID_SIZE];
     static char *documents;
     size_t count = 0, len, per_batch = BATCH_BYTES / push->bytes;
     struct later_command cmd = { 0 };

@@ -24,7 +24,8 @@ struct speed ceiling_push(struct stage *stage, size_t count, size_t bytes, doubl
 /* Reserves and acks until the queue is empty, in so many processes. */
 struct speed ceiling_drain(struct stage *stage, int processes);
 
-/* The document of job n: about `bytes` bytes, never less than 80. Its id into id[37]. Static. */
+/* The document of job n: about `bytes` bytes, never less than 80. Its id into
+ * id[LATER_NEW_ID_SIZE]. Static. */
 const char *ceiling_document(size_t n, size_t bytes, char *id, size_t *len);
 
 #endif

@@ -63,7 +63,7 @@ static void send_command(redisContext *redis, struct later_command *cmd)
 /* What later_push() sends, on the socket that PING uses. Returns when it was sent. */
 static double push_number(struct stage *stage, size_t number)
 {
-    char payload[32], id[37], call[37];
+    char payload[32], id[LATER_NEW_ID_SIZE], call[LATER_NEW_ID_SIZE];
     struct later_new_job job = { .type = "probe.mark", .payload = payload, .id = id };
     struct later_push_item item = { .id = id };
     struct later_command cmd = { 0 };
@@ -72,8 +72,8 @@ static double push_number(struct stage *stage, size_t number)
     char *document;
 
     job.payload_len = (size_t)snprintf(payload, sizeof payload, "{\"at\":%zu}", number);
-    later_document_uuid(id);
-    later_document_uuid(call);
+    later_document_id(id);
+    later_document_id(call);
     document = later_document_build(&job, LATER_DOCUMENT_MAX, &item.document_len, &err);
     if (!document)
         fatal("%s", err.text);

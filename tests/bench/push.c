@@ -4,6 +4,7 @@
 #include "scenarios.h"
 #include "stage.h"
 
+#include "job/document.h"
 #include "later/client.h"
 
 #include <errno.h>
@@ -84,7 +85,7 @@ static void push_file(const struct stage *stage, size_t count)
 
 static void write_file(const struct stage *stage, size_t count)
 {
-    char path[128], id[37];
+    char path[128], id[LATER_NEW_ID_SIZE];
     size_t len;
     FILE *file;
 

@@ -19,7 +19,7 @@ import redis
 from redis.sentinel import Sentinel
 
 MEANWHILE = 0.1  # seconds that a call has to begin; where that is too short it has less to wait for
-UUID7 = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
+NEW_ID = re.compile(r"^[0-9A-Za-z]{14}$")
 
 
 # ---- the file's shorthand
@@ -127,9 +127,9 @@ def short(value):
 
 def includes(got, wanted, where="the answer"):
     """Has the answer all that is wanted? It may have more."""
-    if wanted == "uuid7":
-        if not isinstance(got, str) or not UUID7.match(got):
-            raise Wrong("%s: %s is no UUIDv7" % (where, short(got)))
+    if wanted == "new id":
+        if not isinstance(got, str) or not NEW_ID.match(got):
+            raise Wrong("%s: %s is no new id" % (where, short(got)))
     elif isinstance(wanted, dict) and isinstance(got, dict):
         for name, part in wanted.items():
             if name == "document":

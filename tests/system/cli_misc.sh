@@ -204,7 +204,7 @@ like "$(cat "$work/err")" 'No space left' "and said"
 screen=$(on_terminal "$later_bin push -f $work/lines -q bar")
 is $? 0 "push --file on a terminal"
 like "$screen" '2000 pushed, 0 replaced, 0 existed, 0 refused' "the sum"
-is "$(printf '%s\n' "$screen" | grep -cE '^[0-9a-f]{8}-')" 0 "no ids among it"
+is "$(printf '%s\n' "$screen" | grep -cE '^[0-9A-Za-z]{14}[[:space:]]*$')" 0 "no ids among it"
 awk 'BEGIN { for (i = 0; i < 60000; i++) print "{\"type\":\"t\",\"payload\":\"some words to make it longer\"}" }' \
     >"$work/lines"
 screen=$(on_terminal "$later_bin push -f $work/lines -q bar" | tr '\033' '\n')

@@ -107,7 +107,7 @@ is "$(later cron pause byhand --json)$(later cron resume byhand --json)" \
     '{"queue":"default","name":"byhand","result":"paused"}{"queue":"default","name":"byhand","result":"resumed"}' \
     "with --json each says so"
 like "$(later cron run byhand --json)" \
-    '^\{"queue":"default","name":"byhand","id":"cron:byhand:run:[0-9a-f-]{36}","result":"pushed"\}$' "run, too"
+    '^\{"queue":"default","name":"byhand","id":"cron:byhand:run:[0-9A-Za-z]{14}","result":"pushed"\}$' "run, too"
 id=$(later cron run byhand)
 within 20 "run: now" begun "$id"
 later cron delete byhand

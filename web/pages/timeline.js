@@ -3,7 +3,7 @@ import { age, h, moment, since } from './dom.js';
 import { duration } from './history.js';
 import { when } from './jobs.js';
 
-// A version 7 UUID begins with the milliseconds of its making.
+// An id that is a version 7 UUID begins with the milliseconds of its making; laterd's own say nothing.
 function born(id) {
     const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
     return match ? parseInt(match[1] + match[2], 16) / 1000 : null;

@@ -1,8 +1,7 @@
 /** Pushing jobs, by a client of ioredis or node-redis. */
-import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { checkQueue, prepare } from "./document.js";
+import { checkQueue, newId, prepare } from "./document.js";
 import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Plan } from "./plan.js";
 import { adapt, isReply } from "./redis.js";
@@ -78,7 +77,7 @@ export class Laterd {
         if (one.plain && !further.length) {
             if (!this.#announced.has(place)) await this.#announce(place);
             const [answer] = await this.#call(
-                PUSH_NOW.call(this.#prefix, place, [plan.epoch, one.id, one.document], randomUUID()));
+                PUSH_NOW.call(this.#prefix, place, [plan.epoch, one.id, one.document], newId()));
             if (answer === "PUSHED") return { id: one.id, result: "pushed", state: "" };
         }
         return (await this.#pushAll([one], queue))[0];
@@ -226,7 +225,7 @@ export class Laterd {
         const mode = !seeks ? own : own === "new" ? "seek" : `seek-${own}`;
         const args = [CALL_KEPT, `${mode}/${plan.epoch}`,
             ...part.flatMap((item) => [item.id, item.when, item.rank, item.document])];
-        return this.#call(PUSH.call(this.#prefix, place, args, randomUUID()));
+        return this.#call(PUSH.call(this.#prefix, place, args, newId()));
     }
 
     // ---- Redis

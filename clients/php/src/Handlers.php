@@ -144,7 +144,7 @@ final class Handlers
             return 64;
         }
         $this->lines = new Lines(STDIN, STDERR);
-        $id = json_encode(NewJob::uuid());
+        $id = json_encode(NewJob::newId());
         $line = "{\"id\":$id,\"type\":" . json_encode($type) . ',"document":{"payload":' . $payload . '}}';
         $answer = $this->perform(new Job($line, $this->lines));
         echo json_encode($answer, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE), "\n";
