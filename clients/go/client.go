@@ -134,8 +134,8 @@ func (c *Client) pushPlainly(queue string, job *prepared) (bool, error) {
 	if err := c.announce(places[0]); err != nil {
 		return false, err
 	}
-	told, err := redis.Strings(c.call(pushNow, places[0], newCall(), plan.epoch, job.id, job.document))
-	return err == nil && told[0] == "PUSHED", err
+	told, err := redis.String(c.call(pushNow, places[0], newCall(), plan.epoch, job.id, job.document))
+	return err == nil && told == "PUSHED", err
 }
 
 func (c *Client) pushAll(queue string, jobs []*prepared) ([]Pushed, error) {

@@ -122,12 +122,14 @@ void later_queue_push_now(struct later_command *cmd, const struct later_keys *ke
 
 bool later_queue_pushed_now(const struct later_reply *reply)
 {
-    return strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "PUSHED") == 0;
+    return strcmp(later_reply_text(reply, NULL), "PUSHED") == 0;
 }
 
 int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
 {
-    const char *text = later_reply_text(later_reply_at(reply, i), NULL);
+    /* That of push_now is no list. */
+    const struct later_reply *answer = later_reply_count(reply) ? later_reply_at(reply, i) : reply;
+    const char *text = later_reply_text(answer, NULL);
     bool exists = strncmp(text, "EXISTS ", 7) == 0;
 
     if (state)

@@ -76,7 +76,7 @@ export class Laterd {
         const [place, ...further] = plan.route(queue, one.id);
         if (one.plain && !further.length) {
             if (!this.#announced.has(place)) await this.#announce(place);
-            const [answer] = await this.#call(
+            const answer = await this.#call(
                 PUSH_NOW.call(this.#prefix, place, [plan.epoch, one.id, one.document], newId()));
             if (answer === "PUSHED") return { id: one.id, result: "pushed", state: "" };
         }

@@ -183,7 +183,7 @@ final class Client
         }
         $document = $job->document();
         $this->announce($queue);
-        return $this->call('push_now', $queue, ['0', $job->id, $document], self::newCall()) === ['PUSHED']
+        return $this->call('push_now', $queue, ['0', $job->id, $document], self::newCall()) === 'PUSHED'
             ? new Pushed($job->id, $queue, 'pushed')
             : null;
     }

@@ -122,7 +122,7 @@ class State:
         yield from self.announce(place)
         answer = yield PUSH_NOW.call(self.prefix, place, [plan.epoch, one.id, one.document],
                                      new_call())
-        return text_of(answer[0])
+        return text_of(answer)
 
     def push_many(self, jobs: Sequence[NewJob], queue: str) -> Steps[List[Pushed]]:
         check_queue(queue)

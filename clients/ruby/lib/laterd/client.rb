@@ -194,8 +194,8 @@ module Laterd
 
       document = job.document
       announce(place)
-      answers = script("push_now", place, [@plans[queue].epoch, job.id, document], new_call)
-      answers == ["PUSHED"] ? Pushed.new(job.id, "pushed") : nil
+      answer = script("push_now", place, [@plans[queue].epoch, job.id, document], new_call)
+      answer == "PUSHED" ? Pushed.new(job.id, "pushed") : nil
     end
 
     # An id of one call, under which Redis remembers what it has answered.
