@@ -2,8 +2,8 @@
 -- KEYS   ready delayed reserved jobs records unique wake paused stats cron
 -- ARGV   limit
 -- reply  promoted, seconds until the next is due, seconds until the next lease ends ('' = none),
---        the present, seconds until the next tick of a schedule, then tokens whose leases have run
---        out, at most 100
+--        the present, seconds until the next tick of a schedule, whether anything is left here to
+--        look at (0: the queue rests), then tokens whose leases have run out, at most 100
 --
 -- limit   at most so many jobs, 1 to 500; fewer where what is adopted exceeds 256 KiB
 --
@@ -71,6 +71,7 @@ local reply = {
     seconds_until(redis.call('ZRANGE', reserved, 0, 0, 'WITHSCORES')),
     string.format('%.6f', now),
     seconds_until(redis.call('ZRANGE', cron, 0, 0, 'WITHSCORES')),
+    redis.call('EXISTS', ready, delayed, reserved, unique, cron),
 }
 for _, token in ipairs(redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, 100)) do
     reply[#reply + 1] = token

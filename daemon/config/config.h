@@ -28,13 +28,15 @@
 #endif
 #define CONFIG_FILE LATER_CONF_DIR "/laterd.conf" /* read if there; -c elsewhere */
 
-#define CONFIG_QUEUES_MAX 64 /* queues and shards in one pool */
+#define CONFIG_QUEUES_MAX 4096 /* queues and shards in one pool */
+#define CONFIG_WAITED     64 /* of a pool: more are waited for by the supervisor (wake_listener.h) */
 
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARN, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
 /* A queue, or behind it one of its shards, `mail/3`, with the same options. */
 struct config_queue {
     char name[LATER_QUEUE_MAX + 1];
+    uint32_t entry;       /* which of the list it is of, from 0 */
     uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
     uint32_t shards;      /* that it shall have; 0 = as many as it has in Redis */
     uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
@@ -46,6 +48,7 @@ struct config_pool {
     char name[LATER_QUEUE_MAX + 1];
     struct config_queue *queues;
     uint32_t queue_count;
+    uint32_t entries;    /* of the list */
     uint32_t workers;    /* resolved: never 0 */
     uint64_t memory_max; /* MiB a worker may hold (RLIMIT_AS); 0 = no limit */
     uint32_t files_max;  /* descriptors a worker may hold (RLIMIT_NOFILE); 0 = not set */
@@ -178,6 +181,9 @@ void config_policy(const struct config *config, const struct config_type *type,
 /* Is there, in a pool, a queue of this name? With its shards: how many are served here; 0 = it has
  * none. */
 bool config_serves(const struct config *config, const char *queue, uint32_t *shards);
+
+/* Has it too many queues for each worker to wait for them, and to look at each? */
+bool config_pool_is_large(const struct config_pool *pool);
 
 /* Adds the shards of a queue up to `shards` wherever it is served, behind it; before the
  * configuration is in force. Returns 0, or -1 with *err where a pool has no room, or the name is

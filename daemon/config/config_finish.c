@@ -164,8 +164,11 @@ int config_finish(struct config_draft *draft, struct later_error *err)
     if (add_shards(config, err) < 0 || config_cron_finish(config, err) < 0)
         return -1;
     for (uint32_t i = 0; i < config->pool_count; i++) {
-        if (config->pools[i].workers == 0)
-            config->pools[i].workers = cores();
+        struct config_pool *pool = &config->pools[i];
+
+        pool->entries = pool->queues[pool->queue_count - 1].entry + 1;
+        if (pool->workers == 0)
+            pool->workers = cores();
     }
     if (config->type_count > 1)
         qsort(config->types, config->type_count, sizeof *config->types, by_precision);

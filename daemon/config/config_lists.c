@@ -112,6 +112,7 @@ static int read_queues(struct config_reader *in, config_setting_t *list,
     if (!read)
         return no_memory(in);
     for (int i = 0; i < length; i++) {
+        read[i].entry = (uint32_t)i;
         if (read_element(in, list, i, "queues", CONFIG_IN_QUEUE, &read[i]) < 0 ||
             check_queue(in, list, i, read) < 0) {
             free(read);

@@ -47,6 +47,11 @@ bool config_serves(const struct config *config, const char *queue, uint32_t *sha
     return false;
 }
 
+bool config_pool_is_large(const struct config_pool *pool)
+{
+    return pool->queue_count > CONFIG_WAITED;
+}
+
 /* The queues with room for `more` behind those of `at`; the options are those of the queue. */
 static int widen(struct config_pool *pool, uint32_t at, uint32_t have, uint32_t more,
                  struct later_error *err)

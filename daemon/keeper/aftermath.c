@@ -238,9 +238,11 @@ static void count_attempt(struct slots *slots, const struct slot *slot, enum kee
 
     (void)slot_log_fields(slots, slot, &words);
     row = counts_row(&slots->page->counts, slot->queue % SLOTS_QUEUES, words.type, NULL);
-    counts_add(
-        row, verb == LATER_VERB_RETURN ? LATER_OUTCOME_INTERRUPTED : slot_outcome(verb, slot->kind),
-        -1, seconds);
+    if (row)
+        counts_add(row,
+                   verb == LATER_VERB_RETURN ? LATER_OUTCOME_INTERRUPTED
+                                             : slot_outcome(verb, slot->kind),
+                   -1, seconds);
 }
 
 /* What is to be done about one slot; returns whether it is the outbox's now. */

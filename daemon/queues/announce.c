@@ -106,19 +106,24 @@ void announce_count(struct announce_state *state, const char *queue)
     state->queues[i].running++;
 }
 
-/* `["a","b"]`; names need no escapes. */
-static void add_queues(const struct config *config, char *text, size_t room)
+/* `"a","b"`; names need no escapes. For the caller to free(); NULL: no memory. */
+static char *list_queues(const struct config *config)
 {
-    size_t len = 0;
+    size_t room = 1, len = 0;
+    char *text;
 
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count && len + 80 < room; q++) {
+    for (uint32_t p = 0; p < config->pool_count; p++)
+        room += config->pools[p].queue_count * (LATER_QUEUE_MAX + 3);
+    text = calloc(1, room);
+    for (uint32_t p = 0; text && p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             const char *name = config->pools[p].queues[q].name;
 
             if (!strchr(name, '/')) /* a shard goes without saying */
                 len += (size_t)snprintf(text + len, room - len, "%s\"%s\"", len ? "," : "", name);
         }
     }
+    return text;
 }
 
 /* `{"a":3,"b":1}`: the jobs that run, by queue. */
@@ -232,8 +237,8 @@ const char *announce_fault(const struct announce *announce)
 void announce_tell(struct announce *announce, const struct announce_state *state)
 {
     struct later_command cmd = { 0 };
-    char key[LATER_KEY_MAX], queues[5120] = "", running[6144] = "";
-    char nodes[12288] = "", reasons[2048] = "", text[28672];
+    char key[LATER_KEY_MAX], running[6144] = "";
+    char nodes[12288] = "", reasons[2048] = "", *queues, *text = NULL;
     unsigned beat = announce->beats;
 
     if (state->redis_now <= 0)
@@ -244,25 +249,31 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     announce->now = state->redis_now;
     if (announce->since <= 0)
         announce->since = state->redis_now;
-    add_queues(announce->config, queues, sizeof queues);
+    queues = list_queues(announce->config);
     add_running(state, running, sizeof running);
     add_nodes(state, nodes, sizeof nodes);
     add_reason("fault", state->fault, reasons, sizeof reasons / 2);
     add_reason("reload_refused", state->reload_refused, reasons, sizeof reasons);
-    snprintf(text, sizeof text,
-             "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
-             "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
-             ",\"failed\":%" PRIu64
-             ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}%s}",
-             announce->host, (long)getpid(), announce->since, state->redis_now,
-             (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
-             rate(announce, state), queues, running, nodes, reasons);
+    if (!queues ||
+        asprintf(&text,
+                 "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
+                 "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
+                 ",\"failed\":%" PRIu64
+                 ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}%s}",
+                 announce->host, (long)getpid(), announce->since, state->redis_now,
+                 (unsigned)state->workers, (unsigned)state->running, state->performed,
+                 state->failed, rate(announce, state), queues, running, nodes, reasons) < 0) {
+        free(queues);
+        return; /* no memory: in five seconds again */
+    }
+    free(queues);
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_begin(&cmd, 4);
     later_command_text(&cmd, "HSET");
     later_command_text(&cmd, key);
     later_command_text(&cmd, announce->field);
     later_command_text(&cmd, text);
+    free(text);
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_told, announce);
     registry_renew(announce->config, announce->link);
     if (beat % FORGET_EVERY == 0)

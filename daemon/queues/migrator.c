@@ -2,7 +2,9 @@
 #include "queues/migrator.h"
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "fault.h"
+#include "link/seek.h"
 #include "log.h"
 #include "queue/queue.h"
 #include "timer.h"
@@ -21,7 +23,8 @@ struct queue {
     struct migrator *migrator;
     struct later_keys keys;
     struct timer *timer;
-    double next;       /* when the timer is due */
+    double next; /* when the timer is due */
+    bool rests;  /* it had nothing: no timer, but the look at all that rest; not on a Cluster */
     double lapse_from; /* INFINITY: it was refused, and not answered since */
     double sent;       /* the last call */
     double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
@@ -34,9 +37,14 @@ struct migrator {
     struct event_base *base;
     const struct config *config;
     struct link *link;
-    struct queue *queues;
+    struct queue **queues;
     size_t queue_count;
-    char *error; /* of lapses */
+    struct later_names names;
+    struct timer *look; /* at the queues that rest */
+    struct seek *seek;
+    double look_at, trim_at; /* when it is due; from when on it looks for dead and done jobs, too */
+    size_t called;           /* of those that rest: who was asked the time last */
+    char *error;             /* of lapses */
     double lapse_from;
     bool met;      /* the link was up once */
     double offset; /* Redis's clock minus ours */
@@ -51,6 +59,7 @@ static void arm(struct queue *queue, double seconds)
 {
     double wait = seconds > LEAST_WAIT ? seconds : LEAST_WAIT;
 
+    queue->rests = false;
     queue->next = later_clock() + wait;
     timer_in(queue->timer, wait);
 }
@@ -81,6 +90,11 @@ static void trim_done(const struct queue *queue, const struct config *config)
     link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM_DONE, LINK_TIMEOUT, NULL, NULL);
 }
 
+static bool trims_dead(const struct config *config)
+{
+    return config->dead.max > 0 || config->dead.days > 0;
+}
+
 /* Does any type ask for it? */
 static bool keeps_done(const struct config *config)
 {
@@ -94,7 +108,7 @@ static bool keeps_done(const struct config *config)
 static void trim(struct queue *queue)
 {
     const struct config *config = queue->migrator->config;
-    bool dead = config->dead.max > 0 || config->dead.days > 0, done = keeps_done(config);
+    bool dead = trims_dead(config), done = keeps_done(config);
     double now = later_clock();
 
     if ((!dead && !done) || now - queue->trimmed < TRIM_SECONDS)
@@ -128,7 +142,10 @@ static void leave_to_keepers(struct queue *queue, double now)
 
 static void destroy(struct migrator *migrator)
 {
+    for (size_t i = 0; i < migrator->queue_count; i++)
+        free(migrator->queues[i]);
     free(migrator->queues);
+    later_names_free(&migrator->names);
     free(migrator->error);
     free(migrator);
 }
@@ -215,6 +232,10 @@ static void on_answer(void *arg, struct later_answer *answer)
         link_flush(migrator->link);
         return;
     }
+    if (migrated.rests && queue->told <= 0 && !later_redis_is_cluster(link_redis(migrator->link))) {
+        queue->rests = true;
+        return;
+    }
     wait = earliest(wait, migrated.next_due);
     if (queue->told > 0) /* the push may have come behind the call */
         wait = earliest(wait, fmax(queue->told - now, 0));
@@ -236,6 +257,7 @@ static void ask(struct queue *queue)
     queue->asked =
         link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;
     migrator->asked += queue->asked;
+    queue->rests = queue->rests && !queue->asked;
     queue->told = 0;
     trim(queue);
 }
@@ -253,20 +275,132 @@ static void on_timer(void *arg)
     link_flush(queue->migrator->link);
 }
 
+/* --- queues that rest --- */
+
+/* What a queue is looked for that rests; the last two only where something is trimmed. */
+static const enum later_key stirring[] = { LATER_KEY_READY,  LATER_KEY_DELAYED, LATER_KEY_RESERVED,
+                                           LATER_KEY_UNIQUE, LATER_KEY_CRON,    LATER_KEY_DEAD,
+                                           LATER_KEY_DONE };
+#define STIRRING (sizeof stirring / sizeof *stirring)
+
+static const char *key_of(void *arg, uint32_t queue, unsigned k)
+{
+    const struct migrator *migrator = arg;
+
+    return migrator->queues[queue]->keys.name[stirring[k]];
+}
+
+static void look_again(struct migrator *migrator)
+{
+    migrator->look_at = later_clock() + LOOK_SECONDS;
+    timer_in(migrator->look, LOOK_SECONDS);
+}
+
+/* Somebody stood still, Redis or we. */
+static void leave_all_to_keepers(struct migrator *migrator, double now)
+{
+    migrator->lapse_from =
+        fmax(migrator->lapse_from, now + fmax(migrator->config->lease / 3, TOUCH_SECONDS));
+}
+
+static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
+{
+    struct migrator *migrator = arg;
+    double now = later_clock();
+
+    if (ok && now - migrator->look_at > patience(migrator))
+        leave_all_to_keepers(migrator, now);
+    for (size_t i = 0; ok && i < count; i++)
+        ask(migrator->queues[found[i]]);
+    for (size_t i = 0; !ok && i < migrator->queue_count; i++) {
+        if (migrator->queues[i]->rests) /* rights of before, without EXISTS: each by itself */
+            ask(migrator->queues[i]);
+    }
+    seek_free(migrator->seek); /* and `found` */
+    migrator->seek = NULL;
+    look_again(migrator);
+    link_flush(migrator->link);
+}
+
+static size_t list_resting(const struct migrator *migrator, uint32_t *list)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < migrator->queue_count; i++) {
+        if (migrator->queues[i]->rests)
+            list[count++] = (uint32_t)i;
+    }
+    return count;
+}
+
+/* One of them is asked all the same, each in turn: what Redis's clock says is needed, too. */
+static void ask_the_time(struct migrator *migrator, const uint32_t *list, size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && list[i] <= migrator->called)
+        i++;
+    migrator->called = list[i < count ? i : 0];
+    ask(migrator->queues[migrator->called]);
+}
+
+/* Returns whether it is under way. */
+static bool look_for_stirring(struct migrator *migrator)
+{
+    struct seek_options options = {
+        .key = key_of, .keys = STIRRING - 2, .most = SIZE_MAX, .done = on_found, .arg = migrator
+    };
+    uint32_t *list = malloc((migrator->queue_count + 1) * sizeof *list);
+    size_t count = list && !migrator->paused ? list_resting(migrator, list) : 0;
+    double now = later_clock();
+
+    if ((trims_dead(migrator->config) || keeps_done(migrator->config)) &&
+        now >= migrator->trim_at) {
+        migrator->trim_at = now + TRIM_SECONDS;
+        options.keys = STIRRING;
+    }
+    if (count) {
+        ask_the_time(migrator, list, count);
+        migrator->seek = seek_new(migrator->link, &options, list, count);
+    }
+    free(list);
+    if (!migrator->seek)
+        return false;
+    seek_ask(migrator->seek);
+    return true;
+}
+
+static void on_look(void *arg)
+{
+    struct migrator *migrator = arg;
+    double now = later_clock();
+
+    if (now - migrator->look_at > patience(migrator))
+        leave_all_to_keepers(migrator, now);
+    migrator->look_at = now; /* from here on its answer is awaited */
+    if (!look_for_stirring(migrator))
+        look_again(migrator);
+    link_flush(migrator->link);
+}
+
+static struct queue *find(const struct migrator *migrator, const char *name)
+{
+    uint32_t number = later_names_find(&migrator->names, name);
+
+    return number == LATER_NAMES_NONE ? NULL : migrator->queues[number];
+}
+
 void migrator_told(struct migrator *migrator, const char *name, double at)
 {
     double wait = at - migrator_redis_now(migrator);
+    struct queue *queue = find(migrator, name);
 
-    for (size_t i = 0; i < migrator->queue_count; i++) {
-        struct queue *queue = &migrator->queues[i];
-
-        if (strcmp(name, queue->keys.queue) != 0)
-            continue;
-        if (queue->asked && (queue->told <= 0 || later_clock() + wait < queue->told))
-            queue->told = later_clock() + wait;
-        else if (!queue->asked && later_clock() + wait < queue->next)
-            arm(queue, wait);
-    }
+    if (!queue)
+        return;
+    if (queue->asked && (queue->told <= 0 || later_clock() + wait < queue->told))
+        queue->told = later_clock() + wait;
+    else if (!queue->asked && (queue->rests || later_clock() + wait < queue->next))
+        arm(queue, wait < LOOK_SECONDS ? wait : LOOK_SECONDS);
 }
 
 void migrator_link_up(struct migrator *migrator)
@@ -276,7 +410,7 @@ void migrator_link_up(struct migrator *migrator)
     migrator->lapse_from = later_clock() + (migrator->met ? fmax(wait, BACK_SECONDS) : wait);
     migrator->met = true;
     for (size_t i = 0; i < migrator->queue_count; i++)
-        arm(&migrator->queues[i], 0);
+        arm(migrator->queues[i], 0);
 }
 
 void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg)
@@ -295,7 +429,7 @@ const char *migrator_fault(const struct migrator *migrator)
     const char *why = NULL;
 
     for (size_t i = 0; i < migrator->queue_count && !why; i++)
-        why = fault_text(&migrator->queues[i].refused);
+        why = fault_text(&migrator->queues[i]->refused);
     return why;
 }
 
@@ -304,38 +438,54 @@ double migrator_redis_now(const struct migrator *migrator)
     return migrator->offset ? later_clock() + migrator->offset : 0;
 }
 
-static bool known(const struct migrator *migrator, const char *name)
+static const char *name_of(const void *arg, uint32_t number)
 {
-    for (size_t i = 0; i < migrator->queue_count; i++) {
-        if (strcmp(migrator->queues[i].keys.queue, name) == 0)
-            return true;
+    const struct migrator *migrator = arg;
+
+    return migrator->queues[number]->keys.queue;
+}
+
+/* Returns 0, or -1 without memory. */
+static int add(struct migrator *migrator, const char *name)
+{
+    struct queue *queue = calloc(1, sizeof *queue);
+
+    if (queue)
+        queue->timer = timer_new(migrator->base, on_timer, queue);
+    if (!queue || !queue->timer) {
+        free(queue);
+        return -1;
     }
-    return false;
+    queue->migrator = migrator;
+    later_keys_init(&queue->keys, migrator->config->redis.prefix, name);
+    migrator->queues[migrator->queue_count] = queue;
+    if (!later_names_add(&migrator->names, (uint32_t)migrator->queue_count)) {
+        timer_free(queue->timer);
+        free(queue);
+        return -1;
+    }
+    migrator->queue_count++;
+    arm(queue, 0);
+    return 0;
 }
 
 /* Every queue of every pool once. */
 static int add_queues(struct migrator *migrator)
 {
     const struct config *config = migrator->config;
-    size_t most = 0;
+    size_t most = 1;
 
     for (uint32_t p = 0; p < config->pool_count; p++)
         most += config->pools[p].queue_count;
-    migrator->queues = calloc(most ? most : 1, sizeof *migrator->queues);
+    migrator->queues = calloc(most, sizeof(struct queue *));
     if (!migrator->queues)
         return -1;
     for (uint32_t p = 0; p < config->pool_count; p++) {
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            struct queue *queue = &migrator->queues[migrator->queue_count];
+            const char *name = config->pools[p].queues[q].name;
 
-            if (known(migrator, config->pools[p].queues[q].name))
-                continue;
-            queue->migrator = migrator;
-            later_keys_init(&queue->keys, config->redis.prefix, config->pools[p].queues[q].name);
-            queue->timer = timer_new(migrator->base, on_timer, queue);
-            if (!queue->timer)
+            if (!find(migrator, name) && add(migrator, name) < 0)
                 return -1;
-            migrator->queue_count++;
         }
     }
     return 0;
@@ -351,12 +501,15 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
         return NULL;
     }
     *migrator = (struct migrator){ .base = base, .config = config, .link = link };
+    migrator->names = (struct later_names){ .name = name_of, .arg = migrator };
     migrator->error = later_queue_error("lapse", "the lease ran out", host, 0);
-    if (!migrator->error || add_queues(migrator) < 0) {
+    migrator->look = timer_new(base, on_look, migrator);
+    if (!migrator->error || !migrator->look || add_queues(migrator) < 0) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         migrator_free(migrator);
         return NULL;
     }
+    look_again(migrator);
     return migrator;
 }
 
@@ -365,7 +518,9 @@ void migrator_free(struct migrator *migrator)
     if (!migrator)
         return;
     for (size_t i = 0; i < migrator->queue_count; i++)
-        timer_free(migrator->queues[i].timer);
+        timer_free(migrator->queues[i]->timer);
+    timer_free(migrator->look);
+    seek_free(migrator->seek);
     migrator->freed = true;
     if (migrator->asked == 0)
         destroy(migrator);

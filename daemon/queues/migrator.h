@@ -2,9 +2,10 @@
  * migrator.h: due delayed jobs and lapsed reservations become ready.
  *
  * For each queue a timer is armed at the earliest score of delayed and reserved; a push that comes
- * before all others is told (subscriber.h); and once in 0.8 s each queue is looked
- * at, whatever happens, which also leaves a wake where a plain ZADD left none. Each call moves at
- * most 500 jobs; a full one is followed by the next at once.
+ * before all others is told (subscriber.h); and once in 0.8 s each queue is looked at, whatever
+ * happens, which also leaves a wake where a plain ZADD left none. All queues that rest, which have
+ * nothing to be looked at, are looked at together (link/seek.h). Each call moves at most 500 jobs;
+ * a full one is followed by the next at once.
  *
  * After a connection was made anew, or a standstill of Redis or of our own, nothing lapses for a
  * third of a lease (2 s at least after a connection), so that keepers, this host's and others',

@@ -27,14 +27,23 @@ static void name_field(struct recorder *recorder, const char *host)
     snprintf(recorder->field + len, sizeof recorder->field - (size_t)len, ":%08" PRIx32, random);
 }
 
+static const char *name_of(const void *arg, uint32_t number)
+{
+    const struct recorder *recorder = arg;
+
+    return recorder->list[number]->keys.queue;
+}
+
 struct recorder *recorder_new(const struct config *config, struct link *link, const char *host)
 {
     struct recorder *recorder = calloc(1, sizeof *recorder);
 
     if (!recorder)
         return NULL;
-    *recorder =
-        (struct recorder){ .config = config, .link = link, .fold_at = later_clock() + FOLD_FIRST };
+    recorder->config = config;
+    recorder->link = link;
+    recorder->fold_at = later_clock() + FOLD_FIRST;
+    recorder->names = (struct later_names){ .name = name_of, .arg = recorder };
     name_field(recorder, host);
     return recorder;
 }
@@ -72,6 +81,7 @@ void recorder_free(struct recorder *recorder)
         free_queue(queue);
     }
     recorder_free_past(recorder);
+    later_names_free(&recorder->names);
     later_reply_free(recorder->hosts);
     free(recorder);
 }
@@ -86,12 +96,13 @@ void recorder_configure(struct recorder *recorder, const struct config *config)
 /* whole: "", of what is counted beside the queues. NULL: no memory, or too many. */
 static struct recorder_queue *find_queue(struct recorder *recorder, const char *whole)
 {
-    struct recorder_queue *queue = recorder->queues;
+    uint32_t number = later_names_find(&recorder->names, whole);
+    struct recorder_queue *queue;
 
-    while (queue && strcmp(queue->keys.queue, whole) != 0)
-        queue = queue->next;
-    if (queue || recorder->queue_count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
-        return queue;
+    if (number != LATER_NAMES_NONE)
+        return recorder->list[number];
+    if (recorder->queue_count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
+        return NULL;
     queue->recorder = recorder;
     if (*whole)
         later_keys_init(&queue->keys, recorder->config->redis.prefix, whole);
@@ -101,6 +112,11 @@ static struct recorder_queue *find_queue(struct recorder *recorder, const char *
         queue->parts[i].queue = queue;
         queue->parts[i].scale = i;
         queue->parts[i].period = -1;
+    }
+    recorder->list[recorder->queue_count] = queue;
+    if (!later_names_add(&recorder->names, (uint32_t)recorder->queue_count)) {
+        free(queue);
+        return NULL;
     }
     queue->next = recorder->queues;
     recorder->queues = queue;

@@ -19,7 +19,7 @@
 #include "link/link.h"
 #include "reservation/slots.h"
 
-#define RECORDER_QUEUES 1024
+#define RECORDER_QUEUES 4352
 #define RECORDER_ROWS   4096 /* of queue, type and period */
 
 struct recorder;

@@ -6,6 +6,7 @@
 
 #include "queues/recorder.h"
 
+#include "base/names.h"
 #include "history/history.h"
 #include "queue/shards.h"
 
@@ -63,6 +64,8 @@ struct recorder {
     char field[320]; /* HOST:PID:RANDOM */
     size_t id_len;   /* of HOST:PID */
     struct recorder_queue *queues;
+    struct recorder_queue *list[RECORDER_QUEUES]; /* the same, by the number of `names` */
+    struct later_names names;
     struct recorder_page *pages;
     struct recorder_past *past;
     size_t queue_count, row_count, past_count;

@@ -2,6 +2,7 @@
 #include "queues/reshard.h"
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "log.h"
 #include "queue/inspect.h"
 #include "queues/sweep.h"
@@ -16,6 +17,7 @@
 #define SOON_SECONDS  3     /* while former counts are to be swept away */
 #define SWEEP_SECONDS 5.0   /* after a change; then twice as long each time, */
 #define SWEEP_MOST    300.0 /* but no longer */
+#define TOGETHER      500   /* plans read by one command */
 
 /* A queue of the present configuration, or of an earlier one: never forgotten. */
 struct watched {
@@ -40,6 +42,8 @@ struct reshard {
     struct timer *look;
     struct watched **list;
     size_t count;
+    struct later_names names;
+    bool one_by_one;
     void (*grown)(void *arg);
     void *arg;
 };
@@ -197,29 +201,89 @@ static void decide(struct watched *watched)
     }
 }
 
-static void on_plan(void *arg, struct later_answer *answer)
-{
-    struct watched *watched = arg;
+/* Plans that were asked for together; one alone by GET. */
+struct reading {
+    size_t count;
+    struct watched *list[];
+};
 
-    watched->asked = false;
-    if (answer->outcome != LATER_ANSWERED)
+static const char *plan_of(const struct later_reply *reply, const struct reading *reading, size_t i)
+{
+    return later_reply_text(reading->count > 1 ? later_reply_at(reply, i) : reply, NULL);
+}
+
+static void on_plans(void *arg, struct later_answer *answer)
+{
+    struct reading *reading = arg;
+    struct reshard *reshard = reading->list[0]->reshard;
+
+    if (answer->outcome == LATER_REFUSED && reading->count > 1)
+        reshard->one_by_one = true; /* rights of before: without MGET */
+    for (size_t i = 0; i < reading->count; i++) {
+        struct watched *watched = reading->list[i];
+
+        watched->asked = false;
+        if (answer->outcome != LATER_ANSWERED)
+            continue;
+        take_plan(watched, plan_of(answer->reply, reading, i));
+        decide(watched);
+    }
+    link_flush(reshard->link);
+    free(reading);
+}
+
+static void read_plans(struct reshard *reshard, struct watched *const *list, size_t count)
+{
+    struct reading *reading = malloc(sizeof *reading + count * sizeof(struct watched *));
+    struct later_command cmd = { 0 };
+    bool sent;
+
+    if (!reading || count == 0) {
+        free(reading);
         return;
-    take_plan(watched, later_reply_text(answer->reply, NULL));
-    decide(watched);
-    link_flush(watched->reshard->link);
+    }
+    reading->count = count;
+    later_command_begin(&cmd, 1 + count);
+    later_command_text(&cmd, count > 1 ? "MGET" : "GET");
+    for (size_t i = 0; i < count; i++) {
+        reading->list[i] = list[i];
+        later_command_text(&cmd, list[i]->keys.name[LATER_KEY_SHARDS]);
+    }
+    sent = link_send(reshard->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_plans, reading) == 0;
+    for (size_t i = 0; i < count; i++)
+        list[i]->asked = sent;
+    if (!sent)
+        free(reading);
+}
+
+static bool may_read(const struct watched *watched)
+{
+    return watched->configured && !watched->asked;
 }
 
 static void look_at(struct watched *watched)
 {
-    struct later_command cmd = { 0 };
+    if (may_read(watched))
+        read_plans(watched->reshard, &watched, 1);
+}
 
-    if (!watched->configured || watched->asked)
-        return;
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "GET");
-    later_command_text(&cmd, watched->keys.name[LATER_KEY_SHARDS]);
-    watched->asked = link_send(watched->reshard->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_plan,
-                               watched) == 0;
+/* Many by one command; of a Cluster each has a slot of its own. */
+static void look_at_all(struct reshard *reshard)
+{
+    bool apart = reshard->one_by_one || later_redis_is_cluster(link_redis(reshard->link));
+    struct watched *list[TOGETHER];
+    size_t count = 0;
+
+    for (size_t i = 0; i < reshard->count; i++) {
+        if (!may_read(reshard->list[i]))
+            continue;
+        list[count++] = reshard->list[i];
+        if (apart || count == TOGETHER) {
+            read_plans(reshard, list, count);
+            count = 0;
+        }
+    }
+    read_plans(reshard, list, count);
 }
 
 static void on_look(void *arg)
@@ -227,8 +291,8 @@ static void on_look(void *arg)
     struct reshard *reshard = arg;
     double next = LOOK_SECONDS;
 
+    look_at_all(reshard);
     for (size_t i = 0; i < reshard->count; i++) {
-        look_at(reshard->list[i]);
         if (reshard->list[i]->configured && reshard->list[i]->plan.formers)
             next = SOON_SECONDS;
     }
@@ -245,11 +309,16 @@ void reshard_link_up(struct reshard *reshard)
 
 static struct watched *find(const struct reshard *reshard, const char *queue)
 {
-    for (size_t i = 0; i < reshard->count; i++) {
-        if (strcmp(reshard->list[i]->keys.queue, queue) == 0)
-            return reshard->list[i];
-    }
-    return NULL;
+    uint32_t number = later_names_find(&reshard->names, queue);
+
+    return number == LATER_NAMES_NONE ? NULL : reshard->list[number];
+}
+
+static const char *name_of(const void *arg, uint32_t number)
+{
+    const struct reshard *reshard = arg;
+
+    return reshard->list[number]->keys.queue;
 }
 
 static struct watched *add(struct reshard *reshard, const char *queue)
@@ -266,7 +335,12 @@ static struct watched *add(struct reshard *reshard, const char *queue)
     watched->reshard = reshard;
     watched->plan.count = watched->newest.count = 1;
     later_keys_init(&watched->keys, reshard->prefix, queue);
-    list[reshard->count++] = watched;
+    list[reshard->count] = watched;
+    if (!later_names_add(&reshard->names, (uint32_t)reshard->count)) {
+        free(watched);
+        return NULL;
+    }
+    reshard->count++;
     return watched;
 }
 
@@ -322,6 +396,7 @@ struct reshard *reshard_new(struct event_base *base, const struct config *config
     if (!reshard)
         return NULL;
     *reshard = (struct reshard){ .link = link, .grown = grown, .arg = arg };
+    reshard->names = (struct later_names){ .name = name_of, .arg = reshard };
     snprintf(reshard->prefix, sizeof reshard->prefix, "%s", config->redis.prefix);
     reshard->look = timer_new(base, on_look, reshard);
     if (!reshard->look) {
@@ -343,5 +418,6 @@ void reshard_free(struct reshard *reshard)
         free(reshard->list[i]);
     }
     free(reshard->list);
+    later_names_free(&reshard->names);
     free(reshard);
 }

@@ -20,7 +20,10 @@
 
 static void destroy(struct ticker *ticker)
 {
+    for (size_t i = 0; i < ticker->queue_count; i++)
+        free(ticker->queues[i]);
     free(ticker->queues);
+    later_names_free(&ticker->names);
     free(ticker->origin);
     free(ticker);
 }
@@ -66,14 +69,19 @@ static void arm(struct ticker_queue *queue, double seconds)
     timer_in(queue->timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
 }
 
+static struct ticker_queue *find(const struct ticker *ticker, const char *name)
+{
+    uint32_t number = later_names_find(&ticker->names, name);
+
+    return number == LATER_NAMES_NONE ? NULL : ticker->queues[number];
+}
+
 void ticker_told(struct ticker *ticker, const char *name, double seconds)
 {
-    for (size_t i = 0; i < ticker->queue_count; i++) {
-        struct ticker_queue *queue = &ticker->queues[i];
+    struct ticker_queue *queue = find(ticker, name);
 
-        if (strcmp(queue->keys.queue, name) == 0 && !queue->looking && queue->firing == 0)
-            arm(queue, seconds);
-    }
+    if (queue && !queue->looking && queue->firing == 0)
+        arm(queue, seconds);
 }
 
 /* --- firing --- */
@@ -207,7 +215,7 @@ static void on_timer(void *arg)
 void ticker_link_up(struct ticker *ticker)
 {
     for (size_t i = 0; i < ticker->queue_count; i++)
-        ticker_load(&ticker->queues[i]);
+        ticker_load(ticker->queues[i]);
     timer_in(ticker->minute, MINUTE);
 }
 
@@ -216,7 +224,7 @@ static void on_minute(void *arg)
     struct ticker *ticker = arg;
 
     for (size_t i = 0; i < ticker->queue_count; i++)
-        ticker_refresh(&ticker->queues[i]);
+        ticker_refresh(ticker->queues[i]);
     link_flush(ticker->link);
     timer_in(ticker->minute, MINUTE);
 }
@@ -226,40 +234,56 @@ void ticker_pause(struct ticker *ticker, bool paused)
     ticker->paused = paused;
 }
 
-static bool known(const struct ticker *ticker, const char *name)
+static const char *name_of(const void *arg, uint32_t number)
 {
-    for (size_t i = 0; i < ticker->queue_count; i++) {
-        if (strcmp(ticker->queues[i].keys.queue, name) == 0)
-            return true;
+    const struct ticker *ticker = arg;
+
+    return ticker->queues[number]->keys.queue;
+}
+
+/* Returns 0, or -1 without memory. */
+static int add(struct ticker *ticker, const char *name)
+{
+    struct ticker_queue *queue = calloc(1, sizeof *queue);
+
+    if (queue)
+        queue->timer = timer_new(ticker->base, on_timer, queue);
+    if (!queue || !queue->timer) {
+        free(queue);
+        return -1;
     }
-    return false;
+    queue->ticker = ticker;
+    later_keys_init(&queue->keys, ticker->config->redis.prefix, name);
+    ticker->queues[ticker->queue_count] = queue;
+    if (!later_names_add(&ticker->names, (uint32_t)ticker->queue_count)) {
+        timer_free(queue->timer);
+        free(queue);
+        return -1;
+    }
+    ticker->queue_count++;
+    return 0;
 }
 
 /* Every queue of every pool once; a schedule is never of a shard. */
-static int add_queues(struct ticker *ticker, struct event_base *base)
+static int add_queues(struct ticker *ticker)
 {
     const struct config *config = ticker->config;
     size_t most = 1;
 
     for (uint32_t p = 0; p < config->pool_count; p++)
         most += config->pools[p].queue_count;
-    ticker->queues = calloc(most, sizeof *ticker->queues);
-    for (uint32_t p = 0; ticker->queues && p < config->pool_count; p++) {
+    ticker->queues = calloc(most, sizeof(struct ticker_queue *));
+    if (!ticker->queues)
+        return -1;
+    for (uint32_t p = 0; p < config->pool_count; p++) {
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            struct ticker_queue *queue = &ticker->queues[ticker->queue_count];
             const char *name = config->pools[p].queues[q].name;
 
-            if (strchr(name, '/') || known(ticker, name))
-                continue;
-            queue->ticker = ticker;
-            later_keys_init(&queue->keys, config->redis.prefix, name);
-            queue->timer = timer_new(base, on_timer, queue);
-            if (!queue->timer)
+            if (!strchr(name, '/') && !find(ticker, name) && add(ticker, name) < 0)
                 return -1;
-            ticker->queue_count++;
         }
     }
-    return ticker->queues ? 0 : -1;
+    return 0;
 }
 
 struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
@@ -269,8 +293,9 @@ struct ticker *ticker_new(struct event_base *base, const struct config *config, 
     bool ok = ticker != NULL;
 
     if (ok) {
-        *ticker = (struct ticker){ .config = config, .link = link };
-        ok = asprintf(&ticker->origin, "config:%s", host) >= 0 && add_queues(ticker, base) == 0 &&
+        *ticker = (struct ticker){ .base = base, .config = config, .link = link };
+        ticker->names = (struct later_names){ .name = name_of, .arg = ticker };
+        ok = asprintf(&ticker->origin, "config:%s", host) >= 0 && add_queues(ticker) == 0 &&
              (ticker->minute = timer_new(base, on_minute, ticker)) != NULL;
     }
     if (ok)
@@ -285,7 +310,7 @@ void ticker_free(struct ticker *ticker)
     if (!ticker)
         return;
     for (size_t i = 0; i < ticker->queue_count; i++)
-        timer_free(ticker->queues[i].timer);
+        timer_free(ticker->queues[i]->timer);
     timer_free(ticker->minute);
     for (size_t i = 0; i < ticker->zone_count; i++)
         later_zone_free(ticker->zones[i].zone);

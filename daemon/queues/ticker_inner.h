@@ -4,6 +4,7 @@
 
 #include "queues/ticker.h"
 
+#include "base/names.h"
 #include "fault.h"
 #include "queue/crontab.h"
 
@@ -29,8 +30,10 @@ struct ticker {
     const struct config *config;
     struct link *link;
     char *origin; /* config:HOST */
-    struct ticker_queue *queues;
+    struct event_base *base;
+    struct ticker_queue **queues;
     size_t queue_count;
+    struct later_names names;
     struct timer *minute;
     struct {
         char name[LATER_ZONE_MAX + 1];

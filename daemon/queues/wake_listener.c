@@ -1,6 +1,7 @@
-/* wake_listener.c: one waiting connection per queue. */
+/* wake_listener.c: a waiting connection for each few queues; on a Cluster for each. */
 #include "queues/wake_listener.h"
 
+#include "base/names.h"
 #include "link/link.h"
 #include "log.h"
 #include "redis/script.h"
@@ -9,67 +10,129 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One BLPOP: short, since a node that has stopped, or is no master any more, is found out by its
- * silence only, and nobody hears the wakes at its successor until then. */
-#define WAIT_SECONDS  1.0
+/* One BLPOP. Short on a Cluster, since a node that has stopped, or is no master any more, is found
+ * out by its silence only, and nobody hears the wakes at its successor until then. */
+#define WAIT_APART    1.0
+#define WAIT_SECONDS  5.0
 #define SLACK_SECONDS 1.0 /* for its answer */
 #define AGAIN_SECONDS 0.1 /* after one that failed */
 
 struct listener {
     struct wake_listener *wake_listener;
-    struct later_keys keys;
+    uint32_t pools;                /* a bit for each that serves these queues */
+    const char *names[WAKE_GROUP]; /* of queues; borrowed */
+    size_t count;
     struct link *link;
     struct timer *again;
     bool waiting; /* a BLPOP is out */
 };
 
+struct heard {
+    const char *name; /* borrowed */
+    uint32_t pools;
+    struct listener *listener;
+};
+
 struct wake_listener {
     struct wake_listener_options options;
-    struct listener *list;
+    const struct config *config;
+    struct event_base *base;
+    struct listener **list;
     size_t count;
+    struct heard *heard;
+    uint32_t heard_count;
+    struct later_names names;
     bool freed; /* what is answered from now on concerns nobody */
 };
 
+static void keys_of(const struct wake_listener *wake_listener, const char *queue,
+                    struct later_keys *keys)
+{
+    later_keys_init(keys, wake_listener->config->redis.prefix, queue);
+}
+
 static void listen_for(struct listener *listener);
+
+static void put_back(const struct listener *listener, const char *queue)
+{
+    struct later_keys keys;
+
+    keys_of(listener->wake_listener, queue, &keys);
+    link_wake(listener->link, &keys);
+}
+
+static struct heard *find(const struct wake_listener *wake_listener, const char *queue)
+{
+    uint32_t number = later_names_find(&wake_listener->names, queue);
+
+    return number == LATER_NAMES_NONE ? NULL : &wake_listener->heard[number];
+}
+
+/* The queue is what stands in the braces of its key. */
+static struct heard *heard_of(const struct wake_listener *wake_listener, const char *key)
+{
+    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    char queue[LATER_QUEUE_MAX + 1];
+
+    if (!shut || (size_t)(shut - open - 1) > LATER_QUEUE_MAX)
+        return NULL;
+    memcpy(queue, open + 1, (size_t)(shut - open - 1));
+    queue[shut - open - 1] = '\0';
+    return find(wake_listener, queue);
+}
+
+static void on_wake(struct listener *listener, const struct later_reply *reply)
+{
+    const struct wake_listener *wake_listener = listener->wake_listener;
+    const struct heard *heard =
+        heard_of(wake_listener, later_reply_text(later_reply_at(reply, 0), NULL));
+
+    if (heard &&
+        !wake_listener->options.call(wake_listener->options.arg, heard->pools, heard->name))
+        put_back(listener, heard->name);
+}
 
 static void on_answer(void *arg, struct later_answer *answer)
 {
     struct listener *listener = arg;
-    struct wake_listener *wake_listener = listener->wake_listener;
-    bool came = later_reply_count(answer->reply) > 0;
 
     listener->waiting = false;
-    if (wake_listener->freed)
+    if (listener->wake_listener->freed)
         return;
     if (answer->outcome != LATER_ANSWERED) {
         if (answer->outcome == LATER_REFUSED)
-            log_line(LOG_DEBUG, "redis refuses to wait for queue %s: %s", listener->keys.queue,
+            log_line(LOG_DEBUG, "redis refuses to wait for queue %s: %s", listener->names[0],
                      answer->text);
         if (answer->remedy == LATER_REMEDY_RECONNECT && answer->outcome == LATER_REFUSED)
             link_break(listener->link, answer->text);
         timer_in(listener->again, AGAIN_SECONDS);
         return;
     }
-    if (came && !wake_listener->options.call(wake_listener->options.arg, listener->keys.queue))
-        link_wake(listener->link, &listener->keys);
+    if (later_reply_count(answer->reply) > 0)
+        on_wake(listener, answer->reply);
     listen_for(listener);
 }
 
 /* Where nobody is idle, wake_listener_idle() comes when somebody is. */
 static void listen_for(struct listener *listener)
 {
+    const struct wake_listener *wake_listener = listener->wake_listener;
+    double wait = wake_listener->options.all ? WAIT_APART : WAIT_SECONDS;
     struct later_command cmd = { 0 };
+    struct later_keys keys;
 
     if (listener->waiting || !link_is_up(listener->link) ||
-        !listener->wake_listener->options.idle(listener->wake_listener->options.arg,
-                                               listener->keys.queue))
+        !wake_listener->options.idle(wake_listener->options.arg, listener->pools))
         return;
-    later_command_begin(&cmd, 3);
+    later_command_begin(&cmd, listener->count + 2);
     later_command_text(&cmd, "BLPOP");
-    later_command_text(&cmd, listener->keys.name[LATER_KEY_WAKE]);
-    later_command_seconds(&cmd, WAIT_SECONDS);
-    listener->waiting = link_send(listener->link, &cmd, LATER_NO_SCRIPT,
-                                  WAIT_SECONDS + SLACK_SECONDS, on_answer, listener) == 0;
+    for (size_t i = 0; i < listener->count; i++) {
+        keys_of(wake_listener, listener->names[i], &keys);
+        later_command_text(&cmd, keys.name[LATER_KEY_WAKE]);
+    }
+    later_command_seconds(&cmd, wait);
+    listener->waiting = link_send(listener->link, &cmd, LATER_NO_SCRIPT, wait + SLACK_SECONDS,
+                                  on_answer, listener) == 0;
     link_flush(listener->link);
 }
 
@@ -86,30 +149,27 @@ static void on_up(void *arg)
 void wake_listener_idle(struct wake_listener *wake_listener)
 {
     for (size_t i = 0; wake_listener && i < wake_listener->count; i++)
-        listen_for(&wake_listener->list[i]);
+        listen_for(wake_listener->list[i]);
 }
 
-static struct listener *find(struct wake_listener *wake_listener, const char *queue)
+void wake_listener_moved(struct wake_listener *wake_listener, const char *peer)
 {
-    for (size_t i = 0; wake_listener && i < wake_listener->count; i++) {
-        if (strcmp(wake_listener->list[i].keys.queue, queue) == 0)
-            return &wake_listener->list[i];
-    }
-    return NULL;
+    for (size_t i = 0; wake_listener && i < wake_listener->count; i++)
+        link_moved(wake_listener->list[i]->link, peer);
 }
 
 void wake_listener_uncalled(struct wake_listener *wake_listener, const char *queue)
 {
-    struct listener *listener = find(wake_listener, queue);
+    const struct heard *heard = wake_listener ? find(wake_listener, queue) : NULL;
 
-    if (listener && link_is_up(listener->link))
-        link_wake(listener->link, &listener->keys);
+    if (heard && link_is_up(heard->listener->link))
+        put_back(heard->listener, heard->name);
 }
 
 void wake_listener_count(const struct wake_listener *wake_listener, struct connections *connections)
 {
     for (size_t i = 0; wake_listener && i < wake_listener->count; i++)
-        connections_add(connections, link_redis(wake_listener->list[i].link));
+        connections_add(connections, link_redis(wake_listener->list[i]->link));
 }
 
 /* --- making and unmaking --- */
@@ -124,42 +184,99 @@ bool wake_listener_wanted(const struct config *config)
     return later_address_parse(&address, url, &ignored) == 0 && address.cluster;
 }
 
-static int add(struct wake_listener *wake_listener, struct event_base *base,
-               const struct config *config, const char *queue, struct later_error *err)
+static const char *name_of(const void *arg, uint32_t number)
 {
-    struct listener *listener = &wake_listener->list[wake_listener->count];
+    const struct wake_listener *wake_listener = arg;
+
+    return wake_listener->heard[number].name;
+}
+
+static struct listener *make_listener(struct wake_listener *wake_listener, uint32_t pools,
+                                      struct later_error *err)
+{
+    struct listener *listener = calloc(1, sizeof *listener);
+    struct listener **list =
+        realloc(wake_listener->list, (wake_listener->count + 1) * sizeof *list);
     const struct link_options options = {
         .what = "wake listener", .quiet = true, .up = on_up, .arg = listener
     };
 
-    *listener = (struct listener){ .wake_listener = wake_listener };
-    later_keys_init(&listener->keys, config->redis.prefix, queue);
-    listener->again = timer_new(base, on_again, listener);
-    if (!listener->again)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    wake_listener->count++;
-    listener->link = link_new(base, config, &options, err);
-    return listener->link ? 0 : -1;
+    if (list)
+        wake_listener->list = list;
+    if (!listener || !list ||
+        !(listener->again = timer_new(wake_listener->base, on_again, listener))) {
+        free(listener);
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+        return NULL;
+    }
+    listener->wake_listener = wake_listener;
+    listener->pools = pools;
+    list[wake_listener->count++] = listener;
+    listener->link = link_new(wake_listener->base, wake_listener->config, &options, err);
+    return listener->link ? listener : NULL;
 }
 
-/* Every queue of every pool once. */
-static int add_all(struct wake_listener *wake_listener, struct event_base *base,
-                   const struct config *config, struct later_error *err)
+/* Where there is room, the last that was made takes it. */
+static int join(struct wake_listener *wake_listener, struct heard *heard, struct later_error *err)
 {
-    size_t most = 0;
+    struct listener *last =
+        wake_listener->count ? wake_listener->list[wake_listener->count - 1] : NULL;
+
+    if (!last || wake_listener->options.all || last->count == WAKE_GROUP ||
+        last->pools != heard->pools)
+        last = make_listener(wake_listener, heard->pools, err);
+    if (!last)
+        return -1;
+    last->names[last->count++] = heard->name;
+    heard->listener = last;
+    return 0;
+}
+
+/* Those of one pool, each once. */
+static int hear(struct wake_listener *wake_listener, uint32_t p, struct later_error *err)
+{
+    const struct config_pool *pool = &wake_listener->config->pools[p];
+
+    for (uint32_t q = 0; q < pool->queue_count; q++) {
+        struct heard *heard = find(wake_listener, pool->queues[q].name);
+
+        if (heard) {
+            heard->pools |= (uint32_t)1 << p;
+            continue;
+        }
+        wake_listener->heard[wake_listener->heard_count] =
+            (struct heard){ .name = pool->queues[q].name, .pools = (uint32_t)1 << p };
+        if (!later_names_add(&wake_listener->names, wake_listener->heard_count))
+            return later_fail(err, LATER_E_SYSTEM, "no memory");
+        wake_listener->heard_count++;
+    }
+    return 0;
+}
+
+static bool waits(const struct wake_listener *wake_listener, const struct config_pool *pool)
+{
+    return wake_listener->options.all || config_pool_is_large(pool);
+}
+
+static int hear_all(struct wake_listener *wake_listener, struct later_error *err)
+{
+    const struct config *config = wake_listener->config;
+    uint32_t most = 0, from = wake_listener->heard_count;
+    struct heard *heard;
 
     for (uint32_t p = 0; p < config->pool_count; p++)
         most += config->pools[p].queue_count;
-    wake_listener->list = calloc(most ? most : 1, sizeof *wake_listener->list);
-    if (!wake_listener->list)
+    heard = realloc(wake_listener->heard, (most + 1) * sizeof *heard);
+    if (!heard)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
+    wake_listener->heard = heard;
     for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            const char *name = config->pools[p].queues[q].name;
-
-            if (!find(wake_listener, name) && add(wake_listener, base, config, name, err) < 0)
-                return -1;
-        }
+        if (waits(wake_listener, &config->pools[p]) && hear(wake_listener, p, err) < 0)
+            return -1;
+    }
+    for (uint32_t i = from; i < wake_listener->heard_count; i++) {
+        if (join(wake_listener, &wake_listener->heard[i], err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -174,8 +291,9 @@ struct wake_listener *wake_listener_new(struct event_base *base, const struct co
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
-    wake_listener->options = *options;
-    if (add_all(wake_listener, base, config, err) < 0) {
+    *wake_listener = (struct wake_listener){ .options = *options, .config = config, .base = base };
+    wake_listener->names = (struct later_names){ .name = name_of, .arg = wake_listener };
+    if (hear_all(wake_listener, err) < 0) {
         wake_listener_free(wake_listener);
         return NULL;
     }
@@ -188,9 +306,12 @@ void wake_listener_free(struct wake_listener *wake_listener)
         return;
     wake_listener->freed = true;
     for (size_t i = 0; i < wake_listener->count; i++) {
-        link_free(wake_listener->list[i].link);
-        timer_free(wake_listener->list[i].again);
+        link_free(wake_listener->list[i]->link);
+        timer_free(wake_listener->list[i]->again);
+        free(wake_listener->list[i]);
     }
+    later_names_free(&wake_listener->names);
+    free(wake_listener->heard);
     free(wake_listener->list);
     free(wake_listener);
 }

@@ -3,7 +3,10 @@
  *
  * On a Redis Cluster a BLPOP takes the keys of one slot only, so that a worker of several queues
  * cannot wait for all of them on one connection. There the supervisor waits: one link per queue, a
- * BLPOP on its wake key while a worker that serves the queue is idle. The wake that comes is handed
+ * BLPOP on its wake key while a worker that serves the queue is idle. On one server it waits for
+ * the queues of pools that have more than CONFIG_WAITED: a BLPOP costs Redis in proportion to its
+ * keys, so that each of thousands for each worker would cost more than the jobs. There is a link
+ * for each WAKE_GROUP of them. The wake that comes is handed
  * to one of them, on its control pipe; where nobody is idle any more, it is put back, for another
  * host, and nobody waits here until a worker says that it is idle.
  *
@@ -20,23 +23,29 @@ struct wake_listener;
 struct event_base;
 
 struct wake_listener_options {
-    /* Is a worker idle that serves this queue? If not, wake_listener_idle() is called when one is.
-     */
-    bool (*idle)(void *arg, const char *queue);
+    bool all; /* no worker waits by itself, and no two queues are waited for together: a Cluster */
+    /* Is a worker of these pools idle? A bit for each. If not, wake_listener_idle() is called when
+     * one is. */
+    bool (*idle)(void *arg, uint32_t pools);
     /* Has one of them look at this queue. false: nobody is idle any more. */
-    bool (*call)(void *arg, const char *queue);
+    bool (*call)(void *arg, uint32_t pools, const char *queue);
     void *arg;
 };
 
-/* Do the workers of this configuration need a listener? On one server they wait for themselves. */
+#define WAKE_GROUP 32
+
+/* Is this configuration's Redis a Cluster, where no worker waits by itself? */
 bool wake_listener_wanted(const struct config *config);
 
-/* For all queues of all pools; config is borrowed. NULL with *err. */
+/* For all queues that workers do not wait for; config is borrowed. NULL with *err. */
 struct wake_listener *wake_listener_new(struct event_base *base, const struct config *config,
                                         const struct wake_listener_options *options,
                                         struct later_error *err);
 /* A wake that is on its way is lost. NULL is fine. */
 void wake_listener_free(struct wake_listener *wake_listener);
+
+/* The master is at `peer` ("host:port") now (link.h). NULL is fine. */
+void wake_listener_moved(struct wake_listener *wake_listener, const char *peer);
 
 /* A worker is idle that was not: waits for the wakes of its queues. NULL is fine. */
 void wake_listener_idle(struct wake_listener *wake_listener);

@@ -32,7 +32,7 @@ struct counts *counts_row(struct counts_table *table, uint32_t queue, const char
             return &table->rows[i];
     }
     if (used == COUNTS_ROWS)
-        return &table->rows[queue % COUNTS_QUEUES];
+        return queue < COUNTS_QUEUES ? &table->rows[queue] : NULL;
     row = &table->rows[used];
     row->queue = queue;
     strncpy(row->type, type, sizeof row->type - 1);

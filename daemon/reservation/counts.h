@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COUNTS_QUEUES 64 /* the first rows: of each queue, types beyond the bound */
-#define COUNTS_ROWS   (COUNTS_QUEUES + 192) /* then those of types */
+#define COUNTS_QUEUES 64 /* the first rows: of each of the first queues, types beyond the bound */
+#define COUNTS_ROWS   (COUNTS_QUEUES + 960) /* then those of types */
 
 struct counts {
     uint32_t queue; /* in the page's queues */
@@ -39,8 +39,8 @@ struct counts_table {
 /* How many rows to look at, never more than there are. */
 uint32_t counts_used(const struct counts_table *table);
 
-/* The row of a type in a queue (< COUNTS_QUEUES), made where it is not there yet; where there is no
- * room for it, the one that the queue has for such. hint: of the row that it may be. */
+/* The row of a type in a queue, made where it is not there yet; where there is no room for it, the
+ * one that the queue has for such; NULL: it has none. hint: of the row that it may be. */
 struct counts *counts_row(struct counts_table *table, uint32_t queue, const char *type,
                           const struct counts *hint);
 

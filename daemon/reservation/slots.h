@@ -40,9 +40,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SLOTS_QUEUES      COUNTS_QUEUES /* of a pool */
-#define SLOTS_CALLS       130           /* reserves under way: two a queue at most */
-#define SLOTS_LOCK_LEASES 1024          /* locks and permits of all jobs that run */
+#define SLOTS_QUEUES      4096 /* of a pool */
+#define SLOTS_CALLS       130  /* reserves under way; two a queue at most */
+#define SLOTS_LOCK_LEASES 1024 /* locks and permits of all jobs that run */
 #define SLOT_TEXT         1000
 #define SLOT_NOTE         200 /* of how far a job has come */
 

@@ -15,7 +15,7 @@ struct upkeep {
     struct migrator *migrator;
     struct ticker *ticker;
     struct subscriber *subscriber;
-    struct wake_listener *wake_listener; /* NULL: workers wait for wakes themselves */
+    struct wake_listener *wake_listener;
 };
 
 static void on_due(void *arg, const char *queue, double at)
@@ -39,18 +39,18 @@ static void on_cancelled(void *arg, const char *member)
     keeper_cancelled(upkeep->keeper, member);
 }
 
-static bool is_idle(void *arg, const char *queue)
+static bool is_idle(void *arg, uint32_t pools)
 {
     const struct upkeep *upkeep = arg;
 
-    return wake_dispatch_idle(upkeep->workers, queue);
+    return wake_dispatch_idle(upkeep->workers, pools);
 }
 
-static bool call(void *arg, const char *queue)
+static bool call(void *arg, uint32_t pools, const char *queue)
 {
     const struct upkeep *upkeep = arg;
 
-    return wake_dispatch_call(upkeep->workers, queue);
+    return wake_dispatch_call(upkeep->workers, pools, queue);
 }
 
 struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
@@ -61,7 +61,9 @@ struct upkeep *upkeep_new(struct event_base *base, const struct config *config, 
     const struct subscriber_options subscriber = { .due = on_due,
                                                    .cancelled = on_cancelled,
                                                    .arg = upkeep };
-    const struct wake_listener_options options = { .idle = is_idle, .call = call, .arg = upkeep };
+    const struct wake_listener_options options = {
+        .all = wake_listener_wanted(config), .idle = is_idle, .call = call, .arg = upkeep
+    };
     bool ok;
 
     if (!upkeep) {
@@ -77,7 +79,7 @@ struct upkeep *upkeep_new(struct event_base *base, const struct config *config, 
         upkeep->subscriber = subscriber_new(base, config, &subscriber, err);
     }
     ok = upkeep->subscriber != NULL;
-    if (ok && wake_listener_wanted(config))
+    if (ok)
         ok = (upkeep->wake_listener = wake_listener_new(base, config, &options, err)) != NULL;
     if (!ok) {
         upkeep_free(upkeep);
@@ -112,6 +114,7 @@ void upkeep_pause(struct upkeep *upkeep, bool paused)
 void upkeep_moved(struct upkeep *upkeep, const char *peer)
 {
     subscriber_moved(upkeep->subscriber, peer);
+    wake_listener_moved(upkeep->wake_listener, peer);
 }
 
 void upkeep_idle(struct upkeep *upkeep)

@@ -1,24 +1,18 @@
 /* wake_dispatch.c: who is called. */
 #include "supervisor/wake_dispatch.h"
 
-#include <string.h>
-
 struct choice {
-    const char *queue;
+    uint32_t pools;
     bool idle; /* is any? */
     struct process *best;
     uint32_t running;
 };
 
-static bool serves(const struct process *process, const char *queue)
+static bool serves(const struct process *process, uint32_t pools)
 {
-    const struct config_pool *pool = process->pool;
+    size_t pool = (size_t)(process->pool - process->generation->config->pools);
 
-    for (uint32_t i = 0; i < pool->queue_count; i++) {
-        if (strcmp(pool->queues[i].name, queue) == 0)
-            return !process->draining;
-    }
-    return false;
+    return !process->draining && (pools >> pool & 1);
 }
 
 /* All are asked, so that all that are not will tell. */
@@ -26,13 +20,13 @@ static void ask_one(struct process *process, void *arg)
 {
     struct choice *choice = arg;
 
-    if (serves(process, choice->queue) && slots_is_idle(process->slots))
+    if (serves(process, choice->pools) && slots_is_idle(process->slots))
         choice->idle = true;
 }
 
-bool wake_dispatch_idle(const struct workers *workers, const char *queue)
+bool wake_dispatch_idle(const struct workers *workers, uint32_t pools)
 {
-    struct choice choice = { .queue = queue };
+    struct choice choice = { .pools = pools };
 
     workers_each(workers, ask_one, &choice);
     return choice.idle;
@@ -43,7 +37,7 @@ static void compare_one(struct process *process, void *arg)
     struct choice *choice = arg;
     uint32_t running = atomic_load(&process->slots->page->running);
 
-    if (!serves(process, choice->queue) ||
+    if (!serves(process, choice->pools) ||
         atomic_load(&process->slots->page->idle) != SLOTS_IDLE_FREE)
         return;
     if (choice->best &&
@@ -55,12 +49,12 @@ static void compare_one(struct process *process, void *arg)
 }
 
 /* The best may begin something just now: then the next. */
-bool wake_dispatch_call(const struct workers *workers, const char *queue)
+bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue)
 {
     struct choice choice;
 
     do {
-        choice = (struct choice){ .queue = queue };
+        choice = (struct choice){ .pools = pools };
         workers_each(workers, compare_one, &choice);
     } while (choice.best && !process_wake(choice.best, queue));
     return choice.best != NULL;

@@ -6,12 +6,12 @@
 
 #include "supervisor/workers.h"
 
-/* Is a worker idle whose pool has this queue? If not, each of them will report when it is
+/* Is a worker of these pools idle? A bit for each. If not, each of them will report when it is
  * (WORKER_IDLE). */
-bool wake_dispatch_idle(const struct workers *workers, const char *queue);
+bool wake_dispatch_idle(const struct workers *workers, uint32_t pools);
 
 /* Has one of them look at the queue: of those that run the fewest jobs the one that was called the
  * longest ago. false: none is idle. */
-bool wake_dispatch_call(const struct workers *workers, const char *queue);
+bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue);
 
 #endif

@@ -133,6 +133,7 @@ static void on_report(void *arg, struct process *process, char report)
 static void start_worker(struct seat *seat)
 {
     struct workers *workers = seat->workers;
+    bool listens = workers->options.listens || config_pool_is_large(seat->pool);
     struct later_error err, ignored;
     char folder[512], page[600];
 
@@ -141,7 +142,7 @@ static void start_worker(struct seat *seat)
     snprintf(page, sizeof page, "%s/%d.%d.%" PRId64, workers->options.slots_dir, (int)getpid(),
              ++workers->started, (int64_t)(later_clock() * 1e6));
     seat->process = process_start(workers->base, seat->generation, seat->pool, workers->started,
-                                  page, workers->options.host, workers->options.listens,
+                                  page, workers->options.host, listens,
                                   workers->paused || seat->on_trial, on_report, workers, &err);
     if (!seat->process) { /* no process, descriptor or memory, no folder: it may pass */
         fault_note(&workers->unstarted, LOG_ERROR, "%s; trying again", err.text);
@@ -502,7 +503,7 @@ static void sum_one(struct process *process, void *arg)
 {
     struct slots_page *page = process->slots->page;
     struct announce_state *state = arg;
-    later_queue_name whole;
+    later_queue_name name, whole;
 
     state->workers++;
     state->running += atomic_load(&page->running);
@@ -514,8 +515,9 @@ static void sum_one(struct process *process, void *arg)
         struct slot *slot = &page->slots[i];
         uint32_t queue = *(volatile uint32_t *)&slot->queue; /* read once: it may change */
 
-        if (slot_state(slot) == SLOT_RUNNING && queue < process->pool->queue_count) {
-            later_shard_whole(whole, process->pool->queues[queue].name);
+        if (slot_state(slot) == SLOT_RUNNING && slots_queue_name(process->slots, queue, name) &&
+            later_key_shard_valid(name)) {
+            later_shard_whole(whole, name);
             announce_count(state, whole);
         }
     }

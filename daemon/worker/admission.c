@@ -82,7 +82,7 @@ static bool is_need(struct need *need, char kind, uint32_t max, const char *what
 static bool nth_need(const struct later_job *job, uint32_t n, struct need *need)
 {
     const struct config_type *rules = job->rules;
-    const struct config_queue *queue = &job->worker->start->pool->queues[job->slot->queue];
+    const struct config_queue *queue = job->worker->queues[job->slot->queue].config;
 
     if (job->doc.lock[0] && n-- == 0)
         return is_need(need, 'l', 1, "", job->doc.lock);

@@ -68,7 +68,7 @@ static void count(struct later_job *job, struct worker_type *type,
                   enum later_attempt_outcome outcome, double seconds)
 {
     struct worker *worker = job->worker;
-    uint32_t queue = worker->queues[job->slot->queue].first;
+    uint32_t queue = worker->queues[job->slot->queue].counted;
     double now = worker->redis_offset ? job->began + worker->redis_offset : 0;
     struct counts **row = &type->counts[queue];
 
@@ -76,7 +76,8 @@ static void count(struct later_job *job, struct worker_type *type,
         return;
     if (!*row || type->type->pattern) /* a pattern's jobs are of many types */
         *row = counts_row(&worker->slots->page->counts, queue, job->doc.type, *row);
-    counts_add(*row, outcome, job_waited(job->score, now), seconds);
+    if (*row)
+        counts_add(*row, outcome, job_waited(job->score, now), seconds);
 }
 
 void attempt_ended(struct later_job *job, struct worker_type *type,

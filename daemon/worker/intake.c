@@ -188,7 +188,7 @@ static void note_answer(struct asking *asking, const struct later_reply *reply)
     queue->checked = later_clock();
     intake_count(worker, queue, count);
     /* Short of what was asked: empty, unless the byte budget cut it; then its wake is there. */
-    queue->live = count >= asking->limit;
+    intake_live(worker, queue, count >= asking->limit);
     if (count)
         queue->bytes = (double)later_queue_reserved_bytes(reply) / (double)count;
 }
@@ -232,7 +232,7 @@ static void on_refused(struct asking *asking, const char *text)
 
     /* A script that was refused has taken nothing. */
     atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
-    asking->queue->live = true; /* we do not know: ask again, after a while */
+    intake_live(worker, asking->queue, true); /* we do not know: ask again, after a while */
     fault_note(&asking->queue->refused, LOG_WARN,
                "redis refuses to reserve from queue %s: %s; trying again",
                asking->queue->keys.queue, text);
@@ -372,7 +372,7 @@ void intake_deaf(struct worker *worker)
 void intake_recover(struct worker *worker)
 {
     struct slots_page *page = worker->slots->page;
-    bool busy[SLOTS_QUEUES] = { false };
+    bool busy[SLOTS_QUEUES];
 
     worker->deaf = false;
     for (uint32_t i = 0; i < worker->queue_count; i++) {
@@ -442,14 +442,18 @@ static uint32_t room_of(const struct worker_queue *queue)
 
 void intake_limit(struct worker_queue *queue, const struct later_job *job)
 {
-    queue->limited = job->type->type.room ? job->type : NULL;
+    const struct plugin_type *limited = job->type->type.room ? job->type : NULL;
+
+    job->worker->limited += limited ? 1U : 0;
+    job->worker->limited -= queue->limited ? 1U : 0;
+    queue->limited = limited;
     if (queue->limited && strcmp(queue->limited_name, job->doc.type) != 0)
         memcpy(queue->limited_name, job->doc.type, sizeof queue->limited_name);
 }
 
 bool intake_full(const struct worker *worker)
 {
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
+    for (uint32_t i = 0; worker->limited && i < worker->queue_count; i++) {
         if (room_of(&worker->queues[i]) == 0)
             return true;
     }
@@ -473,7 +477,8 @@ static size_t batch_size(const struct worker *worker, const struct worker_queue 
     size_t in_use = under_way + outbox_open(worker->outbox);
     size_t room = worker->slots->page->capacity - in_use;
     size_t more = worker->config->events > under_way ? worker->config->events - under_way : 0;
-    double jobs = BATCH_SECONDS / (queue->average > 1e-6 ? queue->average : 1e-6);
+    double average = intake_average(worker, queue);
+    double jobs = BATCH_SECONDS / (average > 1e-6 ? average : 1e-6);
     size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
 
     if (in_use >= worker->slots->page->capacity)
@@ -498,10 +503,12 @@ static bool may_fetch(const struct worker *worker)
            link_is_up(worker->main);
 }
 
-static bool look_at(struct worker *worker, struct worker_queue *queue)
+bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t share)
 {
-    size_t limit = batch_size(worker, queue);
+    size_t room = batch_size(worker, queue), limit = room / share;
 
+    if (limit == 0 && worker->asked == 0 && room > 0)
+        limit = 1;
     if (queue->asked || limit == 0 || ask(worker, queue, worker->main, limit, 0, LINK_TIMEOUT) < 0)
         return false;
     worker->asked++;
@@ -530,18 +537,21 @@ void intake_late(struct worker *worker)
 
 /* Strict order: the queues from the top to the first live one. Weighted: one live queue. Those
  * that had nothing are looked at again when LOOK_SECONDS are over. */
-static void ask_all(struct worker *worker)
+static void ask_few(struct worker *worker)
 {
-    struct worker_queue *chosen = worker->weighted ? intake_choose(worker) : NULL, *asked = NULL;
+    const struct worker_group *group = worker->weighted ? intake_choose(worker) : NULL;
+    struct worker_queue *chosen = NULL, *asked = NULL;
     double now = later_clock();
 
+    if (group)
+        intake_ready_of(worker, group, &chosen, 1);
     for (uint32_t i = 0; i < worker->queue_count; i++) {
         struct worker_queue *queue = intake_in_turn(worker, i);
 
         if (!intake_is_open(queue) || (queue->live && worker->weighted && queue != chosen))
             continue;
         if (queue->live || now - queue->checked >= LOOK_SECONDS)
-            look_at(worker, queue);
+            intake_look_at(worker, queue, 1);
         if (queue->live)
             asked = queue;
         if (queue->live && !worker->weighted)
@@ -551,29 +561,26 @@ static void ask_all(struct worker *worker)
         intake_turn(worker, asked, now);
 }
 
-static bool any_live(const struct worker *worker)
+static void ask_all(struct worker *worker)
 {
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (intake_is_ready(&worker->queues[i]))
-            return true;
-    }
-    return false;
+    if (worker->many)
+        intake_many(worker);
+    else
+        ask_few(worker);
 }
 
 void intake_ahead(struct worker *worker)
 {
-    double average = 0;
+    double average;
 
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (intake_is_ready(&worker->queues[i]) && worker->queues[i].average > average)
-            average = worker->queues[i].average;
-    }
+    if (!may_fetch(worker) || !intake_any_ready(worker))
+        return;
+    average = intake_slowest(worker);
     /* What runs now may take as long as the batch: one slow job is not worth hoarding behind. */
-    if (!may_fetch(worker) || !any_live(worker) ||
-        (double)worker->held_count * average > BATCH_SECONDS / 2 || average > BATCH_SECONDS / 4)
+    if ((double)worker->held_count * average > BATCH_SECONDS / 2 || average > BATCH_SECONDS / 4)
         return;
     ask_all(worker);
-    if (worker->asked)
+    if (worker->asked || worker->seek)
         worker_flush(worker);
 }
 
@@ -581,9 +588,11 @@ void intake(struct worker *worker)
 {
     bool may = may_fetch(worker) && !worker->held_count && !worker->single;
 
-    if (may && any_live(worker))
+    if (may && intake_any_ready(worker))
         ask_all(worker);
-    if (may && worker->asked)
+    if (may && !worker->asked && intake_many_first(worker))
+        may = false;
+    if (worker->asked || worker->seek)
         worker_flush(worker);
     wake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events &&
                           !intake_full(worker));

@@ -1,10 +1,44 @@
 /*
- * intake_turn.c: whose turn it is: queues in strict order or by weight, the shards of one in turn.
+ * intake_turn.c: whose turn it is: queues in strict order or by weight, those of a group in turn.
  */
 #include "worker/worker.h"
 
+#include "base/clock.h"
+
 #define TURN_SECONDS 0.050 /* at one shard, before the next */
 #define SHARE_JOBS   16 /* at a time of the queue with the least weight, where others have jobs */
+#define SLOW_SECONDS 0.001 /* so long the slowest is taken for it */
+
+static struct worker_queue *at(const struct worker *worker, uint32_t rank)
+{
+    return &worker->queues[worker->order[rank]];
+}
+
+void intake_live(struct worker *worker, struct worker_queue *queue, bool live)
+{
+    uint64_t bit = (uint64_t)1 << queue->rank % 64;
+
+    queue->live = live;
+    if (live)
+        worker->live[queue->rank / 64] |= bit;
+    else
+        worker->live[queue->rank / 64] &= ~bit;
+}
+
+/* The first rank from here on whose queue is live; `end` if there is none before it. */
+static uint32_t next_live(const struct worker *worker, uint32_t rank, uint32_t end)
+{
+    while (rank < end) {
+        uint64_t rest = worker->live[rank / 64] >> rank % 64;
+
+        if (rest) {
+            rank += (uint32_t)__builtin_ctzll(rest);
+            return rank < end ? rank : end;
+        }
+        rank = (rank / 64 + 1) * 64;
+    }
+    return end;
+}
 
 bool intake_is_open(const struct worker_queue *queue)
 {
@@ -16,76 +50,145 @@ bool intake_is_ready(const struct worker_queue *queue)
     return queue->live && intake_is_open(queue);
 }
 
+bool intake_any_ready(const struct worker *worker)
+{
+    uint32_t end = worker->queue_count;
+
+    for (uint32_t p = next_live(worker, 0, end); p < end; p = next_live(worker, p + 1, end)) {
+        if (intake_is_open(at(worker, p)))
+            return true;
+    }
+    return false;
+}
+
+double intake_average(const struct worker *worker, const struct worker_queue *queue)
+{
+    return queue->average > 0 ? queue->average : worker->average;
+}
+
+double intake_slowest(struct worker *worker)
+{
+    uint32_t end = worker->queue_count;
+    double now;
+
+    if (worker->many && (now = later_clock()) - worker->slowest_at < SLOW_SECONDS)
+        return worker->slowest;
+    worker->slowest_at = worker->many ? now : 0;
+    worker->slowest = 0;
+    for (uint32_t p = next_live(worker, 0, end); p < end; p = next_live(worker, p + 1, end)) {
+        double average = intake_average(worker, at(worker, p));
+
+        if (intake_is_open(at(worker, p)) && average > worker->slowest)
+            worker->slowest = average;
+    }
+    return worker->slowest;
+}
+
 struct worker_queue *intake_in_turn(struct worker *worker, uint32_t n)
 {
-    const struct worker_queue *first = &worker->queues[worker->queues[n].first];
+    const struct worker_group *group = &worker->groups[at(worker, n)->group];
 
-    return &worker->queues[first->index + (n - first->index + first->turn) % first->count];
+    return at(worker, group->first + (n - group->first + group->turn) % group->count);
 }
 
 void intake_turn(struct worker *worker, const struct worker_queue *queue, double now)
 {
-    struct worker_queue *first = &worker->queues[queue->first];
-    uint32_t at = queue->index - first->index;
+    struct worker_group *group = &worker->groups[queue->group];
+    uint32_t rank = queue->rank - group->first;
 
-    if (at == first->turn && now - first->turned < TURN_SECONDS)
+    if (group->count > LATER_WHOLE_MAX) { /* no shards: each gets one batch */
+        group->turn = (rank + 1) % group->count;
         return;
-    first->turn = at == first->turn ? (at + 1) % first->count : at;
-    first->turned = now;
-}
-
-/* The first in turn of a whole that is ready; NULL if none is. */
-static struct worker_queue *ready_of(struct worker *worker, const struct worker_queue *first)
-{
-    for (uint32_t i = 0; i < first->count; i++) {
-        struct worker_queue *queue = intake_in_turn(worker, first->index + i);
-
-        if (intake_is_ready(queue))
-            return queue;
     }
-    return NULL;
+    if (rank == group->turn && now - group->turned < TURN_SECONDS)
+        return;
+    group->turn = rank == group->turn ? (rank + 1) % group->count : rank;
+    group->turned = now;
 }
 
-/* Fair queueing by start times (Goyal, Vin, Cheng 1996), counted in jobs: each queue's clock goes
+static size_t ready_between(struct worker *worker, uint32_t from, uint32_t end,
+                            struct worker_queue **list, size_t most)
+{
+    size_t count = 0;
+
+    for (uint32_t p = next_live(worker, from, end); p < end && count < most;
+         p = next_live(worker, p + 1, end)) {
+        if (intake_is_open(at(worker, p)))
+            list[count++] = at(worker, p);
+    }
+    return count;
+}
+
+size_t intake_ready_of(struct worker *worker, const struct worker_group *group,
+                       struct worker_queue **list, size_t most)
+{
+    uint32_t turn = group->first + group->turn, end = group->first + group->count;
+    size_t count = ready_between(worker, turn, end, list, most);
+
+    return count + ready_between(worker, group->first, turn, list + count, most - count);
+}
+
+size_t intake_ready(struct worker *worker, struct worker_queue **list, size_t most)
+{
+    uint32_t end = worker->queue_count, rank = next_live(worker, 0, end);
+    size_t count = 0;
+
+    while (rank < end && count < most) {
+        const struct worker_group *group = &worker->groups[at(worker, rank)->group];
+
+        count += intake_ready_of(worker, group, list + count, most - count);
+        rank = next_live(worker, group->first + group->count, end);
+    }
+    return count;
+}
+
+/* Fair queueing by start times (Goyal, Vin, Cheng 1996), counted in jobs: each group's clock goes
  * on by one weight's share for each job that it gave, and the one that is furthest behind comes
  * next. One that had nothing for a while does not make up for it: it begins where the others are.
  */
-struct worker_queue *intake_choose(struct worker *worker)
+struct worker_group *intake_choose(struct worker *worker)
 {
-    struct worker_queue *chosen = NULL, *first = NULL;
+    uint32_t end = worker->queue_count, rank = next_live(worker, 0, end);
+    struct worker_group *chosen = NULL;
+    struct worker_queue *ready;
 
-    for (uint32_t i = 0; i < worker->queue_count; i += worker->queues[i].count) {
-        struct worker_queue *whole = &worker->queues[i], *ready = ready_of(worker, whole);
+    while (rank < end) {
+        struct worker_group *group = &worker->groups[at(worker, rank)->group];
 
-        if (ready && whole->clock < worker->clock)
-            whole->clock = worker->clock;
-        if (ready && (!first || whole->clock < first->clock)) {
-            chosen = ready;
-            first = whole;
-        }
+        rank = next_live(worker, group->first + group->count, end);
+        if (intake_ready_of(worker, group, &ready, 1) == 0)
+            continue;
+        if (group->clock < worker->clock)
+            group->clock = worker->clock;
+        if (!chosen || group->clock < chosen->clock)
+            chosen = group;
     }
-    if (first)
-        worker->clock = first->clock;
+    if (chosen)
+        worker->clock = chosen->clock;
     return chosen;
 }
 
 void intake_count(struct worker *worker, const struct worker_queue *queue, size_t jobs)
 {
-    if (queue->weight)
-        worker->queues[queue->first].clock += (double)jobs / queue->weight;
+    struct worker_group *group = &worker->groups[queue->group];
+
+    if (group->weight)
+        group->clock += (double)jobs / group->weight;
 }
 
 size_t intake_share(const struct worker *worker, const struct worker_queue *queue)
 {
-    uint32_t least = queue->weight, others = 0;
+    uint32_t end = worker->queue_count, weight = worker->groups[queue->group].weight;
+    uint32_t least = weight, others = 0;
 
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        const struct worker_queue *other = &worker->queues[i];
+    for (uint32_t p = next_live(worker, 0, end); p < end; p = next_live(worker, p + 1, end)) {
+        const struct worker_queue *other = at(worker, p);
 
-        if (other->first == queue->first || !intake_is_ready(other))
+        if (other->group == queue->group || !intake_is_open(other))
             continue;
         others++;
-        least = other->weight < least ? other->weight : least;
+        if (worker->groups[other->group].weight < least)
+            least = worker->groups[other->group].weight;
     }
-    return others && least ? (size_t)SHARE_JOBS * queue->weight / least : LATER_BATCH_MAX;
+    return others && least ? (size_t)SHARE_JOBS * weight / least : LATER_BATCH_MAX;
 }

@@ -389,7 +389,9 @@ static void run_one(struct worker *worker, struct later_job *job)
     result = perform(job);
     worker->running = false;
     now = later_clock(); /* once: of a quick job the clock is a tenth */
+    queue->average = intake_average(worker, queue);
     learn(&queue->average, now - job->began);
+    learn(&worker->average, now - job->began);
     if (result == LATER_DEFERRED && start_event_job(job))
         return;
     if (result == LATER_DEFERRED)
@@ -448,7 +450,7 @@ static void turn_away(struct worker *worker, struct later_job *job, struct worke
     settle_unrun(job, LATER_VERB_RETURN, 0, "", "");
     job_free(job);
     return_held(worker);
-    queue->live = true;
+    intake_live(worker, queue, true);
 }
 
 /* --- admission --- */

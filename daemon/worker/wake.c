@@ -14,8 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-#define WAIT_SECONDS 5.0 /* one BLPOP, at most */
-#define UNTIL_SLACK  0.2 /* the reserve behind takes nothing so long after the BLPOP's end */
+#define WAIT_SECONDS    5.0   /* one BLPOP, at most */
+#define PRESSED_SECONDS 0.005 /* of being idle */
+#define UNTIL_SLACK     0.2   /* the reserve behind takes nothing so long after the BLPOP's end */
 
 /* --- in BLPOP --- */
 
@@ -31,7 +32,7 @@ static void on_wake(void *arg, struct later_answer *answer)
         if (strcmp(key, queue->keys.name[LATER_KEY_WAKE]) != 0)
             continue;
         /* With one queue the reserve behind this BLPOP takes the first jobs already. */
-        queue->live = !queue->asked;
+        intake_live(worker, queue, !queue->asked);
         if (worker->draining || worker->paused || worker->alone || intake_full(worker))
             link_wake(worker->main, &queue->keys);
     }
@@ -108,23 +109,38 @@ void wake_unblock(struct worker *worker)
 /* Whoever is called and has other things to do lets another have it. */
 void wake_called(struct worker *worker, const char *name)
 {
-    slots_move_idle(worker->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        struct worker_queue *queue = &worker->queues[i];
+    uint32_t number = later_names_find(&worker->names, name);
+    struct worker_queue *queue = number == LATER_NAMES_NONE ? NULL : &worker->queues[number];
 
-        if (strcmp(name, queue->keys.queue) != 0)
-            continue;
-        queue->live = true;
-        if (worker->draining || worker->paused || worker->alone || worker->held_count ||
-            intake_full(worker))
-            link_wake(worker->main, &queue->keys);
+    slots_move_idle(worker->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
+    if (!queue)
+        return;
+    intake_live(worker, queue, true);
+    if (worker->draining || worker->paused || worker->alone || worker->held_count ||
+        intake_full(worker))
+        link_wake(worker->main, &queue->keys);
+}
+
+/* Work that comes as soon as a worker is idle is seldom alone. */
+static void note_idle(struct worker *worker, bool idle)
+{
+    double now = later_clock();
+
+    if (idle && worker->idle_since <= 0) {
+        worker->idle_since = now;
+    } else if (!idle && worker->idle_since > 0) {
+        worker->pressed = now - worker->idle_since < PRESSED_SECONDS;
+        worker->idle_since = 0;
     }
 }
 
 void wake_wait(struct worker *worker, bool idle)
 {
-    if (worker->wake && idle)
+    if (worker->wake && idle) {
         begin_to_wait(worker);
-    else if (!worker->wake && slots_set_idle(worker->slots, idle))
-        worker_report(worker, WORKER_IDLE);
+    } else if (!worker->wake) {
+        note_idle(worker, idle);
+        if (slots_set_idle(worker->slots, idle))
+            worker_report(worker, WORKER_IDLE);
+    }
 }

@@ -241,8 +241,10 @@ static void on_link_up(void *arg)
 {
     struct worker *worker = arg;
 
-    for (uint32_t i = 0; i < worker->queue_count; i++)
-        worker->queues[i].live = true; /* look once: wakes may have been lost with the connection */
+    /* Look once: wakes may have been lost with the connection. Of many queues a migrator finds out
+     * which. */
+    for (uint32_t i = 0; i < worker->queue_count && !worker->many; i++)
+        intake_live(worker, &worker->queues[i], true);
     intake_recover(worker);
     worker_kick(worker);
 }
@@ -276,31 +278,83 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
         worker_kick(worker);
 }
 
-static void name_queues(struct worker *worker)
+/* --- queues --- */
+
+static const char *name_of(const void *arg, uint32_t number)
+{
+    const struct worker *worker = arg;
+
+    return worker->queues[number].keys.queue;
+}
+
+/* At the end of its group; what is behind it in the order moves on. */
+static void put_in_order(struct worker *worker, struct worker_queue *queue)
+{
+    struct worker_group *group = &worker->groups[queue->group];
+    uint32_t rank = group->first + group->count++;
+
+    memmove(&worker->order[rank + 1], &worker->order[rank],
+            (worker->queue_count - rank) * sizeof *worker->order);
+    worker->order[rank] = queue->index;
+    for (uint32_t g = queue->group + 1; g < worker->group_count; g++)
+        worker->groups[g].first++;
+    worker->queue_count++;
+    if (rank + 1 < worker->queue_count)
+        memset(worker->live, 0, sizeof worker->live);
+    for (uint32_t p = rank + 1 < worker->queue_count ? 0 : rank; p < worker->queue_count; p++) {
+        struct worker_queue *moved = &worker->queues[worker->order[p]];
+
+        moved->rank = p;
+        intake_live(worker, moved, moved->live);
+    }
+}
+
+struct worker_queue *worker_serve(struct worker *worker, const struct config_queue *config)
+{
+    struct slots_page *page = worker->slots->page;
+    uint32_t index = worker->queue_count, whole;
+    struct worker_queue *queue = &worker->queues[index];
+
+    if (index == worker->queue_room)
+        return NULL;
+    *queue = (struct worker_queue){ .index = index, .group = config->entry, .config = config };
+    later_keys_init(&queue->keys, worker->config->redis.prefix, config->name);
+    later_shard_whole(queue->whole, config->name);
+    queue->live = !worker->many;
+    if (!later_names_add(&worker->names, index))
+        return NULL;
+    whole = later_names_find(&worker->names, queue->whole);
+    queue->counted = whole == LATER_NAMES_NONE ? index : whole;
+    memcpy(page->queues[index], queue->keys.queue, sizeof page->queues[index]);
+    page->queue_count = index + 1;
+    worker->groups[queue->group].weight = config->weight;
+    worker->weighted = worker->weighted || config->weight > 0;
+    put_in_order(worker, queue);
+    return queue;
+}
+
+static int name_queues(struct worker *worker)
 {
     const struct config_pool *pool = worker->start->pool;
     struct slots_page *page = worker->slots->page;
 
-    worker->queue_count = pool->queue_count;
+    worker->many = config_pool_is_large(pool);
+    worker->average = 0.001;
+    worker->queue_room = pool->queue_count;
+    worker->group_count = pool->entries;
+    worker->queues = calloc(worker->queue_room, sizeof *worker->queues);
+    worker->order = calloc(worker->queue_room, sizeof *worker->order);
+    worker->groups = calloc(worker->group_count, sizeof *worker->groups);
+    worker->names = (struct later_names){ .name = name_of, .arg = worker };
+    if (!worker->queues || !worker->order || !worker->groups)
+        return -1;
     for (uint32_t i = 0; i < pool->queue_count; i++) {
-        struct worker_queue *queue = &worker->queues[i];
-
-        later_keys_init(&queue->keys, worker->config->redis.prefix, pool->queues[i].name);
-        later_shard_whole(queue->whole, pool->queues[i].name);
-        queue->index = i;
-        queue->first = i > 0 && strcmp(queue->whole, worker->queues[i - 1].whole) == 0
-                           ? worker->queues[i - 1].first
-                           : i;
-        worker->queues[queue->first].count = i + 1 - queue->first;
-        queue->weight = pool->queues[i].weight;
-        queue->live = true;
-        queue->average = 0.001;
-        worker->weighted = worker->weighted || queue->weight > 0;
-        memcpy(page->queues[i], queue->keys.queue, sizeof page->queues[i]);
+        if (!worker_serve(worker, &pool->queues[i]))
+            return -1;
     }
     snprintf(page->prefix, sizeof page->prefix, "%s", worker->config->redis.prefix);
-    page->queue_count = pool->queue_count;
     page->pid = getpid();
+    return 0;
 }
 
 static int make_links(struct worker *worker, struct later_error *err)
@@ -324,6 +378,10 @@ static int make_links(struct worker *worker, struct later_error *err)
     if (!worker->start->listens &&
         !(worker->wake = link_new(worker->base, worker->config, &wake, err)))
         return -1;
+    if (!later_redis_is_cluster(link_redis(worker->main))) {
+        timer_free(worker->late);
+        worker->late = NULL;
+    }
     worker->client = later_client_open_with(&client, err);
     return worker->client ? 0 : -1;
 }
@@ -333,12 +391,12 @@ static int make_events(struct worker *worker)
     worker->pump = event_new(worker->base, -1, 0, on_pump, worker);
     worker->again = timer_new(worker->base, on_again, worker);
     worker->watch = timer_new(worker->base, on_watch, worker);
-    worker->late = worker->start->listens ? timer_new(worker->base, on_late, worker) : NULL;
+    worker->late = timer_new(worker->base, on_late, worker);
     worker->count = timer_new(worker->base, on_count, worker);
     worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
                                 on_control, worker);
     if (!worker->pump || !worker->again || !worker->watch || !worker->control || !worker->count ||
-        (worker->start->listens && !worker->late))
+        !worker->late)
         return -1;
     if (worker->start->listens)
         timer_every(worker->count, COUNT_SECONDS);
@@ -351,7 +409,8 @@ static int set_up(struct worker *worker, struct later_error *err)
     worker->plugins = plugin_set_new();
     if (!worker->base || !worker->plugins || make_events(worker) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    name_queues(worker);
+    if (name_queues(worker) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (make_links(worker, err) < 0)
         return -1;
     worker->outbox =
@@ -395,6 +454,10 @@ static void tear_down(struct worker *worker)
         free(worker->finished[i]);
     free(worker->held);
     free(worker->types);
+    later_names_free(&worker->names);
+    free(worker->queues);
+    free(worker->order);
+    free(worker->groups);
 }
 
 /* A service's sandbox has the file system read-only: what a plugin cannot open may be meant. */

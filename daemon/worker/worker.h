@@ -3,6 +3,7 @@
  *
  *     worker.c    the process: loop, control pipe, drain, recycling
  *     intake.c    what to reserve, and when
+ *     intake_many.c  which of very many queues to look at
  *     wake.c      waiting for a wake
  *     run.c       one job: its handler, its result, its settlement
  *     admission.c what a job needs before it may run: locks, permits, limits (admission.h)
@@ -20,6 +21,7 @@
 
 #include "worker/orders.h"
 
+#include "base/names.h"
 #include "fault.h"
 #include "link/link.h"
 #include "reservation/outbox.h"
@@ -57,14 +59,13 @@ struct worker_queue {
     struct later_keys keys;
     later_queue_name whole; /* the queue's name; the keys may be a shard's */
     uint32_t index;         /* in the slot page */
-    uint32_t first, count;  /* the entries of the whole: it and its shards */
-    uint32_t turn;          /* of the first entry: which of them is looked at first, */
-    double turned;          /* and since when */
-    uint32_t weight;
-    double clock;   /* of the first entry: jobs taken by weight (intake_choose) */
-    bool live;      /* there was work when we looked last */
+    uint32_t rank;          /* in the order in which queues are looked at */
+    uint32_t group;         /* of the entry of the configuration that it is of */
+    uint32_t counted;       /* the index of its whole, under which its attempts are counted */
+    const struct config_queue *config;
+    bool live;      /* there was work when we looked last: set by intake_live() */
     double checked; /* when that was */
-    double average; /* seconds a job takes: moving average */
+    double average; /* seconds a job takes: moving average; 0: none of its jobs has run */
     double bytes;   /* of a document: the average of the last answer */
     bool asked;     /* a reserve is under way */
     double sent;    /* when, on main */
@@ -76,11 +77,21 @@ struct worker_queue {
     struct fault refused;
 };
 
+/* What one entry of the configuration stands for: a queue and its shards. They are behind each
+ * other in the order, and take turns. */
+struct worker_group {
+    uint32_t first, count; /* ranks */
+    uint32_t turn;         /* which of them is looked at first, */
+    double turned;         /* and since when */
+    uint32_t weight;
+    double clock; /* jobs taken by weight (intake_choose) */
+};
+
 /* How long a type takes; types that may be slow get earlier acks sent first. */
 struct worker_type {
     const struct plugin_type *type;
     double average;
-    struct counts *counts[SLOTS_QUEUES]; /* where it was counted last, by queue */
+    struct counts *counts[SLOTS_QUEUES]; /* where it was counted last, by whole queue */
 };
 
 #define WORKER_FINISHED 64 /* finished event jobs that a second finish is still told apart from */
@@ -99,10 +110,24 @@ struct worker {
     struct timer *again, *watch, *count;
     struct timer *late; /* NULL: all queues are on one server */
 
-    struct worker_queue queues[SLOTS_QUEUES];
-    uint32_t queue_count;
+    struct worker_queue *queues; /* by index; they stay where they are */
+    uint32_t queue_count, queue_room;
+    struct later_names names;
+    uint32_t *order; /* their indices, by rank */
+    struct worker_group *groups;
+    uint32_t group_count;
+    uint64_t live[SLOTS_QUEUES / 64]; /* a bit for each rank */
     bool weighted;
-    double clock; /* of the queue that was chosen last */
+    double clock; /* of the group that was chosen last */
+
+    bool many;                  /* too many queues to look at each by itself: intake_many.c */
+    struct seek *seek;          /* which of them have a wake? */
+    double sought;              /* when that was asked last */
+    double idle_since;          /* 0: it is not */
+    bool pressed;               /* there was work as soon as it was idle: there may be more */
+    double average;             /* seconds a job takes, of whichever queue: for those without one */
+    double slowest, slowest_at; /* of the queues that have work: intake_slowest() */
+    uint32_t limited;           /* queues whose `limited` is set */
 
     struct held *held; /* a circular buffer */
     size_t held_first, held_count, held_room;
@@ -154,19 +179,41 @@ void intake_late(struct worker *worker);
  * after `until` (seconds by Redis's clock). */
 void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout);
 
-/* intake_turn.c: may it be asked now? It holds up nobody if not. And has it work besides? */
+/* Asks a queue for its share of a batch: a `share`-th. Returns whether it was asked. */
+bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t share);
+
+/* intake_turn.c: notes whether there is work in a queue. */
+void intake_live(struct worker *worker, struct worker_queue *queue, bool live);
+/* May it be asked now? It holds up nobody if not. And has it work besides? Has any? */
 bool intake_is_open(const struct worker_queue *queue);
 bool intake_is_ready(const struct worker_queue *queue);
-/* The n-th entry to look at: queues in their order, the shards of one (and the plain one) in turn.
- */
+bool intake_any_ready(const struct worker *worker);
+/* The average time of a job in the slowest of the queues that are ready, as of a moment ago. */
+double intake_slowest(struct worker *worker);
+/* How long its jobs take, as far as is known. */
+double intake_average(const struct worker *worker, const struct worker_queue *queue);
+/* The n-th queue to look at: in their order, those of a group in turn. */
 struct worker_queue *intake_in_turn(struct worker *worker, uint32_t n);
-/* The ready queue whose turn it is by weight, NULL if none is ready: of the jobs each gets its
+/* Of a group the first in turn that is ready, and those behind it, at most so many. Returns how
+ * many. And those of the groups in their order. */
+size_t intake_ready_of(struct worker *worker, const struct worker_group *group,
+                       struct worker_queue **list, size_t most);
+size_t intake_ready(struct worker *worker, struct worker_queue **list, size_t most);
+/* The group whose turn it is by weight, NULL if none has a ready queue: of the jobs each gets its
  * share, one with shards as much as if it had none. Then: how many jobs it gave; and how many may
  * be asked for at once while others have jobs, too. */
-struct worker_queue *intake_choose(struct worker *worker);
+struct worker_group *intake_choose(struct worker *worker);
 void intake_count(struct worker *worker, const struct worker_queue *queue, size_t jobs);
 size_t intake_share(const struct worker *worker, const struct worker_queue *queue);
-/* Of its whole, this one comes first for a while, since what is settled goes to Redis in one write
+/* intake_many.c: asks some of the queues that have work, and which of the others have; then: it is
+ * to be known before the worker may be idle. */
+void intake_many(struct worker *worker);
+bool intake_many_first(struct worker *worker);
+
+/* worker.c: a queue of the pool, behind those that it has; NULL: no room. */
+struct worker_queue *worker_serve(struct worker *worker, const struct config_queue *config);
+
+/* Of its group, this one comes first for a while, since what is settled goes to Redis in one write
  * with the next reserve of the same shard; then it is the turn of the next. */
 void intake_turn(struct worker *worker, const struct worker_queue *queue, double now);
 

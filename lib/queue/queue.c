@@ -448,12 +448,13 @@ void later_queue_migrated(const struct later_reply *reply, struct later_migrated
     migrated->next_lapse = later_reply_seconds(later_reply_at(reply, 2), -1);
     migrated->now = later_reply_seconds(later_reply_at(reply, 3), 0);
     migrated->next_tick = later_reply_seconds(later_reply_at(reply, 4), -1);
-    migrated->run_out = later_reply_count(reply) > 5 ? later_reply_count(reply) - 5 : 0;
+    migrated->rests = later_reply_int(later_reply_at(reply, 5)) == 0;
+    migrated->run_out = later_reply_count(reply) > 6 ? later_reply_count(reply) - 6 : 0;
 }
 
 const char *later_queue_run_out(const struct later_reply *reply, size_t i)
 {
-    return later_reply_text(later_reply_at(reply, 5 + i), NULL);
+    return later_reply_text(later_reply_at(reply, 6 + i), NULL);
 }
 
 void later_queue_lapse(struct later_command *cmd, const struct later_keys *keys, const char *token,

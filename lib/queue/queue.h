@@ -171,7 +171,8 @@ struct later_migrated {
     double next_due, next_lapse; /* seconds from now; < 0 = none */
     double next_tick;            /* the same, of a schedule */
     double now;                  /* Redis's clock */
-    size_t run_out;              /* tokens that have to lapse; 100: there may be more */
+    bool rests;     /* nothing ready, delayed or reserved, no schedule, no id that stays taken */
+    size_t run_out; /* tokens that have to lapse; 100: there may be more */
 };
 
 void later_queue_migrate(struct later_command *cmd, const struct later_keys *keys, size_t limit);

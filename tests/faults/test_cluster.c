@@ -2,7 +2,8 @@
  * test_cluster.c: a Redis Cluster of six under two laterds, while jobs are pushed into all queues:
  * CLUSTER FAILOVER, a slot that moves, SCRIPT FLUSH; then kill -9 of a master, SIGSTOP of one.
  *
- * There are four plain queues and one of eight shards. A shard is looked at as a queue of its own:
+ * There are four plain queues and one of eight shards; the second laterd has so many more, without
+ * jobs, that its workers do not look at each. A shard is looked at as a queue of its own:
  * it has a producer that pushes into the whole what falls into this shard.
  *
  * A queue is touched by a fault if its slot is at the node in question. It goes on within twice the
@@ -36,12 +37,13 @@
 #define RATE         40.0 /* jobs a second into each plain queue */
 #define SHARD_RATE   20.0 /* and into each shard */
 #define ROUNDS       3
+#define MORE         60 /* with QUEUES more than CONFIG_WAITED */
 
 static const char options[] =
     "workers = 3; lease = 5.0; retry = { base = 0.2; max = 1.0; };\n"
     "queues = ( { name = \"%s\"; weight = 1; }, { name = \"%s\"; weight = 1; },\n"
     "           { name = \"%s\"; weight = 1; }, { name = \"%s\"; weight = 1; },\n"
-    "           { name = \"" SHARDED "\"; weight = 1; shards = 8; } );\n";
+    "           { name = \"" SHARDED "\"; weight = 1; shards = 8; }%s );\n";
 
 static struct cluster cluster;
 static struct arena arena;
@@ -83,20 +85,33 @@ static void choose_names(void)
         snprintf(names[i], sizeof names[i], SHARDED "/%d", i - PLAIN);
 }
 
+static const char *more(void)
+{
+    static char text[3000];
+    size_t len = 0;
+
+    for (int i = 0; i < MORE; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                ",\n{ name = \"more%d\"; weight = 1; }", i);
+    return text;
+}
+
 static bool enter(void)
 {
-    char config[1000];
+    char config[2][4000];
 
     if (cluster_start(&cluster, (unsigned)(NODE_TIMEOUT * 1000),
                       "appendonly yes\nappendfsync everysec\ncluster-require-full-coverage no\n") <
         0)
         return false;
     choose_names();
-    snprintf(config, sizeof config, options, names[0], names[1], names[2], names[3]);
+    for (int n = 0; n < HOSTS; n++)
+        snprintf(config[n], sizeof config[n], options, names[0], names[1], names[2], names[3],
+                 n ? more() : "");
     if (arena_open(&arena, NULL) < 0)
         return false;
     strcpy(arena.url, cluster.url);
-    return arena_start(&arena, 0, config) == 0 && arena_start(&arena, 1, config) == 0;
+    return arena_start(&arena, 0, config[0]) == 0 && arena_start(&arena, 1, config[1]) == 0;
 }
 
 /* --- a segment: jobs are pushed, things happen, all jobs end, they are counted --- */

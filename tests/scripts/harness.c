@@ -282,7 +282,7 @@ long long lapse(const char *reason)
     const redisReply *told = run("migrate", "1", NULL);
     long long count = 0;
 
-    for (size_t i = 4; i < told->elements; i++) {
+    for (size_t i = 6; i < told->elements; i++) {
         hold_by(told->element[i]->str);
         count += run("lapse", "0", reason, NULL)->integer;
     }

@@ -205,7 +205,7 @@ void step_migrate(void)
     }
     model_unique_trim(&model, (size_t)limit);
     model_leave_wake(&model);
-    for (size_t i = 4; may_lapse && i < reply->elements; i++) {
+    for (size_t i = 6; may_lapse && i < reply->elements; i++) {
         begin();
         step_lapse(reply->element[i]->str);
     }

@@ -8,7 +8,7 @@
 #define LAPSE "\"kind\":\"lapse\",\"text\":\"\",\"host\":\"h\"}"
 #define LATER "{\"type\":\"later\"}"
 
-enum answer { PROMOTED, NEXT_DUE, NEXT_LAPSE, NOW, NEXT_TICK, RUN_OUT, LAPSED };
+enum answer { PROMOTED, NEXT_DUE, NEXT_LAPSE, NOW, NEXT_TICK, LEFT, RUN_OUT, LAPSED };
 
 static long long lapsed;
 
@@ -337,7 +337,7 @@ START_TEST(a_plain_ready_member_gets_its_wake)
 
     ask("ZADD %s 0 %s", key("ready"), LATER);
     reply = migrate(500, true);
-    ck_assert_str_eq(flat(reply), text("0   %s ", reply->element[NOW]->str));
+    ck_assert_str_eq(flat(reply), text("0   %s  1", reply->element[NOW]->str));
     check_wake();
     ck_assert_str_eq(members("ready"), LATER);
     migrate(500, true);

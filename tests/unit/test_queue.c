@@ -474,8 +474,8 @@ START_TEST(test_migrate)
     CALL(LAPSE, "lapse", LAPSE_KEYS, "0", "e");
     later_queue_lapse(&cmd, &keys, TOKEN, 1700000005.2, "");
     CALL(LAPSE, "lapse", LAPSE_KEYS, "1700000005.200000", "");
-    reply = reply_of("*7\r\n:3\r\n$8\r\n0.250000\r\n$0\r\n\r\n$17\r\n1700000000.500000\r\n"
-                     "$8\r\n1.500000\r\n"
+    reply = reply_of("*8\r\n:3\r\n$8\r\n0.250000\r\n$0\r\n\r\n$17\r\n1700000000.500000\r\n"
+                     "$8\r\n1.500000\r\n:2\r\n"
                      "$16\r\n" TOKEN "\r\n$1\r\nx\r\n");
     later_queue_migrated(reply, &told);
     ck_assert_uint_eq(told.run_out, 2);
@@ -486,6 +486,7 @@ START_TEST(test_migrate)
     ck_assert_double_lt(told.next_lapse, 0);
     ck_assert_double_eq(told.now, 1700000000.5);
     ck_assert_double_eq(told.next_tick, 1.5);
+    ck_assert(!told.rests);
     later_queue_migrated(reply_of("+what\r\n"), &told);
     ck_assert_uint_eq(told.promoted + told.run_out, 0);
     ck_assert_double_lt(told.next_due, 0);

@@ -69,19 +69,21 @@ static void on_uncalled(void *arg, const char *queue)
     wake_listener_uncalled(wake_listener, queue);
 }
 
-static bool is_idle(void *arg, const char *queue)
+static bool is_idle(void *arg, uint32_t pools)
 {
     (void)arg;
-    return wake_dispatch_idle(workers, queue);
+    return wake_dispatch_idle(workers, pools);
 }
 
-static bool call(void *arg, const char *queue)
+static bool call(void *arg, uint32_t pools, const char *queue)
 {
     (void)arg;
-    return wake_dispatch_call(workers, queue);
+    return wake_dispatch_call(workers, pools, queue);
 }
 
-static const struct wake_listener_options listener_options = { .idle = is_idle, .call = call };
+static const struct wake_listener_options listener_options = { .all = true,
+                                                               .idle = is_idle,
+                                                               .call = call };
 
 static void reap(evutil_socket_t fd, short what, void *arg)
 {

@@ -15,17 +15,18 @@ static char last[80];      /* the queue of the last one taken */
 static int asked;          /* whether anybody is idle */
 static struct later_error err;
 
-static bool is_idle(void *arg, const char *queue)
+static bool is_idle(void *arg, uint32_t pools)
 {
     ck_assert_ptr_eq(arg, &taken);
-    ck_assert_str_ne(queue, "");
+    ck_assert_uint_ne(pools, 0);
     asked++;
     return idle;
 }
 
-static bool call(void *arg, const char *queue)
+static bool call(void *arg, uint32_t pools, const char *queue)
 {
     ck_assert_ptr_eq(arg, &taken);
+    ck_assert_uint_ne(pools, 0);
     if (to_take == 0) {
         refused++;
         idle = false;
@@ -37,9 +38,9 @@ static bool call(void *arg, const char *queue)
     return true;
 }
 
-static const struct wake_listener_options options = { .idle = is_idle,
-                                                      .call = call,
-                                                      .arg = &taken };
+static const struct wake_listener_options options = {
+    .all = true, .idle = is_idle, .call = call, .arg = &taken
+};
 
 static void make(void)
 {

@@ -1,0 +1,218 @@
+/* seek.c: EXISTS of many keys, then of parts of them. */
+#include "link/seek.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS_MAX 1000 /* of one command: some tenths of a millisecond of Redis */
+#define PARTS    16   /* of what has something */
+#define FEW      4    /* queues that are not told apart */
+
+/* Some queues behind each other. */
+struct part {
+    size_t from, count;
+    size_t there; /* how many of their keys exist */
+    bool settled; /* and that is all we want to know */
+};
+
+/* One round asks of all its parts that are not settled. */
+struct round {
+    struct part *parts;
+    size_t count, room;
+};
+
+struct seek {
+    struct seek_options options;
+    struct link *link;
+    uint32_t *queues;
+    size_t count;
+    struct round round;
+    size_t pending; /* answers to come; one more while they are asked for */
+    bool failed, freed;
+};
+
+static void destroy(struct seek *seek)
+{
+    free(seek->queues);
+    free(seek->round.parts);
+    free(seek);
+}
+
+static bool add(struct round *round, struct part part)
+{
+    if (round->count == round->room) {
+        size_t room = round->room ? round->room * 2 : PARTS;
+        struct part *parts = realloc(round->parts, room * sizeof *parts);
+
+        if (!parts)
+            return false;
+        round->parts = parts;
+        round->room = room;
+    }
+    round->parts[round->count++] = part;
+    return true;
+}
+
+/* Some queues, in parts of at most `size`. */
+static bool split(struct round *round, size_t from, size_t count, size_t size)
+{
+    bool ok = true;
+
+    for (size_t at = 0; at < count && ok; at += size)
+        ok = add(round, (struct part){ .from = from + at,
+                                       .count = count - at < size ? count - at : size });
+    return ok;
+}
+
+/* What was found, in place of what was looked for. */
+static void end(struct seek *seek)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < seek->round.count; i++) {
+        const struct part *part = &seek->round.parts[i];
+
+        memmove(&seek->queues[found], &seek->queues[part->from],
+                part->count * sizeof *seek->queues);
+        found += part->count;
+    }
+    seek->options.done(seek->options.arg, !seek->failed, seek->queues, found);
+}
+
+/* --- a round --- */
+
+static void answered(struct seek *seek);
+
+/* Answers may come in another order on a Cluster, where each part is settled by one. */
+struct question {
+    struct seek *seek;
+    size_t part;
+};
+
+static void on_answer(void *arg, struct later_answer *answer)
+{
+    struct question *question = arg;
+    struct seek *seek = question->seek;
+
+    if (answer->outcome == LATER_ANSWERED)
+        seek->round.parts[question->part].there = (size_t)later_reply_int(answer->reply);
+    else
+        seek->failed = true;
+    free(question);
+    answered(seek);
+}
+
+static bool ask(struct seek *seek, size_t number)
+{
+    const struct part *part = &seek->round.parts[number];
+    const struct seek_options *options = &seek->options;
+    struct question *question = malloc(sizeof *question);
+    struct later_command cmd = { 0 };
+
+    if (!question)
+        return false;
+    *question = (struct question){ seek, number };
+    later_command_begin(&cmd, 1 + part->count * options->keys);
+    later_command_text(&cmd, "EXISTS");
+    for (size_t i = 0; i < part->count * options->keys; i++)
+        later_command_text(&cmd,
+                           options->key(options->arg, seek->queues[part->from + i / options->keys],
+                                        (unsigned)(i % options->keys)));
+    if (link_send(seek->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_answer, question) == 0)
+        return true;
+    free(question);
+    return false;
+}
+
+static void ask_all(struct seek *seek)
+{
+    seek->pending = 1;
+    for (size_t i = 0; i < seek->round.count; i++) {
+        if (seek->round.parts[i].settled)
+            continue;
+        seek->pending++;
+        if (!ask(seek, i)) {
+            seek->failed = true;
+            seek->pending--;
+        }
+    }
+    answered(seek);
+}
+
+/* The parts of a part that has something, as long as there are not enough of them. Returns whether
+ * any is to be asked about. */
+static bool refine(struct seek *seek, struct round *next)
+{
+    size_t sure = 0;
+    bool asks = false, ok = true;
+
+    for (size_t i = 0; i < seek->round.count && ok && sure < seek->options.most; i++) {
+        struct part part = seek->round.parts[i];
+
+        if (!part.settled && part.there == 0)
+            continue;
+        sure += (part.there + seek->options.keys - 1) / seek->options.keys;
+        part.settled =
+            part.settled || part.count <= FEW || part.there == part.count * seek->options.keys;
+        asks = asks || !part.settled;
+        ok = part.settled ? add(next, part)
+                          : split(next, part.from, part.count, (part.count + PARTS - 1) / PARTS);
+    }
+    seek->failed = seek->failed || !ok;
+    return asks && !seek->failed;
+}
+
+/* One answer less is to come; or all have been asked for. */
+static void answered(struct seek *seek)
+{
+    struct round next = { 0 };
+    bool more;
+
+    if (--seek->pending > 0)
+        return;
+    if (seek->freed) {
+        destroy(seek);
+        return;
+    }
+    more = refine(seek, &next);
+    free(seek->round.parts);
+    seek->round = next;
+    if (!more) {
+        end(seek);
+        return;
+    }
+    ask_all(seek);
+    link_flush(seek->link);
+}
+
+struct seek *seek_new(struct link *link, const struct seek_options *options, const uint32_t *queues,
+                      size_t count)
+{
+    struct seek *seek = link_is_up(link) ? calloc(1, sizeof *seek) : NULL;
+    bool apart = later_redis_is_cluster(link_redis(link));
+
+    if (!seek)
+        return NULL;
+    *seek = (struct seek){ .options = *options, .link = link, .count = count };
+    seek->queues = malloc((count ? count : 1) * sizeof *queues);
+    if (!seek->queues || !split(&seek->round, 0, count, apart ? 1 : KEYS_MAX / options->keys)) {
+        destroy(seek);
+        return NULL;
+    }
+    memcpy(seek->queues, queues, count * sizeof *queues);
+    return seek;
+}
+
+void seek_ask(struct seek *seek)
+{
+    ask_all(seek);
+}
+
+void seek_free(struct seek *seek)
+{
+    if (!seek)
+        return;
+    seek->freed = true;
+    if (seek->pending == 0)
+        destroy(seek);
+}

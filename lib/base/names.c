@@ -1,0 +1,65 @@
+/* names.c: open addressing, at most half full. */
+#include "base/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint32_t hash(const char *name)
+{
+    uint32_t sum = 2166136261U;
+
+    for (; *name; name++)
+        sum = (sum ^ (unsigned char)*name) * 16777619U;
+    return sum;
+}
+
+/* Where a name is, or would be. */
+static uint32_t *spot(const struct later_names *names, const char *name)
+{
+    uint32_t at = hash(name) & (names->room - 1);
+
+    while (names->slots[at] && strcmp(names->name(names->arg, names->slots[at] - 1), name) != 0)
+        at = (at + 1) & (names->room - 1);
+    return &names->slots[at];
+}
+
+uint32_t later_names_find(const struct later_names *names, const char *name)
+{
+    uint32_t slot = names->room ? *spot(names, name) : 0;
+
+    return slot ? slot - 1 : LATER_NAMES_NONE;
+}
+
+static bool grow(struct later_names *names)
+{
+    struct later_names wider = *names;
+
+    wider.room = names->room ? names->room * 2 : 16;
+    wider.slots = calloc(wider.room, sizeof *wider.slots);
+    if (!wider.slots)
+        return false;
+    for (uint32_t i = 0; i < names->room; i++) {
+        if (names->slots[i])
+            *spot(&wider, names->name(names->arg, names->slots[i] - 1)) = names->slots[i];
+    }
+    free(names->slots);
+    *names = wider;
+    return true;
+}
+
+bool later_names_add(struct later_names *names, uint32_t number)
+{
+    if (2 * (names->count + 1) > names->room && !grow(names))
+        return false;
+    *spot(names, names->name(names->arg, number)) = number + 1;
+    names->count++;
+    return true;
+}
+
+void later_names_free(struct later_names *names)
+{
+    free(names->slots);
+    names->slots = NULL;
+    names->room = names->count = 0;
+}
