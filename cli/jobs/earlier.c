@@ -12,6 +12,7 @@
 static void complete(json_t *errors, const json_t *last)
 {
     static const char *const same[] = { "kind", "text", "host" };
+    const json_t *after = last;
     json_t *error;
     size_t i;
 
@@ -20,8 +21,8 @@ static void complete(json_t *errors, const json_t *last)
         bool says = json_object_get(error, "kind") != NULL;
 
         for (size_t m = 0; m < 3 && !says; m++)
-            json_object_set(error, same[m], json_object_get(last, same[m]));
-        last = error;
+            json_object_set(error, same[m], json_object_get(after, same[m]));
+        after = error;
     }
 }
 
@@ -76,6 +77,9 @@ void earlier_rows(struct table *card, const struct later_seen *seen)
     json_t *errors = read_all(seen), *error;
     size_t i;
 
-    json_array_foreach(errors, i, error) add_row(card, error);
+    json_array_foreach(errors, i, error)
+    {
+        add_row(card, error);
+    }
     json_decref(errors);
 }

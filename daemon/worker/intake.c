@@ -372,7 +372,7 @@ void intake_deaf(struct worker *worker)
 void intake_recover(struct worker *worker)
 {
     struct slots_page *page = worker->slots->page;
-    bool busy[SLOTS_QUEUES];
+    bool busy[SLOTS_QUEUES] = { false };
 
     worker->deaf = false;
     for (uint32_t i = 0; i < worker->queue_count; i++) {
