@@ -307,6 +307,7 @@ int later_json_scan(const char *bytes, size_t len, struct later_json_member *mem
     pass.members = members;
     pass.count = count;
     pass.err = err;
+    pass.escaped = pass.nul = false;
     pass.depth = 0;
     for (size_t i = 0; i < count; i++)
         members[i].value = NULL;
