@@ -54,7 +54,7 @@ static void build(const char *bytes, size_t len, bool text)
     size_t built_len;
     char *built;
 
-    job.payload = bytes;
+    job.payload = len ? bytes : ""; /* of length 0: a C string */
     job.payload_len = len;
     built = later_document_build(&job, MAX, &built_len, &err);
     if (!built)
