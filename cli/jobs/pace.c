@@ -7,9 +7,8 @@
 #include <errno.h>
 #include <math.h>
 
-#define PINGS 5 /* the fastest counts */
-#define OURS                                                                                       \
-    0.0002 /* seconds of what Redis works in a pause: our question, and what it ever does */
+#define PINGS 5      /* the fastest counts */
+#define OURS  0.0002 /* seconds that Redis works in a pause: our question, and what it ever does */
 
 static void signals(sigset_t *set)
 {

@@ -25,7 +25,6 @@ struct seek {
     struct seek_options options;
     struct link *link;
     uint32_t *queues;
-    size_t count;
     struct round round;
     size_t pending; /* answers to come; one more while they are asked for */
     bool failed, freed;
@@ -193,7 +192,7 @@ struct seek *seek_new(struct link *link, const struct seek_options *options, con
 
     if (!seek)
         return NULL;
-    *seek = (struct seek){ .options = *options, .link = link, .count = count };
+    *seek = (struct seek){ .options = *options, .link = link };
     seek->queues = malloc((count ? count : 1) * sizeof *queues);
     if (!seek->queues || !split(&seek->round, 0, count, apart ? 1 : KEYS_MAX / options->keys)) {
         destroy(seek);

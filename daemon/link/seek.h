@@ -12,14 +12,12 @@
 
 #include "link/link.h"
 
-#define SEEK_KEYS_MAX 8 /* of a queue */
-
 struct seek;
 
 struct seek_options {
     /* The k-th key of a queue, by its number. */
     const char *(*key)(void *arg, uint32_t queue, unsigned k);
-    unsigned keys; /* of each queue: 1 … SEEK_KEYS_MAX */
+    unsigned keys; /* of each queue, at least 1 */
     size_t most;   /* enough are found: the first in their order, not many more than so many */
     /* The end, once. ok: Redis has answered all; if not, more of them may have something. found: in
      * the order that was asked for; it goes with seek_free(). */
