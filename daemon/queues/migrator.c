@@ -383,17 +383,10 @@ static void on_look(void *arg)
     link_flush(migrator->link);
 }
 
-static struct queue *find(const struct migrator *migrator, const char *name)
-{
-    uint32_t number = later_names_find(&migrator->names, name);
-
-    return number == LATER_NAMES_NONE ? NULL : migrator->queues[number];
-}
-
 void migrator_told(struct migrator *migrator, const char *name, double at)
 {
     double wait = at - migrator_redis_now(migrator);
-    struct queue *queue = find(migrator, name);
+    struct queue *queue = later_names_find(&migrator->names, name);
 
     if (!queue)
         return;
@@ -438,13 +431,6 @@ double migrator_redis_now(const struct migrator *migrator)
     return migrator->offset ? later_clock() + migrator->offset : 0;
 }
 
-static const char *name_of(const void *arg, uint32_t number)
-{
-    const struct migrator *migrator = arg;
-
-    return migrator->queues[number]->keys.queue;
-}
-
 /* Returns 0, or -1 without memory. */
 static int add(struct migrator *migrator, const char *name)
 {
@@ -458,13 +444,12 @@ static int add(struct migrator *migrator, const char *name)
     }
     queue->migrator = migrator;
     later_keys_init(&queue->keys, migrator->config->redis.prefix, name);
-    migrator->queues[migrator->queue_count] = queue;
-    if (!later_names_add(&migrator->names, (uint32_t)migrator->queue_count)) {
+    if (!later_names_add(&migrator->names, queue->keys.queue, queue)) {
         timer_free(queue->timer);
         free(queue);
         return -1;
     }
-    migrator->queue_count++;
+    migrator->queues[migrator->queue_count++] = queue;
     arm(queue, 0);
     return 0;
 }
@@ -484,7 +469,7 @@ static int add_queues(struct migrator *migrator)
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             const char *name = config->pools[p].queues[q].name;
 
-            if (!find(migrator, name) && add(migrator, name) < 0)
+            if (!later_names_find(&migrator->names, name) && add(migrator, name) < 0)
                 return -1;
         }
     }
@@ -501,7 +486,6 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
         return NULL;
     }
     *migrator = (struct migrator){ .base = base, .config = config, .link = link };
-    migrator->names = (struct later_names){ .name = name_of, .arg = migrator };
     migrator->error = later_queue_error("lapse", "the lease ran out", host, 0);
     migrator->look = timer_new(base, on_look, migrator);
     if (!migrator->error || !migrator->look || add_queues(migrator) < 0) {

@@ -27,13 +27,6 @@ static void name_field(struct recorder *recorder, const char *host)
     snprintf(recorder->field + len, sizeof recorder->field - (size_t)len, ":%08" PRIx32, random);
 }
 
-static const char *name_of(const void *arg, uint32_t number)
-{
-    const struct recorder *recorder = arg;
-
-    return recorder->list[number]->keys.queue;
-}
-
 struct recorder *recorder_new(const struct config *config, struct link *link, const char *host)
 {
     struct recorder *recorder = calloc(1, sizeof *recorder);
@@ -43,7 +36,6 @@ struct recorder *recorder_new(const struct config *config, struct link *link, co
     recorder->config = config;
     recorder->link = link;
     recorder->fold_at = later_clock() + FOLD_FIRST;
-    recorder->names = (struct later_names){ .name = name_of, .arg = recorder };
     name_field(recorder, host);
     return recorder;
 }
@@ -96,11 +88,10 @@ void recorder_configure(struct recorder *recorder, const struct config *config)
 /* whole: "", of what is counted beside the queues. NULL: no memory, or too many. */
 static struct recorder_queue *find_queue(struct recorder *recorder, const char *whole)
 {
-    uint32_t number = later_names_find(&recorder->names, whole);
-    struct recorder_queue *queue;
+    struct recorder_queue *queue = later_names_find(&recorder->names, whole);
 
-    if (number != LATER_NAMES_NONE)
-        return recorder->list[number];
+    if (queue)
+        return queue;
     if (recorder->queue_count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
         return NULL;
     queue->recorder = recorder;
@@ -113,8 +104,7 @@ static struct recorder_queue *find_queue(struct recorder *recorder, const char *
         queue->parts[i].scale = i;
         queue->parts[i].period = -1;
     }
-    recorder->list[recorder->queue_count] = queue;
-    if (!later_names_add(&recorder->names, (uint32_t)recorder->queue_count)) {
+    if (!later_names_add(&recorder->names, queue->keys.queue, queue)) {
         free(queue);
         return NULL;
     }

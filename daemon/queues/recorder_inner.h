@@ -64,7 +64,6 @@ struct recorder {
     char field[320]; /* HOST:PID:RANDOM */
     size_t id_len;   /* of HOST:PID */
     struct recorder_queue *queues;
-    struct recorder_queue *list[RECORDER_QUEUES]; /* the same, by the number of `names` */
     struct later_names names;
     struct recorder_page *pages;
     struct recorder_past *past;

@@ -307,20 +307,6 @@ void reshard_link_up(struct reshard *reshard)
 
 /* --- queues --- */
 
-static struct watched *find(const struct reshard *reshard, const char *queue)
-{
-    uint32_t number = later_names_find(&reshard->names, queue);
-
-    return number == LATER_NAMES_NONE ? NULL : reshard->list[number];
-}
-
-static const char *name_of(const void *arg, uint32_t number)
-{
-    const struct reshard *reshard = arg;
-
-    return reshard->list[number]->keys.queue;
-}
-
 static struct watched *add(struct reshard *reshard, const char *queue)
 {
     struct watched **list, *watched;
@@ -335,12 +321,11 @@ static struct watched *add(struct reshard *reshard, const char *queue)
     watched->reshard = reshard;
     watched->plan.count = watched->newest.count = 1;
     later_keys_init(&watched->keys, reshard->prefix, queue);
-    list[reshard->count] = watched;
-    if (!later_names_add(&reshard->names, (uint32_t)reshard->count)) {
+    if (!later_names_add(&reshard->names, watched->keys.queue, watched)) {
         free(watched);
         return NULL;
     }
-    reshard->count++;
+    list[reshard->count++] = watched;
     return watched;
 }
 
@@ -348,7 +333,7 @@ static struct watched *add(struct reshard *reshard, const char *queue)
 static void configure(struct reshard *reshard, const struct config *config,
                       const struct config_queue *queue)
 {
-    struct watched *watched = find(reshard, queue->name);
+    struct watched *watched = later_names_find(&reshard->names, queue->name);
 
     if (!watched)
         watched = add(reshard, queue->name);
@@ -396,7 +381,6 @@ struct reshard *reshard_new(struct event_base *base, const struct config *config
     if (!reshard)
         return NULL;
     *reshard = (struct reshard){ .link = link, .grown = grown, .arg = arg };
-    reshard->names = (struct later_names){ .name = name_of, .arg = reshard };
     snprintf(reshard->prefix, sizeof reshard->prefix, "%s", config->redis.prefix);
     reshard->look = timer_new(base, on_look, reshard);
     if (!reshard->look) {

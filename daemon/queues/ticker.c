@@ -69,16 +69,9 @@ static void arm(struct ticker_queue *queue, double seconds)
     timer_in(queue->timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
 }
 
-static struct ticker_queue *find(const struct ticker *ticker, const char *name)
-{
-    uint32_t number = later_names_find(&ticker->names, name);
-
-    return number == LATER_NAMES_NONE ? NULL : ticker->queues[number];
-}
-
 void ticker_told(struct ticker *ticker, const char *name, double seconds)
 {
-    struct ticker_queue *queue = find(ticker, name);
+    struct ticker_queue *queue = later_names_find(&ticker->names, name);
 
     if (queue && !queue->looking && queue->firing == 0)
         arm(queue, seconds);
@@ -234,13 +227,6 @@ void ticker_pause(struct ticker *ticker, bool paused)
     ticker->paused = paused;
 }
 
-static const char *name_of(const void *arg, uint32_t number)
-{
-    const struct ticker *ticker = arg;
-
-    return ticker->queues[number]->keys.queue;
-}
-
 /* Returns 0, or -1 without memory. */
 static int add(struct ticker *ticker, const char *name)
 {
@@ -254,13 +240,12 @@ static int add(struct ticker *ticker, const char *name)
     }
     queue->ticker = ticker;
     later_keys_init(&queue->keys, ticker->config->redis.prefix, name);
-    ticker->queues[ticker->queue_count] = queue;
-    if (!later_names_add(&ticker->names, (uint32_t)ticker->queue_count)) {
+    if (!later_names_add(&ticker->names, queue->keys.queue, queue)) {
         timer_free(queue->timer);
         free(queue);
         return -1;
     }
-    ticker->queue_count++;
+    ticker->queues[ticker->queue_count++] = queue;
     return 0;
 }
 
@@ -279,7 +264,8 @@ static int add_queues(struct ticker *ticker)
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             const char *name = config->pools[p].queues[q].name;
 
-            if (!strchr(name, '/') && !find(ticker, name) && add(ticker, name) < 0)
+            if (!strchr(name, '/') && !later_names_find(&ticker->names, name) &&
+                add(ticker, name) < 0)
                 return -1;
         }
     }
@@ -294,7 +280,6 @@ struct ticker *ticker_new(struct event_base *base, const struct config *config, 
 
     if (ok) {
         *ticker = (struct ticker){ .base = base, .config = config, .link = link };
-        ticker->names = (struct later_names){ .name = name_of, .arg = ticker };
         ok = asprintf(&ticker->origin, "config:%s", host) >= 0 && add_queues(ticker) == 0 &&
              (ticker->minute = timer_new(base, on_minute, ticker)) != NULL;
     }

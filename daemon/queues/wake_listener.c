@@ -61,13 +61,6 @@ static void put_back(const struct listener *listener, const char *queue)
     link_wake(listener->link, &keys);
 }
 
-static struct heard *find(const struct wake_listener *wake_listener, const char *queue)
-{
-    uint32_t number = later_names_find(&wake_listener->names, queue);
-
-    return number == LATER_NAMES_NONE ? NULL : &wake_listener->heard[number];
-}
-
 /* The queue is what stands in the braces of its key. */
 static struct heard *heard_of(const struct wake_listener *wake_listener, const char *key)
 {
@@ -78,7 +71,7 @@ static struct heard *heard_of(const struct wake_listener *wake_listener, const c
         return NULL;
     memcpy(queue, open + 1, (size_t)(shut - open - 1));
     queue[shut - open - 1] = '\0';
-    return find(wake_listener, queue);
+    return later_names_find(&wake_listener->names, queue);
 }
 
 static void on_wake(struct listener *listener, const struct later_reply *reply)
@@ -160,7 +153,8 @@ void wake_listener_moved(struct wake_listener *wake_listener, const char *peer)
 
 void wake_listener_uncalled(struct wake_listener *wake_listener, const char *queue)
 {
-    const struct heard *heard = wake_listener ? find(wake_listener, queue) : NULL;
+    const struct heard *heard =
+        wake_listener ? later_names_find(&wake_listener->names, queue) : NULL;
 
     if (heard && link_is_up(heard->listener->link))
         put_back(heard->listener, heard->name);
@@ -182,13 +176,6 @@ bool wake_listener_wanted(const struct config *config)
 
     link_url(config, url, sizeof url);
     return later_address_parse(&address, url, &ignored) == 0 && address.cluster;
-}
-
-static const char *name_of(const void *arg, uint32_t number)
-{
-    const struct wake_listener *wake_listener = arg;
-
-    return wake_listener->heard[number].name;
 }
 
 static struct listener *make_listener(struct wake_listener *wake_listener, uint32_t pools,
@@ -238,17 +225,17 @@ static int hear(struct wake_listener *wake_listener, uint32_t p, struct later_er
     const struct config_pool *pool = &wake_listener->config->pools[p];
 
     for (uint32_t q = 0; q < pool->queue_count; q++) {
-        struct heard *heard = find(wake_listener, pool->queues[q].name);
+        const char *name = pool->queues[q].name;
+        struct heard *heard = later_names_find(&wake_listener->names, name);
 
         if (heard) {
             heard->pools |= (uint32_t)1 << p;
             continue;
         }
-        wake_listener->heard[wake_listener->heard_count] =
-            (struct heard){ .name = pool->queues[q].name, .pools = (uint32_t)1 << p };
-        if (!later_names_add(&wake_listener->names, wake_listener->heard_count))
+        heard = &wake_listener->heard[wake_listener->heard_count++];
+        *heard = (struct heard){ .name = name, .pools = (uint32_t)1 << p };
+        if (!later_names_add(&wake_listener->names, name, heard))
             return later_fail(err, LATER_E_SYSTEM, "no memory");
-        wake_listener->heard_count++;
     }
     return 0;
 }
@@ -261,20 +248,18 @@ static bool waits(const struct wake_listener *wake_listener, const struct config
 static int hear_all(struct wake_listener *wake_listener, struct later_error *err)
 {
     const struct config *config = wake_listener->config;
-    uint32_t most = 0, from = wake_listener->heard_count;
-    struct heard *heard;
+    uint32_t most = 0;
 
     for (uint32_t p = 0; p < config->pool_count; p++)
         most += config->pools[p].queue_count;
-    heard = realloc(wake_listener->heard, (most + 1) * sizeof *heard);
-    if (!heard)
+    wake_listener->heard = calloc(most + 1, sizeof *wake_listener->heard);
+    if (!wake_listener->heard)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    wake_listener->heard = heard;
     for (uint32_t p = 0; p < config->pool_count; p++) {
         if (waits(wake_listener, &config->pools[p]) && hear(wake_listener, p, err) < 0)
             return -1;
     }
-    for (uint32_t i = from; i < wake_listener->heard_count; i++) {
+    for (uint32_t i = 0; i < wake_listener->heard_count; i++) {
         if (join(wake_listener, &wake_listener->heard[i], err) < 0)
             return -1;
     }
@@ -292,7 +277,6 @@ struct wake_listener *wake_listener_new(struct event_base *base, const struct co
         return NULL;
     }
     *wake_listener = (struct wake_listener){ .options = *options, .config = config, .base = base };
-    wake_listener->names = (struct later_names){ .name = name_of, .arg = wake_listener };
     if (hear_all(wake_listener, err) < 0) {
         wake_listener_free(wake_listener);
         return NULL;

@@ -109,8 +109,7 @@ void wake_unblock(struct worker *worker)
 /* Whoever is called and has other things to do lets another have it. */
 void wake_called(struct worker *worker, const char *name)
 {
-    uint32_t number = later_names_find(&worker->names, name);
-    struct worker_queue *queue = number == LATER_NAMES_NONE ? NULL : &worker->queues[number];
+    struct worker_queue *queue = later_names_find(&worker->names, name);
 
     slots_move_idle(worker->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
     if (!queue)

@@ -280,13 +280,6 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
 
 /* --- queues --- */
 
-static const char *name_of(const void *arg, uint32_t number)
-{
-    const struct worker *worker = arg;
-
-    return worker->queues[number].keys.queue;
-}
-
 /* At the end of its group; what is behind it in the order moves on. */
 static void put_in_order(struct worker *worker, struct worker_queue *queue)
 {
@@ -312,8 +305,9 @@ static void put_in_order(struct worker *worker, struct worker_queue *queue)
 struct worker_queue *worker_serve(struct worker *worker, const struct config_queue *config)
 {
     struct slots_page *page = worker->slots->page;
-    uint32_t index = worker->queue_count, whole;
+    uint32_t index = worker->queue_count;
     struct worker_queue *queue = &worker->queues[index];
+    const struct worker_queue *whole;
 
     if (index == worker->queue_room)
         return NULL;
@@ -321,10 +315,10 @@ struct worker_queue *worker_serve(struct worker *worker, const struct config_que
     later_keys_init(&queue->keys, worker->config->redis.prefix, config->name);
     later_shard_whole(queue->whole, config->name);
     queue->live = !worker->many;
-    if (!later_names_add(&worker->names, index))
+    if (!later_names_add(&worker->names, queue->keys.queue, queue))
         return NULL;
     whole = later_names_find(&worker->names, queue->whole);
-    queue->counted = whole == LATER_NAMES_NONE ? index : whole;
+    queue->counted = whole ? whole->index : index;
     memcpy(page->queues[index], queue->keys.queue, sizeof page->queues[index]);
     page->queue_count = index + 1;
     worker->groups[queue->group].weight = config->weight;
@@ -345,7 +339,6 @@ static int name_queues(struct worker *worker)
     worker->queues = calloc(worker->queue_room, sizeof *worker->queues);
     worker->order = calloc(worker->queue_room, sizeof *worker->order);
     worker->groups = calloc(worker->group_count, sizeof *worker->groups);
-    worker->names = (struct later_names){ .name = name_of, .arg = worker };
     if (!worker->queues || !worker->order || !worker->groups)
         return -1;
     for (uint32_t i = 0; i < pool->queue_count; i++) {

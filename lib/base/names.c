@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct later_named {
+    const char *name; /* borrowed */
+    void *item;       /* NULL: free */
+};
+
 /* FNV-1a (Fowler, Noll, Vo). */
 static uint32_t hash(const char *name)
 {
@@ -15,20 +20,18 @@ static uint32_t hash(const char *name)
 }
 
 /* Where a name is, or would be. */
-static uint32_t *spot(const struct later_names *names, const char *name)
+static struct later_named *spot(const struct later_names *names, const char *name)
 {
     uint32_t at = hash(name) & (names->room - 1);
 
-    while (names->slots[at] && strcmp(names->name(names->arg, names->slots[at] - 1), name) != 0)
+    while (names->slots[at].item && strcmp(names->slots[at].name, name) != 0)
         at = (at + 1) & (names->room - 1);
     return &names->slots[at];
 }
 
-uint32_t later_names_find(const struct later_names *names, const char *name)
+void *later_names_find(const struct later_names *names, const char *name)
 {
-    uint32_t slot = names->room ? *spot(names, name) : 0;
-
-    return slot ? slot - 1 : LATER_NAMES_NONE;
+    return names->room ? spot(names, name)->item : NULL;
 }
 
 static bool grow(struct later_names *names)
@@ -40,19 +43,19 @@ static bool grow(struct later_names *names)
     if (!wider.slots)
         return false;
     for (uint32_t i = 0; i < names->room; i++) {
-        if (names->slots[i])
-            *spot(&wider, names->name(names->arg, names->slots[i] - 1)) = names->slots[i];
+        if (names->slots[i].item)
+            *spot(&wider, names->slots[i].name) = names->slots[i];
     }
     free(names->slots);
     *names = wider;
     return true;
 }
 
-bool later_names_add(struct later_names *names, uint32_t number)
+bool later_names_add(struct later_names *names, const char *name, void *item)
 {
     if (2 * (names->count + 1) > names->room && !grow(names))
         return false;
-    *spot(names, names->name(names->arg, number)) = number + 1;
+    *spot(names, name) = (struct later_named){ .name = name, .item = item };
     names->count++;
     return true;
 }
@@ -60,6 +63,5 @@ bool later_names_add(struct later_names *names, uint32_t number)
 void later_names_free(struct later_names *names)
 {
     free(names->slots);
-    names->slots = NULL;
-    names->room = names->count = 0;
+    *names = (struct later_names){ 0 };
 }

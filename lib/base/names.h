@@ -1,8 +1,8 @@
 /*
- * names.h: which number a name has: a hash of names that only grows.
+ * names.h: what has this name? A hash that only grows.
  *
- * For lists of thousands that are searched all the time. The names stay the caller's, who is asked
- * for them by number.
+ * For lists of thousands that are searched all the time. Names and items stay the caller's, where
+ * they are, for as long as the hash is used.
  */
 #ifndef LATER_NAMES_H
 #define LATER_NAMES_H
@@ -10,24 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LATER_NAMES_NONE UINT32_MAX
+struct later_named;
 
-/* The name that has this number. */
-typedef const char *later_name_fn(const void *arg, uint32_t number);
-
-/* Zeroed, but for name and arg, there are none. */
+/* Zeroed, it is empty. */
 struct later_names {
-    later_name_fn *name;
-    const void *arg;
-    uint32_t *slots; /* owned: number + 1; 0 = free */
+    struct later_named *slots; /* owned */
     uint32_t room, count;
 };
 
-/* The number of a name, or LATER_NAMES_NONE. */
-uint32_t later_names_find(const struct later_names *names, const char *name);
+/* The item of this name, or NULL. */
+void *later_names_find(const struct later_names *names, const char *name);
 
-/* Enters a number whose name is not there yet. false: no memory. */
-bool later_names_add(struct later_names *names, uint32_t number);
+/* Enters a name that is not there yet. item: not NULL. false: no memory. */
+bool later_names_add(struct later_names *names, const char *name, void *item);
 
 /* Frees what it holds; it is empty then. */
 void later_names_free(struct later_names *names);

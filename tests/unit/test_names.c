@@ -1,0 +1,55 @@
+/* test_names.c: what has this name? */
+#include "base/names.h"
+
+#include "unit.h"
+
+#include <stdio.h>
+
+#define MANY 5000
+
+static struct item {
+    char name[16];
+} items[MANY];
+
+START_TEST(test_each_is_found_by_its_name)
+{
+    struct later_names names = { 0 };
+
+    ck_assert_ptr_null(later_names_find(&names, "item-0"));
+    for (int i = 0; i < MANY; i++) {
+        snprintf(items[i].name, sizeof items[i].name, "item-%d", i);
+        ck_assert_ptr_null(later_names_find(&names, items[i].name));
+        ck_assert(later_names_add(&names, items[i].name, &items[i]));
+    }
+    for (int i = 0; i < MANY; i++)
+        ck_assert_ptr_eq(later_names_find(&names, items[i].name), &items[i]);
+    ck_assert_ptr_null(later_names_find(&names, "item"));
+    ck_assert_ptr_null(later_names_find(&names, ""));
+    later_names_free(&names);
+}
+END_TEST
+
+START_TEST(test_one_that_was_freed_is_empty)
+{
+    struct later_names names = { 0 };
+
+    ck_assert(later_names_add(&names, "", items)); /* a name like any other */
+    ck_assert_ptr_eq(later_names_find(&names, ""), items);
+    later_names_free(&names);
+    ck_assert_ptr_null(later_names_find(&names, ""));
+    ck_assert(later_names_add(&names, "again", items));
+    ck_assert_ptr_eq(later_names_find(&names, "again"), items);
+    later_names_free(&names);
+}
+END_TEST
+
+static TCase *names(void)
+{
+    TCase *tc = tcase_create("names");
+
+    tcase_add_test(tc, test_each_is_found_by_its_name);
+    tcase_add_test(tc, test_one_that_was_freed_is_empty);
+    return tc;
+}
+
+UNIT_MAIN("names", names)
