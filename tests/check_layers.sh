@@ -12,9 +12,9 @@ find lib daemon cli web jobs -name '*.[ch]' ! -name 'asset_table.c' | sort >"$in
 xargs grep -HoE '^ *# *include *["<][^">]+[">]' <"$includes" | sed 's/: *# *include */ /' >"$out"
 cat "$out" >>"$includes"
 
-# A module is a name with all that begins with it and _: config has config_table.c. Names joined by
-# / are one module in several files. Each may use those of its own line and of the lines above;
-# lib's stand above daemon's. The second word of a line is the folder, - for none.
+# A module is a name with all that begins with it and _: config has config_table.c. Each may use those
+# of its own line and of the lines above; lib's stand above daemon's. The second word of a line is the
+# folder, - for none.
 layers=$(sed -n '/^## Who may use whom/,/^## Processes/s/^    //p' doc/architecture.md)
 
 # ask PROGRAM: what the awk program says about the includes, into $out.
@@ -26,18 +26,16 @@ ask()
             if (sub(/^lib\/later\//, "later/", file)) return file
             sub(/.*\//, "", file)
             sub(/\.[ch]$/, "", file)
-            while (!(file in whole) && sub(/_[^_]*$/, "", file))
+            while (!(file in level) && sub(/_[^_]*$/, "", file))
                 ;
-            return file in whole ? whole[file] : file
+            return file
         }
-        # A line of $layers: each name belongs to the first of those that it is joined with.
-        function layer(    i, n, names) {
-            for (i = 3; i <= NF; i++)
-                for (n = split($i, names, "/"); n > 0; n--) {
-                    whole[names[n]] = names[1]
-                    level[names[n]] = NR
-                    folder[names[n]] = $1 ($2 == "-" ? "" : "/" $2)
-                }
+        # A line of $layers.
+        function layer(    i) {
+            for (i = 3; i <= NF; i++) {
+                level[$i] = NR
+                folder[$i] = $1 ($2 == "-" ? "" : "/" $2)
+            }
         }
         # The file meant by an include in quotes: includes name it from the top of lib, daemon or cli,
         # plugins beside themselves.
@@ -104,9 +102,19 @@ judge "each library has one door" '
     $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config\/config[a-z_]*\.[ch]$/ { bad("only daemon/config/*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'
 
+# Here the files themselves say what a module is, in all rooms: a name with all beside it that begins
+# with it and _.
 ask '
-    $2 ~ /^"/ && room($1) ~ /^(lib|daemon)$/ {
-        from = module($1); to = module(meant($1, $2))
+    function whole(path,    i, n, parts, head) {
+        sub(/\.[ch]$/, "", path)
+        n = split(path, parts, "_")
+        head = parts[1]
+        for (i = 2; i <= n && !((head ".c") in file || (head ".h") in file); i++)
+            head = head "_" parts[i]
+        return head
+    }
+    $2 ~ /^"/ {
+        from = whole($1); to = whole(meant($1, $2))
         if (from != to) print from, to
     }'
 runs "no circle of modules" tsort "$out"

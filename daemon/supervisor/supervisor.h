@@ -1,7 +1,7 @@
 /*
  * supervisor.h: the process that keeps the others alive.
  *
- *     main ── supervisor ─┬─ worker × N     forked; load plugins, run jobs (worker.h)
+ *     main ── supervisor ─┬─ worker × N     forked; load plugins, run jobs (orders.h)
  *                         ├─ redis-server   if it is the embedded one (embedded.h)
  *                         └─ a checker      at the start and at each reload, for a moment
  *

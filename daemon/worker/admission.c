@@ -1,7 +1,7 @@
 /* admission.c: what a job needs before it may run, asked for in turn. */
 #include "worker/admission.h"
 #include "reservation/job.h"
-#include "worker/worker.h"
+#include "worker/state.h"
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -288,7 +288,7 @@ bool admission_open(const struct admission *admission)
 static void look_soon(struct admission *admission)
 {
     /* not all at once */
-    timer_soon(admission->look, LOOK_SECONDS + (double)(run_random() % 500000) / 1e6);
+    timer_soon(admission->look, LOOK_SECONDS + (double)(worker_random() % 500000) / 1e6);
 }
 
 static void on_told(void *arg, const struct line_key *at, size_t waiting)
@@ -326,7 +326,7 @@ static void on_look(void *arg)
 
     if (backlog_each(admission->backlog, look_after, admission))
         look_soon(admission);
-    worker_flush(admission->worker);
+    worker_kick(admission->worker); /* which flushes */
 }
 
 /* --- making and unmaking --- */

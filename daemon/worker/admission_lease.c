@@ -1,7 +1,7 @@
 /* admission_lease.c: what a job leases, in the slot page: entered, given back. */
 #include "worker/admission.h"
 #include "reservation/job.h"
-#include "worker/worker.h"
+#include "worker/state.h"
 
 #include "client/call.h"
 #include "base/clock.h"

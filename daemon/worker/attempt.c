@@ -3,7 +3,7 @@
 #include "reservation/job.h"
 #include "reservation/value.h"
 #include "worker/admission.h"
-#include "worker/worker.h"
+#include "worker/state.h"
 
 #include "base/clock.h"
 

@@ -3,7 +3,7 @@
 #include "reservation/job.h"
 #include "reservation/progress.h"
 #include "worker/host.h"
-#include "worker/worker.h"
+#include "worker/run.h"
 
 #include "client/call.h"
 #include "base/clock.h"

@@ -7,7 +7,8 @@
  *
  * A queue is `live` from when a wake names it until a reserve comes back short. With several
  * queues a worker asks the live ones; those that are not are looked at every 20 ms while it is
- * busy, since it waits for no wake then. With nothing live and nothing to run it waits (wake.c).
+ * busy, since it waits for no wake then. With nothing live and nothing to run it waits
+ * (intake_wake.c).
  *
  * Large documents do not pass through Lua: the script tells ids and lengths, and an HMGET right
  * behind it brings the documents. All told it is one reserve, under way until they are there: one
@@ -18,7 +19,8 @@
  */
 #include "reservation/find.h"
 #include "reservation/job.h"
-#include "worker/worker.h"
+#include "worker/admission.h"
+#include "worker/intake.h"
 
 #include "base/clock.h"
 #include "log.h"
@@ -210,7 +212,7 @@ static void take_answer(struct asking *asking, struct later_reply *reserved,
     }
     if (count) {
         worker_busy(worker);
-        wake_wait(worker, false); /* it may be idle: the answer came late */
+        intake_wait(worker, false); /* it may be idle: the answer came late */
     }
 }
 
@@ -569,6 +571,13 @@ static void ask_all(struct worker *worker)
         ask_few(worker);
 }
 
+void intake_flush(struct worker *worker)
+{
+    outbox_flush(worker->outbox);
+    admission_flush(worker->admission);
+    link_flush(worker->main);
+}
+
 void intake_ahead(struct worker *worker)
 {
     double average;
@@ -581,7 +590,7 @@ void intake_ahead(struct worker *worker)
         return;
     ask_all(worker);
     if (worker->asked || worker->seek)
-        worker_flush(worker);
+        intake_flush(worker);
 }
 
 void intake(struct worker *worker)
@@ -593,7 +602,7 @@ void intake(struct worker *worker)
     if (may && !worker->asked && intake_many_first(worker))
         may = false;
     if (worker->asked || worker->seek)
-        worker_flush(worker);
-    wake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events &&
-                          !intake_full(worker));
+        intake_flush(worker);
+    intake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events &&
+                            !intake_full(worker));
 }

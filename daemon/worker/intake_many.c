@@ -6,7 +6,7 @@
  * instead of a reserve each. Several queues that have work are asked in one write, for a part of a
  * batch each.
  */
-#include "worker/worker.h"
+#include "worker/intake.h"
 
 #include "base/clock.h"
 #include "link/seek.h"

@@ -1,7 +1,7 @@
 /*
  * intake_turn.c: whose turn it is: queues in strict order or by weight, those of a group in turn.
  */
-#include "worker/worker.h"
+#include "worker/intake.h"
 
 #include "base/clock.h"
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "reservation/job.h"
 #include "worker/host.h"
-#include "worker/worker.h"
+#include "worker/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

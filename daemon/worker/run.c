@@ -2,7 +2,8 @@
 #include "worker/admission.h"
 #include "reservation/job.h"
 #include "worker/attempt.h"
-#include "worker/worker.h"
+#include "worker/intake.h"
+#include "worker/run.h"
 
 #include "base/clock.h"
 #include "timer.h"
@@ -11,24 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define UNKNOWN_LEAST 5.0    /* seconds until another look for a type: a deploy may be under way */
 #define UNKNOWN_MOST  3600.0 /* and at most, more and more */
 #define UNKNOWN_QUIET 60.0   /* between two lines about one type */
 #define SLOW          0.001  /* a type that takes longer does not make earlier acks wait */
-
-uint64_t run_random(void)
-{
-    static uint64_t state; /* xorshift64 (Marsaglia 2003): jitter needs no secret */
-
-    while (!state)
-        (void)!getrandom(&state, sizeof state, 0);
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
 
 /* --- held jobs --- */
 
@@ -223,7 +211,7 @@ static void end_attempt(struct later_job *job, uint32_t result, bool timed_out, 
     if (type && !job->event)
         learn(&type->average, seconds);
     job->slot->ran = seconds;
-    outcome = job_settle(job, job->slot, result, timed_out, run_random());
+    outcome = job_settle(job, job->slot, result, timed_out, worker_random());
     attempt_ended(job, type, outcome, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
     if (result != LATER_DONE && result != LATER_RETURN)
@@ -355,7 +343,7 @@ static void describe(const struct later_job *job)
     slot->event = job->event;
     slot->began = job->began;
     slot->deadline = job->deadline;
-    slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, run_random());
+    slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, worker_random());
 }
 
 static uint32_t perform(struct later_job *job)
@@ -530,7 +518,7 @@ static void begin(struct worker *worker, struct later_job *job)
     if (job->event && is_single(job))
         worker->alone = true;
     if (outbox_waiting(worker->outbox) && type && !job->event && type->average >= SLOW)
-        worker_flush(worker);
+        intake_flush(worker);
     run_one(worker, job);
     end_alone(worker);
 }

@@ -1,7 +1,8 @@
 /* worker.c: the process of a worker: loop, orders, drain, recycling. */
 #include "worker/admission.h"
 #include "worker/host.h"
-#include "worker/worker.h"
+#include "worker/intake.h"
+#include "worker/run.h"
 
 #include "client/call.h"
 #include "base/clock.h"
@@ -19,32 +20,6 @@
 #define WEIGH_SECONDS 0.002 /* between looks at our memory */
 #define COUNT_SECONDS 2     /* between looks at our connections */
 #define TURN_SECONDS  0.002 /* of running jobs, then sockets get their turn */
-
-void worker_report(struct worker *worker, enum worker_report what)
-{
-    char byte = (char)what;
-
-    (void)!write(worker->start->status_fd, &byte, 1); /* full: the supervisor is told enough */
-}
-
-void worker_busy(struct worker *worker)
-{
-    if (!atomic_exchange(&worker->slots->page->busy, 1))
-        worker_report(worker, WORKER_BUSY);
-}
-
-void worker_flush(struct worker *worker)
-{
-    worker->flushed = later_clock();
-    outbox_flush(worker->outbox);
-    admission_flush(worker->admission);
-    link_flush(worker->main);
-}
-
-void worker_kick(struct worker *worker)
-{
-    event_active(worker->pump, EV_TIMEOUT, 0);
-}
 
 /* --- ending --- */
 
@@ -93,7 +68,7 @@ static void drain(struct worker *worker)
         return;
     worker->draining = true;
     run_return_held(worker);
-    wake_unblock(worker);
+    intake_unblock(worker);
     worker_kick(worker);
 }
 
@@ -141,7 +116,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
         link_flush(worker->main);
         worker_kick(worker);
     } else {
-        worker_flush(worker);
+        intake_flush(worker);
         intake(worker);
     }
     if (may_end(worker))
@@ -223,7 +198,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     } else if (order == WORKER_PAUSE) {
         worker->paused = true;
         run_return_held(worker);
-        wake_unblock(worker);
+        intake_unblock(worker);
     } else if (order == WORKER_RESUME) {
         worker->paused = false;
     } else if (order == WORKER_MOVED) {
@@ -232,7 +207,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
         char queue[LATER_QUEUE_MAX + 2];
 
         read_line(worker->start->control_fd, queue, sizeof queue);
-        wake_called(worker, queue);
+        intake_called(worker, queue);
     }
     worker_kick(worker);
 }
@@ -302,7 +277,7 @@ static void put_in_order(struct worker *worker, struct worker_queue *queue)
     }
 }
 
-struct worker_queue *worker_serve(struct worker *worker, const struct config_queue *config)
+static struct worker_queue *worker_serve(struct worker *worker, const struct config_queue *config)
 {
     struct slots_page *page = worker->slots->page;
     uint32_t index = worker->queue_count;

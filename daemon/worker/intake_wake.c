@@ -1,12 +1,12 @@
 /*
- * wake.c: a worker waits for work.
+ * intake_wake.c: a worker waits for work.
  *
  * On one server it waits in BLPOP on the wake keys of its queues, at most 5 seconds or a third of
  * the lease. With one queue a reserve for a few jobs is written right behind, which runs in the
  * same turn of Redis in which the wake comes. On a Redis Cluster it says that it is idle, and the
  * supervisor, which waits for all workers, calls it (wake_listener.h).
  */
-#include "worker/worker.h"
+#include "worker/intake.h"
 
 #include "base/clock.h"
 #include "redis/script.h"
@@ -82,10 +82,10 @@ static void on_unblocked(void *arg, struct later_answer *answer)
     if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) != 0)
         return;
     worker->unblocking = false;
-    wake_unblock(worker);
+    intake_unblock(worker);
 }
 
-void wake_unblock(struct worker *worker)
+void intake_unblock(struct worker *worker)
 {
     struct later_command cmd = { 0 };
     int64_t id;
@@ -107,7 +107,7 @@ void wake_unblock(struct worker *worker)
 /* --- called by the supervisor --- */
 
 /* Whoever is called and has other things to do lets another have it. */
-void wake_called(struct worker *worker, const char *name)
+void intake_called(struct worker *worker, const char *name)
 {
     struct worker_queue *queue = later_names_find(&worker->names, name);
 
@@ -133,7 +133,7 @@ static void note_idle(struct worker *worker, bool idle)
     }
 }
 
-void wake_wait(struct worker *worker, bool idle)
+void intake_wait(struct worker *worker, bool idle)
 {
     if (worker->wake && idle) {
         begin_to_wait(worker);

@@ -1,23 +1,21 @@
 /*
- * worker.h: a worker process: reserve → run → settle.
+ * state.h: what a worker process knows, for the files that it is made of.
  *
- *     worker.c    the process: loop, control pipe, drain, recycling
- *     intake.c    what to reserve, and when
- *     intake_many.c  which of very many queues to look at
- *     wake.c      waiting for a wake
- *     run.c       one job: its handler, its result, its settlement
- *     admission.c what a job needs before it may run: locks, permits, limits (admission.h)
- *     host.c      the functions that plugins call
+ *     admission   what a job needs before it may run: locks, permits, limits
+ *     intake      what to reserve, when, and how to wait for it
+ *     run         one job: its handler, its result, its settlement
+ *     host        the functions that plugins call
+ *     worker      the process: loop, control pipe, drain, recycling
+ *
+ * Each uses those above it, none one below it. Nobody else knows this header; what the supervisor
+ * knows of a worker is orders.h.
  *
  * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
  * else, since what is written behind a blocked BLPOP waits for it. On a Redis Cluster it has no
  * `wake`: it says in its slot page that it is idle, and the supervisor calls it (wake_listener.h).
- *
- * This header is what these files share, and nobody else; what the supervisor knows of a worker is
- * orders.h.
  */
-#ifndef LATERD_WORKER_H
-#define LATERD_WORKER_H
+#ifndef LATERD_WORKER_STATE_H
+#define LATERD_WORKER_STATE_H
 
 #include "worker/orders.h"
 
@@ -153,7 +151,6 @@ struct worker {
     bool unblocking;     /* and was told to come back */
     size_t finding;      /* lost reserves being looked for */
     double redis_offset; /* Redis's clock minus ours; 0 = not known */
-    double flushed;      /* when settlements were last sent */
 
     bool draining, paused, ending;
     uint64_t performed;
@@ -161,94 +158,13 @@ struct worker {
     double weighed; /* when recycle.memory was looked at last */
 };
 
-/* intake.c: asks for work where that is due; called whenever something has changed. */
-void intake(struct worker *worker);
-/* The next batch, while this one runs. */
-void intake_ahead(struct worker *worker);
-/* The links came up, or a while has passed: looks for reserves whose answer was lost. */
-void intake_recover(struct worker *worker);
-/* A BLPOP was refused: the next one after a while. */
-void intake_deaf(struct worker *worker);
-/* Notes whether a queue's jobs are of a type with bounded room, by its last one. */
-void intake_limit(struct worker_queue *queue, const struct later_job *job);
-/* Is there no room for the jobs of some queue? Then the worker waits for no wake. */
-bool intake_full(const struct worker *worker);
-/* Reserves that have no answer yet hold up the other queues no longer. */
-void intake_late(struct worker *worker);
-/* A few jobs of the only queue, by a reserve right behind a BLPOP on `wake`, which takes nothing
- * after `until` (seconds by Redis's clock). */
-void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout);
-
-/* Asks a queue for its share of a batch: a `share`-th. Returns whether it was asked. */
-bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t share);
-
-/* intake_turn.c: notes whether there is work in a queue. */
-void intake_live(struct worker *worker, struct worker_queue *queue, bool live);
-/* May it be asked now? It holds up nobody if not. And has it work besides? Has any? */
-bool intake_is_open(const struct worker_queue *queue);
-bool intake_is_ready(const struct worker_queue *queue);
-bool intake_any_ready(const struct worker *worker);
-/* The average time of a job in the slowest of the queues that are ready, as of a moment ago. */
-double intake_slowest(struct worker *worker);
-/* How long its jobs take, as far as is known. */
-double intake_average(const struct worker *worker, const struct worker_queue *queue);
-/* The n-th queue to look at: in their order, those of a group in turn. */
-struct worker_queue *intake_in_turn(struct worker *worker, uint32_t n);
-/* Of a group the first in turn that is ready, and those behind it, at most so many. Returns how
- * many. And those of the groups in their order. */
-size_t intake_ready_of(struct worker *worker, const struct worker_group *group,
-                       struct worker_queue **list, size_t most);
-size_t intake_ready(struct worker *worker, struct worker_queue **list, size_t most);
-/* The group whose turn it is by weight, NULL if none has a ready queue: of the jobs each gets its
- * share, one with shards as much as if it had none. Then: how many jobs it gave; and how many may
- * be asked for at once while others have jobs, too. */
-struct worker_group *intake_choose(struct worker *worker);
-void intake_count(struct worker *worker, const struct worker_queue *queue, size_t jobs);
-size_t intake_share(const struct worker *worker, const struct worker_queue *queue);
-/* intake_many.c: asks some of the queues that have work, and which of the others have; then: it is
- * to be known before the worker may be idle. */
-void intake_many(struct worker *worker);
-bool intake_many_first(struct worker *worker);
-
-/* worker.c: a queue of the pool, behind those that it has; NULL: no room. */
-struct worker_queue *worker_serve(struct worker *worker, const struct config_queue *config);
-
-/* Of its group, this one comes first for a while, since what is settled goes to Redis in one write
- * with the next reserve of the same shard; then it is the turn of the next. */
-void intake_turn(struct worker *worker, const struct worker_queue *queue, double now);
-
-/* wake.c: there is nothing to do, so wait; or there is something, so that nobody shall call. */
-void wake_wait(struct worker *worker, bool idle);
-/* Makes a waiting BLPOP come back. */
-void wake_unblock(struct worker *worker);
-/* The supervisor has called: there is work in this queue. */
-void wake_called(struct worker *worker, const char *queue);
-
-/* Forgets one job that was held. */
-void batch_release(struct batch *batch);
-
-/* run.c: takes the next job a step further: one that has all it needs begins, or else the first
- * held one asks for it. Returns false where neither may be. */
-bool run_next(struct worker *worker);
-/* Gives every job back that has not begun. */
-void run_return_held(struct worker *worker);
-/* Looks after event jobs: cancelled ones, late ones. */
-void run_watch(struct worker *worker);
-/* admission.c has done with a job (admission.h). */
-void run_passed(struct later_job *job, double wait, const char *name);
-/* later_job_finish(): 0, or -1 when its time was over before. */
-int run_finish(struct later_job *job, uint32_t result);
-
-/* 64 bits of chance: jitter, no secret. */
-uint64_t run_random(void);
-
-/* worker.c: something has changed: settle, run, reserve at the loop's next turn. */
+/* Something has changed: settle, run, reserve at the loop's next turn. */
 void worker_kick(struct worker *worker);
 /* Writes to the status pipe. */
 void worker_report(struct worker *worker, enum worker_report what);
 /* Tells the keeper that this page is worth looking at. */
 void worker_busy(struct worker *worker);
-/* Sends what is settled. */
-void worker_flush(struct worker *worker);
+/* 64 bits of chance: jitter, no secret. */
+uint64_t worker_random(void);
 
 #endif

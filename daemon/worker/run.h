@@ -1,0 +1,21 @@
+/*
+ * run.h: one job: is it fit to run, its handler, its result, its one settlement.
+ */
+#ifndef LATERD_RUN_H
+#define LATERD_RUN_H
+
+#include "worker/state.h"
+
+/* Takes the next job a step further: one that has all it needs begins, or else the first held one
+ * asks for it. Returns false where neither may be. */
+bool run_next(struct worker *worker);
+/* Gives every job back that has not begun. */
+void run_return_held(struct worker *worker);
+/* Looks after event jobs: cancelled ones, late ones. */
+void run_watch(struct worker *worker);
+/* admission has done with a job (admission.h). */
+void run_passed(struct later_job *job, double wait, const char *name);
+/* later_job_finish(): 0, or -1 when its time was over before. */
+int run_finish(struct later_job *job, uint32_t result);
+
+#endif

@@ -1,0 +1,35 @@
+/* state.c: what every part of a worker may do. */
+#include "worker/state.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+void worker_kick(struct worker *worker)
+{
+    event_active(worker->pump, EV_TIMEOUT, 0);
+}
+
+void worker_report(struct worker *worker, enum worker_report what)
+{
+    char byte = (char)what;
+
+    (void)!write(worker->start->status_fd, &byte, 1); /* full: the supervisor is told enough */
+}
+
+void worker_busy(struct worker *worker)
+{
+    if (!atomic_exchange(&worker->slots->page->busy, 1))
+        worker_report(worker, WORKER_BUSY);
+}
+
+uint64_t worker_random(void)
+{
+    static uint64_t state; /* xorshift64 (Marsaglia 2003): jitter needs no secret */
+
+    while (!state)
+        (void)!getrandom(&state, sizeof state, 0);
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
