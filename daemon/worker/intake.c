@@ -179,20 +179,28 @@ static bool take_jobs(struct asking *asking, struct later_reply *reserved,
 
 static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call);
 
+/* Is there more than came? What fills half of its bytes was cut by them: its wake is there, too,
+ * but the reserve behind a wake brings the documents through Lua. */
+static bool is_cut(const struct asking *asking, size_t count, size_t bytes)
+{
+    return count >= asking->limit ||
+           bytes >= (asking->beside ? LATER_BESIDE_BYTES : LATER_RESERVE_BYTES) / 2;
+}
+
 /* The script's answer, as it is there. */
 static void note_answer(struct asking *asking, const struct later_reply *reply)
 {
     struct worker *worker = asking->worker;
     struct worker_queue *queue = asking->queue;
     size_t count = later_queue_reserved_count(reply);
+    size_t bytes = count ? later_queue_reserved_bytes(reply) : 0;
 
     worker->redis_offset = later_queue_reserved_now(reply) - later_clock();
     queue->checked = later_clock();
     intake_count(worker, queue, count);
-    /* Short of what was asked: empty, unless the byte budget cut it; then its wake is there. */
-    intake_live(worker, queue, count >= asking->limit);
+    intake_live(worker, queue, is_cut(asking, count, bytes));
     if (count)
-        queue->bytes = (double)later_queue_reserved_bytes(reply) / (double)count;
+        queue->bytes = (double)bytes / (double)count;
 }
 
 static void take_answer(struct asking *asking, struct later_reply *reserved,

@@ -28,6 +28,17 @@ redis_all ACL SETUSER default +hmget >/dev/null
 within 20 "they are done when they can be read again" counts 'done' 1000
 is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(lines ended)" "1000 1000" "each once"
 is "$(redis HLEN "$(key records)") $(dead)" "0 0" "no attempt was counted"
+
+# ---- a batch that its bytes cut is no end: what follows does not come by a wake and through Lua
+
+later pause default
+pad=$(printf '%050000d' 7)
+push_many 200 'do' "{\"do\":\"done\",\"pad\":\"$pad\"}" cut-
+asked=$(calls hstrlen)
+later resume default
+within 60 "all are done" counts 'done' 1200
+asked=$(($(calls hstrlen) - asked))
+at_least "$asked" $((200 - 16)) "of 200 jobs were read beside the answer: all but the first few"
 stop_laterd
 is "$(conserved)" "" "nothing is lost"
 finish
