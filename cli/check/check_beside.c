@@ -42,16 +42,35 @@ static bool outlives(const char *record)
     return strncmp(record, "t=", 2) == 0 || strstr(record, "\nt=");
 }
 
-/* A job may come or go meanwhile: the record must be there between two looks for the job. */
+/* 1 where it has a record that its job should have, 0 where not, -1 with *err. */
+static int has_own_record(struct beside *beside, const char *id)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    const char *record;
+    int result;
+
+    later_inspect_fields(&cmd, beside->keys, LATER_KEY_RECORDS, 1);
+    later_command_text(&cmd, id);
+    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
+    if (!reply)
+        return -1;
+    record = later_reply_text(later_reply_at(reply, 0), NULL);
+    result = !later_reply_is_nil(later_reply_at(reply, 0)) && !outlives(record);
+    later_reply_free(reply);
+    return result;
+}
+
+/* A job may come or go meanwhile, and leave until when its id is taken: a record of its own must be
+ * there between two looks for the job. */
 static int look_again(struct beside *beside, const char *id)
 {
-    int job = 1 - is_in(beside, LATER_KEY_RECORDS, id);
+    int record = has_own_record(beside, id);
+    int job = record > 0 ? is_in(beside, LATER_KEY_JOBS, id) : 1;
 
     if (job == 0)
-        job = is_in(beside, LATER_KEY_JOBS, id);
-    if (job == 0)
         check_scan_fault(beside->scan, id, "has a record and no job");
-    return job < 0 || job > 1 ? -1 : 0;
+    return record < 0 || job < 0 ? -1 : 0;
 }
 
 static void take_exists(void *arg, struct later_answer *answer)
