@@ -286,7 +286,9 @@ if recorded then
 end
 
 redis.call('ZREM', ready, '\n') -- nothing: a full Redis accepts a script that begins with it
-redis.call('ZRANGESTORE', held, ready, 0, taken - 1)
+-- Backwards: a small set is a list, in which Redis looks for a member's place from the beginning
+-- and reads each score that it passes.
+redis.call('ZRANGESTORE', held, ready, -taken, -1, 'REV')
 redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
 redis.call('ZADD', reserved, string.format('%.6f', now + seconds), token)
 -- A plain ZADD may name a job that is delayed or dead: now it is reserved, and nothing else.
