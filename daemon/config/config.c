@@ -73,8 +73,6 @@ static int read_tree(struct config_draft *draft, config_t *tree, struct later_er
         return -1;
     if (!config_read_string(tree, draft->scan->text))
         return parse_fault(draft->scan, tree, err);
-    if (config_read_bind(&in, config_root_setting(tree)) < 0)
-        return -1;
     return config_read_group(&in, config_root_setting(tree), "", CONFIG_IN_TOP, draft);
 }
 

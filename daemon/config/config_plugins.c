@@ -5,7 +5,6 @@
 #include "config/config_text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,23 +119,6 @@ static void drop_earlier(struct config_draft *draft, const struct branch *branch
     draft->config.plugins.config_count = kept + later;
 }
 
-/* A whole number in decimal, however it is written. */
-static int whole_text(struct config_reader *in, const config_setting_t *setting, const char *path,
-                      char *out, size_t size)
-{
-    const char *text = config_read_number_text(setting);
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    long long value;
-
-    errno = 0;
-    value = strtoll(text, NULL, hex ? 16 : 10);
-    if (errno == ERANGE)
-        return fault(in, setting, path,
-                     "this number needs more than 64 bits; write it as a string");
-    snprintf(out, size, "%lld", value);
-    return 0;
-}
-
 /* The value of a setting as text; out is used where it is not text already. NULL with *err. */
 static const char *value_text(struct config_reader *in, const config_setting_t *setting,
                               const char *path, char *out, size_t size)
@@ -148,11 +130,11 @@ static const char *value_text(struct config_reader *in, const config_setting_t *
         return config_setting_get_bool(setting) ? "true" : "false";
     case CONFIG_TYPE_FLOAT:
         if (isfinite(config_setting_get_float(setting)))
-            return config_text_real(config_setting_get_float(setting), out, size);
+            return config_read_number_text(setting, out, size);
         fault(in, setting, path, "this number is too large; write it as a string");
         return NULL;
     default:
-        return whole_text(in, setting, path, out, size) < 0 ? NULL : out;
+        return config_read_number_text(setting, out, size);
     }
 }
 

@@ -20,64 +20,12 @@ struct config_location config_read_location(const struct config_reader *in,
     return config_scan_location(in->draft->scan, line > 0 ? line : 1);
 }
 
-const char *config_read_number_text(const config_setting_t *setting)
+const char *config_read_number_text(const config_setting_t *setting, char *out, size_t size)
 {
-    return config_setting_get_hook(setting);
-}
-
-/* Is this the number that libconfig made of text, wrapped or not? */
-static bool same_number(const config_setting_t *setting, const char *text)
-{
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned long long bits =
-        hex ? strtoull(text, NULL, 16) : (unsigned long long)strtoll(text, NULL, 10);
-
     if (config_setting_type(setting) == CONFIG_TYPE_FLOAT)
-        return !islessgreater(strtod(text, NULL), config_setting_get_float(setting));
-    if (config_setting_type(setting) == CONFIG_TYPE_INT)
-        return (unsigned)bits == (unsigned)config_setting_get_int(setting);
-    return bits == (unsigned long long)config_setting_get_int64(setting);
-}
-
-static int bind_number(struct config_reader *in, config_setting_t *setting, size_t *next)
-{
-    const struct config_scan *scan = in->draft->scan;
-    struct config_location location = config_read_location(in, setting);
-
-    if (*next >= scan->number_count || !same_number(setting, scan->numbers[*next]))
-        return config_text_fault(&location, "number", in->err,
-                                 "libconfig reads this number in another way than it is written; "
-                                 "write a smaller one");
-    config_setting_set_hook(setting, scan->numbers[(*next)++]);
-    return 0;
-}
-
-static int bind(struct config_reader *in, config_setting_t *setting, size_t *next)
-{
-    if (config_setting_source_file(setting))
-        return later_fail(in->err, LATER_E_BUG, "%s: libconfig has read it on its own",
-                          config_setting_source_file(setting));
-    if (config_setting_is_number(setting))
-        return bind_number(in, setting, next);
-    if (!config_setting_is_aggregate(setting))
-        return 0;
-    for (int i = 0; i < config_setting_length(setting); i++) {
-        if (bind(in, config_setting_get_elem(setting, (unsigned)i), next) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-int config_read_bind(struct config_reader *in, config_setting_t *root)
-{
-    size_t next = 0;
-
-    if (bind(in, root, &next) < 0)
-        return -1;
-    if (next == in->draft->scan->number_count)
-        return 0;
-    return later_fail(in->err, LATER_E_BUG, "%s: more numbers than libconfig has seen",
-                      config_read_location(in, root).file);
+        return config_text_real(config_setting_get_float(setting), out, size);
+    snprintf(out, size, "%lld", config_setting_get_int64(setting));
+    return out;
 }
 
 static const char *given(const config_setting_t *setting)
@@ -113,24 +61,27 @@ int config_read_number(struct config_reader *in, const config_setting_t *setting
     struct config_location location = config_read_location(in, setting);
     bool whole = row->kind == CONFIG_UINT || row->kind == CONFIG_SIZE;
     bool time = row->unit && strcmp(row->unit, "seconds") == 0;
-    char range[80], wanted[120];
+    char range[80], wanted[120], text[40];
 
     config_text_range(row, range, sizeof range);
     if (!config_setting_is_number(setting)) {
         snprintf(wanted, sizeof wanted, "%s, %s,", whole ? "a whole number" : "a number", range);
         return config_read_mismatch(in, setting, row->path, wanted);
     }
+    config_read_number_text(setting, text, sizeof text);
     if (whole && config_setting_type(setting) == CONFIG_TYPE_FLOAT)
         return config_text_fault(&location, row->path, in->err,
-                                 "%s has a point or an exponent; a whole number is wanted, %s",
-                                 config_read_number_text(setting), range);
-    *value = strtod(config_read_number_text(setting), NULL);
+                                 "%s with a point or an exponent; a whole number is wanted, %s",
+                                 text, range);
+    *value = config_setting_type(setting) == CONFIG_TYPE_FLOAT
+                 ? config_setting_get_float(setting)
+                 : (double)config_setting_get_int64(setting);
     if (*value < row->min)
-        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s",
-                                 config_read_number_text(setting), time ? "short" : "small", range);
+        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s", text,
+                                 time ? "short" : "small", range);
     if (*value > row->max)
-        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s",
-                                 config_read_number_text(setting), time ? "long" : "large", range);
+        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s", text,
+                                 time ? "long" : "large", range);
     return 0;
 }
 

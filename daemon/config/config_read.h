@@ -16,16 +16,12 @@ struct config_reader {
     struct later_error *err;
 };
 
-/* Ties each number of the tree to its text in the file (see config_scan.h). Must be done before
- * anything is read. Returns 0 or -1. */
-int config_read_bind(struct config_reader *in, config_setting_t *root);
-
 /* Where a setting stands. */
 struct config_location config_read_location(const struct config_reader *in,
                                             const config_setting_t *setting);
 
-/* The text of a number as it stands in the file. */
-const char *config_read_number_text(const config_setting_t *setting);
+/* A number in decimal, as short as it can be written. Returns out. */
+const char *config_read_number_text(const config_setting_t *setting, char *out, size_t size);
 
 /* Reads the members of a group into base. `group` is the first part of their rows' paths, "" for
  * the options outside all groups. A member that is not in the table is an error. Returns 0 or

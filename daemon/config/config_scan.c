@@ -1,9 +1,10 @@
-/* config_scan.c: a configuration as one text, with its numbers and the places of its lines. */
+/* config_scan.c: a configuration as one text, with the places of its lines. */
 #include "config/config_scan.h"
 
 #include "config/config_file.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,26 +35,6 @@ static int fault(const struct source *source, const char *what)
 static int no_memory(const struct source *source)
 {
     return later_fail(source->err, LATER_E_SYSTEM, "no memory for the configuration");
-}
-
-static int note_number(struct source *source, size_t len)
-{
-    struct config_scan *scan = source->scan;
-    char(*grown)[CONFIG_NUMBER_MAX];
-
-    if (len >= CONFIG_NUMBER_MAX)
-        return fault(source, "a number of more than 63 characters; write it shorter");
-    if (strcspn(source->at, "0123456789") >= len)
-        return fault(source, "a number without a digit; write 0 for none");
-    if (scan->number_count % 256 == 0) {
-        grown = realloc(scan->numbers, (scan->number_count + 256) * sizeof *grown);
-        if (!grown)
-            return no_memory(source);
-        scan->numbers = grown;
-    }
-    memcpy(scan->numbers[scan->number_count], source->at, len);
-    scan->numbers[scan->number_count++][len] = '\0';
-    return 0;
 }
 
 /* The text that comes next is from the line of the source that it is at. */
@@ -87,32 +68,36 @@ static int emit(struct source *source, const char *text, size_t len)
     return 0;
 }
 
-/* How many bytes of a number begin here; 0 = none. A sign, a point or an exponent alone may look
- * like one, as they do to libconfig. */
-static size_t number_length(const char *text)
+/* Is what stands behind these digits the rest of a number with a point or an exponent? */
+static bool is_real(const char *rest)
 {
-    const char *at = text, *digits;
-    bool point = false;
+    if (*rest != 'e' && *rest != 'E')
+        return *rest == '.';
+    return isdigit((unsigned char)rest[1 + (rest[1] == '+' || rest[1] == '-')]);
+}
 
-    if (at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && isxdigit((unsigned char)at[2])) {
-        at += 2 + strspn(at + 2, "0123456789abcdefABCDEF");
-        return (size_t)(at - text) + (*at == 'L') + (*at == 'L' && at[1] == 'L');
+/* Over a number, or the sign or point that it might have been. Returns whether it is a whole one
+ * without the L that makes libconfig read all of it; -1 with a fault. */
+static int skip_number(struct source *source)
+{
+    const char *at = source->at;
+    bool hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && isxdigit((unsigned char)at[2]);
+    size_t len;
+    char *end;
+
+    errno = 0;
+    (void)strtoll(at, &end, hex ? 16 : 10);
+    if (end > at && (hex || !is_real(end))) {
+        source->at = end;
+        return errno == 0 ? *end != 'L'
+                          : fault(source, "a number of more than 64 bits; write a smaller one, or "
+                                          "a string where any is meant");
     }
-    at += *at == '+' || *at == '-';
-    digits = at;
-    at += strspn(at, "0123456789");
-    if (*at == '.') {
-        point = true;
-        at += 1 + strspn(at + 1, "0123456789");
-    }
-    if (at == digits)
-        return 0;
-    if (*at == 'e' || *at == 'E') {
-        digits = at + 1 + (at[1] == '+' || at[1] == '-');
-        if (isdigit((unsigned char)*digits))
-            return (size_t)(digits - text) + strspn(digits, "0123456789");
-    }
-    return (size_t)(at - text) + (!point && *at == 'L') + (!point && *at == 'L' && at[1] == 'L');
+    len = 1 + strspn(at + 1, "0123456789.eE+-");
+    if (memchr(at, '.', len) && strcspn(at, "0123456789") >= len)
+        return fault(source, "a number without a digit; write 0 for none");
+    source->at += len;
+    return 0;
 }
 
 /* Over a string, from its first quote to behind its last. */
@@ -190,11 +175,10 @@ static int include(struct source *source, const char *name)
     return note_segment(source);
 }
 
-/* Over the next word, number, string, comment or sign. */
+/* Over the next word, number, string, comment or sign. Returns 1 where an L is wanted behind it. */
 static int skip_token(struct source *source)
 {
     const char *at = source->at;
-    size_t len;
 
     if (*at == '"')
         return skip_string(source);
@@ -205,11 +189,10 @@ static int skip_token(struct source *source)
             source->at++;
         return 0;
     }
-    len = number_length(at);
-    if (len > 0 && note_number(source, len) < 0)
-        return -1;
+    if (isdigit((unsigned char)*at) || strchr("+-.", *at))
+        return skip_number(source);
     source->line += *at == '\n';
-    source->at += len > 0 ? len : 1;
+    source->at++;
     return 0;
 }
 
@@ -220,13 +203,16 @@ static int scan_text(struct source *source)
     while (*source->at) {
         const struct config_scan *scan = source->scan;
         bool line_begins = scan->text_len == 0 || scan->text[scan->text_len - 1] == '\n';
-        int found = line_begins ? take_include(source, name, sizeof name) : 0;
+        int found = line_begins ? take_include(source, name, sizeof name) : 0, cut_short;
         const char *from = source->at;
 
         if (found < 0 || (found > 0 && include(source, name) < 0))
             return -1;
-        if (found == 0 &&
-            (skip_token(source) < 0 || emit(source, from, (size_t)(source->at - from)) < 0))
+        if (found > 0)
+            continue;
+        cut_short = skip_token(source);
+        if (cut_short < 0 || emit(source, from, (size_t)(source->at - from)) < 0 ||
+            (cut_short && emit(source, "L", 1) < 0))
             return -1;
     }
     return 0;
@@ -292,7 +278,7 @@ int config_scan(struct config_scan *scan, const char *path, const char *dir,
     if (!text)
         return later_fail(err, LATER_E_CONFIG, "%s: %s", source.path, why);
     scan->text[0] = '\0';
-    scan->text_len = scan->number_count = scan->segment_count = 0;
+    scan->text_len = scan->segment_count = 0;
     scan->text_line = 1;
     return scan_source(&source, text);
 }
@@ -314,5 +300,4 @@ void config_scan_free(struct config_scan *scan)
     free(scan->paths);
     free(scan->text);
     free(scan->segments);
-    free(scan->numbers);
 }

@@ -1,18 +1,16 @@
 /*
  * config_scan.h: a configuration file and all it includes as one text, before libconfig reads it.
  *
- * libconfig 1.5 wraps numbers silently (3000000000 is read as -1294967296, 99999999999999999999
- * as -1), and finds either relative or absolute includes, not both. So the scan follows the same
- * lexical rules, puts the included text where `@include` stands, remembers which line of the whole
- * is which line of which file, and notes how each number is written, in the order in which
- * libconfig will meet them. What else is wrong in a file is libconfig's to say.
+ * libconfig 1.5 wraps numbers silently (3000000000 is read as -1294967296), but those with an L
+ * behind them only beyond 64 bits; and it finds either relative or absolute includes, not both. So
+ * the scan gives whole numbers their L, refuses those that are too large even so, puts the included
+ * text where `@include` stands, and remembers which line of the whole is which line of which file.
+ * It has to know strings and comments for that. What else is wrong in a file is libconfig's to say.
  */
 #ifndef LATERD_CONFIG_SCAN_H
 #define LATERD_CONFIG_SCAN_H
 
 #include "config/config_table.h"
-
-#define CONFIG_NUMBER_MAX 64
 
 /* From this line of the whole text on, its lines are those of path from `from` on. */
 struct config_segment {
@@ -28,8 +26,6 @@ struct config_scan {
     unsigned text_line; /* the line that its end is on */
     struct config_segment *segments;
     size_t segment_count;
-    char (*numbers)[CONFIG_NUMBER_MAX];
-    size_t number_count;
 };
 
 /* Reads a file and what it includes, relative to dir. *scan is zeroed by the caller before the
