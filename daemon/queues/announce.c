@@ -234,22 +234,12 @@ const char *announce_fault(const struct announce *announce)
     return fault_text(&announce->refused);
 }
 
-void announce_tell(struct announce *announce, const struct announce_state *state)
+/* The line of `hosts`, for the caller to free(). NULL: no memory. */
+static char *line(struct announce *announce, const struct announce_state *state)
 {
-    struct later_command cmd = { 0 };
-    char key[LATER_KEY_MAX], running[6144] = "";
-    char nodes[12288] = "", reasons[2048] = "", *queues, *text = NULL;
-    unsigned beat = announce->beats;
+    char *queues = list_queues(announce->config), *text = NULL;
+    char running[6144] = "", nodes[12288] = "", reasons[2048] = "";
 
-    if (state->redis_now <= 0)
-        return;
-    announce->beats++;
-    if (beat % EVERY)
-        return;
-    announce->now = state->redis_now;
-    if (announce->since <= 0)
-        announce->since = state->redis_now;
-    queues = list_queues(announce->config);
     add_running(state, running, sizeof running);
     add_nodes(state, nodes, sizeof nodes);
     add_reason("fault", state->fault, reasons, sizeof reasons / 2);
@@ -262,11 +252,29 @@ void announce_tell(struct announce *announce, const struct announce_state *state
                  ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}%s}",
                  announce->host, (long)getpid(), announce->since, state->redis_now,
                  (unsigned)state->workers, (unsigned)state->running, state->performed,
-                 state->failed, rate(announce, state), queues, running, nodes, reasons) < 0) {
-        free(queues);
-        return; /* no memory: in five seconds again */
-    }
+                 state->failed, rate(announce, state), queues, running, nodes, reasons) < 0)
+        text = NULL;
     free(queues);
+    return text;
+}
+
+void announce_tell(struct announce *announce, const struct announce_state *state)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX], *text;
+    unsigned beat = announce->beats;
+
+    if (state->redis_now <= 0)
+        return;
+    announce->beats++;
+    if (beat % EVERY)
+        return;
+    announce->now = state->redis_now;
+    if (announce->since <= 0)
+        announce->since = state->redis_now;
+    text = line(announce, state);
+    if (!text)
+        return; /* in five seconds again */
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_begin(&cmd, 4);
     later_command_text(&cmd, "HSET");

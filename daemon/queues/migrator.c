@@ -197,24 +197,43 @@ static void lapse(struct queue *queue, const struct later_reply *reply,
     }
 }
 
-static void on_answer(void *arg, struct later_answer *answer)
+/* Where Redis refuses, it is told once. */
+static void note_outcome(struct queue *queue, const struct later_answer *answer)
 {
-    struct queue *queue = arg;
-    struct migrator *migrator = queue->migrator;
-    struct later_migrated migrated;
-    double now = later_clock(), wait = LOOK_SECONDS;
-
-    queue->asked = false;
-    if (is_over(migrator))
-        return;
     if (answer->outcome == LATER_REFUSED)
         fault_note(&queue->refused, LOG_WARN, "redis refuses to migrate queue %s: %s",
                    queue->keys.queue, answer->text);
     else if (answer->outcome == LATER_ANSWERED)
         fault_over(&queue->refused);
+}
+
+/* Until something of it is due. */
+static double idle_seconds(const struct queue *queue, const struct later_migrated *migrated,
+                           double now)
+{
+    double wait = earliest(LOOK_SECONDS, migrated->next_due);
+
+    if (queue->told > 0) /* the push may have come behind the call */
+        wait = earliest(wait, fmax(queue->told - now, 0));
+    if (migrated->next_lapse >= 0)
+        wait = earliest(wait, fmax(migrated->next_lapse, lapse_from(queue) - now));
+    return wait;
+}
+
+static void on_answer(void *arg, struct later_answer *answer)
+{
+    struct queue *queue = arg;
+    struct migrator *migrator = queue->migrator;
+    struct later_migrated migrated;
+    double now = later_clock();
+
+    queue->asked = false;
+    if (is_over(migrator))
+        return;
+    note_outcome(queue, answer);
     if (answer->outcome != LATER_ANSWERED) {
         queue->lapse_from = INFINITY; /* touches may have been refused, too */
-        arm(queue, wait);
+        arm(queue, LOOK_SECONDS);
         return;
     }
     if (isinf(queue->lapse_from) || now - queue->sent > patience(migrator))
@@ -236,12 +255,7 @@ static void on_answer(void *arg, struct later_answer *answer)
         queue->rests = true;
         return;
     }
-    wait = earliest(wait, migrated.next_due);
-    if (queue->told > 0) /* the push may have come behind the call */
-        wait = earliest(wait, fmax(queue->told - now, 0));
-    if (migrated.next_lapse >= 0)
-        wait = earliest(wait, fmax(migrated.next_lapse, lapse_from(queue) - now));
-    arm(queue, wait);
+    arm(queue, idle_seconds(queue, &migrated, now));
 }
 
 static void ask(struct queue *queue)

@@ -72,8 +72,8 @@ static void keep_descriptors(int control, int status)
     fcntl(STATUS_FD, F_SETFL, O_NONBLOCK);
 }
 
-static void run_child(const struct process *process, const char *host, bool listens, pid_t parent,
-                      int control, int status)
+static void run_child(const struct process *process, const struct process_options *options,
+                      pid_t parent, int control, int status)
 {
     const struct config *config = process->generation->config;
     struct worker_start start = { .config = config,
@@ -82,8 +82,8 @@ static void run_child(const struct process *process, const char *host, bool list
                                   .number = process->number,
                                   .control_fd = CONTROL_FD,
                                   .status_fd = STATUS_FD,
-                                  .host = host,
-                                  .listens = listens };
+                                  .host = options->host,
+                                  .listens = options->listens };
     char name[32];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -158,8 +158,8 @@ static int watch_status(struct process *process, struct event_base *base, struct
 }
 
 /* Signals are blocked around the fork, so that the child never runs a handler of ours. */
-static pid_t fork_worker(struct process *process, const char *host, bool listens, int control,
-                         int status)
+static pid_t fork_worker(struct process *process, const struct process_options *options,
+                         int control, int status)
 {
     pid_t parent = getpid(), pid;
     sigset_t all, before;
@@ -168,14 +168,14 @@ static pid_t fork_worker(struct process *process, const char *host, bool listens
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
-        run_child(process, host, listens, parent, control, status);
+        run_child(process, options, parent, control, status);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
 
 /* Its pipes, the child, and a watch over what that says. */
-static int begin(struct process *process, struct event_base *base, struct reports *reports,
-                 const char *host, bool listens, bool paused, struct later_error *err)
+static int begin(struct process *process, const struct process_options *options,
+                 struct reports *reports, struct later_error *err)
 {
     int control[2], status[2];
 
@@ -183,13 +183,14 @@ static int begin(struct process *process, struct event_base *base, struct report
         return -1;
     process->control_fd = control[1];
     process->status_fd = status[0];
-    if (paused) /* in its pipe before it is there: it must not reserve anything before it hears this
-                 */
+    if (options->paused) /* in its pipe before it is there: it must not reserve anything before it
+                          * hears this
+                          */
         process_order(process, WORKER_PAUSE);
-    process->pid = fork_worker(process, host, listens, control[0], status[1]);
+    process->pid = fork_worker(process, options, control[0], status[1]);
     close(control[0]);
     close(status[1]);
-    if (process->pid > 0 && watch_status(process, base, reports) == 0)
+    if (process->pid > 0 && watch_status(process, options->base, reports) == 0)
         return 0;
     later_fail(err, LATER_E_SYSTEM, "cannot start a worker: %s", strerror(errno));
     close(control[1]);
@@ -197,12 +198,9 @@ static int begin(struct process *process, struct event_base *base, struct report
     return -1;
 }
 
-struct process *process_start(struct event_base *base, struct generation *generation,
-                              const struct config_pool *pool, int number, const char *page,
-                              const char *host, bool listens, bool paused,
-                              void (*on_report)(void *arg, struct process *process, char report),
-                              void *arg, struct later_error *err)
+struct process *process_start(const struct process_options *options, struct later_error *err)
 {
+    const struct config *config = options->generation->config;
     struct process *process = calloc(1, sizeof *process);
     struct reports *reports = calloc(1, sizeof *reports);
 
@@ -210,20 +208,21 @@ struct process *process_start(struct event_base *base, struct generation *genera
         later_fail(err, LATER_E_SYSTEM, "no memory");
         goto failed;
     }
-    *reports = (struct reports){ process, on_report, arg };
-    *process = (struct process){
-        .number = number, .generation = generation, .pool = pool, .started = later_clock()
-    };
+    *reports = (struct reports){ process, options->on_report, options->arg };
+    *process = (struct process){ .number = options->number,
+                                 .generation = options->generation,
+                                 .pool = options->pool,
+                                 .started = later_clock() };
     /* Room for all event jobs, two batches of every size, and settlements under way. */
-    process->slots = slots_create(page, generation->config->events + 4 * LATER_BATCH_MAX, err);
+    process->slots = slots_create(options->page, config->events + 4 * LATER_BATCH_MAX, err);
     if (process->slots) {
-        process->slots->worker = (uint32_t)number;
-        atomic_store(&process->slots->page->awaited, listens);
+        process->slots->worker = (uint32_t)options->number;
+        atomic_store(&process->slots->page->awaited, options->listens);
     }
-    if (!process->slots || begin(process, base, reports, host, listens, paused, err) < 0)
+    if (!process->slots || begin(process, options, reports, err) < 0)
         goto failed;
     setpgid(process->pid, process->pid); /* whoever of us two comes first */
-    generation->users++;
+    options->generation->users++;
     return process;
 
 failed:

@@ -39,15 +39,22 @@ struct process {
     struct process *next;
 };
 
-/* Forks a worker for a pool, with a page at `page`. listens: it does not wait for wakes itself
- * (wake_listener.h); paused: until it is told to resume it reserves nothing. on_report is called
- * with what it writes on its status pipe. Returns NULL with *err (no process, no descriptors, no
- * memory). */
-struct process *process_start(struct event_base *base, struct generation *generation,
-                              const struct config_pool *pool, int number, const char *page,
-                              const char *host, bool listens, bool paused,
-                              void (*on_report)(void *arg, struct process *process, char report),
-                              void *arg, struct later_error *err);
+/* How a worker is started: for a pool, with a page at `page`. listens: it does not wait for wakes
+ * itself (wake_listener.h); paused: until it is told to resume it reserves nothing. on_report is
+ * called with what it writes on its status pipe. All but page must outlive it. */
+struct process_options {
+    struct event_base *base;
+    struct generation *generation;
+    const struct config_pool *pool;
+    int number; /* for the log */
+    const char *page, *host;
+    bool listens, paused;
+    void (*on_report)(void *arg, struct process *process, char report);
+    void *arg;
+};
+
+/* Forks it. Returns NULL with *err (no process, no descriptors, no memory). */
+struct process *process_start(const struct process_options *options, struct later_error *err);
 
 /* Writes an order to its control pipe. */
 void process_order(struct process *process, enum worker_order order);

@@ -133,17 +133,26 @@ static void on_report(void *arg, struct process *process, char report)
 static void start_worker(struct seat *seat)
 {
     struct workers *workers = seat->workers;
-    bool listens = workers->options.listens || config_pool_is_large(seat->pool);
     struct later_error err, ignored;
     char folder[512], page[600];
+    const struct process_options options = {
+        .base = workers->base,
+        .generation = seat->generation,
+        .pool = seat->pool,
+        .number = workers->started + 1,
+        .page = page,
+        .host = workers->options.host,
+        .listens = workers->options.listens || config_pool_is_large(seat->pool),
+        .paused = workers->paused || seat->on_trial,
+        .on_report = on_report,
+        .arg = workers,
+    };
 
     /* The clock keeps it apart from the pages of a laterd with our pid before us, as in containers,
      * where it is 1 each time. */
     snprintf(page, sizeof page, "%s/%d.%d.%" PRId64, workers->options.slots_dir, (int)getpid(),
              ++workers->started, (int64_t)(later_clock() * 1e6));
-    seat->process = process_start(workers->base, seat->generation, seat->pool, workers->started,
-                                  page, workers->options.host, listens,
-                                  workers->paused || seat->on_trial, on_report, workers, &err);
+    seat->process = process_start(&options, &err);
     if (!seat->process) { /* no process, descriptor or memory, no folder: it may pass */
         fault_note(&workers->unstarted, LOG_ERROR, "%s; trying again", err.text);
         (void)pages_make_folder(seat->generation->config->state_dir, folder, sizeof folder,
