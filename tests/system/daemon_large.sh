@@ -33,12 +33,11 @@ is "$(redis HLEN "$(key records)") $(dead)" "0 0" "no attempt was counted"
 
 later pause default
 pad=$(printf '%050000d' 7)
-push_many 200 'do' "{\"do\":\"done\",\"pad\":\"$pad\"}" cut-
-asked=$(calls hstrlen)
+push_many 400 'do' "{\"do\":\"done\",\"pad\":\"$pad\"}" cut-
+waited=$(calls blpop)
 later resume default
-within 60 "all are done" counts 'done' 1200
-asked=$(($(calls hstrlen) - asked))
-at_least "$asked" $((200 - 16)) "of 200 jobs were read beside the answer: all but the first few"
+within 60 "all are done" counts 'done' 1400
+at_most $(($(calls blpop) - waited)) 8 "times the worker waited for a wake: not for each batch"
 stop_laterd
 is "$(conserved)" "" "nothing is lost"
 finish
