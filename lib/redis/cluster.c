@@ -233,7 +233,7 @@ static void tick(struct later_redis *base)
     flush(base);
 }
 
-static double deadline_of(const struct later_redis *base)
+static double deadline_of(struct later_redis *base)
 {
     const struct later_cluster *cluster = (const struct later_cluster *)base;
     double deadline = INFINITY;

@@ -26,6 +26,7 @@ struct pending *later_conn_pop(struct later_conn *redis)
     if (redis->unsent == pending)
         redis->unsent = pending->next;
     redis->base.pending--;
+    redis->earliest_known = false;
     return pending;
 }
 
@@ -40,6 +41,7 @@ void later_conn_append(struct later_conn *redis, struct pending *pending)
     if (!redis->unsent)
         redis->unsent = pending;
     redis->base.pending++;
+    redis->earliest = fmin(redis->earliest, pending->deadline);
 }
 
 void later_conn_answer(struct pending *pending, enum later_outcome outcome,
@@ -74,6 +76,7 @@ void later_conn_disconnect(struct later_conn *redis, const char *why)
     redis->base.state = DOWN;
     redis->first = redis->last = redis->unsent = NULL;
     redis->base.pending = 0;
+    redis->earliest_known = false;
     redis->base.id = 0;
     redis->broken = 0;
     redis->asking = redis->named = false;
@@ -150,18 +153,19 @@ static bool wants_write(const struct later_redis *base)
     return base->state == CONNECTING || (redis->unsent && !redis->broken);
 }
 
-static double deadline_of(const struct later_redis *base)
+static double deadline_of(struct later_redis *base)
 {
-    const struct later_conn *redis = (const struct later_conn *)base;
-    double deadline = base->state == UP ? INFINITY : redis->connect_deadline;
+    struct later_conn *redis = (struct later_conn *)base;
 
     if (redis->broken)
         return 0; /* at once */
-    for (const struct pending *p = redis->first; p; p = p->next) {
-        if (p->deadline < deadline)
-            deadline = p->deadline;
+    if (!redis->earliest_known) {
+        redis->earliest_known = true;
+        redis->earliest = INFINITY;
+        for (const struct pending *p = redis->first; p; p = p->next)
+            redis->earliest = fmin(redis->earliest, p->deadline);
     }
-    return deadline;
+    return base->state == UP ? redis->earliest : fmin(redis->earliest, redis->connect_deadline);
 }
 
 static void tick(struct later_redis *base)

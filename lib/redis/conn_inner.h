@@ -6,6 +6,7 @@
 
 #include "redis/conn.h"
 #include "redis/redis_inner.h"
+#include "redis/script.h"
 
 #include <hiredis/hiredis.h>
 
@@ -23,12 +24,20 @@ struct pending {
     void *arg;
 };
 
+/* A SCRIPT LOAD that has no answer yet: one is enough for all calls that were sent before it. */
+struct loading {
+    struct later_conn *redis; /* NULL: none */
+};
+
 struct later_conn {
     struct later_redis base;
     redisReader *reader;
     redisReplyObjectFunctions functions; /* of the reader */
     struct pending *first, *last;        /* in the order of their answers */
     struct pending *unsent;              /* the first one with bytes to send, or NULL */
+    double earliest;                     /* of their deadlines; kept, since each send asks for it */
+    bool earliest_known;
+    struct loading loading[LATER_SCRIPT_COUNT];
     double connect_deadline;
     struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */
     struct later_turns turns;         /* of the Sentinels; count 0 = without */

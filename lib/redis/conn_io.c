@@ -39,6 +39,7 @@ static void note_sent(struct later_conn *redis, size_t bytes)
         }
         p->sent = p->cmd.len;
         p->deadline = later_clock() + p->timeout;
+        redis->earliest_known = false;
         bytes -= left;
         redis->unsent = p->next;
     }
@@ -70,22 +71,36 @@ void later_conn_flush(struct later_redis *base)
 
 static void note_load(void *arg, struct later_answer *told)
 {
-    struct later_conn *redis = arg;
+    struct loading *loading = arg;
+    struct later_conn *redis = loading->redis;
 
+    loading->redis = NULL;
     if (told->outcome == LATER_REFUSED)
         snprintf(redis->load_why, sizeof redis->load_why, "%s", told->text);
+}
+
+/* Thousands of calls may have been sent before the first NOSCRIPT: one load is for all of them. */
+static bool load(struct later_conn *redis, enum later_script script, double timeout)
+{
+    struct loading *loading = &redis->loading[script];
+    struct later_command cmd = { 0 };
+
+    if (loading->redis)
+        return true;
+    later_script_load(&cmd, script);
+    redis->load_why[0] = '\0';
+    loading->redis = redis;
+    if (later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, timeout, note_load, loading) == 0)
+        return true;
+    loading->redis = NULL;
+    return false;
 }
 
 /* NOSCRIPT: nothing has run. Loads the script and sends the same bytes again. */
 static bool load_and_repeat(struct later_conn *redis, struct pending *pending)
 {
-    struct later_command load = { 0 };
-
-    if (pending->script == LATER_NO_SCRIPT || pending->reloaded)
-        return false;
-    later_script_load(&load, (enum later_script)pending->script);
-    redis->load_why[0] = '\0';
-    if (later_conn_enqueue(redis, &load, LATER_NO_SCRIPT, pending->timeout, note_load, redis) < 0)
+    if (pending->script == LATER_NO_SCRIPT || pending->reloaded ||
+        !load(redis, (enum later_script)pending->script, pending->timeout))
         return false;
     pending->reloaded = true;
     pending->sent = 0;

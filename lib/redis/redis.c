@@ -143,7 +143,7 @@ bool later_redis_wants_write(const struct later_redis *redis)
     return redis->table->wants_write && redis->table->wants_write(redis);
 }
 
-double later_redis_deadline(const struct later_redis *redis)
+double later_redis_deadline(struct later_redis *redis)
 {
     return redis->state == DOWN ? INFINITY : redis->table->deadline(redis);
 }

@@ -142,7 +142,7 @@ void later_redis_flush(struct later_redis *redis);
  * later_redis_tick() has something to do, INFINITY for never. */
 int later_redis_fd(const struct later_redis *redis);
 bool later_redis_wants_write(const struct later_redis *redis);
-double later_redis_deadline(const struct later_redis *redis);
+double later_redis_deadline(struct later_redis *redis);
 
 /* Reads and answers, writes, connects: whatever is possible without blocking. */
 void later_redis_handle(struct later_redis *redis);

@@ -19,7 +19,7 @@ struct later_redis_table {
                 later_answer_fn *fn, void *arg);
     void (*flush)(struct later_redis *redis);
     bool (*wants_write)(const struct later_redis *redis);
-    double (*deadline)(const struct later_redis *redis);
+    double (*deadline)(struct later_redis *redis);
     void (*handle)(struct later_redis *redis);
     void (*tick)(struct later_redis *redis);
     /* NULL where it is no Cluster. */

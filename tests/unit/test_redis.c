@@ -432,11 +432,11 @@ START_TEST(test_noscript_of_another_command)
 }
 END_TEST
 
-/* Others on the way meanwhile keep their answers, each its own. */
+/* Others on the way meanwhile keep their answers, each its own; one load is for all of them. */
 START_TEST(test_noscript_among_others)
 {
-    static const char *const answers[] = { ":0\r\n",   NOSCRIPT, ":2\r\n",   NOSCRIPT, ":4\r\n",
-                                           "+sha\r\n", ":1\r\n", "+sha\r\n", ":3\r\n", NULL };
+    static const char *const answers[] = { ":0\r\n",   NOSCRIPT, ":2\r\n", NOSCRIPT, ":4\r\n",
+                                           "+sha\r\n", ":1\r\n", ":3\r\n", NULL };
 
     rig_up(recite, (void *)answers);
     for (int i = 0; i < 5; i++)
@@ -445,7 +445,23 @@ START_TEST(test_noscript_among_others)
     for (int i = 0; i < 5; i++)
         rig_answered(i, i);
     ck_assert_str_eq(heard, "EVALSH 0;EVALSH 1;EVALSH 2;EVALSH 3;EVALSH 4;"
-                            "SCRIPT LOAD;EVALSH 1;SCRIPT LOAD;EVALSH 3;");
+                            "SCRIPT LOAD;EVALSH 1;EVALSH 3;");
+}
+END_TEST
+
+/* Once that load is answered, another one is needed after a SCRIPT FLUSH. */
+START_TEST(test_noscript_again)
+{
+    static const char *const answers[] = { NOSCRIPT,   "+sha\r\n", ":1\r\n", NOSCRIPT,
+                                           "+sha\r\n", ":2\r\n",   NULL };
+
+    rig_up(recite, (void *)answers);
+    for (int i = 1; i <= 2; i++) {
+        rig_send(i, "EVALSHA", LATER_SCRIPT_PUSH, 5);
+        RIG_UNTIL(rig.answers == i);
+        rig_answered(i, i);
+    }
+    ck_assert_str_eq(heard, "EVALSH 1;SCRIPT LOAD;EVALSH 1;EVALSH 2;SCRIPT LOAD;EVALSH 2;");
 }
 END_TEST
 
@@ -558,7 +574,7 @@ static TCase *answers(void)
 static TCase *scripts(void)
 {
     return ADD("scripts", test_noscript, test_noscript_twice, test_noscript_and_no_permission,
-               test_noscript_of_another_command, test_noscript_among_others);
+               test_noscript_of_another_command, test_noscript_among_others, test_noscript_again);
 }
 
 static TCase *inside(void)
