@@ -16,22 +16,22 @@
  *
  *     cc -shared -fPIC $(pkg-config --cflags later-plugin) hello.c -o hello.so
  *
- * A plugin links against nothing of laterd: when it is loaded it is handed a table of functions,
- * `struct later_host`, and the inline functions below call through it. A unit test hands in a
- * table of its own. Both structs record their size and only ever grow at the end: a plugin built
- * with an older header runs on a newer laterd, and LATER_HAS() asks for what an older laterd
- * lacks. (The idea is nbdkit's and SQLite's; the text is ours.)
+ * A plugin links against nothing of laterd. When it is loaded it gets a table of functions, `struct
+ * later_host`, and the inline functions below call through it. A unit test passes a table of its
+ * own. Both structs record their size and only ever grow at the end, so a plugin built with an
+ * older header runs on a newer laterd. LATER_HAS() asks whether an older laterd has a function.
+ * (The idea is nbdkit's and SQLite's; the text is ours.)
  *
- * Ownership: everything handed out is borrowed and stays valid until the job has ended, that is
- * until `perform` returned something else than LATER_DEFERRED, or later_job_finish() was called.
- * Nobody frees the other side's memory.
+ * Ownership: everything handed out is borrowed. It stays valid until the job has ended: until
+ * `perform` returns anything but LATER_DEFERRED, or later_job_finish() is called. Neither side
+ * frees the other's memory.
  *
- * Threads: only later_job_log(), later_log(), later_job_time_left() and later_job_cancelled() may
- * be called from any thread; everything else only from the thread that called `perform`.
+ * Threads: any thread may call later_job_log(), later_log(), later_job_time_left() and
+ * later_job_cancelled(); only the thread that called `perform` may call the others.
  *
- * Processes: a plugin is loaded in workers only (and in the child of `laterd -t`), never in the
- * supervisor. Signal dispositions, the working directory, the locale and standard output are the
- * host's. A handler that crashes, exits or hangs costs its worker, never another job.
+ * Processes: only workers load plugins (and the child of `laterd -t`), never the supervisor. Signal
+ * dispositions, the working directory, the locale and standard output belong to the host. A handler
+ * that crashes, exits or hangs costs its worker, never another job.
  *
  * Clean in C99 and C++11 (a C++ plugin lists the members in order).
  */
@@ -61,12 +61,12 @@ enum later_result {
     LATER_DONE = 0,     /* ack: the job is gone and counted */
     LATER_RETRY = 1,    /* release: again after the backoff, or dead if that was the last attempt */
     LATER_BURY = 2,     /* dead at once: trying again cannot help */
-    LATER_DEFERRED = 3, /* event types only: later_job_finish() will tell */
+    LATER_DEFERRED = 3, /* event types only: later_job_finish() will say */
     LATER_RETURN = 4    /* given back as if it had not begun: no attempt. It comes again after
-                           later_job_retry_in(), else after the backoff's first pause */
+                           later_job_retry_in(), or else after the first backoff */
 };
 
-/* What an attempt failed of, where it is not just LATER_RETRY's handler that said so. */
+/* Why an attempt failed, if not simply because its handler said LATER_RETRY. */
 enum later_kind { LATER_KIND_RETRY = 0, LATER_KIND_TIMEOUT = 1, LATER_KIND_CRASH = 2 };
 
 enum later_mode {
@@ -82,25 +82,26 @@ enum {
     LATER_EXISTS = 1, /* pushed before under this id; claimed before by this claimant */
     LATER_NO = 2,     /* locked by another, over the limit, sold out */
     LATER_FAILED = -1 /* Redis refused or is away, the queue to push to is full, or an argument is
-                       * bad: logged by the host */
+                       * bad: the host logs it */
 };
 
-/* One type of job. `name` is matched exactly, or by its beginning where it ends in '*' ("exec.*");
- * the longest match wins. The strings must live until `stop` has returned. */
+/* One type of job. A `name` that ends in '*' matches all types that begin with it ("exec.*"), any
+ * other name only itself; the longest match wins. The strings must live until `stop` returns. */
 struct later_type {
     const char *name;  /* [A-Za-z0-9_.:-]{1,128}, or ending in * */
     uint32_t mode;     /* enum later_mode */
     uint32_t reserved; /* 0 */
     enum later_result (*perform)(struct later_job *job); /* required */
     void (*cancel)(struct later_job *job);               /* event types: stop soon, then finish */
-    /* Event types: how many more jobs of this type (the very name, where `name` ends in a star) may
-     * begin in this worker now: laterd reserves no more. Asked often. NULL: as many as `events`. */
+    /* Event types: how many more jobs of this type may begin in this worker now; laterd reserves no
+     * more. If `name` ends in a star, `type` is the full name. Asked often. NULL: as many as the
+     * option `events`. */
     uint32_t (*room)(const char *type);
 };
 
-/* What a plugin is. Only name and types are required. Called in this order, once per worker:
- * config* config_done start … stop. Each of the four returns 0, or -1 with a sentence in err
- * (n bytes), which laterd reports with file and line and refuses to start. */
+/* A plugin. Only name and types are required. Each worker calls, in this order: config* config_done
+ * start … stop. The first three return 0, or -1 with a sentence in err (n bytes); laterd reports
+ * it, for options with file and line, and does not start. */
 struct later_plugin {
     uint32_t api;       /* LATER_API, by the macro */
     uint32_t size;      /* of this struct, by the macro */
@@ -112,17 +113,17 @@ struct later_plugin {
     /* One call per leaf of plugins.config.NAME: dotted key ("smtp.host", "argv.0"), and the value
      * as text: true/false, a number as written, or the string. An unknown key should be refused. */
     int (*config)(const char *key, const char *value, char *err, size_t n);
-    int (*config_done)(char *err, size_t n); /* all is there: is it enough? */
+    int (*config_done)(char *err, size_t n); /* that was all: is anything missing? */
     int (*start)(char *err, size_t n);       /* connections, threads, files belong here */
-    void (*stop)(void);                      /* the worker ends by itself; not called on a crash */
+    void (*stop)(void);                      /* the worker ends in order; not called on a crash */
     const char *config_help;                 /* shown by laterd --describe */
-    /* Behind config_done: further types, which the configuration has named; a list like `types`,
-     * that lives until `stop` has returned. NULL: none. */
+    /* Called after config_done: further types, which the configuration has named. A list like
+     * `types`, which must live until `stop` returns. NULL: none. */
     const struct later_type *(*more_types)(void);
 };
 
-/* A job to push: zero it, set size and type, then what else is needed. All strings are borrowed
- * for the call. */
+/* A job to push: zero it, set size and type, then what else you need. All strings are borrowed for
+ * the call. */
 struct later_push_job {
     uint32_t size;         /* sizeof (struct later_push_job) */
     int32_t priority;      /* -100 … 100 */
@@ -138,7 +139,7 @@ struct later_push_job {
     double result;  /* seconds, up to 86,400, that its result is kept; 0: as its type says */
 };
 
-/* The host's functions; call them by the names below. New ones are added at the end only. */
+/* The host's functions; call them through the inline functions below. New ones only at the end. */
 struct later_host {
     uint32_t api;
     uint32_t size;
@@ -181,8 +182,8 @@ enum { LATER_JOB_ATTEMPT, LATER_JOB_MAX_ATTEMPTS };
 #define LATER_PRINTF(a, b)
 #endif
 
-/* The one symbol of a plugin that laterd looks for; LATER_PLUGIN() defines it. Declared here so
- * that a C++ plugin gives it C linkage. */
+/* The only symbol that laterd looks for in a plugin; LATER_PLUGIN() defines it. The declaration
+ * gives it C linkage in a C++ plugin. */
 LATER_EXPORT const struct later_plugin *later_plugin_open(const struct later_host *host);
 
 #ifndef LATER_TYPES_ONLY
@@ -190,12 +191,12 @@ LATER_EXPORT const struct later_plugin *later_plugin_open(const struct later_hos
 /* Set by laterd (or by a test) through later_plugin_open() before anything of the plugin runs. */
 extern LATER_HIDDEN const struct later_host *later_host;
 
-/* Is this function of struct later_host there? `if (LATER_HAS(limit)) …`, for plugins that shall
- * also run on a laterd older than their header. */
+/* Does this laterd have this function of struct later_host? `if (LATER_HAS(limit)) …`, for plugins
+ * that should also run on a laterd older than their header. */
 #define LATER_HAS(fn)                                                                              \
     (later_host->size >= offsetof(struct later_host, fn) + sizeof later_host->fn && later_host->fn)
 
-/* Defines the plugin: once in a plugin, at file scope, with designated initialisers. */
+/* Defines the plugin. Use it once, at file scope, with designated initialisers. */
 #define LATER_PLUGIN(...)                                                                          \
     LATER_HIDDEN const struct later_host *later_host;                                              \
     const struct later_plugin *later_plugin_open(const struct later_host *later_given)             \
@@ -210,7 +211,7 @@ extern LATER_HIDDEN const struct later_host *later_host;
     }                                                                                              \
     struct later_plugin
 
-/* The job's id, type, queue, token of this reservation; its trace, or NULL. */
+/* The job's id, type and queue; the token of this reservation; its trace, or NULL. */
 static inline const char *later_job_id(const struct later_job *job)
 {
     return later_host->job_string(job, LATER_JOB_ID);
@@ -231,12 +232,12 @@ static inline const char *later_job_trace(const struct later_job *job)
 {
     return later_host->job_string(job, LATER_JOB_TRACE);
 }
-/* The payload: the very bytes pushed, len of them, followed by a NUL byte only by luck. */
+/* The payload: exactly the bytes that were pushed, len of them. There may be no NUL after them. */
 static inline const char *later_job_payload(const struct later_job *job, size_t *len)
 {
     return later_host->job_bytes(job, LATER_JOB_PAYLOAD, len);
 }
-/* The whole document: the very bytes pushed. */
+/* The whole document: exactly the bytes that were pushed. */
 static inline const char *later_job_document(const struct later_job *job, size_t *len)
 {
     return later_host->job_bytes(job, LATER_JOB_DOCUMENT, len);
@@ -255,9 +256,9 @@ static inline double later_job_time_left(const struct later_job *job)
 {
     return later_host->job_time_left(job);
 }
-/* 1 when the job was cancelled, its lease lost or its time is over: the result will not count. Also
- * when a lock or a permit of it was lost, since another job may be doing by now what must not be
- * done twice at once: laterd ends it as if its time were over. Any thread. */
+/* 1 if the job was cancelled, its lease was lost or its time is over: the result will not count.
+ * Also if it has lost a lock or a permit, since another job may now be doing what must not be done
+ * twice at once; laterd then ends it as if its time were over. Any thread. */
 static inline int later_job_cancelled(const struct later_job *job)
 {
     return later_host->job_cancelled(job);
@@ -286,27 +287,27 @@ static inline void later_job_error(struct later_job *job, const char *format, ..
     later_host->job_errorv(job, format, args);
     va_end(args);
 }
-/* Records with the error that it was a time-out or a crash, of a program or a service behind the
- * handler: `later show` tells it, and pages count by it. Nothing else depends on it. */
+/* Says that the error was a timeout or a crash of a program or service behind the handler, for
+ * `later show`, the history and the pages. Nothing else depends on it. */
 static inline void later_job_kind(struct later_job *job, enum later_kind kind)
 {
     if (LATER_HAS(job_kind))
         later_host->job_kind(job, (uint32_t)kind);
 }
-/* What the job gives back to who waits for it, if it ends as LATER_DONE: one JSON value of len
+/* Sets the job's result, for those who wait for it, if it ends as LATER_DONE: one JSON value of len
  * bytes (0: strlen(json)), at most 65,536, copied. The last call counts; without one it is null.
- * LATER_YES; LATER_NO where nobody asked for the job's result, so that it need not have been made;
- * LATER_FAILED where it is no JSON or too long, which is logged and changes nothing, or on a laterd
- * that lacks it. Does not block. */
+ * Returns LATER_YES; LATER_NO if nobody wants the job's result; LATER_FAILED if it is not JSON or
+ * too long, which is logged and changes nothing, or if this laterd has no such function. Does not
+ * block. */
 static inline int later_job_value(struct later_job *job, const char *json, size_t len)
 {
     return LATER_HAS(job_value) ? later_host->job_value(job, json, len) : (int)LATER_FAILED;
 }
-/* How far the job has come: `done` of `total` (0: nobody knows), in whatever unit, and a few words
- * (at most 200 bytes are kept; NULL: none). Shown by `later show` and `later status`; it reaches
- * Redis at most once a second, and is kept with the job over its attempts. Cheap, never blocks:
- * call it as often as you like. LATER_YES, or LATER_FAILED where a number is negative or none, the
- * job's time was over, or on a laterd that lacks it. */
+/* Reports how far the job has come: `done` of `total` (0: not known), in any unit, and a few words
+ * (at most 200 bytes are kept; NULL: none). `later show` and `later status` show it. It is written
+ * to Redis at most once a second, and kept with the job over its attempts. Cheap, never blocks:
+ * call it as often as you like. Returns LATER_YES; or LATER_FAILED if a number is negative or not a
+ * number, if the job's time was over, or if this laterd has no such function. */
 static inline int later_job_progress(struct later_job *job, double done, double total,
                                      const char *text)
 {
@@ -319,7 +320,7 @@ static inline void later_job_retry_in(struct later_job *job, double seconds)
 {
     later_host->job_retry_in(job, seconds);
 }
-/* A pointer of the plugin's own, kept with the job while it runs; NULL at the beginning. */
+/* A pointer for the plugin's own use, kept with the job while it runs; NULL at the beginning. */
 static inline void later_job_set_data(struct later_job *job, void *data)
 {
     later_host->job_set_data(job, data);
@@ -328,8 +329,8 @@ static inline void *later_job_data(const struct later_job *job)
 {
     return later_host->job_data(job);
 }
-/* Ends a deferred job; from the worker's event loop only. Returns 0; or -1 if it had ended before,
- * which is logged with the plugin's name. The job must not be touched afterwards. */
+/* Ends a deferred job; call it only from the worker's event loop. Returns 0; or -1 if the job had
+ * already ended, which is logged with the plugin's name. Do not touch the job afterwards. */
 static inline int later_job_finish(struct later_job *job, enum later_result result)
 {
     return later_host->job_finish(job, (uint32_t)result);
@@ -356,44 +357,44 @@ static inline int later_push(struct later_job *job, const struct later_push_job 
 {
     return later_host->push(job, push);
 }
-/* Claims one of a limited stock (`later stock set ITEM N`) for `who`: LATER_YES, LATER_EXISTS with
- * the number given before, LATER_NO when sold out, LATER_FAILED. item and who are each 1 to 200
- * printable ASCII characters, no space, no brace. *number is the claim's own number, from 1;
- * untouched on LATER_NO and LATER_FAILED; may be NULL. Blocks for one round trip, at most 2
- * seconds. */
+/* Claims one of a limited stock (`later stock set ITEM N`) for `who`. Returns LATER_YES;
+ * LATER_EXISTS if `who` has a claim already; LATER_NO if it is sold out; LATER_FAILED. item and who
+ * are each 1 to 200 printable ASCII characters, no space, no brace. *number (may be NULL) gets the
+ * number of the claim, from 1; LATER_NO and LATER_FAILED leave it alone. Blocks for one round trip,
+ * at most 2 seconds. */
 static inline int later_stock_claim(struct later_job *job, const char *item, const char *who,
                                     uint64_t *number)
 {
     return later_host->stock_claim(job, item, who, number);
 }
-/* The next four answer LATER_FAILED on a laterd that lacks them. */
+/* The next four return LATER_FAILED on a laterd that does not have them. */
 
 /* Takes the lock `name` (1 to 200 printable ASCII characters, no space, no brace) for ttl seconds
- * (from 0.01), and waits for it at most `wait` seconds: LATER_YES, also where this job has it
- * already; LATER_NO while another holds it; LATER_FAILED. laterd renews it every third of ttl while
- * the job runs, and frees it when the job ends, in whatever way. Blocks for at most wait + 2
- * seconds, so let an event handler not wait. */
+ * (from 0.01), waiting for it at most `wait` seconds. Returns LATER_YES, also if this job has it
+ * already; LATER_NO if another holds it; LATER_FAILED. laterd renews it every third of ttl while
+ * the job runs, and frees it when the job ends, however it ends. Blocks for at most wait + 2
+ * seconds, so an event handler should not wait. */
 static inline int later_lock(struct later_job *job, const char *name, double ttl, double wait)
 {
     return LATER_HAS(lock) ? later_host->lock(job, name, ttl, wait) : (int)LATER_FAILED;
 }
-/* Gives a lock of this job back before the job ends: LATER_YES, LATER_NO if it was not this job's
- * any more, LATER_FAILED. Blocks for one round trip, at most 2 seconds. */
+/* Gives a lock of this job back before the job ends. Returns LATER_YES; LATER_NO if this job no
+ * longer held it; LATER_FAILED. Blocks for one round trip, at most 2 seconds. */
 static inline int later_unlock(struct later_job *job, const char *name)
 {
     return LATER_HAS(unlock) ? later_host->unlock(job, name) : (int)LATER_FAILED;
 }
-/* The fencing number of a lock that this job holds, by later_lock() or by its document: it is
- * higher for each taking of that lock. Where the thing that is guarded refuses a lower number than
- * the highest it has seen, a handler that was stopped for longer than ttl does no harm. LATER_YES;
- * LATER_NO where the job does not hold it; LATER_FAILED. Does not block. */
+/* The fencing number of a lock that this job holds, by later_lock() or by its document. It grows
+ * each time the lock is taken. If whatever the lock guards refuses numbers below the highest that
+ * it has seen, a handler that was stopped for longer than ttl does no harm. Returns LATER_YES;
+ * LATER_NO if the job does not hold the lock; LATER_FAILED. Does not block. */
 static inline int later_lock_fence(struct later_job *job, const char *name, uint64_t *fence)
 {
     return LATER_HAS(lock_fence) ? later_host->lock_fence(job, name, fence) : (int)LATER_FAILED;
 }
 /* May this happen now? At most max times in `per` seconds under this key, in fixed windows or, with
- * sliding, in any span of that length: LATER_YES (and counted), LATER_NO, LATER_FAILED. Blocks for
- * one round trip, at most 2 seconds. */
+ * sliding, in any span of that length. Returns LATER_YES, and has counted it; LATER_NO;
+ * LATER_FAILED. Blocks for one round trip, at most 2 seconds. */
 static inline int later_limit(struct later_job *job, const char *key, uint32_t max, double per,
                               uint32_t sliding)
 {
