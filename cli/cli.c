@@ -141,7 +141,7 @@ int cli_ask(const struct cli *cli, const char *what)
     if (args_flag(&cli->args, "yes"))
         return LATER_OK;
     if (!cli->in_terminal || !cli->err_terminal) {
-        cli_say(cli, "%s? Nobody can be asked here: add --yes", what);
+        cli_say(cli, "%s? There is no terminal to ask on: add --yes", what);
         return LATER_E_USAGE;
     }
     fprintf(stderr, "%s? [y/N] ", what);

@@ -50,7 +50,7 @@ void help_all(FILE *out)
         fprintf(out, "  %-*s %s\n", NAME_WIDTH, commands[i]->name, commands[i]->brief);
     fputs("\nOptions of every command:\n", out);
     put_options(out, global_options);
-    fputs("\n`later help COMMAND` tells more; the manual is later(1).\n", out);
+    fputs("\n`later help COMMAND` explains a command; the manual is later(1).\n", out);
 }
 
 const struct command *help_find(const char *name, const char **nearest)
@@ -87,7 +87,7 @@ static int run_help(struct cli *cli, struct later_error *err)
 const struct command command_help = {
     .name = "help",
     .usage = "[COMMAND]",
-    .brief = "Tell what there is, or all about a command",
+    .brief = "List the commands, or explain one",
     .example = "later help push\n",
     .max = 1,
     .run = run_help,

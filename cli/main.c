@@ -22,9 +22,9 @@ const size_t command_count = sizeof commands / sizeof *commands;
 
 const struct args_option global_options[] = {
     { "redis", 0, "URL", "unix:/path, redis://[user@]host[:port][/db], sentinel://…, cluster://…" },
-    { "prefix", 0, "PREFIX", "what the names of all keys begin with (later)" },
-    { "config", 'c', "FILE", "read where Redis is from this configuration" },
-    { "daemon-config", 'C', "FILE", "the daemon's configuration is not in its usual place" },
+    { "prefix", 0, "PREFIX", "the beginning of the names of all keys (later)" },
+    { "config", 'c', "FILE", "the configuration that says where Redis is" },
+    { "daemon-config", 'C', "FILE", "the daemon's configuration, if not in its usual place" },
     { "json", 0, NULL, "one JSON object a line" },
     { "help", 'h', NULL, "this help" },
     { "version", 0, NULL, "the version of later" },

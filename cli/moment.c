@@ -41,7 +41,7 @@ static int refuse(const struct moment *moment, const char *why, struct later_err
 static int refuse_form(const struct moment *moment, struct later_error *err)
 {
     return refuse(moment,
-                  "is no time; one is UNIX seconds, 2026-01-31T12:00:00Z, \"2026-01-31 9:00\", "
+                  "is not a time: write UNIX seconds, 2026-01-31T12:00:00Z, \"2026-01-31 9:00\", "
                   "\"tomorrow 9:00\", \"mon 9:00\" or 9:00",
                   err);
 }
@@ -58,7 +58,7 @@ static int check_zone(const struct moment *moment, struct later_error *err)
     snprintf(path, sizeof path, "%s/%s", folder && *folder ? folder : "/usr/share/zoneinfo", zone);
     if (access(path, R_OK) == 0)
         return 0;
-    return later_fail(err, LATER_E_USAGE, "%s: TZ is %.40s, which is no zone that this host knows",
+    return later_fail(err, LATER_E_USAGE, "%s: TZ is %.40s, a zone that this host does not know",
                       moment->what, zone);
 }
 

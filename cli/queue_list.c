@@ -191,7 +191,7 @@ int queue_list_strays(struct cli *cli, const struct queue_list *known, struct qu
             return 0;
         }
     }
-    return later_fail(err, LATER_E_REDIS, "Redis does not come to an end of its keys");
+    return later_fail(err, LATER_E_REDIS, "Redis does not finish listing its keys");
 }
 
 static int add_parts(struct cli *cli, struct queue_list *list, const char *queue,

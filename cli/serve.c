@@ -161,10 +161,10 @@ const struct command command_serve = {
     .name = "serve",
     .usage = "",
     .brief = "Answer command lines from standard input, over one connection",
-    .more =
-        "A line is a JSON list of words: [\"size\",\"mail\",\"--json\"]. What the command prints\n"
-        "comes back, then a line that begins with the byte 0x1E: its status, and what it said on\n"
-        "standard error. Commands that run a program are refused. later-web works so.\n",
+    .more = "A line is a JSON list of words: [\"size\",\"mail\",\"--json\"]. The answer is what "
+            "the command\n"
+            "prints, then a line that begins with the byte 0x1E: its status, and what it wrote to\n"
+            "standard error. Commands that run a program are refused. later-web uses this.\n",
     .example = "echo '[\"size\",\"--json\"]' | later serve\n",
     .run = run,
 };

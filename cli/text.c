@@ -90,8 +90,8 @@ int text_time(const char *word, const char *what, double *unix_seconds, struct l
         return 0;
     if (!later_duration_real(&p, unix_seconds) || *p)
         return later_fail(err, LATER_E_USAGE,
-                          "%s: %.40s is no time; one is UNIX seconds or 2026-01-31T12:00:00Z", what,
-                          word);
+                          "%s: %.40s is not a time: write UNIX seconds or 2026-01-31T12:00:00Z",
+                          what, word);
     if (*unix_seconds > TIME_MAX)
         return later_fail(err, LATER_E_USAGE, "%s: %.40s is beyond the year 5137; milliseconds?",
                           what, word);

@@ -215,7 +215,7 @@ static const struct form {
     { "where2", is_text, "where: PATH=VALUE" },
     { "where3", is_text, "where: PATH=VALUE" },
     { "text", is_text, "text: at most 256 bytes" },
-    { "after", is_spot, "after: what `next` has said" },
+    { "after", is_spot, "after: the `next` of a search" },
     { "most", is_number, "most: a whole number" },
     { "since", is_duration, "since: a duration like 90, 5m, 2h" },
     { "by", is_kind, "by: minute, ten or hour" },

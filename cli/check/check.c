@@ -318,14 +318,15 @@ static int run(struct cli *cli, struct later_error *err)
 const struct command command_check = {
     .name = "check",
     .usage = "[Q...]",
-    .brief = "Check that no job is lost and none is there twice",
+    .brief = "Check that no job is lost and none exists twice",
     .more =
-        "For each queue, and each shard of it: pushed + adopted = done + expired + cancelled + "
-        "purged + trimmed + jobs;\n"
-        "ready + delayed + reserved + dead = jobs + not yet adopted; each member is in one set\n"
-        "only and has its document, each document is in a set, each record has its job, there is\n"
-        "one wake at most. Without Q also: each queue that has jobs is in later:queues. Works on\n"
-        "queues in use. The status is 1 where one of these does not hold.\n",
+        "For each queue and each shard: pushed + adopted = done + expired + cancelled + purged +\n"
+        "trimmed + jobs; ready + delayed + reserved + dead = jobs + not yet adopted; each member "
+        "is\n"
+        "in only one set and has its document, each document is in a set, each record has its "
+        "job,\n"
+        "there is at most one wake. Without Q also: each queue that has jobs is in later:queues.\n"
+        "Works on queues in use. The status is 1 if one of these does not hold.\n",
     .example = "later check\n",
     .max = -1,
     .run = run,

@@ -41,13 +41,14 @@ static int run_cron(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option cron_options[] = {
-    { "queue", 'q', "Q", "the queue of the schedule (set: default; else the one that has it)" },
+    { "queue", 'q', "Q",
+      "the queue of the schedule (set: default; otherwise the one that has it)" },
     { "zone", 0, "ZONE", "time zone, such as Europe/Berlin (UTC)" },
     { "catch-up", 0, "POLICY", "ticks missed while no host was up: last (default), none, all" },
     { "overlap", 0, "POLICY",
-      "the last job is still there: allow (default), skip, replace, queue" },
+      "if the last job has not ended: allow (default), skip, replace, queue" },
     { "spread", 0, "DURATION", "spread the jobs over this time after their ticks" },
-    { "late", 0, "DURATION", "a tick found later than this was missed (60s)" },
+    { "late", 0, "DURATION", "count a tick that is later than this as missed (60s)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
     { "max-attempts", 0, "N", "then a job is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
@@ -61,12 +62,15 @@ const struct command command_cron = {
     .name = "cron",
     .usage = "[next NAME|EXPRESSION | set NAME EXPRESSION TYPE [PAYLOAD] |\n"
              "                  run|pause|resume|delete NAME] [OPTIONS]",
-    .brief = "Periodic jobs: show, make, change them; when an expression is due",
-    .more = "Without a verb: the schedules that there are. EXPRESSION, in quotes: minute hour\n"
-            "day month weekday; with six fields the second first; or @hourly, @daily, @weekly,\n"
-            "@monthly, @yearly, @every 90s. Besides what crontab(5) has: L, L-3, 15W, LW as\n"
-            "days, mon#2, mon#-1, 5L as weekdays, ranges that wrap. Where clocks are changed\n"
-            "cron's rules hold. `next` with an expression does not ask Redis.\n",
+    .brief = "Show, set, pause or run schedules; say when an expression is due",
+    .more = "Without a verb, lists the schedules. EXPRESSION, in quotes: minute hour day month "
+            "weekday;\n"
+            "with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly, "
+            "@every 90s.\n"
+            "In addition to crontab(5): L, L-3, 15W, LW as days; mon#2, mon#-1, 5L as weekdays; "
+            "ranges\n"
+            "that wrap. When clocks change, cron's rules hold. `next` with an expression needs no "
+            "Redis.\n",
     .example = "later cron next '0 3 * * mon-fri' --zone Europe/Berlin\n"
                "later cron set report '0 3 * * *' report.daily '{\"full\":true}' -q reports\n"
                "later cron\n",

@@ -64,7 +64,7 @@ int cron_find(struct cli *cli, const char *name, struct cron_found *found, struc
     int status;
 
     if (!later_schedule_name_valid(name))
-        return later_fail(err, LATER_E_USAGE, "%.80s is no name of a schedule", name);
+        return later_fail(err, LATER_E_USAGE, "%.80s is not the name of a schedule", name);
     status = queue ? look(cli, queue, name, found, err) : look_everywhere(cli, name, found, err);
     if (status == 0)
         return later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,

@@ -24,7 +24,7 @@ static int take_word(const struct cli *cli, const char *option, const char *cons
     }
     if (!given || strcmp(given, words[*value]) == 0)
         return 0;
-    return later_fail(err, LATER_E_USAGE, "--%s: %.40s is none of %s, %s, %s%s%s", option, given,
+    return later_fail(err, LATER_E_USAGE, "--%s: %.40s is not one of %s, %s, %s%s%s", option, given,
                       words[0], words[1], words[2], words[3] ? ", " : "", words[3] ? words[3] : "");
 }
 
@@ -172,7 +172,7 @@ int cron_set(struct cli *cli, char **words, int count, struct later_error *err)
     int status;
 
     if (!later_schedule_name_valid(words[0]))
-        return later_fail(err, LATER_E_USAGE, "%.80s is no name; 1 to 64 of A-Z a-z 0-9 _ . -",
+        return later_fail(err, LATER_E_USAGE, "%.80s is not a name; 1 to 64 of A-Z a-z 0-9 _ . -",
                           words[0]);
     if (take_schedule(cli, words[1], &schedule, err) < 0 ||
         cli_keys(cli, cli_queue(cli), &keys, err) < 0)

@@ -78,8 +78,9 @@ const struct command command_kick = {
     .name = "kick",
     .usage = "ID... [-q Q] | --all Q | Q CONDITIONS | --all-queues CONDITIONS",
     .brief = "Make dead or delayed jobs ready",
-    .more = "A dead job begins anew: its attempts are forgotten. In a pipe: id, the state that it\n"
-            "had; of many the number of jobs.\n" MANY_MORE,
+    .more =
+        "A dead job starts afresh: its attempts are forgotten. In a pipe: id and former state; of\n"
+        "many jobs, their number.\n" MANY_MORE,
     .example = "later kick order-1138 -q mail\nlater kick --all mail --state dead --yes\n"
                "later kick mail --error 'smtp: 4[0-9][0-9]' --newer 1h --rate 50\n",
     .options = kick_options,
@@ -225,7 +226,7 @@ static int run_purge(struct cli *cli, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
     if (!may_be_purged(state))
         return later_fail(err, LATER_E_USAGE,
-                          "--state: %.40s is none of ready, delayed, dead, done", state);
+                          "--state: %.40s is not one of ready, delayed, dead, done", state);
     if (choose_is_picky(cli) || args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
         return many_run(cli, &purge_verb, err);
     if (cli->args.count != 1)
@@ -246,8 +247,8 @@ static const struct args_option purge_options[] = {
 const struct command command_purge = {
     .name = "purge",
     .usage = "Q --state STATE [CONDITIONS] | --all-queues --state STATE [CONDITIONS]",
-    .brief = "Drop jobs of a state for good",
-    .more = "Those that were there at the beginning; it tells how many went.\n" MANY_MORE,
+    .brief = "Drop the jobs of a state for good",
+    .more = "Only jobs that were there at the beginning are dropped. Prints how many.\n" MANY_MORE,
     .example = "later purge mail --state dead\nlater purge mail --state dead --older 30d --yes\n",
     .options = purge_options,
     .max = 1,

@@ -101,12 +101,12 @@ static const struct args_option options[] = {
 const struct command command_bury = {
     .name = "bury",
     .usage = "Q ID TOKEN [--error TEXT] | ID... [-q Q] [--error TEXT] | Q CONDITIONS",
-    .brief = "Have jobs dead: trying, or trying again, cannot help",
+    .brief = "Make jobs dead: another attempt cannot help",
     .more =
-        "A reserved job by its token, which must be its owner's (else status 77), or jobs that\n"
-        "wait. --error is then the reason, shown by `later show`; with another condition it is\n"
-        "one, too. In a pipe: id, the state that the job had; of many the number of "
-        "jobs.\n" MANY_MORE,
+        "Takes a reserved job with its owner's token (else status 77), or waiting jobs. --error "
+        "is\n"
+        "the reason, which `later show` prints; next to another condition it is a condition too.\n"
+        "In a pipe: id and former state; of many jobs, their number.\n" MANY_MORE,
     .example = "later bury mail order-1138 0k3v9x2m5t8w1q7z --error 'no such address'\n"
                "later bury order-1138 -q mail --error 'customer is gone'\n"
                "later bury mail --type 'newsletter.*' --state ready\n",

@@ -76,9 +76,11 @@ const struct command command_cancel = {
     .name = "cancel",
     .usage = "ID... [-q Q] | Q CONDITIONS | --all-queues CONDITIONS",
     .brief = "Drop jobs, whatever their state",
-    .more = "Of a job that runs the reservation is withdrawn: its handler is told, and its result\n"
-            "is refused. An id that --unique-for keeps taken after its job is free from then on.\n"
-            "In a pipe: id, the state that the job had; of many the number of jobs.\n" MANY_MORE,
+    .more = "If a job is running, its reservation is withdrawn: its handler is told, and its "
+            "result is\n"
+            "refused. An id that --unique-for keeps taken is freed. In a pipe: id and former "
+            "state; of\n"
+            "many jobs, their number.\n" MANY_MORE,
     .example = "later cancel order-1138 -q mail\n"
                "later cancel mail --where payload.tenant=42 --dry-run\n",
     .options = options,

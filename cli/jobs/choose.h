@@ -17,7 +17,7 @@
 
 /* Rows for a table of options: the conditions; the rest of what all that choose have. */
 #define CHOOSE_OPTIONS                                                                             \
-    { "state", 0, "STATE", "in this state; without it in any but done" },                          \
+    { "state", 0, "STATE", "in this state (any but done)" },                                       \
         { "type", 0, "GLOB", "of types such as 'mail.*'" },                                        \
         { "older", 0, "DURATION", "ready, dead or done for longer than this" },                    \
         { "newer", 0, "DURATION", "ready, dead or done for less than this" },                      \
@@ -30,7 +30,7 @@
         { "limit", 0, "N", "at most N jobs, the first ones" },                                     \
         { "all-queues", 0, NULL, "in all queues" },                                                \
     {                                                                                              \
-        "progress", 0, NULL, "with --json: lines that say how far it is"                           \
+        "progress", 0, NULL, "with --json: lines that report progress"                             \
     }
 
 #define CHOOSE_RATE_MAX 1000000 /* jobs a second */

@@ -120,8 +120,8 @@ const struct command command_count_jobs = {
     .usage = "Q [CONDITIONS] | --all-queues [CONDITIONS]",
     .brief = "Count the jobs that meet conditions",
     .more =
-        "With --all-queues: queue and number of those that have any. It looks at each job, and\n"
-        "takes at most a tenth of Redis's time; `later size` is faster.\n",
+        "With --all-queues: each queue that has such jobs, and their number. It looks at every\n"
+        "job, and takes at most a tenth of Redis's time; `later size` is faster.\n",
     .example = "later count mail --state dead --kind crash\n"
                "later count --all-queues --where payload.tenant=42\n",
     .options = options,

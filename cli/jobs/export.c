@@ -125,7 +125,7 @@ static int set_of(const char *state, enum later_key *set, struct later_error *er
             return 0;
         }
     }
-    return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of ready, delayed, dead, done",
+    return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of ready, delayed, dead, done",
                       state);
 }
 
@@ -188,19 +188,20 @@ static int run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
     { "rate", 0, "N", "at most N jobs a second" },
-    { "dry-run", 0, NULL, "only tell how many" },
+    { "dry-run", 0, NULL, "only say how many" },
     { 0 },
 };
 
 const struct command command_export = {
     .name = "export",
     .usage = "Q --state STATE [CONDITIONS] | --all-queues --state STATE [CONDITIONS]",
-    .brief = "Write jobs of a state as lines for `later push --file`",
+    .brief = "Write the jobs of a state as lines for `later push --file`",
     .more =
         "Each line has queue, id, the time at which a delayed job is due, priority, and the\n"
-        "document with its very bytes. The jobs stay where they are; what was tried and failed\n"
-        "before is not written. Of a queue in use, what stays in its state meanwhile is there\n"
-        "once. Done jobs run again where their lines are pushed. ^C ends it.\n",
+        "document, byte for byte. The jobs stay where they are; their attempts and errors are not\n"
+        "written. In a queue in use, each job that keeps its state is written once. A dead or "
+        "done\n"
+        "job whose line is pushed runs again. ^C ends it.\n",
     .example = "later export mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n"
                "later export mail --state delayed --type 'newsletter.*'\n",
     .options = options,

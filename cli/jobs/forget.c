@@ -174,9 +174,11 @@ const struct command command_forget = {
     .name = "forget",
     .usage = "Q...",
     .brief = "Forget a queue that has no jobs and that nobody serves",
-    .more = "It leaves the list of queues, and its counters are deleted, as are a pause, the plan\n"
-            "of its shards, and the ids that --unique-for keeps taken. A queue that has jobs or\n"
-            "is served stays as it is: status 75. Whoever pushes to it makes it anew.\n",
+    .more =
+        "It leaves the list of queues. Its counters are deleted, and so are a pause, the plan of\n"
+        "its shards, and the ids that --unique-for keeps taken. A queue that has jobs or is "
+        "served\n"
+        "stays as it is: status 75. The next push creates the queue again.\n",
     .example = "later forget defualt\n",
     .min = 1,
     .max = -1,

@@ -55,7 +55,7 @@ static int check_state(const struct many *many, struct later_error *err)
             return 0;
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", name);
     }
-    return later_fail(err, LATER_E_USAGE, "--state: %.40s is none of %s", state, all);
+    return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of %s", state, all);
 }
 
 static int look_at_set(struct many *many, const struct whole *whole, enum later_key set,

@@ -21,7 +21,7 @@ struct many_verb {
 /* The options that a command with many_run() has. */
 #define MANY_OPTIONS                                                                               \
     CHOOSE_OPTIONS, { "rate", 0, "N", "at most N jobs a second" },                                 \
-        { "dry-run", 0, NULL, "only tell how many" },                                              \
+        { "dry-run", 0, NULL, "only say how many" },                                               \
     {                                                                                              \
         "yes", 'y', NULL, "do not ask"                                                             \
     }
@@ -29,9 +29,9 @@ struct many_verb {
 /* For their help. */
 #define MANY_MORE                                                                                  \
     "CONDITIONS are --state, --type, --older, --newer, --error, --kind, --attempts, --where and\n" \
-    "--text: jobs that meet all of them. First it looks, then it asks, then it acts on those "     \
+    "--text: the jobs that meet all of them. The command looks, asks, then acts on the jobs "      \
     "that\n"                                                                                       \
-    "it found, where they still are as they were seen. ^C ends it; it tells how far it came.\n"
+    "it found, if they have not moved since. ^C ends it; it says how far it came.\n"
 
 /* As the command's function. */
 int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *err);

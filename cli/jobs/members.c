@@ -66,7 +66,7 @@ static int scan_all(struct cli *cli, const struct later_keys *keys, enum later_k
         struct later_reply *reply;
 
         if (pages-- == 0)
-            return later_fail(err, LATER_E_REDIS, "Redis does not come to an end of %s",
+            return later_fail(err, LATER_E_REDIS, "Redis does not finish listing %s",
                               keys->name[key]);
         later_inspect_scan(&cmd, keys, key, cursor, NULL);
         reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);

@@ -237,7 +237,8 @@ static int run_peek(struct cli *cli, struct later_error *err)
     state = state ? state : "ready";
     if (!is_state(state))
         return later_fail(err, LATER_E_USAGE,
-                          "--state: %.40s is none of ready, delayed, reserved, dead, done", state);
+                          "--state: %.40s is not one of ready, delayed, reserved, dead, done",
+                          state);
     if (cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0 ||
         cli_number(cli, "offset", 0, INT32_MAX, &offset, err) < 0)
         return -1;
@@ -245,20 +246,20 @@ static int run_peek(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option peek_options[] = {
-    { "state", 0, "STATE", "ready (as without it), delayed, reserved, dead or done" },
+    { "state", 0, "STATE", "ready (default), delayed, reserved, dead or done" },
     { "number", 'n', "N", "at most N jobs (10)" },
-    { "offset", 0, "N", "pass over the first N (0)" },
+    { "offset", 0, "N", "skip the first N (0)" },
     { 0 },
 };
 
 const struct command command_peek = {
     .name = "peek",
     .usage = "Q [--state STATE] [-n N] [--offset N]",
-    .brief = "Look at the first jobs of a queue",
+    .brief = "Show the first jobs of a queue",
     .more =
-        "They stay where they are. In a pipe: id, state, type, score, attempts, priority, error,\n"
-        "document; separated by TAB. A job pushed by a plain ZADD has no id until it is adopted.\n"
-        "Done are those that types.keep of laterd.conf(5) keeps.\n",
+        "They stay where they are. In a pipe, separated by TAB: id, state, type, score, attempts,\n"
+        "priority, error, document. A job from a plain ZADD has no id until it is adopted. Done\n"
+        "jobs are those that types.keep of laterd.conf(5) keeps.\n",
     .example = "later peek mail --state dead -n 3\n",
     .options = peek_options,
     .min = 1,
@@ -410,7 +411,7 @@ const struct command command_show = {
     .name = "show",
     .usage = "ID... [-q Q]",
     .brief = "Show jobs, whatever their state",
-    .more = "In a pipe as `later peek`.\n",
+    .more = "In a pipe, like `later peek`.\n",
     .example = "later show 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q mail\n",
     .options = show_options,
     .min = 1,

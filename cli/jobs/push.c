@@ -106,9 +106,9 @@ static int take_times(struct cli *cli, struct later_new_job *job, struct later_e
         cli_duration(cli, "unique-for", &job->unique_for, err) < 0)
         return -1;
     if (job->at >= LATER_AT_MIN && job->at < (double)time(NULL))
-        cli_say(cli, "--at: %.40s is over: the job is due now", at);
+        cli_say(cli, "--at: %.40s has passed: the job is due now", at);
     if (expires && job->expires_at <= 0)
-        return later_fail(err, LATER_E_USAGE, "--expires-at: 0 would be never");
+        return later_fail(err, LATER_E_USAGE, "--expires-at: 0 is not a time");
     if (args_text(&cli->args, "timeout") && job->timeout <= 0)
         return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
     return 0;
@@ -243,11 +243,11 @@ static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (args_text(&cli->args, others[i]))
-            return later_fail(err, LATER_E_USAGE, "--%s: of a file's jobs each line tells its own",
+            return later_fail(err, LATER_E_USAGE, "--%s: with --file, each line sets its own",
                               others[i]);
     }
     if (cli->args.count > 0)
-        return later_fail(err, LATER_E_USAGE, "--file: a file's lines tell their types");
+        return later_fail(err, LATER_E_USAGE, "--file: the lines name the types; leave TYPE out");
     return 0;
 }
 
@@ -303,16 +303,18 @@ const struct command command_push = {
     .name = "push",
     .usage = "TYPE [PAYLOAD|-] [-q Q] [--in DURATION|--at TIME] [--id ID] ... | --file FILE [-q Q]",
     .brief = "Push a job, or a file of them",
-    .more = "PAYLOAD is JSON; - reads it from standard input; without one it is null. The id is\n"
-            "printed. A job whose id is known is not pushed again, which is no failure.\n"
-            "\n"
-            "With --wait what its handler gave back is printed instead, as by `later wait`: the\n"
-            "status is 65 if it is dead, 66 if it is gone, 75 if the time is up; it goes on then.\n"
-            "\n"
-            "A FILE has one job document a line (NDJSON), each with its type; queue, in, at,\n"
-            "unique_for, debounce, max_wait, throttle and again may stand there too. Or its lines\n"
-            "are those of `later export`. Bad lines are named and left out, the good ones are\n"
-            "pushed, and the status is then 65.\n",
+    .more =
+        "PAYLOAD is JSON; - reads it from standard input; the default is null. Prints the id. If\n"
+        "the id is known, nothing is pushed; that is not a failure.\n"
+        "\n"
+        "With --wait, prints what the handler gave back, like `later wait`. The status is 65 if "
+        "the\n"
+        "job is dead, 66 if it is gone, 75 if the time is up; the job goes on then.\n"
+        "\n"
+        "A FILE has one job document per line (NDJSON), each with its type. A line may also have\n"
+        "queue, in, at, unique_for, debounce, max_wait, throttle and again. Lines from `later\n"
+        "export` work too. Bad lines are named and skipped, the good ones are pushed, and the\n"
+        "status is then 65.\n",
     .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
                "later push thumbnail '{\"of\": 7}' --wait 30s\n"
                "later push --file jobs.ndjson\n",

@@ -80,7 +80,7 @@ static int run_queues(struct cli *cli, struct later_error *err)
 const struct command command_queues = {
     .name = "queues",
     .usage = "",
-    .brief = "List the queues that were ever pushed to",
+    .brief = "List the queues that have ever been pushed to",
     .example = "later queues\n",
     .run = run_queues,
 };

@@ -131,10 +131,10 @@ static int read_spot(struct searching *searching, struct later_error *err)
         !take_piece(&rest, from->score, sizeof from->score, false) ||
         !take_piece(&rest, member, sizeof member, true) || !read_member(member, from->member) ||
         !later_key_shard_valid(from->part) || !find_set(state, &from->set))
-        return later_fail(err, LATER_E_USAGE, "--after: %.60s is not what `next` has said", text);
+        return later_fail(err, LATER_E_USAGE, "--after: %.60s is not the `next` of a search", text);
     strtod(from->score, &end);
     if (*end || end == from->score)
-        return later_fail(err, LATER_E_USAGE, "--after: %.60s is no score", from->score);
+        return later_fail(err, LATER_E_USAGE, "--after: %.60s is not a score", from->score);
     searching->choice.seen = from->seen = strtoull(seen, NULL, 10);
     snprintf(searching->next, sizeof searching->next, "%s", text);
     return 0;
@@ -297,18 +297,21 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
-    { "after", 0, "PLACE", "go on from `next` of an earlier search's progress" },
+    { "after", 0, "PLACE", "go on from the `next` of an earlier search" },
     { 0 },
 };
 
 const struct command command_search = {
     .name = "search",
     .usage = "Q [CONDITIONS] | --all-queues [CONDITIONS]",
-    .brief = "Find jobs that meet conditions, the newest first",
-    .more = "At most 100, or --limit; in a pipe as `later peek`. Of done jobs, with --state done,\n"
-            "those that are kept the longest come first. It takes at most a tenth of\n"
-            "Redis's time. --progress tells twice a second how many were searched, of how many,\n"
-            "and in `next` from where to go on with --after.\n",
+    .brief = "Find jobs that meet conditions, newest first",
+    .more =
+        "Prints at most 100, or --limit; in a pipe, like `later peek`. With --state done, the "
+        "jobs\n"
+        "that are kept longest come first. It takes at most a tenth of Redis's time. --progress\n"
+        "says twice a second how many jobs were searched, of how many, and in `next` where "
+        "--after\n"
+        "can go on.\n",
     .example = "later search mail --text greylisted\n"
                "later search --all-queues --state dead --where payload.to=a@b.c\n",
     .options = options,

@@ -178,10 +178,10 @@ const struct command command_size = {
     .usage = "[Q...]",
     .brief = "Count the jobs of queues, by state",
     .more =
-        "In a pipe: queue, ready, delayed, reserved, dead, paused (yes, no or, where only some of\n"
-        "its shards are, partly), age of the oldest ready job in seconds, how many hosts with a\n"
-        "laterd serve it, overdue reservations (their leases ran out, and nobody has returned\n"
-        "them); separated by TAB. A queue that was named and is unknown: status 66.\n",
+        "In a pipe, separated by TAB: queue, ready, delayed, reserved, dead, paused (yes, no, or\n"
+        "partly if only some shards are), age of the oldest ready job in seconds, number of hosts\n"
+        "whose laterd serves it, overdue reservations (the lease ran out, and nobody has returned\n"
+        "the jobs yet). The status is 66 if a named queue is unknown.\n",
     .example = "later size mail\nlater size --json\n",
     .max = -1,
     .run = run_size,

@@ -110,11 +110,13 @@ static const struct args_option wait_options[] = {
 const struct command command_wait = {
     .name = "wait",
     .usage = "ID... [-q Q] [--timeout DURATION]",
-    .brief = "Wait until jobs have ended, and print what they gave back",
+    .brief = "Wait until jobs have ended, and print their results",
     .more =
-        "A job that was pushed with --result, or whose type has one, leaves what its handler\n"
-        "gave back, or why it failed for good. Exit status: 0 done, 65 dead, 66 gone without\n"
-        "a result, or never there, 75 the time is up; of several jobs the first that is not 0.\n",
+        "The result is what a job's handler gave back, or why it failed for good. It is kept for\n"
+        "jobs that were pushed with --result, or whose type has one. Exit status: 0 done; 65 "
+        "dead;\n"
+        "66 gone without a result, or never there; 75 the time is up. For several jobs it is the\n"
+        "first that is not 0.\n",
     .example = "later wait 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q film --timeout 10m\n",
     .options = wait_options,
     .min = 1,
@@ -135,8 +137,8 @@ static const struct args_option result_options[] = {
 const struct command command_result = {
     .name = "result",
     .usage = "ID... [-q Q]",
-    .brief = "Print what jobs gave back that have ended",
-    .more = "As `later wait`, but without waiting.\n",
+    .brief = "Print the results of jobs that have ended",
+    .more = "Like `later wait`, but without waiting.\n",
     .example = "later result 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q film\n",
     .options = result_options,
     .min = 1,

@@ -32,11 +32,12 @@ static int read_order(const struct cli *cli, struct limit_order *order, struct l
         cli_duration(cli, "wait", &order->wait, err) < 0)
         return -1;
     if (!order->max || !args_text(&cli->args, "per"))
-        return later_fail(err, LATER_E_USAGE, "--max N and --per DURATION say what the limit is");
+        return later_fail(err, LATER_E_USAGE, "--max N and --per DURATION are required");
     if (order->per < 0.001)
-        return later_fail(err, LATER_E_USAGE, "--per: 0.001 seconds at least");
+        return later_fail(err, LATER_E_USAGE, "--per: at least 0.001 seconds");
     if (window && strcmp(window, "sliding") != 0 && strcmp(window, "fixed") != 0)
-        return later_fail(err, LATER_E_USAGE, "--window: %.40s is none of fixed, sliding", window);
+        return later_fail(err, LATER_E_USAGE, "--window: %.40s is not one of fixed, sliding",
+                          window);
     order->sliding = !window || window[0] == 's';
     return 0;
 }
@@ -118,7 +119,7 @@ static int run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     { "max", 0, "N", "how often it may happen" },
     { "per", 0, "DURATION", "in this time" },
-    { "window", 0, "WINDOW", "sliding: in any span of that length; fixed (sliding)" },
+    { "window", 0, "WINDOW", "sliding (default): in any span of that length; or fixed" },
     { "wait", 'w', "DURATION", "wait until it may, at most this long (0)" },
     { 0 },
 };
@@ -126,11 +127,11 @@ static const struct args_option options[] = {
 const struct command command_limit = {
     .name = "limit",
     .usage = "KEY --max N --per DURATION [--window fixed|sliding] [-w DURATION]",
-    .brief = "May this happen now? At most N in a time",
+    .brief = "Ask whether something may happen now, at most N times in a period",
     .more =
-        "The status is 0 where it may, and then it was counted; 75 where it may not. Printed are\n"
-        "the seconds until it may, 0 for now. A fixed window opens with the first that may, and\n"
-        "lets up to twice as many through around its end; a sliding one never does.\n",
+        "The status is 0 if it may, and it has then been counted; 75 if it may not. Prints the\n"
+        "seconds until it may, 0 for now. A fixed window opens when it first happens, and lets up\n"
+        "to twice as many through around its end; a sliding one never does.\n",
     .example = "later limit sms --max 3 --per 10 && ./send-sms\n",
     .options = options,
     .min = 1,

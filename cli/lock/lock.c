@@ -89,7 +89,7 @@ static int read_order(const struct cli *cli, struct lock_order *order, struct la
         cli_number(cli, "conflict-exit", 0, 255, &busy, err) < 0)
         return -1;
     if (order->ttl < TTL_MIN)
-        return later_fail(err, LATER_E_USAGE, "--ttl: %g seconds at least", TTL_MIN);
+        return later_fail(err, LATER_E_USAGE, "--ttl: at least %g seconds", TTL_MIN);
     order->busy = (int)busy;
     if (wait && strcmp(wait, "forever") == 0)
         order->wait = INFINITY;
@@ -117,7 +117,7 @@ static const struct args_option options[] = {
     { "ttl", 't', "DURATION", "how long it outlives this process; renewed every third (30)" },
     { "wait", 'w', "DURATION", "how long to wait for it, or `forever` (0)" },
     { "conflict-exit", 0, "N", "exit status if another has it (75)" },
-    { "show", 0, NULL, "tell who has it, and run nothing" },
+    { "show", 0, NULL, "show who has it, and run nothing" },
     { 0 },
 };
 
@@ -126,11 +126,13 @@ const struct command command_lock = {
     .usage = "NAME [-t TTL] [-w WAIT] [--conflict-exit N] -- PROGRAM [ARGUMENTS] | NAME --show",
     .brief = "Run a program under a distributed lock",
     .more =
-        "One program at a time has the lock, on all hosts. Those who wait get it in the order of\n"
-        "their coming. The program finds LATER_LOCK_NAME and LATER_LOCK_FENCE, a number that only\n"
-        "grows, in its environment; its status is ours. Where the lock is lost it is ended, by\n"
-        "TERM and then KILL, and the status is 77, or 69 where Redis could not be reached.\n"
-        "TERM, INT, HUP, QUIT, USR1 and USR2 are passed on to it.\n",
+        "One program at a time has the lock, on all hosts. Those who wait get it in the order in\n"
+        "which they came. The program has LATER_LOCK_NAME and LATER_LOCK_FENCE, a number that "
+        "only\n"
+        "grows, in its environment. The status is the program's. If the lock is lost the program "
+        "is\n"
+        "ended, by TERM and then KILL, and the status is 77; or 69 if Redis could not be reached.\n"
+        "TERM, INT, HUP, QUIT, USR1 and USR2 are passed on to the program.\n",
     .example = "later lock nightly --wait 5m -- ./backup\nlater lock nightly --show\n",
     .options = options,
     .min = 1,

@@ -180,7 +180,7 @@ static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
         if (ok < 0 || strcmp(cursor, "0") == 0)
             return ok;
     }
-    return later_fail(err, LATER_E_REDIS, "Redis does not come to an end of its keys");
+    return later_fail(err, LATER_E_REDIS, "Redis does not finish listing its keys");
 }
 
 static int read_clock(struct locks *locks, struct later_error *err)
@@ -223,10 +223,12 @@ const struct command command_locks = {
     .usage = "",
     .brief = "List the locks, permits and limits that are in use",
     .more =
-        "Permits are those of `exclusive` and `max_running`. HELD: how many have it; of a limit,\n"
-        "how often it was used. FOR: how long. LEFT: until it ends, if nobody renews it. WAITING:\n"
-        "jobs that wait for it; NEXT is the first of them, queue and id. In a pipe the times are\n"
-        "seconds; --json names up to ten that wait. It goes through the names of all keys.\n",
+        "Permits are those of `exclusive` and `max_running`. HELD: how many have it, or how often "
+        "a\n"
+        "limit was used. FOR: since when. LEFT: until it ends if nobody renews it. WAITING: how "
+        "many\n"
+        "jobs wait for it; NEXT: the first of them, queue and id. In a pipe, times are seconds;\n"
+        "--json lists up to ten waiting jobs. It goes through the names of all keys.\n",
     .example = "later locks\n",
     .run = run,
 };

@@ -186,7 +186,7 @@ static int run(struct cli *cli, struct later_error *err)
     if (v == VERBS)
         return refuse_verb(words[0], err);
     if (count != (verbs[v].word ? 3 : 2))
-        return later_fail(err, LATER_E_USAGE, "it is: stock %s ITEM%s%s", verbs[v].name,
+        return later_fail(err, LATER_E_USAGE, "usage: later stock %s ITEM%s%s", verbs[v].name,
                           verbs[v].word ? " " : "", verbs[v].word ? verbs[v].word : "");
     for (int i = 1; i < count; i++) {
         if (!later_key_name_valid(words[i]))
@@ -204,9 +204,9 @@ const struct command command_stock = {
     .name = "stock",
     .usage = "set ITEM N | claim ITEM WHO | release ITEM WHO | show ITEM",
     .brief = "Claim one of N, never more than N",
-    .more =
-        "Each claimant has one claim; who claims again gets the same one. The claim's number is\n"
-        "printed. The status is 75 where the item is sold out.\n",
+    .more = "Prints the number of the claim. Each claimant has one claim, and gets the same one "
+            "again.\n"
+            "The status is 75 if the item is sold out.\n",
     .example = "later stock set ticket 100\nlater stock claim ticket alice\n",
     .min = 1,
     .max = 3,

@@ -26,7 +26,7 @@ static int choose(const struct cli *cli, const struct skeleton *skeleton, char *
     char list[200];
 
     if (!plugin && strcmp(kind, "handler") != 0)
-        return later_fail(err, LATER_E_USAGE, "%.40s: there are handler and plugin", kind);
+        return later_fail(err, LATER_E_USAGE, "%.40s: must be handler or plugin", kind);
     if (plugin && lang && strcmp(lang, "c") != 0)
         return later_fail(err, LATER_E_USAGE,
                           "a plugin is in C; `later new handler` is for others");
@@ -71,7 +71,7 @@ static const struct args_option new_options[] = {
 const struct command command_new = {
     .name = "new",
     .usage = "handler|plugin NAME [--lang LANG]",
-    .brief = "Make a folder with a handler that runs, and its test",
+    .brief = "Make a folder with a working handler and its test",
     .more = "The folder ./NAME gets the handler, its piece of configuration, a test that needs no\n"
             "Redis, and a README. A plugin is a handler in C.\n",
     .example = "later new handler thumbnails --lang python && thumbnails/test.sh\n",

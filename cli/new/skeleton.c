@@ -214,7 +214,7 @@ int skeleton_begin(struct skeleton *skeleton, struct later_error *err)
     char here[PATH_MAX];
 
     if (!getcwd(here, sizeof here) || !join(skeleton->dir, here, skeleton->name))
-        return later_fail(err, LATER_E_SYSTEM, "the present folder: %s", strerror(errno));
+        return later_fail(err, LATER_E_SYSTEM, "the current folder: %s", strerror(errno));
     if (mkdir(skeleton->dir, 0755) == 0)
         return 0;
     return later_fail(err, LATER_E_SYSTEM, "%s: %s", skeleton->dir,

@@ -246,10 +246,10 @@ const struct command command_history = {
     .name = "history",
     .usage = "[QUEUE…] [--since DURATION] [--by minute|ten|hour]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
-    .more =
-        "By type: attempts, how many a second, how they ended, and the time that half of them,\n"
-        "95 and 99 of 100 did not exceed, within a tenth. Minutes are kept for 8 hours, ten\n"
-        "minutes for 7 days, hours for 90 days. Attempts by laterd only, not by later work.\n",
+    .more = "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"
+            "percentile of their times, within a tenth. Minutes are kept for 8 hours, ten minutes "
+            "for 7\n"
+            "days, hours for 90 days. Only attempts by laterd count, not those by `later work`.\n",
     .example = "later history\nlater history mail --since 7d --by hour\n",
     .options = options,
     .max = -1,

@@ -186,8 +186,9 @@ const struct command command_metrics = {
     .name = "metrics",
     .usage = "[--openmetrics]",
     .brief = "Print metrics for Prometheus",
-    .more = "All queues as Redis knows them, whoever serves them: have one host of a Redis do it.\n"
-            "No job is looked at. Where Redis is away laterd_redis_up is 0 and the status is 0.\n",
+    .more =
+        "Covers all queues in this Redis, whichever host serves them: run it on one host only. If\n"
+        "Redis is away, laterd_redis_up is 0, and so is the status.\n",
     .example = "later metrics | sponge /var/lib/prometheus/node-exporter/later.prom\n",
     .options = options,
     .run = run,

@@ -39,15 +39,15 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "progress", 0, NULL, "with --json: jobs that say how far they have come, too" },
-    { "local", 0, NULL, "only the laterd on this host, without asking Redis: is it well?" },
+    { "progress", 0, NULL, "with --json: also the progress of running jobs" },
+    { "local", 0, NULL, "check only the laterd on this host, without asking Redis" },
     { 0 },
 };
 
 const struct command command_status = {
     .name = "status",
     .usage = "[--local] [--progress] [Q...]",
-    .brief = "Show daemons and queues, or these queues",
+    .brief = "Show daemons, and all queues or these",
     .more = "With --local the status is 0 if the daemon here runs and reaches Redis, else 69.\n"
             "With --json a line is a daemon (with \"host\"), a queue (with \"queue\") or, with\n"
             "--progress, a job (with \"job\").\n",

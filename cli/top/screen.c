@@ -39,7 +39,7 @@ int screen_open(struct screen *screen, struct later_error *err)
     sigset_t set;
 
     if (tcgetattr(STDIN_FILENO, &screen->before) < 0)
-        return later_fail(err, LATER_E_USAGE, "standard input is no terminal: --once");
+        return later_fail(err, LATER_E_USAGE, "standard input is not a terminal; use --once");
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         sigaddset(&set, taken[i]);

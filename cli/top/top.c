@@ -170,7 +170,7 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     { "interval", 0, "DURATION", "time between two looks (1s)" },
-    { "once", 0, NULL, "look once, print it and end, as in a pipe" },
+    { "once", 0, NULL, "look once, print and exit, as in a pipe" },
     { 0 },
 };
 
@@ -178,9 +178,9 @@ const struct command command_top = {
     .name = "top",
     .usage = "[--once] [--interval DURATION] [Q...]",
     .brief = "Watch queues and daemons in a terminal",
-    .more =
-        "Keys: q ends it; up and down scroll; left and right choose the column to sort by, r\n"
-        "turns it round; space holds the numbers. At most 100 queues are looked at in a second.\n",
+    .more = "Keys: q quits; up and down scroll; left and right choose the column to sort by, r "
+            "reverses\n"
+            "the order; space freezes the numbers. Looks at no more than 100 queues a second.\n",
     .example = "later top\nlater top --once | head\n",
     .options = options,
     .max = -1,

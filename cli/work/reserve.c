@@ -326,10 +326,10 @@ const struct command command_reserve = {
     .name = "reserve",
     .usage = "Q [-n N] [--wait DURATION] [--lease DURATION]",
     .brief = "Take jobs, to work on them by hand",
-    .more = "Printed are id, token, attempt and document, separated by TAB. End each with `later\n"
-            "ack`, `release`, `return` or `bury`, showing its token. A line end in a document is\n"
-            "printed as a space; --json gives its very bytes. The status is 75 where the queue is\n"
-            "empty or paused.\n",
+    .more =
+        "Prints id, token, attempt and document, separated by TAB. End each job with `later ack`,\n"
+        "`release`, `return` or `bury`, and its token. A line end in a document is printed as a\n"
+        "space; --json gives the exact bytes. The status is 75 if the queue is empty or paused.\n",
     .example = "later reserve mail --wait 20\n",
     .options = options,
     .min = 1,

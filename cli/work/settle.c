@@ -141,12 +141,12 @@ static const struct args_option touch_options[] = {
     { 0 },
 };
 
-#define LOST_TEXT "Where the token is not, or no longer, the owner, nothing changes: status 77.\n"
+#define LOST_TEXT "If the token does not, or no longer, own the job, nothing changes: status 77.\n"
 
 const struct command command_ack = {
     .name = "ack",
     .usage = "Q ID TOKEN",
-    .brief = "A reserved job is done: it is gone, and counted",
+    .brief = "End a reserved job: it is done",
     .more = LOST_TEXT,
     .example = "later ack mail order-1138 0k3v9x2m5t8w1q7z\n",
     .min = 3,
@@ -157,7 +157,7 @@ const struct command command_ack = {
 const struct command command_release = {
     .name = "release",
     .usage = "Q ID TOKEN [--in DURATION] [--error TEXT]",
-    .brief = "An attempt failed: the job is ready again, now or later",
+    .brief = "End an attempt that failed: the job is ready again, now or later",
     .more = LOST_TEXT,
     .example = "later release mail order-1138 0k3v9x2m5t8w1q7z --in 5m --error 'smtp: 421'\n",
     .options = release_options,

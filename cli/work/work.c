@@ -92,11 +92,11 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     { "parallel", 'p', "N", "how many jobs at a time (1)" },
-    { "until-empty", 0, NULL, "end when nothing is ready and nothing runs" },
-    { "count", 'n', "N", "end after N jobs" },
+    { "until-empty", 0, NULL, "exit when nothing is ready and nothing runs" },
+    { "count", 'n', "N", "exit after N jobs" },
     { "lease", 'l', "DURATION", "how long a reservation holds; it is renewed every third (30)" },
     { "timeout", 't', "DURATION",
-      "how long one attempt may run, where the job does not say (as laterd's configuration does)" },
+      "how long one attempt may run if the job does not say (from laterd's configuration)" },
     { 0 },
 };
 
@@ -106,12 +106,13 @@ const struct command command_work = {
     .brief = "Run a program for each job",
     .more =
         "The program gets the job document on standard input, and LATER_ID, LATER_TYPE,\n"
-        "LATER_QUEUE and LATER_ATTEMPT in its environment. Its exit status decides: 0, the job is\n"
-        "done; 65, it is buried; any other, it is tried again later, until its attempts are over.\n"
-        "Queues are looked into in the order in which they are named, the shards of one in turn.\n"
+        "LATER_QUEUE and LATER_ATTEMPT in its environment. If it exits with 0, the job is done;\n"
+        "with 65, it is buried; otherwise it is tried again later, until its attempts are used "
+        "up.\n"
+        "Queues are tried in the order given, the shards of a queue in turn.\n"
         "\n"
-        "TERM, INT or HUP: no more jobs are taken, those that run may end. A second one ends them\n"
-        "and gives their jobs back, a third one at once.\n",
+        "After TERM, INT or HUP no more jobs are taken, and running ones may finish. A second\n"
+        "signal stops them and gives their jobs back; a third one does so at once.\n",
     .example = "later work mail -p 4 -- ./send-mail\n",
     .options = options,
     .min = 1,

@@ -89,7 +89,7 @@ static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row
     later_schedule_value(row->state, "origin", origin, sizeof origin);
     if (strcmp(origin, queue->ticker->origin) != 0 || find(queue, row->name))
         return false;
-    log_line(LOG_INFO, "queue %s: schedule %.64s is no more in the configuration, and goes",
+    log_line(LOG_INFO, "queue %s: schedule %.64s is no longer in the configuration: dropped",
              queue->keys.queue, row->name);
     later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name, origin, 1);
     return ticker_send(queue, &cmd, LATER_SCRIPT_CRON_MOVE, on_dropped);

@@ -123,7 +123,7 @@ struct slots *slots_open(const char *path, struct later_error *err)
         return NULL;
     }
     if (slots && !of_this_boot(slots->page)) {
-        later_fail(err, LATER_E_DATA, "%s: of before this host started: its leases will lapse",
+        later_fail(err, LATER_E_DATA, "%s: from before this host was booted: its leases will lapse",
                    path);
         slots_close(slots, false);
         return NULL;

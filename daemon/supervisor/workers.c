@@ -207,7 +207,7 @@ static void start_all(const struct seats *seats)
 void workers_start(struct workers *workers, struct generation *generation)
 {
     if (make_seats(workers, &workers->seats, generation, false) < 0)
-        log_line(LOG_ERROR, "no memory for all workers: %zu are started", workers->seats.count);
+        log_line(LOG_ERROR, "no memory for all workers: started %zu", workers->seats.count);
     start_all(&workers->seats);
 }
 

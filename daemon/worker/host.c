@@ -182,7 +182,7 @@ static struct event_base *host_event_base(void)
 static struct later_client *client_of(const struct later_job *job)
 {
     if (!job->worker || !job->worker->client)
-        log_line(LOG_ERROR, "a plugin asks for Redis, which is not there");
+        log_line(LOG_ERROR, "a plugin needs Redis, but there is none here");
     return job->worker ? job->worker->client : NULL;
 }
 

@@ -46,7 +46,7 @@ int later_duration(const char *word, const char *what, double *seconds, struct l
 
     if (!later_duration_real(&p, &number) || unit_of(p) <= 0)
         return later_fail(err, LATER_E_USAGE,
-                          "%s: %.40s is no duration; one is 90, 90s, 5m, 2h, 1d or 1.5", what,
+                          "%s: %.40s is not a duration such as 90, 90s, 5m, 2h, 1d or 1.5", what,
                           word);
     *seconds = number * unit_of(p);
     if (!(*seconds <= LATER_DELAY_MAX))

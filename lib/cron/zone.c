@@ -228,7 +228,8 @@ struct later_zone *later_zone_open(const char *name, struct later_error *err)
         return zone;
     }
     if (!is_valid(name)) {
-        later_fail(err, LATER_E_DATA, "%.80s is no name of a time zone, as Europe/Berlin is", name);
+        later_fail(err, LATER_E_DATA, "%.80s is not the name of a time zone such as Europe/Berlin",
+                   name);
         return NULL;
     }
     return read_named(name, err);

@@ -102,7 +102,7 @@ static int decode_document(struct later_line *line, const struct later_json_memb
     len = later_json_text(value->value, value->len, text, value->len);
     line->item.document = text; /* three bytes over four characters that were read */
     if (decode(text, &line->item.document_len, text, len) < 0)
-        return later_fail(err, LATER_E_DATA, "document_base64: is no base64");
+        return later_fail(err, LATER_E_DATA, "document_base64: is not base64");
     return 0;
 }
 

@@ -43,7 +43,7 @@ static const char *choose(const char *const *words, const char *value, const cha
         if (strcmp(*words, value) == 0)
             return *words;
     }
-    later_fail(err, LATER_E_USAGE, "--%s: %.40s is none of %s", name, value, all);
+    later_fail(err, LATER_E_USAGE, "--%s: %.40s is not one of %s", name, value, all);
     return NULL;
 }
 
@@ -127,7 +127,7 @@ static int take_where(struct later_filter *filter, const char *value, struct lat
     where->path[equals - value] = '\0';
     strcpy(where->value, equals + 1);
     if (!later_json_path_valid(where->path))
-        return later_fail(err, LATER_E_USAGE, "--where: %.40s is no path, such as payload.tenant",
+        return later_fail(err, LATER_E_USAGE, "--where: %.40s is not a path such as payload.tenant",
                           where->path);
     filter->where_count++;
     return 0;
@@ -233,7 +233,7 @@ static int take_attempts(struct later_filter *filter, const char *value, struct 
     if (later_filter_number(value, &filter->attempts))
         return 0;
     return later_fail(err, LATER_E_USAGE,
-                      "--attempts: %.40s is no number, nor one behind > >= < <=", value);
+                      "--attempts: %.40s is not a number, or one after > >= < <=", value);
 }
 
 static bool meets_attempts(const struct later_filter *filter, const struct later_filter_job *job,
@@ -293,7 +293,7 @@ int later_filter_add(struct later_filter *filter, const char *name, const char *
     size_t at = row ? (size_t)(row - rows) : 0;
 
     if (!row)
-        return later_fail(err, LATER_E_USAGE, "%.40s is no condition", name);
+        return later_fail(err, LATER_E_USAGE, "%.40s is not a condition", name);
     if (filter->given[at] && at != WHERE)
         return later_fail(err, LATER_E_USAGE, "--%s: given twice", name);
     if (strlen(value) > LATER_FILTER_VALUE_MAX)

@@ -270,14 +270,14 @@ refuses()
     contains "$err" "$words" "it is said why"
 }
 refuses 'of a delayed job only the time' cancel m --state delayed --older 1h
-refuses 'is none of dead, delayed' kick m --state ready
-refuses 'is none of ready, delayed' bury m --state dead
+refuses 'is not one of dead, delayed' kick m --state ready
+refuses 'is not one of ready, delayed' bury m --state dead
 refuses '--state is missing' purge m --type t
 refuses '--state is missing' export m --type t
 refuses '--type: given twice' count m --type a --type b
 refuses 'name one queue, or give --all-queues' count
 refuses 'takes no queue' count m --all-queues
-refuses 'Nobody can be asked here: add --yes' cancel m --type 'grave.*'
+refuses 'There is no terminal to ask on: add --yes' cancel m --type 'grave.*'
 refuses 'ID is missing' cancel
 refuses 'a condition is missing' bury m --dry-run
 finish

@@ -80,7 +80,7 @@ later push t -q soon --id at --at 2099-12-31T23:59:59.5+01:00 >/dev/null
 is "$(redis ZSCORE 'later:{soon}:delayed' at)" 4102441199.5 "--at with an offset"
 run later push t -q soon --id past --at 1000000000
 is "$(redis ZRANGE 'later:{soon}:ready' 0 -1)" past "a time that is over is now"
-is "$status $out $err" '0 past later push: --at: 1000000000 is over: the job is due now' "which is said"
+is "$status $out $err" '0 past later push: --at: 1000000000 has passed: the job is due now' "which is said"
 
 printf '[1,\n 2]\n' | later push t - --id stdin -q p >/dev/null
 is "$(redis HGET 'later:{p}:jobs' stdin)" "$(printf '{"type":"t","id":"stdin","payload":[1,\n 2]}')" \
@@ -131,8 +131,8 @@ refused 65 'payload' t ''
 refused 65 'type' 'a b' 1
 refused 65 'id' t 1 --id 'a b'
 refused 65 'backoff' t 1 --backoff '{"x":1}'
-refused 64 'is no duration' t 1 --in 5y
-refused 64 'is no time' t 1 --at tomorrow
+refused 64 'is not a duration' t 1 --in 5y
+refused 64 'is not a time' t 1 --at tomorrow
 refused 64 'milliseconds' t 1 --at 1767225600000
 refused 64 'a delay is .in' t 1 --at 300
 refused 64 'from -100 to 100' t 1 --priority 101
