@@ -132,10 +132,7 @@ int cron_run(struct cli *cli, char **words, int count, struct later_error *err)
     (void)count;
     if (cron_find(cli, words[0], &found, err) < 0)
         return -1;
-    later_command_begin(&cmd, 3);
-    later_command_text(&cmd, "HGET");
-    later_command_text(&cmd, found.keys.name[LATER_KEY_CRONTAB]);
-    later_command_text(&cmd, words[0]);
+    later_command_say(&cmd, "HGET %s %s", found.keys.name[LATER_KEY_CRONTAB], words[0]);
     reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
     if (!reply)
         return -1;

@@ -137,10 +137,7 @@ static int name_queue(struct cli *cli, const char *queue, struct later_error *er
     struct later_reply *reply;
 
     later_key_queues(key, later_call_prefix(cli->client));
-    later_command_begin(&cmd, 3);
-    later_command_text(&cmd, "SADD");
-    later_command_text(&cmd, key);
-    later_command_text(&cmd, queue);
+    later_command_say(&cmd, "SADD %s %s", key, queue);
     reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
     later_reply_free(reply);
     return reply ? 0 : -1;

@@ -23,8 +23,7 @@ static int ping(struct cli *cli, double *seconds, struct later_error *err)
     struct later_reply *reply;
     double from = later_clock();
 
-    later_command_begin(&cmd, 1);
-    later_command_text(&cmd, "PING");
+    later_command_say(&cmd, "PING");
     reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
     later_reply_free(reply);
     *seconds = later_clock() - from;

@@ -131,8 +131,7 @@ static int knock(struct cli *cli, struct later_error *err)
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
-    later_command_begin(&cmd, 1);
-    later_command_text(&cmd, "PING");
+    later_command_say(&cmd, "PING");
     reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
     later_reply_free(reply);
     return reply ? 0 : -1;

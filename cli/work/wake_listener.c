@@ -162,10 +162,7 @@ static void stop(struct wake_listener *listener, struct wake_connection *conn)
         return;
     }
     if (later_redis_id(redis) > 0) {
-        later_command_begin(&cmd, 3);
-        later_command_text(&cmd, "CLIENT");
-        later_command_text(&cmd, "UNBLOCK");
-        later_command_int(&cmd, later_redis_id(redis));
+        later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)later_redis_id(redis));
         later_reply_free(cli_call(listener->cli, &cmd, LATER_NO_SCRIPT, &ignored));
     }
     (void)later_call_drain(conn->client, 0, &ignored);

@@ -210,8 +210,7 @@ static void probe(struct redis_check *check, struct link *link, const char *node
 /* All sections: several of them in a call are known to Redis 7 only. */
 static void begin_info(struct later_command *cmd)
 {
-    later_command_begin(cmd, 1);
-    later_command_text(cmd, "INFO");
+    later_command_say(cmd, "INFO");
 }
 
 static void ask_server(struct redis_check *check, struct link *link)

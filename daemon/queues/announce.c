@@ -183,10 +183,7 @@ static int forget(struct announce *announce, const char *field, later_answer_fn 
     char key[LATER_KEY_MAX];
 
     later_key_hosts(key, announce->config->redis.prefix);
-    later_command_begin(&cmd, 3);
-    later_command_text(&cmd, "HDEL");
-    later_command_text(&cmd, key);
-    later_command_text(&cmd, field);
+    later_command_say(&cmd, "HDEL %s %s", key, field);
     return link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
 }
 
@@ -276,11 +273,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (!text)
         return; /* in five seconds again */
     later_key_hosts(key, announce->config->redis.prefix);
-    later_command_begin(&cmd, 4);
-    later_command_text(&cmd, "HSET");
-    later_command_text(&cmd, key);
-    later_command_text(&cmd, announce->field);
-    later_command_text(&cmd, text);
+    later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_told, announce);
     registry_renew(announce->config, announce->link);

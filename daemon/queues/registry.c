@@ -12,11 +12,7 @@ static void name_protocol(const struct config *config, struct link *link)
     char key[LATER_KEY_MAX];
 
     later_key_protocol(key, config->redis.prefix);
-    later_command_begin(&cmd, 4);
-    later_command_text(&cmd, "SET");
-    later_command_text(&cmd, key);
-    later_command_int(&cmd, LATER_PROTOCOL);
-    later_command_text(&cmd, "NX");
+    later_command_say(&cmd, "SET %s %d NX", key, LATER_PROTOCOL);
     link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
 }
 

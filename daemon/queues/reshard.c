@@ -75,9 +75,7 @@ static void copy_pause(struct watched *watched)
 {
     struct later_command cmd = { 0 };
 
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "EXISTS");
-    later_command_text(&cmd, watched->keys.name[LATER_KEY_PAUSED]);
+    later_command_say(&cmd, "EXISTS %s", watched->keys.name[LATER_KEY_PAUSED]);
     link_send(watched->reshard->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_paused, watched);
 }
 

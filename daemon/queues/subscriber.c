@@ -36,9 +36,7 @@ static void subscribe(struct subscriber *subscriber, const struct later_keys *ke
     for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
         struct later_command cmd = { 0 };
 
-        later_command_begin(&cmd, 2);
-        later_command_text(&cmd, "SUBSCRIBE");
-        later_command_text(&cmd, keys->name[channels[i]]);
+        later_command_say(&cmd, "SUBSCRIBE %s", keys->name[channels[i]]);
         link_send(subscriber->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
     }
 }

@@ -95,10 +95,7 @@ void intake_unblock(struct worker *worker)
     id = later_redis_id(link_redis(worker->wake));
     if (!id)
         return;
-    later_command_begin(&cmd, 3);
-    later_command_text(&cmd, "CLIENT");
-    later_command_text(&cmd, "UNBLOCK");
-    later_command_int(&cmd, id);
+    later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)id);
     worker->unblocking =
         link_send(worker->main, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_unblocked, worker) == 0;
     link_flush(worker->main);

@@ -181,9 +181,7 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
         return 0;
     if (later_call_keys(client, queue, &keys, err) < 0)
         return -1;
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "GET");
-    later_command_text(&cmd, keys.name[LATER_KEY_SHARDS]);
+    later_command_say(&cmd, "GET %s", keys.name[LATER_KEY_SHARDS]);
     reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0, true, err);
     if (!reply)
         return -1;

@@ -177,10 +177,7 @@ static void go(struct waiter *waiter)
     double until = later_clock() + LAST_WORD / 2;
 
     if (waiter->in_line && later_redis_id(waiter->line)) {
-        later_command_begin(&cmd, 3);
-        later_command_text(&cmd, "CLIENT");
-        later_command_text(&cmd, "UNBLOCK");
-        later_command_int(&cmd, later_redis_id(waiter->line));
+        later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)later_redis_id(waiter->line));
         reply = later_call(waiter->client, &cmd, LATER_NO_SCRIPT, 0, false, &ignored);
         while (reply && waiter->in_line && later_clock() < until)
             later_redis_wait(waiter->line, until);

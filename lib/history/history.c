@@ -42,9 +42,7 @@ void later_history_besides(struct later_keys *keys, const char *prefix)
 
 static void ask(struct later_command *cmd, const char *key)
 {
-    later_command_begin(cmd, 2);
-    later_command_text(cmd, "HGETALL");
-    later_command_text(cmd, key);
+    later_command_say(cmd, "HGETALL %s", key);
 }
 
 void later_history_ask(struct later_command *cmd, const struct later_keys *keys,

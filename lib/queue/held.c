@@ -41,17 +41,10 @@ void later_held_scan(struct later_command *cmd, const char *prefix, enum later_h
 
     spell(match, prefix, kind, "*");
     strcat(match, "*"); /* and its line; a prefix and a name of one character leave room */
-    later_command_begin(cmd, type ? 8 : 6);
-    later_command_text(cmd, "SCAN");
-    later_command_text(cmd, cursor);
-    later_command_text(cmd, "MATCH");
-    later_command_text(cmd, match);
-    later_command_text(cmd, "COUNT");
-    later_command_int(cmd, PAGE);
-    if (type) {
-        later_command_text(cmd, "TYPE");
-        later_command_text(cmd, type);
-    }
+    if (type)
+        later_command_say(cmd, "SCAN %s MATCH %s COUNT %d TYPE %s", cursor, match, PAGE, type);
+    else
+        later_command_say(cmd, "SCAN %s MATCH %s COUNT %d", cursor, match, PAGE);
 }
 
 bool later_held_name(char name[LATER_HELD_NAME], const char *key, bool *waits)
@@ -69,28 +62,19 @@ bool later_held_name(char name[LATER_HELD_NAME], const char *key, bool *waits)
 
 /* --- one of them --- */
 
-static void begin(struct later_command *cmd, size_t count, const char *command, const char *key)
+/* From behind now on, as sorted sets are asked. */
+static void spell_from(char from[LATER_SECONDS_SIZE + 1], double now)
 {
-    later_command_begin(cmd, count);
-    later_command_text(cmd, command);
-    later_command_text(cmd, key);
-}
-
-/* From behind now to the end of time. */
-static void add_range(struct later_command *cmd, double now)
-{
-    char from[LATER_SECONDS_SIZE + 1] = "(";
-
+    from[0] = '(';
     later_seconds_spell(from + 1, now);
-    later_command_text(cmd, from);
-    later_command_text(cmd, "+inf");
 }
 
-static void add_limit(struct later_command *cmd, size_t limit)
+static void count_from(struct later_command *cmd, const char *key, double now)
 {
-    later_command_text(cmd, "LIMIT");
-    later_command_int(cmd, 0);
-    later_command_int(cmd, (int64_t)limit);
+    char from[LATER_SECONDS_SIZE + 1];
+
+    spell_from(from, now);
+    later_command_say(cmd, "ZCOUNT %s %s +inf", key, from);
 }
 
 void later_held_holders(struct later_command *cmd, const char *prefix, const char *name, double now)
@@ -98,20 +82,17 @@ void later_held_holders(struct later_command *cmd, const char *prefix, const cha
     char key[LATER_KEY_MAX];
 
     later_key_running(key, prefix, name);
-    begin(cmd, 4, "ZCOUNT", key);
-    add_range(cmd, now);
+    count_from(cmd, key, now);
 }
 
 void later_held_first_end(struct later_command *cmd, const char *prefix, const char *name,
                           double now)
 {
-    char key[LATER_KEY_MAX];
+    char key[LATER_KEY_MAX], from[LATER_SECONDS_SIZE + 1];
 
     later_key_running(key, prefix, name);
-    begin(cmd, 8, "ZRANGEBYSCORE", key);
-    add_range(cmd, now);
-    later_command_text(cmd, "WITHSCORES");
-    add_limit(cmd, 1);
+    spell_from(from, now);
+    later_command_say(cmd, "ZRANGEBYSCORE %s %s +inf WITHSCORES LIMIT 0 1", key, from);
 }
 
 void later_held_waiting(struct later_command *cmd, const char *prefix, enum later_held kind,
@@ -120,19 +101,17 @@ void later_held_waiting(struct later_command *cmd, const char *prefix, enum late
     char key[LATER_KEY_MAX];
 
     later_key_waiting(key, prefix, kind == LATER_HELD_LOCK, name);
-    begin(cmd, 4, "ZCOUNT", key);
-    add_range(cmd, now);
+    count_from(cmd, key, now);
 }
 
 void later_held_waiters(struct later_command *cmd, const char *prefix, enum later_held kind,
                         const char *name, double now, size_t limit)
 {
-    char key[LATER_KEY_MAX];
+    char key[LATER_KEY_MAX], from[LATER_SECONDS_SIZE + 1];
 
     later_key_waiting(key, prefix, kind == LATER_HELD_LOCK, name);
-    begin(cmd, 7, "ZRANGEBYSCORE", key);
-    add_range(cmd, now);
-    add_limit(cmd, limit);
+    spell_from(from, now);
+    later_command_say(cmd, "ZRANGEBYSCORE %s %s +inf LIMIT 0 %ju", key, from, (uintmax_t)limit);
 }
 
 void later_held_used(struct later_command *cmd, const char *prefix, enum later_held kind,
@@ -141,7 +120,7 @@ void later_held_used(struct later_command *cmd, const char *prefix, enum later_h
     char key[LATER_KEY_MAX];
 
     later_key_limit(key, prefix, name);
-    begin(cmd, 2, kind == LATER_HELD_FIXED ? "GET" : "LLEN", key);
+    later_command_say(cmd, "%s %s", kind == LATER_HELD_FIXED ? "GET" : "LLEN", key);
 }
 
 void later_held_oldest(struct later_command *cmd, const char *prefix, const char *name)
@@ -149,8 +128,7 @@ void later_held_oldest(struct later_command *cmd, const char *prefix, const char
     char key[LATER_KEY_MAX];
 
     later_key_limit(key, prefix, name);
-    begin(cmd, 3, "LINDEX", key);
-    later_command_int(cmd, -1);
+    later_command_say(cmd, "LINDEX %s -1", key);
 }
 
 void later_held_left(struct later_command *cmd, const char *prefix, const char *name)
@@ -158,5 +136,5 @@ void later_held_left(struct later_command *cmd, const char *prefix, const char *
     char key[LATER_KEY_MAX];
 
     later_key_limit(key, prefix, name);
-    begin(cmd, 2, "PTTL", key);
+    later_command_say(cmd, "PTTL %s", key);
 }

@@ -223,52 +223,36 @@ static void begin_keyed(struct later_command *cmd, size_t count, const char *nam
 
 void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds)
 {
-    begin_keyed(cmd, 6, "SET", keys, LATER_KEY_PAUSED);
-    later_command_text(cmd, "1");
-    later_command_text(cmd, "PX");
-    later_command_int(cmd, (int64_t)(seconds * 1000));
-    later_command_text(cmd, "GET");
+    later_command_say(cmd, "SET %s 1 PX %ju GET", keys->name[LATER_KEY_PAUSED],
+                      (uintmax_t)(seconds * 1000));
 }
 
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count)
 {
-    begin_keyed(cmd, 8, "ZRANGEBYSCORE", keys, key);
-    later_command_text(cmd, score);
-    later_command_text(cmd, "+inf");
-    later_command_text(cmd, "WITHSCORES");
-    later_command_text(cmd, "LIMIT");
-    later_command_int(cmd, (int64_t)offset);
-    later_command_int(cmd, (int64_t)count);
+    later_command_say(cmd, "ZRANGEBYSCORE %s %s +inf WITHSCORES LIMIT %ju %ju", keys->name[key],
+                      score, (uintmax_t)offset, (uintmax_t)count);
 }
 
 void later_inspect_back(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count)
 {
-    begin_keyed(cmd, 10, "ZRANGE", keys, key);
-    later_command_text(cmd, score);
-    later_command_text(cmd, "-inf");
-    later_command_text(cmd, "BYSCORE");
-    later_command_text(cmd, "REV");
-    later_command_text(cmd, "LIMIT");
-    later_command_int(cmd, (int64_t)offset);
-    later_command_int(cmd, (int64_t)count);
-    later_command_text(cmd, "WITHSCORES");
+    later_command_say(cmd, "ZRANGE %s %s -inf BYSCORE REV LIMIT %ju %ju WITHSCORES",
+                      keys->name[key], score, (uintmax_t)offset, (uintmax_t)count);
 }
 
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *cursor, const char *match)
 {
     bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS;
+    int page = key == LATER_KEY_JOBS ? DOCUMENTS_PAGE : PAGE;
+    const char *name = hash ? "HSCAN" : "ZSCAN";
 
-    begin_keyed(cmd, match ? 7 : 5, hash ? "HSCAN" : "ZSCAN", keys, key);
-    later_command_text(cmd, cursor);
-    if (match) {
-        later_command_text(cmd, "MATCH");
-        later_command_text(cmd, match);
-    }
-    later_command_text(cmd, "COUNT");
-    later_command_int(cmd, key == LATER_KEY_JOBS ? DOCUMENTS_PAGE : PAGE);
+    if (match)
+        later_command_say(cmd, "%s %s %s MATCH %s COUNT %d", name, keys->name[key], cursor, match,
+                          page);
+    else
+        later_command_say(cmd, "%s %s %s COUNT %d", name, keys->name[key], cursor, page);
 }
 
 void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
@@ -276,13 +260,12 @@ void later_inspect_count(struct later_command *cmd, const struct later_keys *key
 {
     bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS || key == LATER_KEY_KEPT;
 
-    begin_keyed(cmd, 2, hash ? "HLEN" : "ZCARD", keys, key);
+    later_command_say(cmd, "%s %s", hash ? "HLEN" : "ZCARD", keys->name[key]);
 }
 
 void later_inspect_second_wake(struct later_command *cmd, const struct later_keys *keys)
 {
-    begin_keyed(cmd, 3, "LINDEX", keys, LATER_KEY_WAKE);
-    later_command_int(cmd, 1);
+    later_command_say(cmd, "LINDEX %s 1", keys->name[LATER_KEY_WAKE]);
 }
 
 void later_inspect_names(struct later_command *cmd, const char *prefix, const char *cursor)
@@ -290,13 +273,7 @@ void later_inspect_names(struct later_command *cmd, const char *prefix, const ch
     char match[LATER_PREFIX_MAX + 8];
 
     snprintf(match, sizeof match, "%s:{*}:*", prefix);
-    later_command_begin(cmd, 6);
-    later_command_text(cmd, "SCAN");
-    later_command_text(cmd, cursor);
-    later_command_text(cmd, "MATCH");
-    later_command_text(cmd, match);
-    later_command_text(cmd, "COUNT");
-    later_command_int(cmd, NAMES_PAGE);
+    later_command_say(cmd, "SCAN %s MATCH %s COUNT %d", cursor, match, NAMES_PAGE);
 }
 
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32])
@@ -334,10 +311,12 @@ void later_inspect_exists(struct later_command *cmd, const struct later_keys *ke
 
 void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs)
 {
-    begin_keyed(cmd, jobs ? 4 : 3, jobs ? "HSET" : "HDEL", keys, LATER_KEY_STATS);
-    later_command_text(cmd, "max_jobs");
+    const char *key = keys->name[LATER_KEY_STATS];
+
     if (jobs)
-        later_command_int(cmd, (int64_t)jobs);
+        later_command_say(cmd, "HSET %s max_jobs %ju", key, (uintmax_t)jobs);
+    else
+        later_command_say(cmd, "HDEL %s max_jobs", key);
 }
 
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
@@ -355,11 +334,7 @@ void later_inspect_held(struct later_command *cmd, const struct later_keys *keys
     char held[LATER_KEY_MAX];
 
     later_key_held(held, keys, token);
-    later_command_begin(cmd, 4);
-    later_command_text(cmd, "ZRANGE");
-    later_command_text(cmd, held);
-    later_command_int(cmd, 0);
-    later_command_int(cmd, LATER_BATCH_MAX - 1);
+    later_command_say(cmd, "ZRANGE %s 0 %d", held, LATER_BATCH_MAX - 1);
 }
 
 void later_inspect_member(struct later_command *cmd, const struct later_keys *keys,
@@ -368,10 +343,7 @@ void later_inspect_member(struct later_command *cmd, const struct later_keys *ke
     char held[LATER_KEY_MAX];
 
     later_key_held(held, keys, token);
-    later_command_begin(cmd, 3);
-    later_command_text(cmd, "ZSCORE");
-    later_command_text(cmd, held);
-    later_command_text(cmd, id);
+    later_command_say(cmd, "ZSCORE %s %s", held, id);
 }
 
 void later_inspect_wait(struct later_command *cmd, const struct later_keys *const *queues,
@@ -389,9 +361,7 @@ void later_inspect_queues(struct later_command *cmd, const char *prefix)
     char key[LATER_KEY_MAX];
 
     later_key_queues(key, prefix);
-    later_command_begin(cmd, 2);
-    later_command_text(cmd, "SMEMBERS");
-    later_command_text(cmd, key);
+    later_command_say(cmd, "SMEMBERS %s", key);
 }
 
 void later_inspect_unlist(struct later_command *cmd, const char *prefix, const char *queue)
@@ -399,15 +369,12 @@ void later_inspect_unlist(struct later_command *cmd, const char *prefix, const c
     char key[LATER_KEY_MAX];
 
     later_key_queues(key, prefix);
-    later_command_begin(cmd, 3);
-    later_command_text(cmd, "SREM");
-    later_command_text(cmd, key);
-    later_command_text(cmd, queue);
+    later_command_say(cmd, "SREM %s %s", key, queue);
 }
 
 void later_inspect_unplan(struct later_command *cmd, const struct later_keys *keys)
 {
-    begin_keyed(cmd, 2, "DEL", keys, LATER_KEY_SHARDS);
+    later_command_say(cmd, "DEL %s", keys->name[LATER_KEY_SHARDS]);
 }
 
 void later_inspect_hosts(struct later_command *cmd, const char *prefix)
@@ -415,28 +382,18 @@ void later_inspect_hosts(struct later_command *cmd, const char *prefix)
     char key[LATER_KEY_MAX];
 
     later_key_hosts(key, prefix);
-    later_command_begin(cmd, 2);
-    later_command_text(cmd, "HGETALL");
-    later_command_text(cmd, key);
+    later_command_say(cmd, "HGETALL %s", key);
 }
 
 void later_inspect_time(struct later_command *cmd)
 {
-    later_command_begin(cmd, 1);
-    later_command_text(cmd, "TIME");
+    later_command_say(cmd, "TIME");
 }
 
 double later_inspect_timed(const struct later_reply *reply)
 {
     return later_reply_seconds(later_reply_at(reply, 0), 0) +
            later_reply_seconds(later_reply_at(reply, 1), 0) / 1e6;
-}
-
-static void ask_info(struct later_command *cmd, const char *section)
-{
-    later_command_begin(cmd, 2);
-    later_command_text(cmd, "INFO");
-    later_command_text(cmd, section);
 }
 
 /* The number behind `field`, a name and its colon, in what INFO said, whatever the locale. */
@@ -458,7 +415,7 @@ static double info_number(const struct later_reply *reply, const char *field, do
 
 void later_inspect_cpu(struct later_command *cmd)
 {
-    ask_info(cmd, "cpu");
+    later_command_say(cmd, "INFO cpu");
 }
 
 double later_inspect_worked(const struct later_reply *reply)
@@ -471,7 +428,7 @@ double later_inspect_worked(const struct later_reply *reply)
 
 void later_inspect_server(struct later_command *cmd)
 {
-    ask_info(cmd, "server");
+    later_command_say(cmd, "INFO server");
 }
 
 double later_inspect_uptime(const struct later_reply *reply)

@@ -102,10 +102,7 @@ void later_lock_await(struct later_command *cmd, const char *prefix, const char 
     char key[LATER_KEY_MAX];
 
     later_key_lock(key, prefix, name, LATER_LOCK_WAKE);
-    later_command_begin(cmd, 3);
-    later_command_text(cmd, "BLPOP");
-    later_command_text(cmd, key);
-    later_command_seconds(cmd, seconds);
+    later_command_say(cmd, "BLPOP %s %f", key, seconds);
 }
 
 const char *later_lock_pass(const struct later_reply *reply)

@@ -36,13 +36,7 @@ void later_result_await(struct later_command *cmd, const struct later_keys *keys
     char result[LATER_KEY_MAX];
 
     later_key_result(result, keys, id);
-    later_command_begin(cmd, 6);
-    later_command_text(cmd, "BLMOVE");
-    later_command_text(cmd, result);
-    later_command_text(cmd, result);
-    later_command_text(cmd, "LEFT");
-    later_command_text(cmd, "LEFT");
-    later_command_seconds(cmd, seconds);
+    later_command_say(cmd, "BLMOVE %s %s LEFT LEFT %f", result, result, seconds);
 }
 
 void later_result_forget(struct later_command *cmd, const struct later_keys *keys, const char *id,

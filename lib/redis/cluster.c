@@ -90,9 +90,7 @@ static struct call *ask_protocol(struct later_cluster *cluster)
 {
     struct later_command cmd = { 0 };
 
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "GET");
-    later_command_text(&cmd, cluster->base.protocol);
+    later_command_say(&cmd, "GET %s", cluster->base.protocol);
     return later_cluster_enter(cluster, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_protocol, cluster);
 }
 

@@ -183,8 +183,7 @@ static enum passed pass(struct later_cluster *cluster, struct call *call)
         return STAYS;
     conn = cluster->node[number].conn;
     if (call->asking) {
-        later_command_begin(&asking, 1);
-        later_command_text(&asking, "ASKING");
+        later_command_say(&asking, "ASKING");
         if (later_redis_send(conn, &asking, LATER_NO_SCRIPT, left, NULL, NULL) < 0)
             return FAILED;
     }

@@ -210,9 +210,7 @@ static void ask(struct later_cluster *cluster, int number)
 {
     struct later_command cmd = { 0 };
 
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "CLUSTER");
-    later_command_text(&cmd, "SLOTS");
+    later_command_say(&cmd, "CLUSTER SLOTS");
     cluster->asking = later_redis_send(cluster->node[number].conn, &cmd, LATER_NO_SCRIPT,
                                        cluster->base.options.connect_timeout, on_slots,
                                        &cluster->node[number]) == 0;

@@ -2,6 +2,7 @@
 #include "redis/command.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,31 @@ void later_command_seconds(struct later_command *cmd, double seconds)
     size_t len = later_seconds_spell(text, seconds);
 
     later_command_bytes(cmd, text, len);
+}
+
+void later_command_say(struct later_command *cmd, const char *words, ...)
+{
+    size_t count = 1, len;
+    va_list args;
+
+    for (const char *p = words; (p = strchr(p, ' ')); p++)
+        count++;
+    later_command_begin(cmd, count);
+    va_start(args, words);
+    for (; count > 0; count--, words += len + 1) {
+        len = strcspn(words, " ");
+        if (strncmp(words, "%s", 2) == 0)
+            later_command_text(cmd, va_arg(args, const char *));
+        else if (strncmp(words, "%d", 2) == 0)
+            later_command_int(cmd, va_arg(args, int));
+        else if (strncmp(words, "%ju", 3) == 0)
+            later_command_int(cmd, (int64_t)va_arg(args, uintmax_t));
+        else if (strncmp(words, "%f", 2) == 0)
+            later_command_seconds(cmd, va_arg(args, double));
+        else
+            later_command_bytes(cmd, words, len);
+    }
+    va_end(args);
 }
 
 bool later_command_ready(const struct later_command *cmd)

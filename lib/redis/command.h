@@ -6,9 +6,7 @@
  * The number of arguments is said at the beginning and must be met.
  *
  *     struct later_command cmd = { 0 };
- *     later_command_begin(&cmd, 2);
- *     later_command_text(&cmd, "GET");
- *     later_command_text(&cmd, key);
+ *     later_command_say(&cmd, "GET %s", key);
  *
  * Without memory a command becomes `failed`, and whoever is to send it refuses it.
  */
@@ -29,6 +27,12 @@ struct later_command {
 /* Starts a command of `count` arguments, its name included, behind what cmd holds already: several
  * commands in one buffer are sent together. */
 void later_command_begin(struct later_command *cmd, size_t count);
+
+/* A whole command, begun and filled: words with a space between each two. A word may be %s, %d, %ju
+ * or %f, which is an argument as later_command_text(), _int() and _seconds() add it, spaces and
+ * all; those that hold NULs do not fit here. */
+void later_command_say(struct later_command *cmd, const char *words, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #define LATER_SECONDS_SIZE 24 /* seconds in text and their NUL */
 

@@ -51,10 +51,7 @@ void later_turns_wrong(struct later_turns *turns)
 
 void later_sentinel_ask(struct later_command *cmd, const char *master)
 {
-    later_command_begin(cmd, 3);
-    later_command_text(cmd, "SENTINEL");
-    later_command_text(cmd, "get-master-addr-by-name");
-    later_command_text(cmd, master);
+    later_command_say(cmd, "SENTINEL get-master-addr-by-name %s", master);
 }
 
 static bool is_port(const char *text)

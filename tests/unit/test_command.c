@@ -53,6 +53,14 @@ START_TEST(test_numbers)
 }
 END_TEST
 
+START_TEST(test_said_at_once)
+{
+    later_command_say(&cmd, "ZRANGE %s -1 %d LIMIT %ju %f", "a b%s", -7, UINTMAX_C(500), 1.5);
+    CHECK("*7\r\n$6\r\nZRANGE\r\n$5\r\na b%s\r\n$2\r\n-1\r\n$2\r\n-7\r\n$5\r\nLIMIT\r\n"
+          "$3\r\n500\r\n$8\r\n1.500000\r\n");
+}
+END_TEST
+
 START_TEST(test_pair)
 {
     later_command_begin(&cmd, 2);
@@ -175,6 +183,7 @@ static TCase *bytes(void)
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, test_words);
     tcase_add_test(tc, test_numbers);
+    tcase_add_test(tc, test_said_at_once);
     tcase_add_test(tc, test_pair);
     tcase_add_test(tc, test_several_in_one_buffer);
     tcase_add_test(tc, test_large);
