@@ -10,31 +10,112 @@
 #define CHUNK      250 /* records whose jobs, documents whose sets are looked for together */
 #define KEPT_TRIES 5
 
+struct beside;
+
+/* What is asked about many ids at once, and who looks at one for which it is not so. */
+struct question {
+    int script;
+    void (*encode)(struct later_command *cmd, const struct later_keys *keys, const char *id);
+    bool (*is_yes)(const struct later_reply *reply);
+    int (*look)(struct beside *beside, const char *id);
+};
+
 struct beside {
     struct cli *cli;
     const struct later_keys *keys;
     struct check_scan *scan;
     struct later_error *err;
+    const struct question *question;
     char *ids[CHUNK]; /* of records, or of documents; owned */
-    bool absent[CHUNK];
+    bool denied[CHUNK];
     size_t count, answered;
 };
 
-/* 1 or 0 as Redis answers to HEXISTS, -1 with *err. */
-static int is_in(struct beside *beside, enum later_key key, const char *id)
+/* --- many at once --- */
+
+static void take_answer(void *arg, struct later_answer *answer)
+{
+    struct beside *beside = arg;
+
+    beside->denied[beside->answered++] =
+        answer->outcome == LATER_ANSWERED && !beside->question->is_yes(answer->reply);
+}
+
+static int ask_chunk(struct beside *beside)
+{
+    beside->answered = 0;
+    for (size_t i = 0; i < beside->count; i++) {
+        struct later_command cmd = { 0 };
+
+        beside->question->encode(&cmd, beside->keys, beside->ids[i]);
+        if (later_call_begin(beside->cli->client, &cmd, beside->question->script, take_answer,
+                             beside, beside->err) < 0) {
+            later_call_abort(beside->cli->client);
+            return -1;
+        }
+    }
+    return later_call_drain(beside->cli->client, 0, beside->err);
+}
+
+static int look_at_chunk(struct beside *beside)
+{
+    int ok = ask_chunk(beside);
+
+    for (size_t i = 0; i < beside->count; i++) {
+        if (ok == 0 && beside->denied[i])
+            ok = beside->question->look(beside, beside->ids[i]);
+        free(beside->ids[i]);
+    }
+    beside->count = 0;
+    return ok;
+}
+
+static int add(struct beside *beside, const char *id)
+{
+    beside->ids[beside->count] = strdup(id);
+    if (!beside->ids[beside->count])
+        return later_fail(beside->err, LATER_E_SYSTEM, "no memory");
+    beside->count++;
+    return beside->count == CHUNK ? look_at_chunk(beside) : 0;
+}
+
+/* Asks it about all fields of a hash that fn adds. */
+static int look_at_all(struct beside *beside, enum later_key key, members_hash_fn *fn,
+                       const struct question *question)
+{
+    beside->question = question;
+    if (members_scan_hash(beside->cli, beside->keys, key, fn, beside, beside->err) == 0)
+        return look_at_chunk(beside);
+    while (beside->count > 0)
+        free(beside->ids[--beside->count]);
+    return -1;
+}
+
+/* --- records --- */
+
+static void ask_exists(struct later_command *cmd, const struct later_keys *keys, const char *id)
+{
+    later_inspect_exists(cmd, keys, LATER_KEY_JOBS, id, strlen(id));
+}
+
+static bool exists(const struct later_reply *reply)
+{
+    return later_reply_int(reply) > 0;
+}
+
+/* 1 or 0 as Redis answers, -1 with *err. */
+static int has_job(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int result;
 
-    later_inspect_exists(&cmd, beside->keys, key, id, strlen(id));
+    ask_exists(&cmd, beside->keys, id);
     reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
-    result = reply ? later_reply_int(reply) > 0 : -1;
+    result = reply ? exists(reply) : -1;
     later_reply_free(reply);
     return result;
 }
-
-/* --- records --- */
 
 /* One that tells until when an id stays taken outlives its job. */
 static bool outlives(const char *record)
@@ -66,49 +147,11 @@ static int has_own_record(struct beside *beside, const char *id)
 static int look_again(struct beside *beside, const char *id)
 {
     int record = has_own_record(beside, id);
-    int job = record > 0 ? is_in(beside, LATER_KEY_JOBS, id) : 1;
+    int job = record > 0 ? has_job(beside, id) : 1;
 
     if (job == 0)
         check_scan_fault(beside->scan, id, "has a record and no job");
     return record < 0 || job < 0 ? -1 : 0;
-}
-
-static void take_exists(void *arg, struct later_answer *answer)
-{
-    struct beside *beside = arg;
-
-    beside->absent[beside->answered++] =
-        answer->outcome == LATER_ANSWERED && later_reply_int(answer->reply) == 0;
-}
-
-static int ask_jobs(struct beside *beside)
-{
-    beside->answered = 0;
-    for (size_t i = 0; i < beside->count; i++) {
-        struct later_command cmd = { 0 };
-
-        later_inspect_exists(&cmd, beside->keys, LATER_KEY_JOBS, beside->ids[i],
-                             strlen(beside->ids[i]));
-        if (later_call_begin(beside->cli->client, &cmd, LATER_NO_SCRIPT, take_exists, beside,
-                             beside->err) < 0) {
-            later_call_abort(beside->cli->client);
-            return -1;
-        }
-    }
-    return later_call_drain(beside->cli->client, 0, beside->err);
-}
-
-static int look_at_chunk(struct beside *beside)
-{
-    int ok = ask_jobs(beside);
-
-    for (size_t i = 0; i < beside->count; i++) {
-        if (ok == 0 && beside->absent[i])
-            ok = look_again(beside, beside->ids[i]);
-        free(beside->ids[i]);
-    }
-    beside->count = 0;
-    return ok;
 }
 
 static int take_record(void *arg, const char *id, const char *record)
@@ -117,23 +160,7 @@ static int take_record(void *arg, const char *id, const char *record)
 
     if (outlives(record))
         return 0;
-    beside->ids[beside->count] = strdup(id);
-    if (!beside->ids[beside->count])
-        return later_fail(beside->err, LATER_E_SYSTEM, "no memory");
-    beside->count++;
-    return beside->count == CHUNK ? look_at_chunk(beside) : 0;
-}
-
-static int look_at_records(struct beside *beside)
-{
-    int ok = members_scan_hash(beside->cli, beside->keys, LATER_KEY_RECORDS, take_record, beside,
-                               beside->err);
-
-    if (ok == 0)
-        return look_at_chunk(beside);
-    while (beside->count > 0)
-        free(beside->ids[--beside->count]);
-    return -1;
+    return add(beside, id);
 }
 
 /* --- done jobs --- */
@@ -173,22 +200,36 @@ static int look_at_kept(struct beside *beside)
 
 /* --- documents --- */
 
+static void ask_states(struct later_command *cmd, const struct later_keys *keys, const char *id)
+{
+    later_inspect_locate(cmd, keys, id, "");
+}
+
+/* In ready, delayed or dead? Reserved ones are under a token that is not known here. */
+static bool has_set(const struct later_reply *reply)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < 3; i++)
+        found = found || later_reply_int(later_reply_at(reply, i)) > 0;
+    return found;
+}
+
 /* Returns 1 where it is in one of the four sets that are states, 0 where not, -1 with *err. */
 static int has_state(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     char token[LATER_TOKEN_LEN + 1];
-    int found = 0;
+    bool found;
 
-    later_inspect_locate(&cmd, beside->keys, id, "");
+    ask_states(&cmd, beside->keys, id);
     reply = cli_call(beside->cli, &cmd, LATER_SCRIPT_LOCATE, beside->err);
     if (!reply)
         return -1;
-    for (size_t i = 0; i < 3; i++)
-        found += later_reply_int(later_reply_at(reply, i)) > 0;
+    found = has_set(reply);
     later_reply_free(reply);
-    if (found > 0)
+    if (found)
         return 1;
     if (members_token_of(beside->cli, beside->keys, id, token, beside->err) < 0)
         return -1;
@@ -203,63 +244,16 @@ static int look_at_document(struct beside *beside, const char *id)
     if (found == 0)
         found = has_state(beside, id);
     if (found == 0)
-        found = 1 - is_in(beside, LATER_KEY_JOBS, id);
+        found = 1 - has_job(beside, id);
     if (found == 0)
         check_scan_fault(beside->scan, id, "has a document and is in no set");
     return found < 0 || found > 1 ? -1 : 0;
 }
 
-/* Reserved ones are under a token that is not known here. */
-static void take_states(void *arg, struct later_answer *answer)
-{
-    struct beside *beside = arg;
-    bool found = false;
-
-    for (size_t i = 0; i < 3 && answer->outcome == LATER_ANSWERED; i++)
-        found = found || later_reply_int(later_reply_at(answer->reply, i)) > 0;
-    beside->absent[beside->answered++] = !found;
-}
-
-static int ask_states(struct beside *beside)
-{
-    beside->answered = 0;
-    for (size_t i = 0; i < beside->count; i++) {
-        struct later_command cmd = { 0 };
-
-        later_inspect_locate(&cmd, beside->keys, beside->ids[i], "");
-        if (later_call_begin(beside->cli->client, &cmd, LATER_SCRIPT_LOCATE, take_states, beside,
-                             beside->err) < 0) {
-            later_call_abort(beside->cli->client);
-            return -1;
-        }
-    }
-    return later_call_drain(beside->cli->client, 0, beside->err);
-}
-
-/* Most are in a set; the others are looked at one by one. */
-static int look_at_documents(struct beside *beside)
-{
-    int ok = ask_states(beside);
-
-    for (size_t i = 0; i < beside->count; i++) {
-        if (ok == 0 && beside->absent[i])
-            ok = look_at_document(beside, beside->ids[i]);
-        free(beside->ids[i]);
-    }
-    beside->count = 0;
-    return ok;
-}
-
 static int take_document(void *arg, const char *id, const char *document)
 {
-    struct beside *beside = arg;
-
     (void)document;
-    beside->ids[beside->count] = strdup(id);
-    if (!beside->ids[beside->count])
-        return later_fail(beside->err, LATER_E_SYSTEM, "no memory");
-    beside->count++;
-    return beside->count == CHUNK ? look_at_documents(beside) : 0;
+    return add(arg, id);
 }
 
 /* --- wakes --- */
@@ -282,21 +276,21 @@ static int look_at_wakes(struct beside *beside)
 int check_beside(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                  struct later_error *err)
 {
+    static const struct question has_job_too = { LATER_NO_SCRIPT, ask_exists, exists, look_again };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
-    return look_at_wakes(&beside) < 0 || look_at_kept(&beside) < 0 ? -1 : look_at_records(&beside);
+    if (look_at_wakes(&beside) < 0 || look_at_kept(&beside) < 0)
+        return -1;
+    return look_at_all(&beside, LATER_KEY_RECORDS, take_record, &has_job_too);
 }
 
+/* Most are in a set; the others are looked at one by one. */
 int check_documents(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                     struct later_error *err)
 {
+    static const struct question has_place = { LATER_SCRIPT_LOCATE, ask_states, has_set,
+                                               look_at_document };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
-    int ok = members_scan_hash(cli, keys, LATER_KEY_JOBS, take_document, &beside, err);
-
-    if (ok == 0)
-        return look_at_documents(&beside);
-    while (beside.count > 0)
-        free(beside.ids[--beside.count]);
-    return -1;
+    return look_at_all(&beside, LATER_KEY_JOBS, take_document, &has_place);
 }
