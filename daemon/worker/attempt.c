@@ -25,6 +25,17 @@ static bool returns_are_told(const struct later_job *job)
     return true;
 }
 
+void attempt_log(const struct later_job *job, enum log_level level, const char *format, ...)
+{
+    struct log_job fields;
+    va_list args;
+
+    job_log_fields(job, -1, &fields);
+    va_start(args, format);
+    log_jobv(level, &fields, format, args);
+    va_end(args);
+}
+
 static void log_end(const struct later_job *job, double seconds)
 {
     const struct slot *slot = job->slot;
@@ -51,14 +62,11 @@ static void log_end(const struct later_job *job, double seconds)
 /* It has to outlive us: we may die before Redis has it. */
 static void keep_value(struct later_job *job)
 {
-    struct log_job fields;
     struct later_error err;
 
     if (job->value && job->slot->verb == LATER_VERB_ACK &&
-        value_keep(job->worker->slots, job->slot, job->value, job->value_len, &err) < 0) {
-        job_log_fields(job, -1, &fields);
-        log_job(LOG_ERROR, &fields, "done, but its value is lost: %s", err.text);
-    }
+        value_keep(job->worker->slots, job->slot, job->value, job->value_len, &err) < 0)
+        attempt_log(job, LOG_ERROR, "done, but its value is lost: %s", err.text);
     free(job->value);
     job->value = NULL;
 }

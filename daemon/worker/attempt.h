@@ -7,8 +7,14 @@
 
 #include "history/tally.h"
 
+#include "log.h"
+
 struct later_job;
 struct worker_type;
+
+/* A line about the job; how long it has run is not said. */
+void attempt_log(const struct later_job *job, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The job's slot has the outcome by now (job_settle), and is not settled yet: a value has to be
  * kept before, for we may die right behind. type: its counts; NULL, for want of memory: it is not

@@ -1,5 +1,6 @@
 /* host.c: the functions behind later/job.h. */
 #include "worker/admission.h"
+#include "worker/attempt.h"
 #include "reservation/job.h"
 #include "reservation/progress.h"
 #include "worker/host.h"
@@ -95,10 +96,7 @@ static void job_kind(struct later_job *job, uint32_t kind)
 
 static int refuse(const struct later_job *job, const char *call, const char *why)
 {
-    struct log_job fields;
-
-    job_log_fields(job, -1, &fields);
-    log_job(LOG_ERROR, &fields, "%s: %s", call, why);
+    attempt_log(job, LOG_ERROR, "%s: %s", call, why);
     return LATER_FAILED;
 }
 
@@ -186,15 +184,6 @@ static struct later_client *client_of(const struct later_job *job)
     return job->worker ? job->worker->client : NULL;
 }
 
-static void log_failure(const struct later_job *job, const char *what,
-                        const struct later_error *err)
-{
-    struct log_job fields;
-
-    job_log_fields(job, -1, &fields);
-    log_job(LOG_ERROR, &fields, "%s: %s", what, err->text);
-}
-
 static int host_push(struct later_job *job, const struct later_push_job *push)
 {
     struct later_client *client = client_of(job);
@@ -216,11 +205,8 @@ static int host_push(struct later_job *job, const struct later_push_job *push)
                                     .in = known.delay,
                                     .timeout = known.timeout,
                                     .result = known.result };
-    if (later_push(client, known.queue ? known.queue : job->queue, &fresh, NULL, &result, &err) <
-        0) {
-        log_failure(job, "later_push", &err);
-        return LATER_FAILED;
-    }
+    if (later_push(client, known.queue ? known.queue : job->queue, &fresh, NULL, &result, &err) < 0)
+        return refuse(job, "later_push", err.text);
     return result == LATER_IS_KNOWN ? LATER_EXISTS : LATER_YES;
 }
 
@@ -236,17 +222,13 @@ static int host_stock_claim(struct later_job *job, const char *item, const char 
 
     if (!client)
         return LATER_FAILED;
-    if (!later_key_name_valid(item) || !later_key_name_valid(who)) {
-        later_fail(&err, LATER_E_DATA, "item and claimant are 1 to 200 printable characters");
-        log_failure(job, "later_stock_claim", &err);
-        return LATER_FAILED;
-    }
+    if (!later_key_name_valid(item) || !later_key_name_valid(who))
+        return refuse(job, "later_stock_claim",
+                      "item and claimant are 1 to 200 printable characters");
     later_stock_take(&cmd, later_call_prefix(client), item, who);
     reply = later_call(client, &cmd, LATER_SCRIPT_STOCK_CLAIM, 0, true, &err);
-    if (!reply) {
-        log_failure(job, "later_stock_claim", &err);
-        return LATER_FAILED;
-    }
+    if (!reply)
+        return refuse(job, "later_stock_claim", err.text);
     taken = later_stock_taken(reply, number ? number : &ignored);
     later_reply_free(reply);
     return taken == LATER_STOCK_TAKEN  ? LATER_YES
@@ -258,17 +240,11 @@ static int host_stock_claim(struct later_job *job, const char *item, const char 
  * or without Redis: `laterd --perform` has none, and nobody else who could hold anything. */
 static int check_name(const struct later_job *job, const char *call, const char *name)
 {
-    struct later_error err;
-
     if (!name || !later_key_name_valid(name))
-        later_fail(&err, LATER_E_DATA,
-                   "a name is 1 to 200 printable characters, no space, no brace");
-    else if (job->worker && !job->slot)
-        later_fail(&err, LATER_E_DATA, "the job's time was over, it is settled");
-    else
-        return LATER_YES;
-    log_failure(job, call, &err);
-    return LATER_FAILED;
+        return refuse(job, call, "a name is 1 to 200 printable characters, no space, no brace");
+    if (job->worker && !job->slot)
+        return refuse(job, call, "the job's time was over, it is settled");
+    return LATER_YES;
 }
 
 static int host_lock(struct later_job *job, const char *name, double ttl, double wait)
@@ -281,16 +257,13 @@ static int host_lock(struct later_job *job, const char *name, double ttl, double
     if (!(ttl >= LATER_LOCK_TTL_MIN && ttl <= LATER_LOCK_TTL_MAX) || isnan(wait)) {
         later_fail(&err, LATER_E_DATA, "ttl is %g to %g seconds, wait from 0", LATER_LOCK_TTL_MIN,
                    LATER_LOCK_TTL_MAX);
-        log_failure(job, "later_lock", &err);
-        return LATER_FAILED;
+        return refuse(job, "later_lock", err.text);
     }
     if (!job->worker || admission_held(job, name))
         return LATER_YES;
     taken = admission_lock(job, name, ttl, wait > 0 ? wait : 0, &err);
-    if (taken < 0) {
-        log_failure(job, "later_lock", &err);
-        return LATER_FAILED;
-    }
+    if (taken < 0)
+        return refuse(job, "later_lock", err.text);
     return taken == LATER_LOCK_YES ? LATER_YES : LATER_NO;
 }
 
@@ -342,10 +315,8 @@ static int host_limit(struct later_job *job, const char *key, uint32_t max, doub
     reply =
         later_call(client, &cmd, sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED, 0,
                    false, &err);
-    if (!reply) {
-        log_failure(job, "later_limit", &err);
-        return LATER_FAILED;
-    }
+    if (!reply)
+        return refuse(job, "later_limit", err.text);
     wait = later_limit_wait(reply);
     later_reply_free(reply);
     return wait > 0 ? LATER_NO : LATER_YES;

@@ -101,19 +101,17 @@ static void settle_unknown(struct later_job *job, double since)
     double now = later_clock(), max = worker->config->unknown_max;
     double age = since > 0 ? fmax(redis_began(job) - since, 0) : 0, wait = unknown_wait(age, max);
     struct backlog_row *row = backlog_make(worker->admission->backlog, 'u', job->doc.type, now);
-    struct log_job fields;
 
-    job_log_fields(job, -1, &fields);
     if (max > 0 && age >= max) {
-        log_job(LOG_WARN, &fields, "buried: no plugin has had this type for %.0f s", age);
+        attempt_log(job, LOG_WARN, "buried: no plugin has had this type for %.0f s", age);
         settle_unrun(job, LATER_VERB_BURY, 0, "unknown", "no plugin has had its type");
         return;
     }
     if (row && now >= row->shut)
-        log_job(LOG_WARN, &fields,
-                "returned: no plugin has this type; again in %.0f s; others of it are "
-                "not told for a minute",
-                wait);
+        attempt_log(job, LOG_WARN,
+                    "returned: no plugin has this type; again in %.0f s; others of it are "
+                    "not told for a minute",
+                    wait);
     if (row && now >= row->shut)
         row->shut = now + UNKNOWN_QUIET;
     slot_finish(job->slot, LATER_VERB_RETURN, wait, "unknown", "", "");
@@ -123,7 +121,6 @@ static void settle_unknown(struct later_job *job, double since)
 /* Reads its document. One that cannot be read is settled; returns false then. */
 static bool read_document(struct worker *worker, struct later_job *job)
 {
-    struct log_job fields;
     struct later_error err;
 
     if (later_document_parse(&job->doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
@@ -133,8 +130,7 @@ static bool read_document(struct worker *worker, struct later_job *job)
         settle_unrun(job, LATER_VERB_RETURN, 1, "", "");
         return false;
     }
-    job_log_fields(job, -1, &fields);
-    log_job(LOG_WARN, &fields, "buried: %s", err.text);
+    attempt_log(job, LOG_WARN, "buried: %s", err.text);
     settle_unrun(job, LATER_VERB_BURY, 0, "bad", err.text);
     return false;
 }
@@ -144,7 +140,6 @@ static bool read_document(struct worker *worker, struct later_job *job)
 static bool is_fit(struct worker *worker, struct later_job *job, const struct held *held)
 {
     const struct slot *slot = job->slot;
-    struct log_job fields;
 
     if (!read_document(worker, job))
         return false;
@@ -152,15 +147,14 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     job->slot->kept = job->kept;
     job->slot->keep = job->keep;
     job->slot->keep_max = worker->config->keep.max;
-    job_log_fields(job, -1, &fields);
     switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
                                  redis_began(job))) {
     case LATER_FIT_EXPIRED:
-        log_job(LOG_INFO, &fields, "expired");
+        attempt_log(job, LOG_INFO, "expired");
         settle_unrun(job, LATER_VERB_EXPIRE, 0, "", "");
         return false;
     case LATER_FIT_USED_UP:
-        log_job(LOG_WARN, &fields, "buried: %u attempts are over", (unsigned)held->attempts);
+        attempt_log(job, LOG_WARN, "buried: %u attempts are over", (unsigned)held->attempts);
         settle_unrun(job, LATER_VERB_BURY, 0, "", ""); /* its last error stays */
         return false;
     case LATER_FIT:
@@ -279,11 +273,8 @@ int run_finish(struct later_job *job, uint32_t result)
         return 0;
     }
     if (!job->slot) {
-        struct log_job fields;
-
-        job_log_fields(job, -1, &fields);
-        log_job(LOG_WARN, &fields, "plugin %s finished it after its time was over: refused",
-                job->type->plugin);
+        attempt_log(job, LOG_WARN, "plugin %s finished it after its time was over: refused",
+                    job->type->plugin);
         remember_finished(worker, job);
         return -1;
     }
@@ -463,14 +454,10 @@ static void turn_back(struct later_job *job, double wait)
 void run_passed(struct later_job *job, double wait, const char *name)
 {
     struct worker *worker = job->worker;
-    struct log_job fields;
 
     worker_kick(worker);
     if (wait >= 0) {
-        if (log_wants(LOG_DEBUG)) {
-            job_log_fields(job, -1, &fields);
-            log_job(LOG_DEBUG, &fields, "returned: waits for %s, %.3f s", name, wait);
-        }
+        attempt_log(job, LOG_DEBUG, "returned: waits for %s, %.3f s", name, wait);
         turn_back(job, wait);
         return;
     }
