@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "base/printable.h"
+#include "queue/inspect.h"
 
 #include "text.h"
 
@@ -83,6 +84,27 @@ struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd, in
                                   struct later_error *err)
 {
     return call(cli, cmd, script, false, err);
+}
+
+int64_t cli_count(struct later_reply *reply)
+{
+    int64_t count = later_reply_int(reply);
+    bool answered = reply != NULL;
+
+    later_reply_free(reply);
+    return !answered ? -1 : count > 0 ? count : 0;
+}
+
+int cli_clock(struct cli *cli, double *now, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_time(&cmd);
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    *now = later_inspect_timed(reply);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
 }
 
 const char *cli_queue(const struct cli *cli)

@@ -69,6 +69,11 @@ struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, int scr
 struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd, int script,
                                   struct later_error *err);
 
+/* Takes what a call has answered, a number from 0. Returns that; -1 for NULL. */
+int64_t cli_count(struct later_reply *reply);
+/* Redis's clock. Returns 0, or -1 with *err. */
+int cli_clock(struct cli *cli, double *now, struct later_error *err);
+
 /* The queue of -q, "default" if it was not given. */
 const char *cli_queue(const struct cli *cli);
 

@@ -107,14 +107,9 @@ static bool exists(const struct later_reply *reply)
 static int has_job(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    int result;
 
     ask_exists(&cmd, beside->keys, id);
-    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
-    result = reply ? exists(reply) : -1;
-    later_reply_free(reply);
-    return result;
+    return (int)cli_count(cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err));
 }
 
 /* One that tells until when an id stays taken outlives its job. */
@@ -168,15 +163,10 @@ static int take_record(void *arg, const char *id, const char *record)
 static int count_of(struct beside *beside, enum later_key key, int64_t *count)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
 
     later_inspect_count(&cmd, beside->keys, key);
-    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
-    if (!reply)
-        return -1;
-    *count = later_reply_int(reply);
-    later_reply_free(reply);
-    return 0;
+    *count = cli_count(cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err));
+    return *count < 0 ? -1 : 0;
 }
 
 /* Others come and go meanwhile: the documents lie between two counts of the ids, sooner or later.

@@ -134,13 +134,10 @@ static int name_queue(struct cli *cli, const char *queue, struct later_error *er
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX];
-    struct later_reply *reply;
 
     later_key_queues(key, later_call_prefix(cli->client));
     later_command_say(&cmd, "SADD %s %s", key, queue);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
+    return cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err)) < 0 ? -1 : 0;
 }
 
 static void tell(const struct cli *cli, const char *queue, const char *name, int64_t next)

@@ -105,20 +105,17 @@ static int purge(struct purging *purging, const struct later_keys *keys, uint64_
     while (count > 0 && pace_count(&purging->pace, 0)) {
         size_t limit = count < LATER_BATCH_MAX ? (size_t)count : LATER_BATCH_MAX;
         struct later_command cmd = { 0 };
-        struct later_reply *reply;
-        uint64_t gone;
+        int64_t gone;
 
         later_inspect_purge(&cmd, keys, purging->state, limit);
-        reply = cli_call_once(purging->cli, &cmd, LATER_SCRIPT_PURGE, err);
-        if (!reply)
+        gone = cli_count(cli_call_once(purging->cli, &cmd, LATER_SCRIPT_PURGE, err));
+        if (gone < 0)
             return -1;
-        gone = (uint64_t)later_reply_int(reply);
-        later_reply_free(reply);
-        purging->purged += gone;
+        purging->purged += (uint64_t)gone;
         progress_jobs(&purging->progress, purging->purged, purging->sum);
-        if (gone < limit)
+        if ((uint64_t)gone < limit)
             break;
-        count -= gone;
+        count -= (uint64_t)gone;
     }
     return 0;
 }
@@ -145,15 +142,14 @@ static int64_t count_each(struct cli *cli, const struct whole *whole, const char
     }
     for (size_t i = 0; i < whole->count; i++) {
         struct later_command cmd = { 0 };
-        struct later_reply *reply;
+        int64_t count;
 
         later_inspect_count(&cmd, &whole->parts[i], LATER_KEY_DONE);
-        reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-        if (!reply)
+        count = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
+        if (count < 0)
             return -1;
-        counts[i] = (uint64_t)later_reply_int(reply);
-        all += (int64_t)counts[i];
-        later_reply_free(reply);
+        counts[i] = (uint64_t)count;
+        all += count;
     }
     return all;
 }

@@ -24,14 +24,9 @@ static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_ke
 {
     struct later_acted job = { .id = id, .len = strlen(id), .score = "" };
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    int there;
 
     later_inspect_act(&cmd, keys, "bury", later_key_name(set), "", error, &job, 1);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_ACT, err);
-    there = reply ? later_reply_int(reply) > 0 : -1;
-    later_reply_free(reply);
-    return there;
+    return (int)cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_ACT, err));
 }
 
 static int bury(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,

@@ -78,18 +78,6 @@ static int check_ages(const struct choice *choice, struct later_error *err)
     return 0;
 }
 
-static int read_clock(struct choice *choice, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-
-    later_inspect_time(&cmd);
-    reply = cli_call(choice->cli, &cmd, LATER_NO_SCRIPT, err);
-    choice->began = later_inspect_timed(reply);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
-}
-
 int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate,
                  struct later_error *err)
 {
@@ -109,7 +97,7 @@ int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate
     choice->left = (uint64_t)limit;
     choice->reads = reads || !later_filter_is_plain(choice->filter);
     progress_begin(&choice->progress, cli->err_terminal, 0);
-    if (read_clock(choice, err) == 0)
+    if (cli_clock(cli, &choice->began, err) == 0)
         return 0;
     choose_end(choice);
     return -1;
@@ -353,16 +341,15 @@ static int take_page(const struct choosing *choosing, const struct walk *walk, s
 static int most_of(const struct choosing *choosing, uint64_t *most, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
+    int64_t count;
 
     later_inspect_count(&cmd, choosing->keys, choosing->set);
-    reply = cli_call(choosing->choice->cli, &cmd, LATER_NO_SCRIPT, err);
-    if (!reply)
+    count = cli_count(cli_call(choosing->choice->cli, &cmd, LATER_NO_SCRIPT, err));
+    if (count < 0)
         return -1;
     if (!choosing->choice->counted)
-        choosing->choice->total += (uint64_t)later_reply_int(reply);
-    *most = 2 * (uint64_t)later_reply_int(reply) + WALK_PAGE;
-    later_reply_free(reply);
+        choosing->choice->total += (uint64_t)count;
+    *most = 2 * (uint64_t)count + WALK_PAGE;
     return 0;
 }
 

@@ -68,14 +68,9 @@ static int check_unscheduled(struct cli *cli, const struct later_keys *keys,
 static int unlist(struct cli *cli, const char *queue, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    int listed;
 
     later_inspect_unlist(&cmd, later_call_prefix(cli->client), queue);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    listed = reply ? later_reply_int(reply) > 0 : -1;
-    later_reply_free(reply);
-    return listed;
+    return (int)cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
 }
 
 /* Only now is it sure that there is no job. Somebody who pushes meanwhile enters the queue again.
@@ -84,28 +79,22 @@ static int forget_part(struct cli *cli, const struct later_keys *keys, struct la
 {
     int listed = unlist(cli, keys->queue, err);
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    uint64_t left;
+    int64_t left;
 
     if (listed < 0)
         return -1;
     later_inspect_plain(&cmd, keys, LATER_SCRIPT_FORGET);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_FORGET, err);
-    if (!reply)
-        return -1;
-    left = (uint64_t)later_reply_int(reply);
-    later_reply_free(reply);
-    if (left == 0)
-        return listed;
+    left = cli_count(cli_call(cli, &cmd, LATER_SCRIPT_FORGET, err));
+    if (left <= 0)
+        return left == 0 ? listed : -1;
     later_call_announce(cli->client, keys);
-    return refuse_full(keys->queue, left, err);
+    return refuse_full(keys->queue, (uint64_t)left, err);
 }
 
 /* The plan of shards goes last, as long as there are shards to be found by it. */
 static int forget_whole(struct cli *cli, const struct whole *whole, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
     int listed = 0;
 
     for (size_t i = whole->count; i-- > 0;) {
@@ -116,12 +105,13 @@ static int forget_whole(struct cli *cli, const struct whole *whole, struct later
         listed |= one;
     }
     for (size_t i = whole->count; i-- > 0;) {
+        int64_t planned;
+
         later_inspect_unplan(&cmd, &whole->parts[i]);
-        reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-        if (!reply)
+        planned = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
+        if (planned < 0)
             return -1;
-        listed |= later_reply_int(reply) > 0;
-        later_reply_free(reply);
+        listed |= planned > 0;
     }
     return listed;
 }

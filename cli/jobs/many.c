@@ -155,7 +155,6 @@ static int ask(struct many *many, const struct queue_list *list)
 static int64_t act_on(struct many *many, const struct spool_batch *batch, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
     struct later_keys keys;
     int64_t count;
 
@@ -164,12 +163,9 @@ static int64_t act_on(struct many *many, const struct spool_batch *batch, struct
     later_inspect_act(&cmd, &keys, many->verb->name, later_key_name(batch->set), batch->token,
                       many->reason, batch->jobs, batch->count);
     pace_work(&many->choice.pace);
-    reply = cli_call_once(many->cli, &cmd, LATER_SCRIPT_ACT, err);
-    if (!reply)
-        return -1;
-    count = later_reply_int(reply);
-    later_reply_free(reply);
-    pace_rest(&many->choice.pace);
+    count = cli_count(cli_call_once(many->cli, &cmd, LATER_SCRIPT_ACT, err));
+    if (count >= 0)
+        pace_rest(&many->choice.pace);
     return count;
 }
 

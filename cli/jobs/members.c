@@ -17,17 +17,12 @@ static int most_pages(struct cli *cli, const struct later_keys *keys, enum later
                       uint64_t *pages, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
     int64_t count;
 
     later_inspect_count(&cmd, keys, key);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    if (!reply)
-        return -1;
-    count = later_reply_int(reply);
+    count = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
     *pages = 1000 + 4 * (uint64_t)(count < 0 ? 0 : count < COUNT_MAX ? count : COUNT_MAX);
-    later_reply_free(reply);
-    return 0;
+    return count < 0 ? -1 : 0;
 }
 
 /* What is called for each element: one of the two. */

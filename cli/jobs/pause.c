@@ -34,19 +34,12 @@ static int pause_part(struct cli *cli, const struct later_keys *keys, const stru
 {
     enum later_script script = wish->pause ? LATER_SCRIPT_PAUSE : LATER_SCRIPT_RESUME;
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    int changed;
 
     if (wish->seconds > 0)
         return pause_for(cli, keys, wish->seconds, err);
 
     later_inspect_plain(&cmd, keys, script);
-    reply = cli_call(cli, &cmd, script, err);
-    if (!reply)
-        return -1;
-    changed = later_reply_int(reply) > 0;
-    later_reply_free(reply);
-    return changed;
+    return (int)cli_count(cli_call(cli, &cmd, script, err));
 }
 
 /* The plain queue before the plan is read: who adds shards writes the plan and then does with them

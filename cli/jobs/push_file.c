@@ -129,12 +129,9 @@ static void print_sum(const struct filing *filing)
 static int knock(struct cli *cli, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
 
     later_command_say(&cmd, "PING");
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
+    return cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err)) < 0 ? -1 : 0;
 }
 
 static int file_all(struct filing *filing, struct later_error *err)

@@ -33,9 +33,7 @@ static bool hasten(struct cli *cli, char *member, double due)
     char *id = strchr(member, ' ');
     struct later_command cmd = { 0 };
     struct later_keys keys;
-    struct later_reply *reply;
     struct later_error ignored;
-    bool found;
 
     if (!id)
         return false;
@@ -43,10 +41,7 @@ static bool hasten(struct cli *cli, char *member, double due)
     if (cli_keys(cli, member, &keys, &ignored) < 0)
         return false;
     later_permit_hasten(&cmd, &keys, due, id);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_HASTEN, &ignored);
-    found = !reply || later_reply_int(reply) > 0;
-    later_reply_free(reply);
-    return found;
+    return cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_HASTEN, &ignored)) != 0;
 }
 
 void lock_call_next(struct cli *cli, const char *name)

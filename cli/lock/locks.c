@@ -183,20 +183,6 @@ static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
     return later_fail(err, LATER_E_REDIS, "Redis does not finish listing its keys");
 }
 
-static int read_clock(struct locks *locks, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-
-    if (!cli_client(locks->cli, err))
-        return -1;
-    later_inspect_time(&cmd);
-    reply = cli_call(locks->cli, &cmd, LATER_NO_SCRIPT, err);
-    locks->now = later_inspect_timed(reply);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
-}
-
 static int run(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "KIND",     "NAME", ">HELD", ">FOR", ">LEFT",
@@ -205,7 +191,7 @@ static int run(struct cli *cli, struct later_error *err)
     size_t nodes;
     int ok = 0;
 
-    if (read_clock(&locks, err) < 0)
+    if (!cli_client(cli, err) || cli_clock(cli, &locks.now, err) < 0)
         return -1;
     locks.prefix = later_call_prefix(cli->client);
     nodes = later_redis_masters(later_call_redis(cli->client));

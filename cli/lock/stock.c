@@ -88,17 +88,14 @@ static int claim(struct cli *cli, const char *item, const char *who, struct late
 static int release(struct cli *cli, const char *item, const char *who, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
     struct jsonl json;
-    bool had;
+    int64_t had;
 
     later_stock_give_back(&cmd, later_call_prefix(cli->client), item, who);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_STOCK_RELEASE, err);
-    if (!reply)
+    had = cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_STOCK_RELEASE, err));
+    if (had < 0)
         return -1;
-    had = later_reply_int(reply) > 0;
-    later_reply_free(reply);
-    if (!had)
+    if (had == 0)
         return later_fail(err, LATER_E_NONE, "%.80s has no claim on %.80s", who, item);
     if (cli->json) {
         jsonl_begin(&json, stdout);

@@ -1,24 +1,13 @@
 /* past.c: a range of a queue's history. */
 #include "see/past.h"
 
-#include "queue/inspect.h"
-
 #define TOGETHER 120 /* periods asked for in one round trip */
 
 int past_range(struct cli *cli, double seconds, enum later_scale scale, struct past_range *range,
                struct later_error *err)
 {
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-
-    if (!cli_client(cli, err))
+    if (!cli_client(cli, err) || cli_clock(cli, &range->to, err) < 0)
         return -1;
-    later_inspect_time(&cmd);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    if (!reply)
-        return -1;
-    range->to = later_inspect_timed(reply);
-    later_reply_free(reply);
     if (scale == LATER_SCALES)
         scale = later_scale_for(seconds);
     else if (seconds > later_scales[scale].keep)

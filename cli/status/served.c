@@ -33,17 +33,10 @@ static void add_host(struct served *served, const char *value, size_t len)
 
 static struct later_reply *ask(struct cli *cli, double *now, struct later_error *err)
 {
-    struct later_command time = { 0 }, hosts = { 0 };
-    struct later_reply *reply;
+    struct later_command hosts = { 0 };
 
-    if (!cli_client(cli, err))
+    if (!cli_client(cli, err) || cli_clock(cli, now, err) < 0)
         return NULL;
-    later_inspect_time(&time);
-    reply = cli_call(cli, &time, LATER_NO_SCRIPT, err);
-    if (!reply)
-        return NULL;
-    *now = later_inspect_timed(reply);
-    later_reply_free(reply);
     later_inspect_hosts(&hosts, later_call_prefix(cli->client));
     return cli_call(cli, &hosts, LATER_NO_SCRIPT, err);
 }

@@ -83,12 +83,9 @@ static int lapse(struct taker *taker, const struct later_keys *keys, const char 
                  double deadline, struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
 
     later_queue_lapse(&cmd, keys, token, deadline, taker->lapse);
-    reply = cli_call(taker->cli, &cmd, LATER_SCRIPT_LAPSE, err);
-    later_reply_free(reply);
-    return reply ? 0 : -1;
+    return cli_count(cli_call(taker->cli, &cmd, LATER_SCRIPT_LAPSE, err)) < 0 ? -1 : 0;
 }
 
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,
