@@ -266,21 +266,21 @@ static int look_at_wakes(struct beside *beside)
 int check_beside(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                  struct later_error *err)
 {
-    static const struct question has_job_too = { LATER_NO_SCRIPT, ask_exists, exists, look_again };
+    static const struct question of_a_job = { LATER_NO_SCRIPT, ask_exists, exists, look_again };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
     if (look_at_wakes(&beside) < 0 || look_at_kept(&beside) < 0)
         return -1;
-    return look_at_all(&beside, LATER_KEY_RECORDS, take_record, &has_job_too);
+    return look_at_all(&beside, LATER_KEY_RECORDS, take_record, &of_a_job);
 }
 
 /* Most are in a set; the others are looked at one by one. */
 int check_documents(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                     struct later_error *err)
 {
-    static const struct question has_place = { LATER_SCRIPT_LOCATE, ask_states, has_set,
-                                               look_at_document };
+    static const struct question in_a_set = { LATER_SCRIPT_LOCATE, ask_states, has_set,
+                                              look_at_document };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
-    return look_at_all(&beside, LATER_KEY_JOBS, take_document, &has_place);
+    return look_at_all(&beside, LATER_KEY_JOBS, take_document, &in_a_set);
 }
