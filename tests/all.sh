@@ -6,8 +6,11 @@
 
 passed=0 failed=0 skipped=0
 times=build/times.txt
-jobs=$((4 * $(nproc))) # most tests wait most of the time
+jobs=$((5 * $(nproc))) # most tests wait most of the time
 [ "$jobs" -le 32 ] || jobs=32
+
+# A test program is built when its turn comes, beside tests that wait; first only what several need.
+tools='check_PROGRAMS=$(c_tools) $(system_programs)'
 
 # failures: of a test's log on standard input, what failed and what was seen.
 failures()
@@ -70,30 +73,13 @@ lost()
     failed=$((failed + 1))
 }
 
-# other NAME OPTION...: another build, in build/NAME, from the very files that `make dist` ships: of
-# what unit tests need, and fuzzers.
-other()
-{
-    name=$1
-    shift
-    rm -rf "build/$name"
-    mkdir -p "build/$name"
-    if try "configuring for $name" sh -c 'cd "$0" && ../source/configure "$@"' "build/$name" "$@" &&
-        try "building for $name" make -C "build/$name" -j "$(nproc)" check TESTS= "$other_programs"; then
-        return 0
-    fi
-    lost
-    return 1
-}
-other_programs='check_PROGRAMS=$(unit_tests) $(fuzz_targets)'
-
 # fuzz_one NAME: 30 s of one target. The seed is the same each time, so that a commit that passed passes
 # again; LATER_FUZZ_SEED=0 takes a random one.
 fuzz_one()
 {
     target=build/sanitizers/tests/fuzz/$1
     mkdir -p "$target.new"
-    nice "$target" -seed="${LATER_FUZZ_SEED:-1}" -max_total_time=30 -timeout=20 -artifact_prefix="$target." \
+    nice "$target" -seed="${LATER_FUZZ_SEED:-1}" -max_total_time=30 -timeout=120 -artifact_prefix="$target." \
         "$target.new" "tests/fuzz/corpus_${1#fuzz_}" >"$target.out" 2>&1 || {
         cat "$target.out"
         return 1
@@ -114,59 +100,97 @@ fuzz_all()
     return $bad
 }
 
-# Unit tests with ASan and UBSan (what script tests test is Lua), and beside them each fuzz target for
-# 30 s. The fuzzers want clang. Warnings are errors in a plain build only: sanitizers and clang bring others.
-check_sanitized()
+# sanitize TARGET...: another build, in build/sanitizers, from the very files that `make dist` ships; with
+# ASan and UBSan: unit tests (what script tests test is Lua), and beside them each of these fuzz targets
+# for 30 s. The fuzzers want clang. Warnings are errors in a plain build only: sanitizers and clang bring
+# others. What went wrong is in build/sanitizers.bad.
+sanitize()
 {
-    if ! command -v clang >/dev/null; then
-        printf '%-52s skipped: clang is not installed\n' fuzzing
-        skipped=$((skipped + 1))
-        other sanitizers --enable-sanitizers CFLAGS='-O1 -g' || return 0
-        set --
+    if [ $# -eq 0 ]; then
+        set -- --enable-sanitizers
     else
-        other sanitizers --enable-fuzzing CC=clang CFLAGS='-O1 -g' || return 0
+        fuzzed=$*
+        set -- --enable-fuzzing CC=clang
+    fi
+    rm -rf build/sanitizers
+    mkdir -p build/sanitizers
+    echo building >build/sanitizers.bad
+    (cd build/sanitizers && ../source/configure "$@" CFLAGS='-O1 -g1') &&
+        make -C build/sanitizers -j "$(nproc)" check TESTS= "$sanitized" || return 1
+    : >build/sanitizers.bad
+    # shellcheck disable=SC2086 # words
+    fuzz_all ${fuzzed-} >build/fuzz.out 2>&1 &
+    make -C build/sanitizers -k check -j "$((jobs / 2))" "$sanitized" TESTS='$(unit_tests)' \
+        CK_TIMEOUT_MULTIPLIER=20 || echo tests >>build/sanitizers.bad
+    wait "$!" || echo fuzzing >>build/sanitizers.bad
+    ! [ -s build/sanitizers.bad ]
+}
+sanitized='check_PROGRAMS=$(unit_tests) $(fuzz_targets)'
+
+# count_sanitized NUMBER: what sanitize found, with so many fuzz targets.
+count_sanitized()
+{
+    before=$failed
+    count build/sanitizers/tests
+    case $(tr '\n' ' ' <build/sanitizers.bad) in
+    *fuzzing*)
+        cat build/fuzz.out
+        failed=$((failed + 1))
+        ;;
+    *building*) ;;
+    *) passed=$((passed + $1)) ;;
+    esac
+    [ "$failed" -gt "$before" ] || ! [ -s build/sanitizers.bad ] || lost
+}
+
+# The plain build: its tests; some of them on a Cluster, on a Sentinel set, under valgrind; beside them
+# the other build and its tests. Alone, at the end of all, those that measure time.
+check_plain()
+{
+    set --
+    if command -v clang >/dev/null; then
         set -- tests/fuzz/fuzz_*.c
         # shellcheck disable=SC2046 # words
         set -- $(basename -s .c "$@")
-    fi
-    fuzz_all "$@" >build/fuzz.out 2>&1 &
-    fuzzers=$!
-    tests 'tests with ASan and UBSan' build/sanitizers -j "$jobs" "$other_programs" \
-        TESTS='$(unit_tests)' CK_TIMEOUT_MULTIPLIER=20
-    if try 'fuzzing for 30 s, beside them' wait "$fuzzers"; then
-        passed=$((passed + $#))
     else
-        cat build/fuzz.out
-        failed=$((failed + 1))
+        printf '%-52s skipped: clang is not installed\n' fuzzing
+        skipped=$((skipped + 1))
     fi
-}
-
-# The plain build: its tests; some of them on a Cluster, on a Sentinel set, under valgrind; alone,
-# at the end of all, those that measure time.
-check_plain()
-{
-    tests 'tests, side by side' . -j "$jobs" TESTS='$(beside_tests)'
     rm -rf build/source
     if try 'a copy of the source, as it is shipped' make distdir distdir=build/source; then
-        check_sanitized
+        sanitize "$@" >build/sanitizers.log 2>&1 </dev/null &
+        other=$!
     else
+        other=
         lost
     fi
-    tests 'tests that measure time, one by one' . TESTS='$(timed_tests)'
-    tests 'the service under systemd' . TESTS='$(booted_tests)' LATER_TEST_LIMIT=900
+    tests 'tests, side by side' . -j "$jobs" TESTS='$(beside_tests)' "$tools"
+    if [ -n "$other" ]; then
+        try 'unit tests with ASan and UBSan, and fuzzing, beside' await "$other" build/sanitizers.log || :
+        count_sanitized $#
+    fi
+    tests 'tests that measure waits' . -j 3 TESTS='$(timed_waits)'
+    tests 'tests that measure time, one by one' . TESTS='$(filter-out $(timed_waits),$(timed_tests))'
+}
+
+# await PROCESS LOG: its status; then shows its log.
+await()
+{
+    wait "$1" && status=0 || status=$?
+    cat "$2"
+    return "$status"
 }
 
 check()
 {
     strict=$1 quick=$2
     : >"$times"
-    set --
-    [ "$quick" = no ] || set -- check_PROGRAMS='$(quick_programs)'
-    if ! try 'building the tests' make -j "$(nproc)" check TESTS= "$@"; then
+    [ "$quick" = yes ] || tools="$tools \$(fuzz_targets) \$(filter-out %.sh,\$(timed_tests))"
+    if ! try 'building what tests need' make -j "$(nproc)" check TESTS= "$tools"; then
         lost
     elif [ "$quick" = yes ]; then
         # Without those that compute for long, more of them wait.
-        tests 'unit, script and system tests' . -j $((jobs * 3 / 2)) TESTS='$(quick_tests)' "$@"
+        tests 'unit, script and system tests' . -j $((jobs * 6 / 5)) TESTS='$(quick_tests)' "$tools"
     else
         check_plain
     fi
