@@ -43,7 +43,7 @@ struct outbox {
     outbox_done_fn *done;
     void *arg;
     struct group *groups;
-    size_t group_count;
+    size_t group_count, latest; /* latest: found last, and mostly the next one, too */
     size_t waiting, open;
     struct timer *retry;
     struct fault refused;
@@ -92,14 +92,23 @@ void outbox_free(struct outbox *outbox)
     free(outbox);
 }
 
+static bool is_of(const struct group *group, const struct later_keys *keys, enum later_verb verb)
+{
+    return group->keys == keys && group->verb == verb;
+}
+
 static struct group *find_group(struct outbox *outbox, const struct later_keys *keys,
                                 enum later_verb verb)
 {
     struct group *groups;
 
+    if (outbox->group_count && is_of(&outbox->groups[outbox->latest], keys, verb))
+        return &outbox->groups[outbox->latest];
     for (size_t i = 0; i < outbox->group_count; i++) {
-        if (outbox->groups[i].keys == keys && outbox->groups[i].verb == verb)
-            return &outbox->groups[i];
+        if (!is_of(&outbox->groups[i], keys, verb))
+            continue;
+        outbox->latest = i;
+        return &outbox->groups[i];
     }
     groups = realloc(outbox->groups, (outbox->group_count + 1) * sizeof *groups);
     if (!groups)
