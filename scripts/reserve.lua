@@ -101,27 +101,28 @@ repeat
     step = math.min(step, most - taken)
     local members = redis.call('ZRANGE', ready, taken, taken + step - 1)
     local got = #members
-    local known, lengths = {}, {}
+    local known, lengths
     if got > 0 then
         known, lengths = look_up(members)
     end
-    local sane = find(table.concat(members), '^[!-~]*$') -- one look for all: most are
+    local all = table.concat(members) -- one look for all: most are sane, and by a cheaper class
+    local sane = find(all, '^%w*$') or find(all, '^[!-~]*$')
     for i = 1, got do
-        local member = members[i]
-        local document = known[i] or member
-        local length = beside and lengths[i] or #document
-        if taken > 0 and size + length > budget then
+        local member, document = members[i], known[i]
+        local length = lengths and lengths[i] or #(document or member)
+        if size + length > budget and taken > 0 then
             full = true
             break
         end
         taken, size = taken + 1, size + length
-        if not (known[i] and (sane and #member <= 200 and member ~= '' or is_id(member))) then
+        if not (document and sane and #member <= 200 and member ~= '') and
+            not (document and is_id(member)) then
             orphans[#orphans + 1] = taken
             if known[i] then
                 strays[#strays + 1] = member
             end
         end
-        reply[n + 1], reply[n + 2], reply[n + 3] = member, false, document
+        reply[n + 1], reply[n + 2], reply[n + 3] = member, false, document or member
         n = n + 3
     end
     full = full or got < step or taken == most

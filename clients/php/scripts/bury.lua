@@ -71,15 +71,16 @@ local function owned(list)
     return ids, at, lost
 end
 
--- Takes ids out; the lease ends with the last of them.
+-- Takes ids out; the lease ends with the last of them. Mostly all go at once: the whole set is
+-- dropped for half of what each of its members would cost.
 local function take_out(ids)
-    if ids == in_order then
+    if #ids == redis.call('ZCARD', held) then
+        redis.call('DEL', held)
+        redis.call('ZREM', reserved, token)
+    elseif ids == in_order then
         redis.call('ZREMRANGEBYRANK', held, 0, #ids - 1)
     else
         redis.call('ZREM', held, unpack(ids))
-    end
-    if redis.call('EXISTS', held) == 0 then
-        redis.call('ZREM', reserved, token)
     end
 end
 -- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
