@@ -25,11 +25,13 @@ static int refuse_full(const char *queue, uint64_t jobs, struct later_error *err
                       queue, jobs, jobs == 1 ? "" : "s", queue);
 }
 
-/* Nobody may serve it: a laterd would enter it again, and find no plan of its shards. */
-static int check_unserved(struct cli *cli, const char *queue, struct later_error *err)
+/* Nobody may serve it by its name: a laterd would enter it again. By a pattern it may be served
+ * until a laterd is loaded again, but not with shards, whose plan is missed. */
+static int check_unserved(struct cli *cli, const struct whole *whole, struct later_error *err)
 {
+    const char *queue = whole->parts[0].queue;
     struct served *served = served_read(cli, err);
-    int hosts = served_by(served, queue);
+    int hosts = whole->count > 1 ? served_by(served, queue) : served_by_name(served, queue);
 
     served_free(served);
     if (hosts > 0)
@@ -125,7 +127,7 @@ static int forget(struct cli *cli, const char *queue, struct later_error *err)
     int listed;
 
     if (later_call_whole(queue, err) < 0 || whole_find(cli, queue, &whole, err) < 0 ||
-        check_unserved(cli, queue, err) < 0 || check_unscheduled(cli, &whole.parts[0], err) < 0 ||
+        check_unserved(cli, &whole, err) < 0 || check_unscheduled(cli, &whole.parts[0], err) < 0 ||
         queues_size_whole(cli, &whole, NULL, &sum, err) < 0)
         return -1;
     if (sum.jobs + sum.ready + sum.delayed > 0)

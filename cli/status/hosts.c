@@ -45,18 +45,23 @@ static double rate_of(const json_t *host)
     return up > 0 ? real_of(host, "performed") / up : 0;
 }
 
+/* "a,b,tenant-*(12)": of a pattern, how many queues it means now. */
 static void add_queues(struct table *table, const json_t *host)
 {
+    const json_t *patterns = json_object_get(host, "patterns"), *queue;
     char names[512] = "";
-    const json_t *queue;
     size_t i;
 
     json_array_foreach(json_object_get(host, "queues"), i, queue)
     {
+        const char *name = json_is_string(queue) ? json_string_value(queue) : "?";
+        const json_t *means = json_object_get(patterns, name);
         size_t len = strlen(names);
 
-        snprintf(names + len, sizeof names - len, "%s%s", i ? "," : "",
-                 json_is_string(queue) ? json_string_value(queue) : "?");
+        snprintf(names + len, sizeof names - len, "%s%s", i ? "," : "", name);
+        len = strlen(names);
+        if (means)
+            snprintf(names + len, sizeof names - len, "(%.0f)", json_number_value(means));
     }
     table_text(table, PLAIN, names);
 }

@@ -85,7 +85,15 @@ double served_at(const struct served *served)
     return served->now;
 }
 
-static bool has_queue(const json_t *queues, const char *queue)
+/* "tenant-*" stands for all that begin so. */
+static bool is_pattern(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 0 && name[len - 1] == '*';
+}
+
+static bool has_queue(const json_t *queues, const char *queue, bool by_pattern)
 {
     const json_t *name;
     size_t i;
@@ -94,13 +102,14 @@ static bool has_queue(const json_t *queues, const char *queue)
     {
         const char *text = json_string_value(name);
 
-        if (text && strcmp(text, queue) == 0)
+        if (text && (strcmp(text, queue) == 0 || (by_pattern && is_pattern(text) &&
+                                                  strncmp(text, queue, strlen(text) - 1) == 0)))
             return true;
     }
     return false;
 }
 
-int served_by(const struct served *served, const char *queue)
+static int count_hosts(const struct served *served, const char *queue, bool by_pattern)
 {
     later_queue_name whole;
     const json_t *queues;
@@ -111,8 +120,18 @@ int served_by(const struct served *served, const char *queue)
         return -1;
     later_shard_whole(whole, queue);
     json_array_foreach(served->hosts, i, queues) count +=
-        has_queue(queues, queue) || has_queue(queues, whole);
+        has_queue(queues, queue, by_pattern) || has_queue(queues, whole, by_pattern);
     return count;
+}
+
+int served_by(const struct served *served, const char *queue)
+{
+    return count_hosts(served, queue, true);
+}
+
+int served_by_name(const struct served *served, const char *queue)
+{
+    return count_hosts(served, queue, false);
 }
 
 bool served_runs(const struct served *served, const char *queue)
@@ -142,7 +161,8 @@ const char *served_nearest(const struct served *served, const char *queue)
     {
         json_array_foreach(queues, n, name)
         {
-            if (json_is_string(name) && count < SERVED_NAMES_MAX)
+            if (json_is_string(name) && count < SERVED_NAMES_MAX &&
+                !is_pattern(json_string_value(name)))
                 names[count++] = json_string_value(name);
         }
     }

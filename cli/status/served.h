@@ -23,6 +23,9 @@ double served_at(const struct served *served);
  * that nobody knows. A `later work` does not announce itself. */
 int served_by(const struct served *served, const char *queue);
 
+/* How many of them serve it whether or not there is such a queue: by its name, not by a pattern. */
+int served_by_name(const struct served *served, const char *queue);
+
 /* Did a daemon that is alive say, some seconds ago, that it runs jobs of this queue, or of a shard
  * of it? */
 bool served_runs(const struct served *served, const char *queue);

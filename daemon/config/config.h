@@ -19,6 +19,7 @@
 #include "later/error.h"
 #include "queue/shards.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,17 +42,29 @@ struct config_queue {
     uint32_t shards;      /* that it shall have; 0 = as many as it has in Redis */
     uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
     uint64_t max_jobs;    /* in all states; of all its shards together; 0 = no limit */
+    bool is_followed;     /* it is there because a pattern means it: config_follow() */
+};
+
+/* The queues of a pool with patterns, which become more while the configuration is in force.
+ * Supervisor and workers share the memory; only the supervisor writes, a queue first and then
+ * count. */
+struct config_followed {
+    _Atomic uint32_t count;
+    struct config_queue queues[CONFIG_QUEUES_MAX];
 };
 
 /* Workers that take from the same queues. Without `pools` there is one, named "default". */
 struct config_pool {
     char name[LATER_QUEUE_MAX + 1];
     struct config_queue *queues;
-    uint32_t queue_count;
-    uint32_t entries;    /* of the list */
-    uint32_t workers;    /* resolved: never 0 */
-    uint64_t memory_max; /* MiB a worker may hold (RLIMIT_AS); 0 = no limit */
-    uint32_t files_max;  /* descriptors a worker may hold (RLIMIT_NOFILE); 0 = not set */
+    uint32_t queue_count;          /* in a worker: when it was started */
+    struct config_queue *patterns; /* "tenant-*", and what holds for the queues that it means */
+    uint32_t pattern_count;
+    struct config_followed *followed; /* where the queues are if there are patterns; else NULL */
+    uint32_t entries;                 /* of the list */
+    uint32_t workers;                 /* resolved: never 0 */
+    uint64_t memory_max;              /* MiB a worker may hold (RLIMIT_AS); 0 = no limit */
+    uint32_t files_max; /* descriptors a worker may hold (RLIMIT_NOFILE); 0 = not set */
 };
 
 /* One row of `types`; what is not set has the global value already. */
@@ -184,6 +197,24 @@ bool config_serves(const struct config *config, const char *queue, uint32_t *sha
 
 /* Has it too many queues for each worker to wait for them, and to look at each? */
 bool config_pool_is_large(const struct config_pool *pool);
+
+/* Does any pool have a pattern? */
+bool config_follows(const struct config *config);
+
+/* There is a queue of this name. Where no pool has it in its list, the longest pattern that means
+ * it adds it to its pool, behind the others, with the pattern's options and place in the order;
+ * also while the configuration is in force. pool: which, unless no pattern means it. */
+enum config_follow { CONFIG_FOLLOW_NONE, CONFIG_FOLLOW_ADDED, CONFIG_FOLLOW_FULL };
+enum config_follow config_follow(struct config *config, const char *name, uint32_t *pool);
+
+/* How many queues of a pool this pattern means now; shards are not counted. */
+uint32_t config_followed_by(const struct config_pool *pool, const struct config_queue *pattern);
+
+/* How many queues there can come to be in all pools. */
+uint32_t config_queues_most(const struct config *config);
+
+/* In a worker: what it shares with the supervisor cannot be written any more. */
+void config_seal(const struct config *config);
 
 /* Adds the shards of a queue up to `shards` wherever it is served, behind it; before the
  * configuration is in force. Returns 0, or -1 with *err where a pool has no room, or the name is

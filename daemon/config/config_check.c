@@ -105,6 +105,21 @@ const char *config_check_queue(const char *name)
     return later_key_queue_valid(name) ? NULL : "not a name; 1 to 64 of A-Z a-z 0-9 _ . -";
 }
 
+const char *config_check_served(const char *name)
+{
+    char start[LATER_QUEUE_MAX + 1];
+    size_t len = strlen(name);
+
+    if (len == 0 || name[len - 1] != '*')
+        return config_check_queue(name);
+    if (len == 1)
+        return NULL;
+    snprintf(start, sizeof start, "%.*s", (int)(len - 1), name);
+    return later_key_queue_valid(start)
+               ? NULL
+               : "not a pattern; up to 63 of A-Z a-z 0-9 _ . - with * behind";
+}
+
 const char *config_check_absolute(const char *path)
 {
     if (*path != '/')

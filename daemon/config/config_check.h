@@ -17,6 +17,7 @@ const char *config_check_url(const char *url);
 /* A prefix or a queue name as key.h has it. */
 const char *config_check_prefix(const char *prefix);
 const char *config_check_queue(const char *name);
+const char *config_check_served(const char *name); /* or a pattern */
 
 /* A path that begins with '/' and fits the system. */
 const char *config_check_absolute(const char *path);

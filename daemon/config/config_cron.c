@@ -180,14 +180,28 @@ int config_cron_read(struct config_reader *in, config_setting_t *list, const str
     return 0;
 }
 
+/* A queue that a pattern means is there from the start where a schedule names it. */
+static bool serve(struct config *config, const char *queue)
+{
+    uint32_t shards, number;
+    struct config_pool *pool;
+
+    if (config_serves(config, queue, &shards))
+        return true;
+    if (config_follow(config, queue, &number) != CONFIG_FOLLOW_ADDED)
+        return false;
+    pool = &config->pools[number];
+    pool->queues[pool->queue_count - 1].is_followed = false;
+    return true;
+}
+
 int config_cron_finish(struct config *config, struct later_error *err)
 {
     for (uint32_t i = 0; i < config->cron_count; i++) {
         struct config_cron *cron = &config->crons[i];
         struct config_location location = { cron->file, cron->line };
-        uint32_t shards;
 
-        if (!config_serves(config, cron->queue, &shards))
+        if (!serve(config, cron->queue))
             return config_text_fault(&location, "cron.queue", err,
                                      "queue %s is not served here, so nobody would fire %s; name "
                                      "it in queues as well",

@@ -3,6 +3,7 @@
 
 #include "config/config_check.h"
 #include "config/config_cron.h"
+#include "config/config_lists.h"
 
 #include <ctype.h>
 #include <sched.h>
@@ -161,15 +162,17 @@ int config_finish(struct config_draft *draft, struct later_error *err)
         return -1;
     if (make_pool(draft) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
-    if (add_shards(config, err) < 0 || config_cron_finish(config, err) < 0)
-        return -1;
     for (uint32_t i = 0; i < config->pool_count; i++) {
         struct config_pool *pool = &config->pools[i];
 
-        pool->entries = pool->queues[pool->queue_count - 1].entry + 1;
+        pool->entries = pool->queue_count;
+        if (config_split_patterns(pool) < 0)
+            return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
         if (pool->workers == 0)
             pool->workers = cores();
     }
+    if (add_shards(config, err) < 0 || config_cron_finish(config, err) < 0)
+        return -1;
     if (config->type_count > 1)
         qsort(config->types, config->type_count, sizeof *config->types, by_precision);
     if (config->plugins.config_count > 1)

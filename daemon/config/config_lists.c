@@ -77,6 +77,9 @@ static int check_queue(struct config_reader *in, const config_setting_t *list, i
     if ((queues[i].weight == 0) != (queues[0].weight == 0))
         return fault(in, element, "queues.weight",
                      "some queues have a weight and some have none; give it to all or to none");
+    if (queues[i].shards && config_is_queue_pattern(queues[i].name))
+        return fault(in, element, "queues.shards",
+                     "not for a pattern; name the queue that has them as well");
     if (queues[i].shards > 1 && strlen(queues[i].name) > LATER_SHARDED_MAX)
         return fault(in, element, "queues.shards",
                      "its name is too long; one with shards has at most 61 characters");
@@ -150,18 +153,22 @@ static int read_top_queues(struct config_reader *in, config_setting_t *list,
 void config_lists_free_pools(struct config_pool *pools, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        free(pools[i].queues);
+        config_free_queues(&pools[i]);
     free(pools);
 }
 
-/* A queue has as many shards in one pool as in the others. */
-static int check_shards(struct config_reader *in, const config_setting_t *element,
+/* A queue has as many shards in one pool as in the others; what a pattern means is of one pool. */
+static int check_others(struct config_reader *in, const config_setting_t *element,
                         const struct config_pool *pool, const struct config_pool *other)
 {
     for (uint32_t i = 0; i < pool->queue_count; i++) {
         for (uint32_t k = 0; k < other->queue_count; k++) {
-            if (strcmp(pool->queues[i].name, other->queues[k].name) == 0 &&
-                pool->queues[i].shards != other->queues[k].shards)
+            if (strcmp(pool->queues[i].name, other->queues[k].name) != 0)
+                continue;
+            if (config_is_queue_pattern(pool->queues[i].name))
+                return fault(in, element, "queues.name",
+                             "another pool has this pattern; what it means has one pool");
+            if (pool->queues[i].shards != other->queues[k].shards)
                 return fault(in, element, "queues.shards",
                              "another pool has this queue with another number; give both the same");
         }
@@ -179,7 +186,7 @@ static int read_pool(struct config_reader *in, config_setting_t *list, int i,
         if (strcmp(pools[k].name, pools[i].name) == 0)
             return fault(in, config_setting_get_elem(list, (unsigned)i), "pools.name",
                          "another pool has this name; each needs its own");
-        if (check_shards(in, config_setting_get_elem(list, (unsigned)i), &pools[i], &pools[k]) < 0)
+        if (check_others(in, config_setting_get_elem(list, (unsigned)i), &pools[i], &pools[k]) < 0)
             return -1;
     }
     return 0;

@@ -18,6 +18,14 @@ int config_plugins_read_load(struct config_reader *in, config_setting_t *setting
 int config_plugins_read_config(struct config_reader *in, config_setting_t *setting,
                                const struct config_row *row, void *base);
 
+/* config_follow.c: is this a pattern, "tenant-*"? */
+bool config_is_queue_pattern(const char *name);
+
+/* Takes the patterns out of a pool's list; its queues go where there is room for more. Returns 0,
+ * or -1 without memory. */
+int config_split_patterns(struct config_pool *pool);
+void config_free_queues(struct config_pool *pool);
+
 /* Frees them. NULL is fine. */
 void config_lists_free_pools(struct config_pool *pools, uint32_t count);
 void config_plugins_free_load(char **load);

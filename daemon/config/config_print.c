@@ -33,7 +33,7 @@ static bool print_many(const struct config_row *row, const struct config *config
                        FILE *out)
 {
     if (strcmp(row->path, "queues") == 0 && is_plain(config))
-        config_print_queues(config->pools->queues, config->pools->queue_count, depth, out);
+        config_print_queues(config->pools, depth, out);
     else if (strcmp(row->path, "pools") == 0 && !is_plain(config))
         config_print_pools(config, depth, out);
     else if (strcmp(row->path, "types") == 0)

@@ -17,7 +17,7 @@ bool config_print_is_set(const struct config_row *row, const void *base);
 void config_print_value(const struct config_row *row, const void *base, FILE *out);
 
 /* "queues = ( … );" and the like. */
-void config_print_queues(const struct config_queue *queues, uint32_t count, int depth, FILE *out);
+void config_print_queues(const struct config_pool *pool, int depth, FILE *out);
 void config_print_pools(const struct config *config, int depth, FILE *out);
 void config_print_types(const struct config *config, int depth, FILE *out);
 void config_print_limits(const struct config *config, int depth, FILE *out);

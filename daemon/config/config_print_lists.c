@@ -99,10 +99,8 @@ static void print_element(enum config_scope scope, const void *base, int depth, 
             if (type->backoff.list_count > 0)
                 print_backoff(&type->backoff, out);
         } else if (strcmp(row->path, "pools.queues") == 0) {
-            const struct config_pool *pool = base;
-
             fputc(' ', out);
-            config_print_queues(pool->queues, pool->queue_count, depth, out);
+            config_print_queues(base, depth, out);
         } else if (config_print_is_set(row, base)) {
             fprintf(out, " %s = ", last_part(row->path));
             config_print_value(row, base, out);
@@ -112,28 +110,47 @@ static void print_element(enum config_scope scope, const void *base, int depth, 
     fputs(" }", out);
 }
 
-static void print_list(const char *name, enum config_scope scope, const void *rows, size_t size,
-                       uint32_t count, int depth, FILE *out)
+static void print_row(enum config_scope scope, const void *row, bool first, int depth, FILE *out)
 {
-    fprintf(out, "%s = (", name);
-    for (uint32_t i = 0; i < count; i++) {
-        const void *row = (const char *)rows + i * size;
+    fputs(first ? "\n" : ",\n", out);
+    print_element(scope, row, depth + 1, out);
+}
 
-        if (scope == CONFIG_IN_QUEUE && strchr(((const struct config_queue *)row)->name, '/'))
-            continue; /* a shard: its queue says how many there are */
-        fputs(i > 0 ? ",\n" : "\n", out);
-        print_element(scope, row, depth + 1, out);
-    }
-    if (count > 0) {
+static void end_list(bool empty, int depth, FILE *out)
+{
+    if (!empty) {
         fputc('\n', out);
         indent(depth, out);
     }
     fputs(");", out);
 }
 
-void config_print_queues(const struct config_queue *queues, uint32_t count, int depth, FILE *out)
+static void print_list(const char *name, enum config_scope scope, const void *rows, size_t size,
+                       uint32_t count, int depth, FILE *out)
 {
-    print_list("queues", CONFIG_IN_QUEUE, queues, sizeof *queues, count, depth, out);
+    fprintf(out, "%s = (", name);
+    for (uint32_t i = 0; i < count; i++)
+        print_row(scope, (const char *)rows + i * size, i == 0, depth, out);
+    end_list(count == 0, depth, out);
+}
+
+/* As they stand in the list: no shards, which are behind their queue, and nothing that a pattern
+ * means. */
+void config_print_queues(const struct config_pool *pool, int depth, FILE *out)
+{
+    uint32_t q = 0, p = 0;
+
+    fputs("queues = (", out);
+    for (uint32_t i = 0; i < pool->entries; i++) {
+        if (p < pool->pattern_count && pool->patterns[p].entry == i) {
+            print_row(CONFIG_IN_QUEUE, &pool->patterns[p++], i == 0, depth, out);
+            continue;
+        }
+        while (pool->queues[q].entry != i)
+            q++;
+        print_row(CONFIG_IN_QUEUE, &pool->queues[q], i == 0, depth, out);
+    }
+    end_list(pool->entries == 0, depth, out);
 }
 
 void config_print_pools(const struct config *config, int depth, FILE *out)

@@ -49,14 +49,14 @@ bool config_serves(const struct config *config, const char *queue, uint32_t *sha
 
 bool config_pool_is_large(const struct config_pool *pool)
 {
-    return pool->queue_count > CONFIG_WAITED;
+    return pool->followed || pool->queue_count > CONFIG_WAITED;
 }
 
 /* The queues with room for `more` behind those of `at`; the options are those of the queue. */
 static int widen(struct config_pool *pool, uint32_t at, uint32_t have, uint32_t more,
                  struct later_error *err)
 {
-    struct config_queue *queues;
+    struct config_queue *queues = pool->queues;
     uint32_t from = at + 1 + have;
 
     if (pool->queue_count + more > CONFIG_QUEUES_MAX)
@@ -64,7 +64,8 @@ static int widen(struct config_pool *pool, uint32_t at, uint32_t have, uint32_t 
             err, LATER_E_CONFIG,
             "queue %s: no room for %u shards in pool %s; at most %d queues and shards",
             pool->queues[at].name, (unsigned)(have + more), pool->name, CONFIG_QUEUES_MAX);
-    queues = realloc(pool->queues, (pool->queue_count + more) * sizeof *queues);
+    if (!pool->followed) /* else there is room */
+        queues = realloc(pool->queues, (pool->queue_count + more) * sizeof *queues);
     if (!queues)
         return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
     pool->queues = queues;
@@ -72,6 +73,8 @@ static int widen(struct config_pool *pool, uint32_t at, uint32_t have, uint32_t 
     for (uint32_t i = 0; i < more; i++)
         queues[from + i] = queues[at];
     pool->queue_count += more;
+    if (pool->followed)
+        atomic_store(&pool->followed->count, pool->queue_count);
     return 0;
 }
 

@@ -126,7 +126,8 @@ const struct config_row config_table[] = {
     { WORDS(FLAG, TOP, "history", history, 1, "off|on", "on"),
       .help = "Keep in Redis what became of attempts, and how long they waited and ran." },
 
-    { NAME(QUEUE, "queues.name", name, LATER_QUEUE_MAX, config_check_queue), .help = "The queue." },
+    { NAME(QUEUE, "queues.name", name, LATER_QUEUE_MAX, config_check_served),
+      .help = "The queue, or how the names of all begin that are meant, with * behind." },
     { UINT(QUEUE, "queues.weight", weight, 0, 1, 1000, NULL), .text = "none",
       .help = "Its share of the workers' looks." },
     { UINT(QUEUE, "queues.shards", shards, 0, 1, LATER_SHARDS_MAX, NULL),

@@ -106,23 +106,48 @@ void announce_count(struct announce_state *state, const char *queue)
     state->queues[i].running++;
 }
 
-/* `"a","b"`; names need no escapes. For the caller to free(); NULL: no memory. */
+/* `["a","b-*"],"patterns":{"b-*":9}`: a shard goes without saying, and so does what a pattern
+ * means, but for how many these are. */
+static void write_queues(const struct config *config, FILE *out)
+{
+    const char *between = "";
+
+    fputc('[', out);
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        const struct config_pool *pool = &config->pools[p];
+
+        for (uint32_t q = 0; q < pool->queue_count; q++) {
+            if (pool->queues[q].is_followed || strchr(pool->queues[q].name, '/'))
+                continue;
+            fprintf(out, "%s\"%s\"", between, pool->queues[q].name);
+            between = ",";
+        }
+        for (uint32_t i = 0; i < pool->pattern_count; i++, between = ",")
+            fprintf(out, "%s\"%s\"", between, pool->patterns[i].name);
+    }
+    fputs("],\"patterns\":{", out);
+    between = "";
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        const struct config_pool *pool = &config->pools[p];
+
+        for (uint32_t i = 0; i < pool->pattern_count; i++, between = ",")
+            fprintf(out, "%s\"%s\":%u", between, pool->patterns[i].name,
+                    (unsigned)config_followed_by(pool, &pool->patterns[i]));
+    }
+    fputc('}', out);
+}
+
+/* Names need no escapes. For the caller to free(); NULL: no memory. */
 static char *list_queues(const struct config *config)
 {
-    size_t room = 1, len = 0;
-    char *text;
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
 
-    for (uint32_t p = 0; p < config->pool_count; p++)
-        room += config->pools[p].queue_count * (LATER_QUEUE_MAX + 3);
-    text = calloc(1, room);
-    for (uint32_t p = 0; text && p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            const char *name = config->pools[p].queues[q].name;
-
-            if (!strchr(name, '/')) /* a shard goes without saying */
-                len += (size_t)snprintf(text + len, room - len, "%s\"%s\"", len ? "," : "", name);
-        }
-    }
+    if (!out)
+        return NULL;
+    write_queues(config, out);
+    fclose(out);
     return text;
 }
 
@@ -246,7 +271,7 @@ static char *line(struct announce *announce, const struct announce_state *state)
                  "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
                  "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
                  ",\"failed\":%" PRIu64
-                 ",\"rate\":%.3f,\"queues\":[%s],\"runs\":{%s},\"nodes\":{%s}%s}",
+                 ",\"rate\":%.3f,\"queues\":%s,\"runs\":{%s},\"nodes\":{%s}%s}",
                  announce->host, (long)getpid(), announce->since, state->redis_now,
                  (unsigned)state->workers, (unsigned)state->running, state->performed,
                  state->failed, rate(announce, state), queues, running, nodes, reasons) < 0)
@@ -276,7 +301,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_told, announce);
-    registry_renew(announce->config, announce->link);
+    registry_renew(announce->config, announce->link, beat / EVERY);
     if (beat % FORGET_EVERY == 0)
         look_for_gone(announce);
     link_flush(announce->link);

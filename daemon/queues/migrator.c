@@ -468,22 +468,24 @@ static int add(struct migrator *migrator, const char *name)
     return 0;
 }
 
+int migrator_follow(struct migrator *migrator, const char *queue)
+{
+    return later_names_find(&migrator->names, queue) ? 0 : add(migrator, queue);
+}
+
 /* Every queue of every pool once. */
 static int add_queues(struct migrator *migrator)
 {
     const struct config *config = migrator->config;
-    size_t most = 1;
 
-    for (uint32_t p = 0; p < config->pool_count; p++)
-        most += config->pools[p].queue_count;
-    migrator->queues = calloc(most, sizeof(struct queue *));
+    migrator->queues = calloc(config_queues_most(config) + 1, sizeof(struct queue *));
     if (!migrator->queues)
         return -1;
     for (uint32_t p = 0; p < config->pool_count; p++) {
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             const char *name = config->pools[p].queues[q].name;
 
-            if (!later_names_find(&migrator->names, name) && add(migrator, name) < 0)
+            if (migrator_follow(migrator, name) < 0)
                 return -1;
         }
     }

@@ -26,6 +26,9 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
                               struct link *link, const char *host, struct later_error *err);
 void migrator_free(struct migrator *migrator);
 
+/* The configuration has another queue now (config_follow()). Returns 0, or -1 without memory. */
+int migrator_follow(struct migrator *migrator, const char *queue);
+
 /* Whom to tell, with each answer, in how many seconds a queue's next schedule is due; < 0: never.
  */
 typedef void migrator_tick_fn(void *arg, const char *queue, double seconds);

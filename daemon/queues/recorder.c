@@ -136,6 +136,17 @@ static struct recorder_page *find_page(const struct recorder *recorder, const st
     return page;
 }
 
+/* Those of its pool, which may become more (config_follow()). */
+static void add_queues(struct recorder *recorder, struct recorder_page *page,
+                       const struct config_pool *pool)
+{
+    while (page->queue_count < pool->queue_count) {
+        uint32_t i = page->queue_count++;
+
+        page->queues[i] = queue_of(recorder, pool->queues[i].name);
+    }
+}
+
 static struct recorder_page *make_page(struct recorder *recorder, const struct slots *slots,
                                        const struct config_pool *pool)
 {
@@ -144,13 +155,14 @@ static struct recorder_page *make_page(struct recorder *recorder, const struct s
     if (!page)
         return NULL;
     page->slots = slots;
-    page->queue_count = pool ? pool->queue_count : slots_queues(slots);
-    for (uint32_t i = 0; i < page->queue_count; i++) {
+    if (pool)
+        add_queues(recorder, page, pool);
+    else
+        page->queue_count = slots_queues(slots);
+    for (uint32_t i = 0; i < page->queue_count && !pool; i++) {
         char name[LATER_QUEUE_MAX + 1];
 
-        if (pool)
-            page->queues[i] = queue_of(recorder, pool->queues[i].name);
-        else if (slots_queue_name(slots, i, name))
+        if (slots_queue_name(slots, i, name))
             page->queues[i] = queue_of(recorder, name);
     }
     page->next = recorder->pages;
@@ -218,6 +230,8 @@ void recorder_read(struct recorder *recorder, const struct slots *slots,
         return;
     if (!page)
         page = make_page(recorder, slots, pool);
+    if (page && pool)
+        add_queues(recorder, page, pool);
     used = page ? counts_used(&slots->page->counts) : 0;
     for (uint32_t i = 0; i < used; i++)
         read_row(recorder, page, i);

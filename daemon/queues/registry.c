@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define RENEWED 64 /* limits, each time: thousands of queues may have one */
+
 /* Whoever is first writes it; redis.c has compared what is there. */
 static void name_protocol(const struct config *config, struct link *link)
 {
@@ -16,18 +18,26 @@ static void name_protocol(const struct config *config, struct link *link)
     link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
 }
 
+/* What a pattern means was there before, and may be forgotten. */
 static void name_queues(const struct config *config, const struct config_pool *pool,
                         struct link *link)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX];
+    uint32_t count = 0;
 
+    for (uint32_t q = 0; q < pool->queue_count; q++)
+        count += !pool->queues[q].is_followed;
+    if (count == 0)
+        return;
     later_key_queues(key, config->redis.prefix);
-    later_command_begin(&cmd, 2 + pool->queue_count);
+    later_command_begin(&cmd, 2 + count);
     later_command_text(&cmd, "SADD");
     later_command_text(&cmd, key);
-    for (uint32_t q = 0; q < pool->queue_count; q++)
-        later_command_text(&cmd, pool->queues[q].name);
+    for (uint32_t q = 0; q < pool->queue_count; q++) {
+        if (!pool->queues[q].is_followed)
+            later_command_text(&cmd, pool->queues[q].name);
+    }
     link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
 }
 
@@ -43,8 +53,15 @@ static uint64_t part_of(const struct config *config, const struct config_queue *
     return shards > 1 ? (queue->max_jobs + shards - 1) / shards : queue->max_jobs;
 }
 
-static void limit_queue(const struct config *config, const struct config_queue *queue,
-                        struct link *link)
+static void name_all(const struct config *config, struct link *link)
+{
+    name_protocol(config, link);
+    for (uint32_t p = 0; p < config->pool_count; p++)
+        name_queues(config, &config->pools[p], link);
+}
+
+void registry_limit(const struct config *config, const struct config_queue *queue,
+                    struct link *link)
 {
     struct later_command cmd = { 0 };
     struct later_keys keys;
@@ -54,26 +71,38 @@ static void limit_queue(const struct config *config, const struct config_queue *
     link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
 }
 
-static void write_all(const struct config *config, struct link *link, bool unlimited)
+void registry_write(const struct config *config, struct link *link)
 {
-    name_protocol(config, link);
+    name_all(config, link);
     for (uint32_t p = 0; p < config->pool_count; p++) {
-        const struct config_pool *pool = &config->pools[p];
-
-        name_queues(config, pool, link);
-        for (uint32_t q = 0; q < pool->queue_count; q++) {
-            if (unlimited || pool->queues[q].max_jobs > 0)
-                limit_queue(config, &pool->queues[q], link);
-        }
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++)
+            registry_limit(config, &config->pools[p].queues[q], link);
     }
 }
 
-void registry_write(const struct config *config, struct link *link)
+static uint32_t count_limited(const struct config_pool *pool)
 {
-    write_all(config, link, true);
+    uint32_t count = 0;
+
+    for (uint32_t q = 0; q < pool->queue_count; q++)
+        count += pool->queues[q].max_jobs > 0;
+    return count;
 }
 
-void registry_renew(const struct config *config, struct link *link)
+void registry_renew(const struct config *config, struct link *link, uint32_t turn)
 {
-    write_all(config, link, false);
+    uint32_t limited = 0, turns, nth = 0;
+
+    name_all(config, link);
+    for (uint32_t p = 0; p < config->pool_count; p++)
+        limited += count_limited(&config->pools[p]);
+    turns = limited / RENEWED + 1;
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            const struct config_queue *queue = &config->pools[p].queues[q];
+
+            if (queue->max_jobs > 0 && nth++ % turns == turn % turns)
+                registry_limit(config, queue, link);
+        }
+    }
 }

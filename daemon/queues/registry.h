@@ -13,7 +13,12 @@
  * up, and with a new configuration. Sends; does not flush. */
 void registry_write(const struct config *config, struct link *link);
 
-/* Writes it again, in case somebody has emptied Redis: every few seconds. */
-void registry_renew(const struct config *config, struct link *link);
+/* The `max_jobs` of a queue, or that it has none. */
+void registry_limit(const struct config *config, const struct config_queue *queue,
+                    struct link *link);
+
+/* Writes it again, in case somebody has emptied Redis: every few seconds, a part of the limits at
+ * each turn (0, 1, 2 …). */
+void registry_renew(const struct config *config, struct link *link, uint32_t turn);
 
 #endif

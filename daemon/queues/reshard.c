@@ -358,6 +358,17 @@ void reshard_configure(struct reshard *reshard, const struct config *config)
         on_look(reshard);
 }
 
+void reshard_follow(struct reshard *reshard, const struct config *config,
+                    const struct config_queue *queue)
+{
+    struct watched *watched;
+
+    configure(reshard, config, queue);
+    watched = later_names_find(&reshard->names, queue->name);
+    if (watched && link_is_up(reshard->link))
+        look_at(watched);
+}
+
 int reshard_widen(const struct reshard *reshard, struct config *next, struct later_error *err)
 {
     for (size_t i = 0; i < reshard->count; i++) {

@@ -49,6 +49,17 @@ static void on_up(void *arg)
     link_flush(subscriber->link);
 }
 
+void subscriber_follow(struct subscriber *subscriber, const char *queue)
+{
+    struct later_keys keys;
+
+    if (!link_is_up(subscriber->link))
+        return;
+    later_keys_init(&keys, subscriber->config->redis.prefix, queue);
+    subscribe(subscriber, &keys);
+    link_flush(subscriber->link);
+}
+
 /* The queue is what stands in the braces. */
 static void on_message(void *arg, const char *channel, const char *text)
 {

@@ -32,6 +32,9 @@ void subscriber_free(struct subscriber *subscriber);
 /* Adds the connections to each node. */
 void subscriber_count(const struct subscriber *subscriber, struct connections *connections);
 
+/* The configuration has another queue now (config_follow()). */
+void subscriber_follow(struct subscriber *subscriber, const char *queue);
+
 /* The master is at `peer` ("host:port") now: the subscription is made anew there. */
 void subscriber_moved(struct subscriber *subscriber, const char *peer);
 

@@ -249,23 +249,36 @@ static int add(struct ticker *ticker, const char *name)
     return 0;
 }
 
-/* Every queue of every pool once; a schedule is never of a shard. */
+/* A schedule is never of a shard. */
+static bool is_new(const struct ticker *ticker, const char *queue)
+{
+    return !strchr(queue, '/') && !later_names_find(&ticker->names, queue);
+}
+
+int ticker_follow(struct ticker *ticker, const char *queue)
+{
+    if (!is_new(ticker, queue))
+        return 0;
+    if (add(ticker, queue) < 0)
+        return -1;
+    if (link_is_up(ticker->link))
+        ticker_load(ticker->queues[ticker->queue_count - 1]);
+    return 0;
+}
+
+/* Every queue of every pool once. */
 static int add_queues(struct ticker *ticker)
 {
     const struct config *config = ticker->config;
-    size_t most = 1;
 
-    for (uint32_t p = 0; p < config->pool_count; p++)
-        most += config->pools[p].queue_count;
-    ticker->queues = calloc(most, sizeof(struct ticker_queue *));
+    ticker->queues = calloc(config_queues_most(config) + 1, sizeof(struct ticker_queue *));
     if (!ticker->queues)
         return -1;
     for (uint32_t p = 0; p < config->pool_count; p++) {
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             const char *name = config->pools[p].queues[q].name;
 
-            if (!strchr(name, '/') && !later_names_find(&ticker->names, name) &&
-                add(ticker, name) < 0)
+            if (is_new(ticker, name) && add(ticker, name) < 0)
                 return -1;
         }
     }

@@ -23,6 +23,9 @@ struct ticker *ticker_new(struct event_base *base, const struct config *config, 
 /* NULL is fine. */
 void ticker_free(struct ticker *ticker);
 
+/* The configuration has another queue now (config_follow()). Returns 0, or -1 without memory. */
+int ticker_follow(struct ticker *ticker, const char *queue);
+
 /* The link is up. */
 void ticker_link_up(struct ticker *ticker);
 

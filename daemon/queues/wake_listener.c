@@ -14,6 +14,7 @@
  * out by its silence only, and nobody hears the wakes at its successor until then. */
 #define WAIT_APART    1.0
 #define WAIT_SECONDS  5.0
+#define WAIT_ROOM     0.3 /* where queues may join: they are waited for by the next one */
 #define SLACK_SECONDS 1.0 /* for its answer */
 #define AGAIN_SECONDS 0.1 /* after one that failed */
 
@@ -25,6 +26,7 @@ struct listener {
     struct link *link;
     struct timer *again;
     bool waiting; /* a BLPOP is out */
+    bool follows; /* its queues may become more */
 };
 
 struct heard {
@@ -106,11 +108,18 @@ static void on_answer(void *arg, struct later_answer *answer)
     listen_for(listener);
 }
 
+static double wait_of(const struct listener *listener)
+{
+    if (listener->wake_listener->options.all)
+        return WAIT_APART;
+    return listener->follows && listener->count < WAKE_GROUP ? WAIT_ROOM : WAIT_SECONDS;
+}
+
 /* Where nobody is idle, wake_listener_idle() comes when somebody is. */
 static void listen_for(struct listener *listener)
 {
     const struct wake_listener *wake_listener = listener->wake_listener;
-    double wait = wake_listener->options.all ? WAIT_APART : WAIT_SECONDS;
+    double wait = wait_of(listener);
     struct later_command cmd = { 0 };
     struct later_keys keys;
 
@@ -198,43 +207,60 @@ static struct listener *make_listener(struct wake_listener *wake_listener, uint3
     }
     listener->wake_listener = wake_listener;
     listener->pools = pools;
+    for (uint32_t p = 0; p < wake_listener->config->pool_count; p++)
+        listener->follows =
+            listener->follows || ((pools >> p & 1) && wake_listener->config->pools[p].followed);
     list[wake_listener->count++] = listener;
     listener->link = link_new(wake_listener->base, wake_listener->config, &options, err);
     return listener->link ? listener : NULL;
 }
 
-/* Where there is room, the last that was made takes it. */
+/* One of these pools that takes another queue; NULL: none. */
+static struct listener *roomy(const struct wake_listener *wake_listener, uint32_t pools)
+{
+    for (size_t i = wake_listener->options.all ? 0 : wake_listener->count; i > 0; i--) {
+        struct listener *listener = wake_listener->list[i - 1];
+
+        if (listener->pools == pools && listener->count < WAKE_GROUP)
+            return listener;
+    }
+    return NULL;
+}
+
 static int join(struct wake_listener *wake_listener, struct heard *heard, struct later_error *err)
 {
-    struct listener *last =
-        wake_listener->count ? wake_listener->list[wake_listener->count - 1] : NULL;
+    struct listener *listener = roomy(wake_listener, heard->pools);
 
-    if (!last || wake_listener->options.all || last->count == WAKE_GROUP ||
-        last->pools != heard->pools)
-        last = make_listener(wake_listener, heard->pools, err);
-    if (!last)
+    if (!listener)
+        listener = make_listener(wake_listener, heard->pools, err);
+    if (!listener)
         return -1;
-    last->names[last->count++] = heard->name;
-    heard->listener = last;
+    listener->names[listener->count++] = heard->name;
+    heard->listener = listener;
     return 0;
 }
 
-/* Those of one pool, each once. */
+/* Each once. Returns 0, or -1 without memory. */
+static int hear_one(struct wake_listener *wake_listener, uint32_t p, const char *name)
+{
+    struct heard *heard = later_names_find(&wake_listener->names, name);
+
+    if (heard) {
+        heard->pools |= (uint32_t)1 << p;
+        return 0;
+    }
+    heard = &wake_listener->heard[wake_listener->heard_count++];
+    *heard = (struct heard){ .name = name, .pools = (uint32_t)1 << p };
+    return later_names_add(&wake_listener->names, name, heard) ? 0 : -1;
+}
+
+/* Those of one pool. */
 static int hear(struct wake_listener *wake_listener, uint32_t p, struct later_error *err)
 {
     const struct config_pool *pool = &wake_listener->config->pools[p];
 
     for (uint32_t q = 0; q < pool->queue_count; q++) {
-        const char *name = pool->queues[q].name;
-        struct heard *heard = later_names_find(&wake_listener->names, name);
-
-        if (heard) {
-            heard->pools |= (uint32_t)1 << p;
-            continue;
-        }
-        heard = &wake_listener->heard[wake_listener->heard_count++];
-        *heard = (struct heard){ .name = name, .pools = (uint32_t)1 << p };
-        if (!later_names_add(&wake_listener->names, name, heard))
+        if (hear_one(wake_listener, p, pool->queues[q].name) < 0)
             return later_fail(err, LATER_E_SYSTEM, "no memory");
     }
     return 0;
@@ -248,11 +274,8 @@ static bool waits(const struct wake_listener *wake_listener, const struct config
 static int hear_all(struct wake_listener *wake_listener, struct later_error *err)
 {
     const struct config *config = wake_listener->config;
-    uint32_t most = 0;
 
-    for (uint32_t p = 0; p < config->pool_count; p++)
-        most += config->pools[p].queue_count;
-    wake_listener->heard = calloc(most + 1, sizeof *wake_listener->heard);
+    wake_listener->heard = calloc(config_queues_most(config) + 1, sizeof *wake_listener->heard);
     if (!wake_listener->heard)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     for (uint32_t p = 0; p < config->pool_count; p++) {
@@ -263,6 +286,24 @@ static int hear_all(struct wake_listener *wake_listener, struct later_error *err
         if (join(wake_listener, &wake_listener->heard[i], err) < 0)
             return -1;
     }
+    return 0;
+}
+
+int wake_listener_follow(struct wake_listener *wake_listener, uint32_t p)
+{
+    const struct config_pool *pool = &wake_listener->config->pools[p];
+    uint32_t before = wake_listener->heard_count;
+    struct later_error ignored;
+    struct heard *heard;
+
+    if (hear_one(wake_listener, p, pool->queues[pool->queue_count - 1].name) < 0)
+        return -1;
+    if (wake_listener->heard_count == before)
+        return 0;
+    heard = &wake_listener->heard[before];
+    if (join(wake_listener, heard, &ignored) < 0)
+        return -1;
+    listen_for(heard->listener);
     return 0;
 }
 

@@ -44,6 +44,10 @@ struct wake_listener *wake_listener_new(struct event_base *base, const struct co
 /* A wake that is on its way is lost. NULL is fine. */
 void wake_listener_free(struct wake_listener *wake_listener);
 
+/* A pool of the configuration has another queue now, the last of its list (config_follow()).
+ * Returns 0, or -1 without memory. */
+int wake_listener_follow(struct wake_listener *wake_listener, uint32_t pool);
+
 /* The master is at `peer` ("host:port") now (link.h). NULL is fine. */
 void wake_listener_moved(struct wake_listener *wake_listener, const char *peer);
 

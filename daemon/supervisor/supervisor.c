@@ -45,7 +45,11 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     state->fault = announce_fault(supervisor->announce);
     if (!state->fault)
         state->fault = upkeep_fault(supervisor->upkeep);
+    if (!state->fault)
+        state->fault = patterns_fault(supervisor->patterns);
     health_fault(supervisor->health, state->fault);
+    if (!state->fault) /* nothing that another start would mend */
+        state->fault = fault_text(&supervisor->crowded);
     health_beat(supervisor->health, link_is_up(supervisor->link) && supervisor->redis != UNFIT,
                 state->workers, state->busy);
 }
@@ -332,8 +336,10 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
         supervisor->workers = make_workers(supervisor);
     supervisor->reshard =
         reshard_new(supervisor->base, config, supervisor->link, on_grown, supervisor);
+    supervisor->patterns =
+        patterns_new(supervisor->base, config, supervisor->link, supervisor_on_found, supervisor);
     if (!supervisor->keeper || !supervisor->announce || !supervisor->workers ||
-        !supervisor->recorder || !supervisor->reshard)
+        !supervisor->recorder || !supervisor->reshard || !supervisor->patterns)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     supervisor->upkeep = supervisor_make_upkeep(supervisor, config, err);
     if (!supervisor->upkeep)
@@ -354,6 +360,7 @@ static void tear_down(struct supervisor *supervisor)
     link_free(supervisor->link);
     announce_free(supervisor->announce);
     recorder_free(supervisor->recorder);
+    patterns_free(supervisor->patterns);
     reshard_free(supervisor->reshard);
     workers_free(supervisor->workers);
     keeper_free(supervisor->keeper);

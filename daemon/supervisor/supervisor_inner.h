@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "health.h"
 #include "server_log.h"
+#include "queues/patterns.h"
 #include "queues/recorder.h"
 #include "queues/reshard.h"
 #include "supervisor/restart.h"
@@ -32,6 +33,8 @@ struct supervisor {
     struct announce *announce;
     struct recorder *recorder;
     struct reshard *reshard;
+    struct patterns *patterns;
+    struct fault crowded; /* a pool has no room for what its pattern means */
     struct health *health;
     struct workers *workers;
     struct event *signals[4], *pausing;
@@ -74,6 +77,12 @@ struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
 void supervisor_on_checked(void *arg, const char *why);
 bool supervisor_on_tried(void *arg, const char *why);
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
+
+/* --- supervisor_follow.c */
+void supervisor_on_found(void *arg, const char *name);
+
+/* The next configuration has the queues that are there. */
+void supervisor_follow_next(struct supervisor *supervisor);
 
 /* --- supervisor_stop.c: events */
 

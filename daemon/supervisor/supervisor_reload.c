@@ -42,6 +42,7 @@ static int use(struct supervisor *supervisor, struct generation *generation,
     announce_configure(supervisor->announce, generation->config);
     recorder_configure(supervisor->recorder, generation->config);
     reshard_configure(supervisor->reshard, generation->config);
+    patterns_configure(supervisor->patterns, generation->config);
     generation_release(supervisor->generation);
     supervisor->generation = generation;
     supervisor_use_log(supervisor);
@@ -146,6 +147,8 @@ static void reload(struct supervisor *supervisor)
     if (supervisor->ready)
         notify_reloading();
     supervisor->next = config_load(supervisor->path, &err);
+    if (supervisor->next)
+        supervisor_follow_next(supervisor);
     if (!supervisor->next) {
         refuse(supervisor, err.text);
     } else if ((fixed =

@@ -105,6 +105,16 @@ void upkeep_link_up(struct upkeep *upkeep)
     migrator_link_up(upkeep->migrator);
 }
 
+int upkeep_follow(struct upkeep *upkeep, uint32_t pool, const char *queue)
+{
+    subscriber_follow(upkeep->subscriber, queue);
+    return migrator_follow(upkeep->migrator, queue) < 0 ||
+                   ticker_follow(upkeep->ticker, queue) < 0 ||
+                   wake_listener_follow(upkeep->wake_listener, pool) < 0
+               ? -1
+               : 0;
+}
+
 void upkeep_pause(struct upkeep *upkeep, bool paused)
 {
     ticker_pause(upkeep->ticker, paused);

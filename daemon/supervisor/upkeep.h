@@ -21,6 +21,10 @@ void upkeep_free(struct upkeep *upkeep);
 void upkeep_link_up(struct upkeep *upkeep);
 void upkeep_moved(struct upkeep *upkeep, const char *peer);
 
+/* The configuration has another queue, the last of this pool's list (config_follow()). Returns 0,
+ * or -1 without memory. */
+int upkeep_follow(struct upkeep *upkeep, uint32_t pool, const char *queue);
+
 /* Nothing is moved while it is paused. */
 void upkeep_pause(struct upkeep *upkeep, bool paused);
 

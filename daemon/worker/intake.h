@@ -1,16 +1,19 @@
 /*
  * intake.h: what a worker reserves, and when; how it waits where there is nothing.
  *
- *     intake.c       what to ask for, and what came
- *     intake_turn.c  whose turn it is
- *     intake_many.c  which of very many queues to look at
- *     intake_wake.c  waiting for a wake
+ *     intake.c         what to ask for, and what came
+ *     intake_queues.c  which queues there are
+ *     intake_turn.c    whose turn it is
+ *     intake_many.c    which of very many queues to look at
+ *     intake_wake.c    waiting for a wake
  */
 #ifndef LATERD_INTAKE_H
 #define LATERD_INTAKE_H
 
 #include "worker/state.h"
 
+/* Enters the queues of the pool. Returns 0, or -1 without memory. */
+int intake_serve(struct worker *worker);
 /* Asks for work where that is due; called whenever something has changed. */
 void intake(struct worker *worker);
 /* The next batch, while this one runs. */
@@ -73,6 +76,9 @@ size_t intake_share(const struct worker *worker, const struct worker_queue *queu
  * before the worker may be idle. */
 void intake_many(struct worker *worker);
 bool intake_many_first(struct worker *worker);
+
+/* The queues that the patterns of the pool have come to mean (config_follow()). */
+void intake_follow(struct worker *worker);
 
 /* There is nothing to do, so wait; or there is something, so that nobody shall call. */
 void intake_wait(struct worker *worker, bool idle);

@@ -99,8 +99,10 @@ static size_t choose(struct worker *worker, struct worker_queue **list)
 void intake_many(struct worker *worker)
 {
     struct worker_queue *list[AT_ONCE];
-    size_t count = choose(worker, list);
+    size_t count;
 
+    intake_follow(worker);
+    count = choose(worker, list);
     for (size_t i = 0; i < count; i++) {
         if (intake_look_at(worker, list[i], count))
             intake_turn(worker, list[i], later_clock());

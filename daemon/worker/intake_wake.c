@@ -106,8 +106,10 @@ void intake_unblock(struct worker *worker)
 /* Whoever is called and has other things to do lets another have it. */
 void intake_called(struct worker *worker, const char *name)
 {
-    struct worker_queue *queue = later_names_find(&worker->names, name);
+    struct worker_queue *queue;
 
+    intake_follow(worker);
+    queue = later_names_find(&worker->names, name);
     slots_move_idle(worker->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
     if (!queue)
         return;

@@ -253,78 +253,6 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
         worker_kick(worker);
 }
 
-/* --- queues --- */
-
-/* At the end of its group; what is behind it in the order moves on. */
-static void put_in_order(struct worker *worker, struct worker_queue *queue)
-{
-    struct worker_group *group = &worker->groups[queue->group];
-    uint32_t rank = group->first + group->count++;
-
-    memmove(&worker->order[rank + 1], &worker->order[rank],
-            (worker->queue_count - rank) * sizeof *worker->order);
-    worker->order[rank] = queue->index;
-    for (uint32_t g = queue->group + 1; g < worker->group_count; g++)
-        worker->groups[g].first++;
-    worker->queue_count++;
-    if (rank + 1 < worker->queue_count)
-        memset(worker->live, 0, sizeof worker->live);
-    for (uint32_t p = rank + 1 < worker->queue_count ? 0 : rank; p < worker->queue_count; p++) {
-        struct worker_queue *moved = &worker->queues[worker->order[p]];
-
-        moved->rank = p;
-        intake_live(worker, moved, moved->live);
-    }
-}
-
-static struct worker_queue *worker_serve(struct worker *worker, const struct config_queue *config)
-{
-    struct slots_page *page = worker->slots->page;
-    uint32_t index = worker->queue_count;
-    struct worker_queue *queue = &worker->queues[index];
-    const struct worker_queue *whole;
-
-    if (index == worker->queue_room)
-        return NULL;
-    *queue = (struct worker_queue){ .index = index, .group = config->entry, .config = config };
-    later_keys_init(&queue->keys, worker->config->redis.prefix, config->name);
-    later_shard_whole(queue->whole, config->name);
-    queue->live = !worker->many;
-    if (!later_names_add(&worker->names, queue->keys.queue, queue))
-        return NULL;
-    whole = later_names_find(&worker->names, queue->whole);
-    queue->counted = whole ? whole->index : index;
-    memcpy(page->queues[index], queue->keys.queue, sizeof page->queues[index]);
-    page->queue_count = index + 1;
-    worker->groups[queue->group].weight = config->weight;
-    worker->weighted = worker->weighted || config->weight > 0;
-    put_in_order(worker, queue);
-    return queue;
-}
-
-static int name_queues(struct worker *worker)
-{
-    const struct config_pool *pool = worker->start->pool;
-    struct slots_page *page = worker->slots->page;
-
-    worker->many = config_pool_is_large(pool);
-    worker->average = 0.001;
-    worker->queue_room = pool->queue_count;
-    worker->group_count = pool->entries;
-    worker->queues = calloc(worker->queue_room, sizeof *worker->queues);
-    worker->order = calloc(worker->queue_room, sizeof *worker->order);
-    worker->groups = calloc(worker->group_count, sizeof *worker->groups);
-    if (!worker->queues || !worker->order || !worker->groups)
-        return -1;
-    for (uint32_t i = 0; i < pool->queue_count; i++) {
-        if (!worker_serve(worker, &pool->queues[i]))
-            return -1;
-    }
-    snprintf(page->prefix, sizeof page->prefix, "%s", worker->config->redis.prefix);
-    page->pid = getpid();
-    return 0;
-}
-
 static int make_links(struct worker *worker, struct later_error *err)
 {
     const struct link_options main = {
@@ -377,8 +305,11 @@ static int set_up(struct worker *worker, struct later_error *err)
     worker->plugins = plugin_set_new();
     if (!worker->base || !worker->plugins || make_events(worker) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    if (name_queues(worker) < 0)
+    if (intake_serve(worker) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
+    snprintf(worker->slots->page->prefix, sizeof worker->slots->page->prefix, "%s",
+             worker->config->redis.prefix);
+    worker->slots->page->pid = getpid();
     if (make_links(worker, err) < 0)
         return -1;
     worker->outbox =
@@ -461,6 +392,7 @@ int worker_main(const struct worker_start *start)
     worker->config = start->config;
     worker->slots = start->slots;
     worker->started = later_clock();
+    config_seal(start->config);
     limit_to("memory_max", RLIMIT_AS, start->pool->memory_max << 20);
     limit_to("files_max", RLIMIT_NOFILE, start->pool->files_max);
     if (set_up(worker, &err) < 0) {

@@ -1,6 +1,7 @@
 /*
- * test_queues.c: two laterds with more queues than a worker waits for, while supervisors are killed
- * and stopped, Redis stands still and is killed, and connections are cut.
+ * test_queues.c: two laterds with more queues than a worker waits for, one by their names, one by a
+ * pattern, while supervisors are killed and stopped, Redis stands still and is killed, and
+ * connections are cut.
  *
  * In each case a job is pushed into every queue, and another host has to do what one that is away
  * would have done: it had heard the wakes, or would have. The longest time until a job begins is
@@ -27,6 +28,7 @@ static bool plain;      /* by ZADD, which leaves no wake, and is not in the aren
 
 static bool enter(const char *redis_options)
 {
+    static const char pattern[] = "workers = 2; lease = 5.0; queues = ( { name = \"q*\"; } );";
     char options[4096] = "workers = 2; lease = 5.0; queues = (";
     size_t len = strlen(options);
 
@@ -38,7 +40,7 @@ static bool enter(const char *redis_options)
     }
     snprintf(options + len, sizeof options - len, " );");
     if (arena_open(&arena, redis_options) == 0 && arena_start(&arena, 0, options) == 0 &&
-        arena_start(&arena, 1, options) == 0)
+        arena_start(&arena, 1, pattern) == 0)
         return true;
     tap_ok(false, "an arena");
     arena_close(&arena);

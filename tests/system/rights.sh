@@ -289,14 +289,14 @@ redis del 'later:{mail}:wake' >/dev/null
 
 # laterd, through all that makes it talk to Redis: a tour of one job of each kind, a worker that is
 # killed, a reload, a pause, a stop.
-become laterd
+become laterd patterns
 mkdir "$work/plugins"
 cp "$top_builddir"/jobs/*.so "$work/plugins"
 cat >"$work/laterd.conf" <<EOF
 redis = { url = "$LATER_REDIS_URL/0"; password_file = "$work/password"; };
 state_dir = "$work/state";
 workers = 2;
-queues = ( { name = "default"; }, { name = "more"; } );
+queues = ( { name = "default"; }, { name = "more"; }, { name = "pattern-*"; } );
 retry = { base = 0.05; };
 plugins = { dir = "$work/plugins"; config = { exec = { slow = { argv = ( "/bin/sleep", "60" ); };
     bad = { argv = ( "/bin/false" ); }; }; }; };
@@ -310,6 +310,8 @@ for document in '{"type":"null"}' '{"type":"sleep","payload":{"seconds":0.1}}' '
     '{"type":"exec.bad","max_attempts":2}' '{"type":"null","expires_at":5}' '{"type":"nobody"}'; do
     redis zadd 'later:{more}:ready' 0 "$document" >/dev/null
 done
+redis zadd 'later:{pattern-a}:ready' 0 '{"type":"null"}' >/dev/null
+redis sadd later:queues pattern-a >/dev/null
 redis zadd 'later:{more}:delayed' "$(date +%s)" '{"type":"null","n":2}' >/dev/null
 
 # counted QUEUE FIELD N
@@ -332,6 +334,11 @@ if wait_until 20 counted more 'done' 3 && wait_until 10 counted more buried 3; t
     ok "laterd works"
 else
     not_ok "laterd works" "$work/spawned.err"
+fi
+if wait_until 10 counted pattern-a 'done' 1; then
+    ok "and finds what its pattern means"
+else
+    not_ok "and finds what its pattern means" "$work/spawned.err"
 fi
 redis zadd 'later:{default}:ready' 0 '{"type":"exec.slow","timeout":600,"max_attempts":9}' >/dev/null
 wait_until 10 is_busy

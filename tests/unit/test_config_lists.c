@@ -68,6 +68,95 @@ static const char *names(const struct config_pool *pool)
     return text;
 }
 
+/* Loaded from this file; not const, as before it is in force. */
+static struct config *load(const char *text)
+{
+    struct config *config;
+
+    config_put("grown.conf", text);
+    config = config_load(config_path("grown.conf"), &config_err);
+    ck_assert_msg(config != NULL, "%s", config_err.text);
+    return config;
+}
+
+static enum config_follow follow(struct config *c, const char *queue)
+{
+    uint32_t pool;
+
+    return config_follow(c, queue, &pool);
+}
+
+START_TEST(patterns_mean_queues)
+{
+    struct config *c =
+        load("pools = (\n"
+             "  { name = \"all\"; queues = ( { name = \"*\"; }, { name = \"a\"; } ); },\n"
+             "  { name = \"mail\"; queues = ( { name = \"mail-*\"; max_running = 3; },\n"
+             "                             { name = \"mail-x-*\"; } ); },\n"
+             "  { name = \"b\"; queues = ( { name = \"b\"; } ); } );");
+    uint32_t shards;
+
+    ck_assert(config_follows(c) && config_pool_is_large(&c->pools[1]));
+    ck_assert(!c->pools[2].followed && !config_pool_is_large(&c->pools[2]));
+    ck_assert_uint_eq(config_queues_most(c), 2 * CONFIG_QUEUES_MAX + 1);
+    ck_assert_int_eq(follow(c, "a"), CONFIG_FOLLOW_NONE); /* there are such in a list */
+    ck_assert_int_eq(follow(c, "b"), CONFIG_FOLLOW_NONE);
+    ck_assert_int_eq(follow(c, "c/1"), CONFIG_FOLLOW_NONE);
+    ck_assert_int_eq(follow(c, "c d"), CONFIG_FOLLOW_NONE);
+    ck_assert_int_eq(follow(c, "c"), CONFIG_FOLLOW_ADDED);
+    ck_assert_int_eq(follow(c, "c"), CONFIG_FOLLOW_NONE);
+    ck_assert_int_eq(follow(c, "mail-1"), CONFIG_FOLLOW_ADDED);
+    ck_assert_int_eq(follow(c, "mail-x-1"), CONFIG_FOLLOW_ADDED);
+    ck_assert_int_eq(follow(c, "mail"), CONFIG_FOLLOW_ADDED);
+    ck_assert_str_eq(names(&c->pools[0]), "a c mail");
+    ck_assert_str_eq(names(&c->pools[1]), "mail-1 mail-x-1");
+    ck_assert_str_eq(names(&c->pools[2]), "b");
+    ck_assert_uint_eq(c->pools[0].queues[0].entry, 1); /* its place in the order */
+    ck_assert_uint_eq(c->pools[0].queues[1].entry, 0);
+    ck_assert_uint_eq(c->pools[1].queues[0].max_running, 3);
+    ck_assert_uint_eq(c->pools[1].queues[0].entry, 0);
+    ck_assert_uint_eq(c->pools[1].queues[1].max_running, 0);
+    ck_assert_uint_eq(c->pools[1].queues[1].entry, 1);
+    ck_assert_uint_eq(atomic_load(&c->pools[1].followed->count), 2);
+    ck_assert_int_eq(config_add_shards(c, "mail-1", 2, &config_err), 0);
+    ck_assert(config_serves(c, "mail-1", &shards) && shards == 2);
+    ck_assert_str_eq(names(&c->pools[1]), "mail-1 mail-1/0 mail-1/1 mail-x-1");
+    ck_assert_uint_eq(config_followed_by(&c->pools[1], &c->pools[1].patterns[0]), 1);
+    ck_assert_uint_eq(config_followed_by(&c->pools[0], &c->pools[0].patterns[0]), 2);
+    config_free(c);
+}
+END_TEST
+
+/* A schedule fires before anybody has pushed. */
+START_TEST(a_schedule_of_a_queue_that_a_pattern_means)
+{
+    struct config *c =
+        load("queues = ( { name = \"t-*\"; max_jobs = 9; } );\n"
+             "cron = ( { name = \"x\"; every = 9.0; type = \"y\"; queue = \"t-1\"; },\n"
+             "         { name = \"z\"; every = 9.0; type = \"y\"; queue = \"t-1\"; } );");
+
+    ck_assert_str_eq(names(c->pools), "t-1");
+    ck_assert_uint_eq(c->pools->queues->max_jobs, 9);
+    ck_assert(!c->pools->queues->is_followed); /* it is announced */
+    config_free(c);
+}
+END_TEST
+
+START_TEST(patterns_that_have_no_room)
+{
+    struct config *c = load("queues = ( { name = \"*\"; } );");
+    char name[16];
+
+    for (int i = 0; i < CONFIG_QUEUES_MAX; i++) {
+        snprintf(name, sizeof name, "q%d", i);
+        ck_assert_int_eq(follow(c, name), CONFIG_FOLLOW_ADDED);
+    }
+    ck_assert_int_eq(follow(c, "more"), CONFIG_FOLLOW_FULL);
+    ck_assert_uint_eq(c->pools->queue_count, CONFIG_QUEUES_MAX);
+    config_free(c);
+}
+END_TEST
+
 START_TEST(shards_stand_behind_their_queue)
 {
     const struct config *c = config_of(
@@ -149,17 +238,6 @@ START_TEST(what_is_served)
     ck_assert_uint_eq(shards, 0);
 }
 END_TEST
-
-/* Loaded from this file; not const, as before it is in force. */
-static struct config *load(const char *text)
-{
-    struct config *config;
-
-    config_put("grown.conf", text);
-    config = config_load(config_path("grown.conf"), &config_err);
-    ck_assert_msg(config != NULL, "%s", config_err.text);
-    return config;
-}
 
 START_TEST(shards_are_added)
 {
@@ -380,6 +458,9 @@ static TCase *lists(void)
     tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
     tcase_add_test(tc, queues_with_and_without_weights);
     tcase_add_test(tc, pools);
+    tcase_add_test(tc, patterns_mean_queues);
+    tcase_add_test(tc, a_schedule_of_a_queue_that_a_pattern_means);
+    tcase_add_test(tc, patterns_that_have_no_room);
     tcase_add_test(tc, shards_stand_behind_their_queue);
     tcase_add_test(tc, shards_fill_a_pool);
     tcase_add_test(tc, a_long_name_with_shards);

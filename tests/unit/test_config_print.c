@@ -162,6 +162,29 @@ START_TEST(added_shards_are_not_printed)
 END_TEST
 
 /* One pool that workers and queues cannot say. */
+/* As they stand in the list, whatever they mean. */
+START_TEST(patterns_are_printed_in_their_places)
+{
+    static const char rows[] = "queues = (\n"
+                               "    { name = \"a-*\"; weight = 3; max_running = 2; },\n"
+                               "    { name = \"b\"; weight = 2; shards = 2; },\n"
+                               "    { name = \"*\"; weight = 1; }\n"
+                               ");";
+    struct config *config;
+    uint32_t pool;
+    char *text;
+
+    config_put("patterns.conf", rows);
+    config = config_load(config_path("patterns.conf"), &config_err);
+    ck_assert_msg(config != NULL, "%s", config_err.text);
+    ck_assert_int_eq(config_follow(config, "a-1", &pool), CONFIG_FOLLOW_ADDED);
+    text = print(config);
+    ck_assert_msg(strstr(text, rows) != NULL, "%s", text);
+    free(text);
+    config_free(config);
+}
+END_TEST
+
 START_TEST(a_default_pool_with_a_limit_is_read_back)
 {
     assert_round(keep("pools = ( { name = \"default\"; queues = ( { name = \"q\"; } );\n"
@@ -200,6 +223,7 @@ static TCase *printed(void)
     tcase_add_test(tc, defaults_are_read_back);
     tcase_add_test(tc, all_options_are_read_back);
     tcase_add_test(tc, pools_are_read_back);
+    tcase_add_test(tc, patterns_are_printed_in_their_places);
     tcase_add_test(tc, shards_are_read_back);
     tcase_add_test(tc, shards_in_pools_are_read_back);
     tcase_add_test(tc, added_shards_are_not_printed);

@@ -1,0 +1,246 @@
+/* patterns.c: the names in later:queues. */
+#include "queues/patterns.h"
+
+#include "base/clock.h"
+#include "base/names.h"
+#include "fault.h"
+#include "log.h"
+#include "redis/key.h"
+#include "timer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_SECONDS 0.3
+#define READ_SECONDS 10.0 /* one may have come and another gone */
+#define PAGE         500  /* names that Redis is asked for at once */
+
+struct seen {
+    char name[LATER_QUEUE_MAX + 1];
+    unsigned reading; /* in which it was seen last */
+};
+
+struct patterns {
+    void (*found)(void *arg, const char *queue);
+    void *arg;
+    struct link *link;
+    struct timer *look;
+    char key[LATER_KEY_MAX];
+    bool wanted;
+    bool asked; /* one call at a time; its answer finds us, or `freed` */
+    bool freed;
+    unsigned reading;          /* the number of the present one, or of the last */
+    long long asking, counted; /* how many there were, by SCARD: before this one, before the last */
+    double read_at;            /* later_clock() */
+    struct seen **seen;
+    struct later_names names; /* of `seen` */
+    struct fault full, refused;
+};
+
+static void destroy(struct patterns *patterns)
+{
+    for (uint32_t i = 0; i < patterns->names.count; i++)
+        free(patterns->seen[i]);
+    free(patterns->seen);
+    later_names_free(&patterns->names);
+    free(patterns);
+}
+
+/* --- what was seen --- */
+
+static bool enter(struct patterns *patterns, struct seen *seen)
+{
+    uint32_t number = patterns->names.count;
+
+    if (!later_names_add(&patterns->names, seen->name, seen))
+        return false;
+    patterns->seen[number] = seen;
+    return true;
+}
+
+/* Without memory it is told when it is read again. */
+static void see(struct patterns *patterns, const char *name)
+{
+    struct seen *seen = later_names_find(&patterns->names, name);
+
+    if (seen) {
+        seen->reading = patterns->reading;
+        return;
+    }
+    if (!later_key_queue_valid(name))
+        return; /* a shard; or of somebody else's making */
+    if (patterns->names.count == PATTERNS_SEEN) {
+        fault_note(&patterns->full, LOG_WARN, "%s has more than %d names: no more are looked at",
+                   patterns->key, PATTERNS_SEEN);
+        return;
+    }
+    seen = calloc(1, sizeof *seen);
+    if (!seen)
+        return;
+    seen->reading = patterns->reading;
+    strcpy(seen->name, name);
+    if (!enter(patterns, seen)) {
+        free(seen);
+        return;
+    }
+    patterns->found(patterns->arg, seen->name);
+}
+
+/* The hash only grows: where some are gone it is made anew. */
+static void forget_gone(struct patterns *patterns)
+{
+    uint32_t count = patterns->names.count, gone = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        gone += patterns->seen[i]->reading != patterns->reading;
+    if (gone == 0)
+        return;
+    later_names_free(&patterns->names);
+    for (uint32_t i = 0; i < count; i++) {
+        struct seen *seen = patterns->seen[i];
+
+        if (seen->reading != patterns->reading || !enter(patterns, seen))
+            free(seen);
+    }
+    fault_over(&patterns->full);
+}
+
+/* --- reading --- */
+
+/* Returns whether anybody still waits for an answer, and it is one. */
+static bool is_answer(struct patterns *patterns, const struct later_answer *answer)
+{
+    patterns->asked = false;
+    if (patterns->freed) {
+        destroy(patterns);
+        return false;
+    }
+    if (answer->outcome == LATER_REFUSED)
+        fault_note(&patterns->refused, LOG_WARN,
+                   "redis refuses to say which queues there are, so patterns mean none: %s",
+                   answer->text);
+    else if (answer->outcome == LATER_ANSWERED)
+        fault_over(&patterns->refused);
+    return answer->outcome == LATER_ANSWERED;
+}
+
+static void transmit(struct patterns *patterns, struct later_command *cmd, later_answer_fn *fn)
+{
+    patterns->asked =
+        link_send(patterns->link, cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, patterns) == 0;
+    link_flush(patterns->link);
+}
+
+static void on_page(void *arg, struct later_answer *answer);
+
+static void ask_page(struct patterns *patterns, const char *cursor)
+{
+    struct later_command cmd = { 0 };
+
+    later_command_begin(&cmd, 5);
+    later_command_text(&cmd, "SSCAN");
+    later_command_text(&cmd, patterns->key);
+    later_command_text(&cmd, cursor);
+    later_command_text(&cmd, "COUNT");
+    later_command_int(&cmd, PAGE);
+    transmit(patterns, &cmd, on_page);
+}
+
+static void on_page(void *arg, struct later_answer *answer)
+{
+    struct patterns *patterns = arg;
+    const struct later_reply *names = later_reply_at(answer->reply, 1);
+    const char *cursor = later_reply_text(later_reply_at(answer->reply, 0), NULL);
+
+    if (!is_answer(patterns, answer))
+        return;
+    for (size_t i = 0; i < later_reply_count(names); i++)
+        see(patterns, later_reply_text(later_reply_at(names, i), NULL));
+    if (strcmp(cursor, "0") != 0) {
+        ask_page(patterns, cursor);
+        return;
+    }
+    forget_gone(patterns);
+    patterns->counted = patterns->asking;
+    patterns->read_at = later_clock();
+}
+
+static void on_count(void *arg, struct later_answer *answer)
+{
+    struct patterns *patterns = arg;
+
+    if (!is_answer(patterns, answer))
+        return;
+    patterns->asking = later_reply_int(answer->reply);
+    if (patterns->asking == patterns->counted && later_clock() - patterns->read_at < READ_SECONDS)
+        return;
+    patterns->reading++;
+    ask_page(patterns, "0");
+}
+
+static void on_look(void *arg)
+{
+    struct patterns *patterns = arg;
+    struct later_command cmd = { 0 };
+
+    timer_in(patterns->look, LOOK_SECONDS);
+    if (!patterns->wanted || patterns->asked || !link_is_up(patterns->link))
+        return;
+    later_command_begin(&cmd, 2);
+    later_command_text(&cmd, "SCARD");
+    later_command_text(&cmd, patterns->key);
+    transmit(patterns, &cmd, on_count);
+}
+
+/* --- */
+
+void patterns_configure(struct patterns *patterns, const struct config *config)
+{
+    patterns->wanted = config_follows(config);
+}
+
+void patterns_each(const struct patterns *patterns, void (*fn)(void *arg, const char *queue),
+                   void *arg)
+{
+    for (uint32_t i = 0; i < patterns->names.count; i++)
+        fn(arg, patterns->seen[i]->name);
+}
+
+const char *patterns_fault(const struct patterns *patterns)
+{
+    const char *refused = fault_text(&patterns->refused);
+
+    return refused ? refused : fault_text(&patterns->full);
+}
+
+struct patterns *patterns_new(struct event_base *base, const struct config *config,
+                              struct link *link, void (*found)(void *arg, const char *queue),
+                              void *arg)
+{
+    struct patterns *patterns = calloc(1, sizeof *patterns);
+
+    if (!patterns)
+        return NULL;
+    *patterns = (struct patterns){ .found = found, .arg = arg, .link = link, .counted = -1 };
+    later_key_queues(patterns->key, config->redis.prefix);
+    patterns->seen = calloc(PATTERNS_SEEN, sizeof *patterns->seen);
+    patterns->look = timer_new(base, on_look, patterns);
+    if (!patterns->seen || !patterns->look) {
+        timer_free(patterns->look);
+        destroy(patterns);
+        return NULL;
+    }
+    patterns_configure(patterns, config);
+    timer_in(patterns->look, 0);
+    return patterns;
+}
+
+void patterns_free(struct patterns *patterns)
+{
+    if (!patterns)
+        return;
+    timer_free(patterns->look);
+    patterns->freed = true;
+    if (!patterns->asked)
+        destroy(patterns);
+}

@@ -1,0 +1,147 @@
+#!/bin/sh
+# Patterns as names of queues: what comes is served at once, with a pattern's options; what is not meant is not;
+# nobody is started anew for it; what is forgotten goes with a reload.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+queues=1000
+[ "$redis_kind" = single ] || queues=100
+
+# has_done QUEUE N
+has_done()
+{
+    counts "done" "$2" "$1"
+}
+
+# push_to QUEUE: a job that does nothing.
+push_to()
+{
+    later push null -q "$1" >/dev/null
+}
+
+# sleeps QUEUE ID: one that ends when there is a file `open`.
+sleeps()
+{
+    later push 'do' '{"do":"sleep","until":"open"}' -q "$1" --id "$2" >/dev/null
+}
+
+# begun ID
+begun()
+{
+    grep -q "^$1 " "$work/begun"
+}
+
+# says WORDS: does `later status` name these queues?
+says()
+{
+    later status | grep -qF -e "$1"
+}
+
+push_to tenant-before
+configure 'workers = 3;' 'history = "off";' \
+    'queues = ( { name = "first"; }, { name = "tenant-*"; max_jobs = 20; }, { name = "tenant-vip-*"; }, { name = "one-*"; max_running = 1; } );' \
+    'cron = ( { name = "tick"; every = 1.0; type = "null"; queue = "tenant-cron"; } );'
+start_laterd
+within 5 "a queue that was there before laterd is served" has_done tenant-before 1
+started=$(workers | sort)
+
+push_to tenant-new
+within 5 "one that comes while laterd runs, too" has_done tenant-new 1
+push_to tenant-new
+within 5 "and again" has_done tenant-new 2
+push_to other
+push_to first
+within 5 "queues of the list are served as ever" has_done first 1
+is "$(ready other)" 1 "one that no pattern means is not served"
+is "$(redis HGET "$(key stats tenant-new)" max_jobs)" 20 "a pattern's max_jobs holds for what it means"
+redis HSET "$(key stats tenant-vip-a)" max_jobs 1 >/dev/null
+push_to tenant-vip-a
+within 5 "the longest pattern means a queue" has_done tenant-vip-a 1
+is "$(redis HEXISTS "$(key stats tenant-vip-a)" max_jobs)" 0 "with its options: it has no max_jobs any more"
+is "$(redis SISMEMBER later:queues 'tenant-*')" 0 "a pattern is no queue"
+within 10 "a schedule of a queue that nobody has pushed to" has_done tenant-cron 1
+is "$(redis SISMEMBER later:queues tenant-cron)" 1 "which everybody can see"
+within 30 "later status names patterns and how many queues each means" \
+    says 'first,tenant-cron,tenant-*(3),tenant-vip-*(1),one-*(0)'
+is "$(later size tenant-later --json | sed 's/.*"served":\([0-9]*\).*/\1/')" 1 \
+    "a queue that is not there yet is one that is served"
+
+later forget tenant-new >/dev/null
+is "$?" 0 "one that only a pattern means can be forgotten"
+later push null -q tenant-late --in 0.5 >/dev/null
+within 5 "a delayed job of a new queue" has_done tenant-late 1
+later push null -q one-a >/dev/null
+within 5 "another pattern's" has_done one-a 1
+sleeps one-a a1
+within 5 "a long job of it" begun a1
+sleeps one-a a2
+sleeps one-b b1
+within 5 "beside one of another queue of the pattern" begun b1
+is_apart()
+{
+    [ "$(delayed one-a)" = 1 ] && ! begun a2
+}
+within 5 "but not of the same: max_running is each queue's own" is_apart
+: >"$work/open"
+within 10 "all of them are done in the end" has_done one-a 3
+is "$(workers | sort)" "$started" "the workers are those that were started"
+
+# A worker that dies with a job of a queue that came later.
+later push 'do' '{"do":"sleep","for":30}' -q tenant-crash --id long --max-attempts 1 >/dev/null
+within 10 "a long job of a new queue begins" begun long
+# shellcheck disable=SC2046 # words
+kill -KILL $(workers)
+is_buried()
+{
+    [ "$(counted buried tenant-crash)" = 1 ]
+}
+within 10 "its crash is its attempt, in its queue" is_buried
+push_to tenant-late
+within 10 "the workers that come then serve what was found" has_done tenant-late 2
+
+sed -i 's/"first"/"other"/' "$work/laterd.conf"
+kill -HUP "$laterd_pid"
+within 20 "another configuration" has_done other 1
+# What was forgotten less than a second before a reload goes with the next one.
+is_dropped()
+{
+    for _ in 1 2 3 4 5 6; do
+        ! says 'other,tenant-cron,tenant-*(4),tenant-vip-*(1),one-*(2)' || return 0
+        sleep 1
+    done
+    kill -HUP "$laterd_pid"
+    return 1
+}
+within 30 "without what was forgotten" is_dropped
+push_to tenant-late
+within 10 "serves the others as well" has_done tenant-late 3
+push_to tenant-newer
+within 5 "and what comes then" has_done tenant-newer 1
+push_to tenant-new
+within 5 "also what comes again" has_done tenant-new 1
+
+# Each new, and all at once.
+for i in $(seq "$queues"); do echo "{\"type\":\"null\",\"queue\":\"tenant-many-$i\"}"; done >"$work/lines"
+later push --file "$work/lines" >/dev/null
+many_done()
+{
+    [ "$(for i in $(seq "$queues"); do echo "HGET later:{tenant-many-$i}:stats done"; done | redis | grep -cx 1)" = "$queues" ]
+}
+within 60 "$queues that come at once" many_done
+commands()
+{
+    redis INFO commandstats | sed -n 's/^cmdstat_[^:]*:calls=\([0-9]*\),.*/\1/p' |
+        awk '{ s += $1 } END { print s }'
+}
+quiet()
+{
+    before=$(commands)
+    sleep 2
+    after=$(commands)
+    [ $((after - before)) -le 120 ]
+}
+if applies quiet; then
+    later cron delete tick -q tenant-cron >/dev/null 2>&1
+    within 30 "a pattern that means $queues queues costs at most 60 commands a second" quiet
+fi
+end_well
+finish
