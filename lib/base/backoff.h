@@ -3,7 +3,7 @@
  *
  * Exponential with jitter, or a fixed list:
  *     wait = min(max, base × 2^(attempt-1)) × (1 - jitter … 1), spread evenly
- * The jitter only shortens, so that `max` is a promise. (Why jitter at all: Brooker, "Exponential
+ * Jitter only shortens a wait, so no wait is longer than `max`. (Why jitter: Brooker, "Exponential
  * Backoff And Jitter", AWS Architecture Blog, 2015.)
  */
 #ifndef LATER_BACKOFF_H
@@ -17,15 +17,15 @@
 struct later_backoff {
     double base;   /* seconds before the second attempt */
     double max;    /* seconds; never longer */
-    double jitter; /* 0 … 1: how much of the wait is left to chance */
+    double jitter; /* 0 … 1: how much of the wait is random */
     uint32_t list_count;
     double list[LATER_BACKOFF_LIST_MAX]; /* seconds; used instead where list_count > 0 */
 };
 
-/* Seconds to wait after `attempt` (from 1) has failed. `random` is any 64 random bits. A list is
- * used as it stands, its last entry again and again. Never negative, never over LATER_DELAY_MAX,
- * no overflow at any attempt. attempt 0 counts as 1. A negative max is none but LATER_DELAY_MAX, a
- * negative base or jitter is 0; random 0 gives the shortest wait, UINT64_MAX the longest. */
+/* Seconds to wait after `attempt` (from 1; 0 counts as 1) has failed: 0 to LATER_DELAY_MAX.
+ * `random` is any 64 random bits: 0 gives the shortest wait, UINT64_MAX the longest. A list has no
+ * jitter, and its last entry repeats. A negative max means LATER_DELAY_MAX, a negative base or
+ * jitter 0. */
 double later_backoff_delay(const struct later_backoff *backoff, uint32_t attempt, uint64_t random);
 
 #endif

@@ -1,9 +1,9 @@
-/* clock.h: the monotonic clock. No wall clock of a host decides anything in laterd: what has to be
- * compared between hosts is Redis's TIME, and that is read inside the scripts. */
+/* clock.h: the monotonic clock. No host's wall clock decides anything in laterd: times that hosts
+ * compare are Redis's TIME, which scripts read. */
 #ifndef LATER_CLOCK_H
 #define LATER_CLOCK_H
 
-/* Seconds since some moment in the past; never goes back, goes on in all processes alike. */
+/* Seconds since some moment in the past. It never goes back, and is the same in all processes. */
 double later_clock(void);
 
 #endif

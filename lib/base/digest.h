@@ -1,5 +1,5 @@
 /*
- * digest.h: short names of long things: SHA-1 (FIPS 180-4), by libmd. Nothing secret hangs on it.
+ * digest.h: short names for long values: SHA-1 (FIPS 180-4), by libmd. Not for secrets.
  */
 #ifndef LATER_DIGEST_H
 #define LATER_DIGEST_H

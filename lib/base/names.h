@@ -1,8 +1,8 @@
 /*
- * names.h: what has this name? A hash that only grows.
+ * names.h: which item has this name? A hash that only grows.
  *
- * For lists of thousands that are searched all the time. Names and items stay the caller's, where
- * they are, for as long as the hash is used.
+ * For lists of thousands that are searched all the time. Names and items belong to the caller, and
+ * must not move while the hash is used.
  */
 #ifndef LATER_NAMES_H
 #define LATER_NAMES_H
@@ -24,7 +24,7 @@ void *later_names_find(const struct later_names *names, const char *name);
 /* Enters a name that is not there yet. item: not NULL. false: no memory. */
 bool later_names_add(struct later_names *names, const char *name, void *item);
 
-/* Frees what it holds; it is empty then. */
+/* Frees its memory; it is then empty. */
 void later_names_free(struct later_names *names);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * lock_wait.h: taking a lock, and waiting for it without polling, first come first served.
  *
- * Who waits is blocked in Redis, on a second connection, for the whole time: that is its place in
- * the queue. On the first connection it looks whether the owner died, when the owner's time is over
- * and at least every two seconds or so; on average once a second at most, however short the ttl.
- * A place is lost with its connection: who was cut off from Redis is the last again.
+ * While it waits the caller is blocked in Redis, on a second connection: that is its place in the
+ * queue. On the first connection it checks whether the owner has died: when the owner's time is
+ * over, and about every two seconds; on average at most once a second, however short the ttl. If
+ * the connection is lost, so is the place.
  */
 #ifndef LATER_LOCK_WAIT_H
 #define LATER_LOCK_WAIT_H

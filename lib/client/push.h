@@ -1,6 +1,6 @@
 /*
- * push.h: pushing one job, for `later`, which tells more of it than later_push() does. It is a bulk
- * of one.
+ * push.h: pushing one job, as a bulk of one, for `later`, which needs to know more of the outcome
+ * than later_push() says.
  */
 #ifndef LATER_PUSH_H
 #define LATER_PUSH_H

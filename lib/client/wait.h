@@ -1,9 +1,10 @@
 /*
- * wait.h: later_wait(), and for who pushes under an id that may have been there before.
+ * wait.h: later_wait(), also for an id that may have been pushed before.
  *
- * A wait is a look and a BLMOVE of at most LATER_WAIT_SLICE seconds in turn: the BLMOVE hears of
- * the result at once, the look of a job that is gone without any. At the first look a result is of
- * an earlier life if the job is there (pushed again, kicked): it is taken away. Later ones are new.
+ * A wait is a look and a BLMOVE of at most LATER_WAIT_SLICE seconds, in turn. The BLMOVE gets the
+ * result at once; the look notices a job that is gone without one. If at the first look both job
+ * and result are there, the result is of an earlier life of the job, which was pushed again or
+ * kicked, and is removed. Later results are new.
  */
 #ifndef LATER_WAIT_H
 #define LATER_WAIT_H

@@ -8,13 +8,13 @@
  *     TZ=Europe/Berlin 0 3 * * *                 or CRON_TZ=: with its zone
  *
  * A field is a list of numbers or names (jan-dec, sun-sat; 0 and 7 are Sunday), ranges, which may
- * wrap (22-2, fri-mon), and steps (every second one of a range: 10-20/2, of all, 5/10: from 5 to
- * the end). `?` is a star. Days besides: L the last of the month, L-3 three before it, 15W the
- * working day nearest to the 15th in the month, LW the last one. Weekdays besides: mon#2 the second
- * of the month, mon#-1 or 1L the last.
+ * wrap (22-2, fri-mon), and steps (10-20/2: every second one of a range; 5/10: from 5 to the end).
+ * `?` is a star. A day may also be L, the last of the month; L-3, three before it; 15W, the working
+ * day nearest to the 15th in the month; LW, the last working day. A weekday may also be mon#2, the
+ * second Monday of the month; mon#-1 or 1L, the last.
  *
- * Where day and weekday are both restricted one of them is enough; where one of the two begins with
- * a star both must hold, as cron has it (a star with a step begins with one).
+ * If both day and weekday are restricted, one of them is enough; if one of the two begins with a
+ * star (also one with a step), both must match, as in cron.
  */
 #ifndef LATER_EXPRESSION_H
 #define LATER_EXPRESSION_H

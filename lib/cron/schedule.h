@@ -1,6 +1,6 @@
 /*
- * schedule.h: a periodic job: when, in which zone, what is pushed, and what becomes of ticks that
- * come late or find the last job still there. Pure.
+ * schedule.h: a periodic job: when, in which zone, what is pushed, and what to do about ticks that
+ * come late or find that the last job has not ended. Pure.
  *
  * Its definition in Redis is text: lines `TAG=VALUE` (`at` first, others only where they are not
  * the default), an empty line, the document. Equal schedules have equal definitions.

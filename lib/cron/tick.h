@@ -3,13 +3,13 @@
  *
  * Where clocks are changed cronie's rules hold (its manual, crontab(5) and cron(8)):
  *
- * - With a star at the beginning of minute or hour, or with @every, each instant counts at which
- *   clocks show what is asked for: in an hour that clocks show twice twice, in one that they never
- *   show not at all. An hourly job runs every 60 minutes.
- * - Else what clocks show counts once a day: of two the first; and what clocks leap over is due at
- *   the first instant after the leap. A daily job runs once on days of 23, 24 and 25 hours. Several
- *   that are leapt over are one tick.
- * - A leap of more than three hours is no daylight saving: what it leaves out does not happen.
+ * - If minute or hour begins with a star, or with @every, each instant counts at which the clocks
+ *   match: twice in an hour that they show twice, never in one that they skip. An hourly job runs
+ *   every 60 minutes.
+ * - Otherwise a time counts once a day: the first one, if clocks show it twice; the first instant
+ *   after the leap, if they skip it. A daily job runs once on days of 23, 24 and 25 hours. Several
+ *   times that are skipped together are one tick.
+ * - A leap of more than three hours is not daylight saving: what it skips does not happen.
  */
 #ifndef LATER_TICK_H
 #define LATER_TICK_H

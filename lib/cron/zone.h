@@ -1,10 +1,10 @@
 /*
  * zone.h: what clocks show in a time zone.
  *
- * A reader of our own for the system's time zone files (RFC 8536), since glibc's is one zone for a
- * whole process and takes an unknown one for UTC. All is read: the table of changes, and the rule
- * at the end of the file that holds after the last of them. Files that count leap seconds
- * (`right/…`) are refused: UNIX time does not.
+ * Our own reader of the system's time zone files (RFC 8536), since glibc has one zone for a whole
+ * process and takes an unknown one for UTC. It reads the table of changes, and the rule at the end
+ * of the file that holds after the last change. Files that count leap seconds (`right/…`) are
+ * refused, since UNIX time does not count them.
  *
  * A zone is a row of spans, in each of which clocks are a fixed time off UTC.
  */

@@ -1,11 +1,10 @@
 /*
  * histogram.h: durations counted in buckets that grow by 2^(1/4) (pure).
  *
- * Bucket i holds what is longer than 2^((i-1)/4 - 20) seconds and at most 2^(i/4 - 20): from a
- * microsecond to twelve days. The first takes what is shorter, the last what is longer. A quantile
- * is the middle of its bucket, so that it is within 9.1 % of the exact one. The bounds of powers of
- * two are those of a Prometheus native histogram of schema 2, and every fourth of them, exactly, a
- * power of two.
+ * Bucket i holds durations longer than 2^((i-1)/4 - 20) seconds and at most 2^(i/4 - 20): from a
+ * microsecond to twelve days. The first bucket also has shorter ones, the last one longer ones. A
+ * quantile is the middle of its bucket, so it is within 9.1 % of the exact value. The bounds are
+ * those of a Prometheus native histogram of schema 2; every fourth is exactly a power of two.
  */
 #ifndef LATER_HISTOGRAM_H
 #define LATER_HISTOGRAM_H

@@ -1,10 +1,10 @@
 /*
  * history.h: a queue's past in Redis: which periods there are, how they are written and read.
  *
- * A period is a hash, `later:{Q}:minute:N` with N = UNIX time / 60, and coarser ones; `later:{Q}:
- * totals` is the same of all time. In each every laterd has a field of its own, HOST:PID:RANDOM,
- * with all that it has counted there, packed (tally.h): so it may be written again and again. The
- * whole queue has them, not its shards. What a laterd leaves behind that is gone is added to
+ * A period is a hash: `later:{Q}:minute:N`, with N = UNIX time / 60, and coarser ones; `later:{Q}:
+ * totals` is the same for all time. In each hash every laterd has a field, HOST:PID:RANDOM, with
+ * everything that it has counted there, packed (tally.h), so it may be written again and again. The
+ * whole queue has these hashes, not its shards. The field of a laterd that is gone is added to
  * LATER_FOLDED.
  *
  * Reading a range: choose a scale, ask for each of its periods in one write, and add up:

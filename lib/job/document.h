@@ -1,8 +1,8 @@
 /*
  * document.h: the job document: parse, check, build.
  *
- * A document's bytes are never rewritten: parsing copies out the small known members and says
- * where the payload's bytes are.
+ * A document's bytes are never rewritten: parsing copies the small known members, and says where
+ * the payload's bytes are.
  */
 #ifndef LATER_DOCUMENT_H
 #define LATER_DOCUMENT_H
@@ -66,33 +66,34 @@ enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
 int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
                          size_t len, size_t max, struct later_error *err);
 
-/* The value of a member of the payload as part of a name: what is counted apart by a limit. A
- * string as it is, a number by its value (5 and 5.0 are one); where it is longer than
- * LATER_BUCKET_MAX bytes, has other bytes than printable ASCII, a space or a brace in it, or begins
- * with ~: ~ and its SHA-1. "" where the payload is no object, has no such member, or one that is
- * neither string nor number. doc comes from later_document_parse(), its bytes are still there.
- * member: plain ASCII with nothing to escape. Without memory "". */
+/* The value of a member of the payload as part of a name, for limits that count each value
+ * separately. A string as it is, a number by its value (5 and 5.0 are one). If it is longer than
+ * LATER_BUCKET_MAX bytes, has a space, a brace or other bytes than printable ASCII, or begins with
+ * ~, then ~ and its SHA-1. "" if the payload is not an object, if the member is missing or neither
+ * string nor number, or without memory. doc comes from later_document_parse(), and its bytes must
+ * still be there. member: plain ASCII with nothing to escape. */
 void later_document_bucket(const struct later_document *doc, const char *member,
                            char bucket[LATER_BUCKET_MAX + 1]);
 
-/* Builds a document of type, payload, text, id, trace, lock, backoff, priority, max_attempts,
- * timeout, expires_at and result of a job, and parses it back, so that nothing is pushed which a
- * worker would refuse, and sees to it that payload and backoff are one JSON value each: what comes
- * from a stranger cannot bring members of its own. max: most bytes allowed. Returns malloc'ed bytes
+/* Builds a document from type, payload, text, id, trace, lock, backoff, priority, max_attempts,
+ * timeout, expires_at and result of a job, and parses it back, so that nothing is pushed that a
+ * worker would refuse. It checks that payload and backoff are one JSON value each, so that a
+ * payload from a stranger cannot add members. max: most bytes allowed. Returns malloc'ed bytes
  * (NUL-terminated beyond *len) for the caller to free; or NULL with *err, as
  * later_document_parse(). */
 char *later_document_build(const struct later_new_job *job, size_t max, size_t *len,
                            struct later_error *err);
 
-/* Writes `text` (any bytes; each that is no UTF-8 becomes U+FFFD; cut after 1,000 bytes at a
- * character's end) as a JSON string with its quotes. Returns a malloc'ed string, NULL without
+/* Writes `text` as a JSON string with its quotes. Each byte that is not UTF-8 becomes U+FFFD; text
+ * beyond 1,000 bytes is cut at the end of a character. Returns a malloc'ed string, NULL without
  * memory. */
 char *later_document_quote(const char *text, size_t len);
 
 #define LATER_NEW_ID_SIZE 15 /* 14 characters and NUL */
 
-/* A new id: 14 letters and digits by chance, 83 bits. So few since Redis keeps a job's id twice: up
- * to 14 characters take 16 bytes each time, a UUID 48. And Lua looks at each. */
+/* A new id: 14 random letters and digits, 83 bits. It is short because Redis keeps a job's id
+ * twice, and up to 14 characters take 16 bytes each time, a UUID 48; and because Lua checks each
+ * one. */
 void later_document_id(char id[LATER_NEW_ID_SIZE]);
 
 #endif

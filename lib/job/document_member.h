@@ -7,9 +7,9 @@
 #include "job/document.h"
 #include "job/json.h"
 
-/* Checks the bytes of a document and the members that it knows, and puts them into *doc, which was
- * set to what holds where there are none. How a line is to be pushed is none of a
- * job's. Returns 0, or -1 with *err, as later_document_parse(), and *doc undefined. */
+/* Checks the bytes of a document and its known members, and puts them into *doc, which has the
+ * defaults of missing members. The members that say how to push a line are not a job's. Returns 0,
+ * or -1 with *err, as later_document_parse(), and *doc undefined. */
 int later_document_members(struct later_document *doc, enum later_document_use use,
                            const char *bytes, size_t len, struct later_error *err);
 

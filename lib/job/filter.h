@@ -1,8 +1,8 @@
 /*
- * filter.h: which jobs are meant: the conditions that `later kick`, `cancel`, `bury`, `purge`,
- * `count` and `export` take as options, and a search by other means. Pure.
+ * filter.h: the conditions that choose jobs: `later kick`, `cancel`, `bury`, `purge`, `count`,
+ * `export` and `search` take them as options. Pure.
  *
- * A condition is a name and a value, as a person writes them; a job is meant that meets all:
+ * A condition is a name and a value, as a person writes them; a job matches if it meets all:
  *
  *     state     ready, delayed, reserved, dead, or done: one that is kept
  *     type      a glob: * stands for any characters, ? for one
@@ -10,14 +10,14 @@
  *     newer     a duration: less long ago
  *     error     a POSIX extended regular expression, found in the text of the last error
  *     kind      of the last error: retry timeout crash lapse bad buried unknown return
- *     attempts  a number, or one behind > >= < <= =
+ *     attempts  a number, or one after > >= < <= =
  *     where     PATH=VALUE: a value in the document (json_path.h): a string that is VALUE, a number
  *               that equals it, or true, false, null; may be given LATER_FILTER_WHERE_MAX times
- *     text      stands somewhere in the document, as it is written or as its escapes mean it
+ *     text      is somewhere in the document, as it is written or with its escapes decoded
  *
- * Of a delayed job nobody knows since when it waits, only until when, and of one that somebody put
- * in with a score of 0 nobody knows anything: neither is older or newer than anything. What is no
- * JSON has no type and no values, but text.
+ * A delayed job has no age, since nobody knows since when it waits; nor has one that was put in
+ * with a score of 0. Neither is older or newer than anything. A document that is not JSON has no
+ * type and no values, only text.
  */
 #ifndef LATER_FILTER_H
 #define LATER_FILTER_H
@@ -62,7 +62,7 @@ struct later_filter_job {
 bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job,
                         double now);
 
-/* Since when, in UNIX seconds, the job has been in its state; < 0: nobody knows. */
+/* Since when the job has been in its state, in UNIX seconds; < 0: not known. */
 double later_filter_since(const struct later_filter_job *job);
 
 #endif

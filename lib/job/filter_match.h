@@ -1,7 +1,7 @@
 /*
- * filter_match.h: how the values of a filter's conditions are compared with those of a job. Pure,
- * and bounded: nothing takes longer than in proportion to what it reads, but for a glob or a
- * regular expression, whose length is bounded.
+ * filter_match.h: how the values of a filter's conditions are compared with those of a job. Pure.
+ * Each comparison takes time in proportion to what it reads, except globs and regular expressions,
+ * whose length is bounded.
  */
 #ifndef LATER_FILTER_MATCH_H
 #define LATER_FILTER_MATCH_H
@@ -29,10 +29,10 @@ bool later_filter_glob(const char *pattern, const char *text);
 /* Is the value the one that is written so? */
 bool later_filter_equals(const struct later_json_member *value, const char *text);
 
-/* Does the text stand in these bytes, or in what they mean without escapes if they are JSON? */
+/* Is the text in these bytes or, if they are JSON, in what they mean without escapes? */
 bool later_filter_has(const char *bytes, size_t len, const char *text);
 
-/* May this regular expression take for ever, or all memory? */
+/* Could this regular expression take for ever, or all memory? */
 bool later_filter_costly(const char *regex);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * json.h: one pass over JSON, which says whether it is any and where the members of the outermost
- * object lie. It makes no values and rewrites nothing: a document is read by its spans.
+ * json.h: one pass over JSON, which says whether it is valid and where the members of the outermost
+ * object are. It makes no values and rewrites nothing: a document is read by its spans.
  *
  * What it takes is what jansson 2.14 takes with JSON_REJECT_DUPLICATES, JSON_ALLOW_NUL,
- * JSON_DECODE_ANY and JSON_DECODE_INT_AS_REAL (tests/unit/test_json.c compares them), but nested
- * deeper than LATER_JSON_DEPTH, and NUL bytes, which jansson overlooks behind a number. So a
+ * JSON_DECODE_ANY and JSON_DECODE_INT_AS_REAL (tests/unit/test_json.c compares them), except
+ * nesting beyond LATER_JSON_DEPTH, and NUL bytes, which jansson overlooks after a number. So a
  * handler can parse every payload with jansson.
  */
 #ifndef LATER_JSON_H

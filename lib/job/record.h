@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A record's known tags, each with what it means where it is not there. */
+/* A record's known tags, each with its value if it is missing. */
 struct later_record {
     uint32_t attempts;   /* 0 */
     int32_t crashes;     /* -1: none; 0: a suspect */
@@ -25,8 +25,8 @@ struct later_record {
     double unknown_since; /* 0; UNIX time from which on nobody had its type, as its error says */
 };
 
-/* Reads a record; an empty one is none. What is not known, or no number where one should be, is as
- * if it were not there. */
+/* Reads a record; an empty one has no tags. Unknown tags, and values that should be numbers and are
+ * not, are ignored. */
 void later_record_read(struct later_record *record, const char *text, size_t len);
 
 #endif

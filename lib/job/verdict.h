@@ -1,8 +1,8 @@
 /*
- * verdict.h: what becomes of a job: may it run, and how does an attempt at it end? Pure.
+ * verdict.h: what becomes of a job: may it run, and what follows when an attempt has ended? Pure.
  *
- * The one home of these rules. A worker goes by them, the keeper for a worker that died, and
- * `later work` and `later reserve`.
+ * These rules are only here. Workers use them, the keeper for a worker that died, `later work` and
+ * `later reserve`.
  */
 #ifndef LATER_VERDICT_H
 #define LATER_VERDICT_H
@@ -11,7 +11,7 @@
 #include "job/document.h"
 #include "queue/queue.h"
 
-/* What a document may ask for; 0 = anything. */
+/* The bounds of what a document may ask for; 0 = none. */
 struct later_ceiling {
     uint32_t attempts; /* at most */
     double timeout;    /* seconds, at most */
@@ -27,8 +27,8 @@ struct later_policy {
     struct later_ceiling ceiling;
 };
 
-/* The document goes before what its type or the configuration says, which *policy comes with, as
- * far as its ceiling lets it. */
+/* *policy comes with what the type or the configuration says. The document overrides that, within
+ * the ceiling. */
 void later_policy_apply(struct later_policy *policy, const struct later_document *doc);
 
 /* --- before an attempt --- */
@@ -39,8 +39,8 @@ enum later_fitness {
     LATER_FIT_USED_UP  /* its attempts or crashes are used up: bury, its last error stays */
 };
 
-/* attempts, crashes: until now (a negative number of crashes is none). now: Redis's time; 0 where
- * it is not known, then nothing has expired. */
+/* attempts, crashes: so far (a negative number of crashes is none). now: Redis's time; 0 if it is
+ * not known, then nothing has expired. */
 enum later_fitness later_verdict_before(const struct later_policy *policy,
                                         const struct later_document *doc, uint32_t attempts,
                                         int32_t crashes, double now);
@@ -51,15 +51,15 @@ enum later_ending {
     LATER_ENDED_DONE,
     LATER_ENDED_RETRY,       /* it failed and may be tried again */
     LATER_ENDED_BURY,        /* it failed, and trying again cannot help */
-    LATER_ENDED_TIMEOUT,     /* it was over its time */
+    LATER_ENDED_TIMEOUT,     /* it exceeded its time */
     LATER_ENDED_CRASH,       /* it killed its worker or its program */
-    LATER_ENDED_LEFT,        /* worker and supervisor are both gone: whoever's fault that was */
+    LATER_ENDED_LEFT,        /* worker and supervisor are both gone; nobody knows why */
     LATER_ENDED_INTERRUPTED, /* we stopped it, through no fault of its own */
     LATER_ENDED_RETURNED,    /* its handler gave it back: no attempt */
 };
 
-/* Whatever a backoff says: after the tenth attempt, and each that follows, a retry waits a second.
- * A job that fails in no time would be all that a worker does. */
+/* From the tenth attempt on a retry waits at least a second, whatever its backoff says. Otherwise a
+ * job that fails at once could take all of a worker's time. */
 #define LATER_FLOOR_ATTEMPT 10
 #define LATER_FLOOR_SECONDS 1.0
 

@@ -1,9 +1,9 @@
 /*
  * glance.h: the sizes of many queues, by plain commands: encoders and decoders like queue.h.
  *
- * The script size tells a queue at one moment. Asked of a thousand queues it costs Redis four times
- * what these commands do, which are answered each by itself: jobs that move meanwhile may be
- * counted twice, or not at all. So it is for who looks, not for who adds up.
+ * The script size shows a queue at one moment. For a thousand queues it costs Redis four times as
+ * much as these commands. But each of these is answered by itself, so jobs that move meanwhile may
+ * be counted twice, or not at all: good enough to look at, not to add up.
  *
  *     for (n = 0; n < LATER_GLANCES; n++)
  *         later_glance_ask(&cmd, &keys, n, now);               … send each …

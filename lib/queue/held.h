@@ -1,8 +1,8 @@
 /*
- * held.h: what is held beside queues at this moment: locks, permits, limits. Encoders like
- * inspect.h, of plain commands; whatever they answer is read with reply.h.
+ * held.h: the locks, permits and limits that are in use now. Encoders like inspect.h, of plain
+ * commands; read their answers with reply.h.
  *
- * All of them end by themselves, so what is listed may be gone when it is looked at.
+ * All of them end by themselves, so one that is listed may be gone when you look at it.
  */
 #ifndef LATER_HELD_H
 #define LATER_HELD_H

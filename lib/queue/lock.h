@@ -8,21 +8,21 @@
  *     reply = later_call(client, &cmd, LATER_SCRIPT_LOCK_TAKE, 0, true, err);
  *     if (later_lock_taken(reply, &fence, &left) == LATER_LOCK_YES) …
  *
- * All but later_lock_free() may be repeated where an answer was lost (`repeat` of later_call()):
- * take says yes again to the same token, with the same fencing number. A free whose answer was lost
- * may be sent again, too, but then its NO may be its own doing.
+ * If an answer was lost, all calls but later_lock_free() may be repeated (`repeat` of
+ * later_call()): take says yes to the same token again, with the same fencing number. A free may be
+ * sent again, too, but its NO may then be due to the first one.
  *
- * The owner renews by later_lock_touch() every third of the ttl. It has lost the lock when that
- * answers NO; and must take it for lost when by its own monotonic clock the ttl is over since the
- * moment before the last take or touch that was answered YES was sent.
+ * The owner renews by later_lock_touch() every third of the ttl. It has lost the lock if that
+ * answers NO. It must also assume so when its own monotonic clock says that the ttl has passed
+ * since it sent the last take or touch that was answered YES.
  *
- * The fencing number is higher for each taking of this name. Whoever guards the thing that the lock
- * is for, and refuses a number lower than one he saw, is safe from an owner that was stopped for
- * longer than its ttl and does not know it.
+ * The fencing number grows each time this lock is taken. If whatever the lock guards refuses
+ * numbers lower than one that it has seen, an owner that was stopped for longer than its ttl, and
+ * does not know it, does no harm.
  *
- * Who waits is in no list of ours: Redis keeps those that are blocked in BLPOP on the lock's wake
- * list in the order of their coming. free leaves there a pass, with which the first of them takes
- * the lock; for two seconds nobody else can (scripts/inc/pass.lua).
+ * We keep no list of those who wait: Redis keeps the clients that are blocked in BLPOP on the
+ * lock's wake list, in the order in which they came. free leaves a pass there, with which the first
+ * of them takes the lock; for two seconds nobody else can (scripts/inc/pass.lua).
  */
 #ifndef LATER_LOCK_H
 #define LATER_LOCK_H

@@ -1,8 +1,8 @@
 /*
- * result.h: what a job has left: asked for, waited for. Encoders and decoders like queue.h.
+ * result.h: asking for a job's result, and waiting for it. Encoders and decoders like queue.h.
  *
- * A result is a list of one element (scripts/finish.lua). Who waits for it has Redis move that
- * element onto the list itself: it is there for all others, however many wait, and nobody polls.
+ * A result is a list of one element (scripts/finish.lua). To wait for it is to have Redis move that
+ * element onto its own list: it stays there for everybody else who waits, and nobody polls.
  */
 #ifndef LATER_RESULT_H
 #define LATER_RESULT_H

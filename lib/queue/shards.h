@@ -2,11 +2,11 @@
  * shards.h: one queue spread over several (pure).
  *
  * A queue Q of N shards is the queues `Q/0` … `Q/N-1`, each with keys, and hence a Cluster's slot,
- * of its own; an id's shard is CRC16(id) mod N. With one shard it is the plain queue Q, as ever;
- * whoever knows nothing of shards pushes there, and workers look there as well.
+ * of its own; an id's shard is CRC16(id) mod N. With one shard it is the plain queue Q. Programs
+ * that know nothing of shards push there, and workers look there as well.
  *
- * How many there are says the plan in `later:{Q}:shards`: `EPOCH COUNT FORMER…`. Ids are pushed
- * into COUNT shards; under the former counts jobs may still lie, so that an id is looked for there
+ * The plan in `later:{Q}:shards`, `EPOCH COUNT FORMER…`, says how many there are. Ids are pushed
+ * into COUNT shards. Jobs may still be where former counts put them, so an id is looked for there
  * first. doc/protocol.md, "Shards", says why an id is never in two of them.
  */
 #ifndef LATER_SHARDS_H

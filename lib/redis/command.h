@@ -8,7 +8,7 @@
  *     struct later_command cmd = { 0 };
  *     later_command_say(&cmd, "GET %s", key);
  *
- * Without memory a command becomes `failed`, and whoever is to send it refuses it.
+ * Without memory a command becomes `failed`, and the sender refuses it.
  */
 #ifndef LATER_COMMAND_H
 #define LATER_COMMAND_H

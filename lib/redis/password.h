@@ -1,5 +1,5 @@
 /*
- * password.h: a password from a file. Never from a command line, a URL or a log: those are seen.
+ * password.h: a password from a file. Never from a command line or a URL, which others can see.
  */
 #ifndef LATER_PASSWORD_H
 #define LATER_PASSWORD_H

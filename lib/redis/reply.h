@@ -1,8 +1,8 @@
 /*
  * reply.h: what Redis answered: reading the tree, and what its errors ask for.
  *
- * Reading is forgiving: a reply of an unexpected shape gives "", 0 or NULL, never a crash, since
- * what comes from the network is foreign. Nothing is copied: strings live as long as the reply.
+ * A reply of an unexpected shape gives "", 0 or NULL, never a crash, since what comes from the
+ * network is not to be trusted. Nothing is copied: strings live as long as the reply.
  */
 #ifndef LATER_REPLY_H
 #define LATER_REPLY_H

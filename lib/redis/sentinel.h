@@ -1,10 +1,10 @@
 /*
  * sentinel.h: asking Redis Sentinels who is master: the words, and whose turn it is.
  *
- * Pure: conn_dial.c sends and reads. As https://redis.io/docs/reference/sentinel-clients/ asks for
- * it: one Sentinel after another, each with a short deadline; the one that answered goes to the
- * front; the Redis it names must say itself that it is the master (ROLE), else that Sentinel was
- * behind the times and goes to the end.
+ * Pure: conn_dial.c sends and reads. It follows https://redis.io/docs/reference/sentinel-clients/:
+ * the Sentinels are asked one after another, each with a short deadline; the one that answered goes
+ * to the front. The Redis that it names must say itself that it is the master (ROLE); if it does
+ * not, that Sentinel was out of date and goes to the end.
  */
 #ifndef LATER_SENTINEL_H
 #define LATER_SENTINEL_H
