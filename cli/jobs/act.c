@@ -93,7 +93,7 @@ const struct command command_kick = {
 /* One run of it without conditions: it need not look first. */
 struct purging {
     struct cli *cli;
-    const char *state;
+    enum later_key set;
     struct pace pace; /* for its end at ^C */
     struct progress progress;
     uint64_t purged, sum;
@@ -107,7 +107,7 @@ static int purge(struct purging *purging, const struct later_keys *keys, uint64_
         struct later_command cmd = { 0 };
         int64_t gone;
 
-        later_inspect_purge(&cmd, keys, purging->state, limit);
+        later_inspect_purge(&cmd, keys, later_key_name(purging->set), limit);
         gone = cli_count(cli_call_once(purging->cli, &cmd, LATER_SCRIPT_PURGE, err));
         if (gone < 0)
             return -1;
@@ -120,31 +120,26 @@ static int purge(struct purging *purging, const struct later_keys *keys, uint64_
     return 0;
 }
 
-static uint64_t size_of(const struct later_sizes *sizes, const char *state)
-{
-    return state[0] == 'r' ? sizes->ready : state[2] == 'a' ? sizes->dead : sizes->delayed;
-}
-
 /* How many there are in each part; returns the sum, or -1 with *err. Done jobs are in no size: they
  * are outside of the sums. */
-static int64_t count_each(struct cli *cli, const struct whole *whole, const char *state,
+static int64_t count_each(struct cli *cli, const struct whole *whole, enum later_key set,
                           uint64_t *counts, struct later_error *err)
 {
     struct later_sizes each[LATER_WHOLE_MAX], sum;
     int64_t all = 0;
 
-    if (strcmp(state, "done") != 0) {
+    if (set != LATER_KEY_DONE) {
         if (queues_size_whole(cli, whole, each, &sum, err) < 0)
             return -1;
         for (size_t i = 0; i < whole->count; i++)
-            counts[i] = size_of(&each[i], state);
-        return (int64_t)size_of(&sum, state);
+            counts[i] = later_sizes_in(&each[i], set);
+        return (int64_t)later_sizes_in(&sum, set);
     }
     for (size_t i = 0; i < whole->count; i++) {
         struct later_command cmd = { 0 };
         int64_t count;
 
-        later_inspect_count(&cmd, &whole->parts[i], LATER_KEY_DONE);
+        later_inspect_count(&cmd, &whole->parts[i], set);
         count = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
         if (count < 0)
             return -1;
@@ -181,7 +176,7 @@ static int ask_and_purge(struct purging *purging, struct later_error *err)
 
     if (whole_find(purging->cli, purging->cli->args.words[0], &whole, err) < 0)
         return -1;
-    sum = count_each(purging->cli, &whole, purging->state, counts, err);
+    sum = count_each(purging->cli, &whole, purging->set, counts, err);
     if (sum < 0)
         return -1;
     if (!pace_count(&purging->pace, 0)) {
@@ -190,7 +185,7 @@ static int ask_and_purge(struct purging *purging, struct later_error *err)
     }
     purging->sum = (uint64_t)sum;
     snprintf(what, sizeof what, "Drop %" PRIu64 " %s jobs of queue %s for good", purging->sum,
-             purging->state, whole.name);
+             later_key_name(purging->set), whole.name);
     pace_pause(&purging->pace);
     status = purging->sum ? cli_ask(purging->cli, what) : LATER_OK;
     pace_go_on(&purging->pace);
@@ -206,23 +201,13 @@ static const struct many_verb purge_verb = {
     .set_count = 3,
 };
 
-static bool may_be_purged(const char *state)
-{
-    return strcmp(state, "ready") == 0 || strcmp(state, "delayed") == 0 ||
-           strcmp(state, "dead") == 0 || strcmp(state, "done") == 0;
-}
-
 static int run_purge(struct cli *cli, struct later_error *err)
 {
-    const char *state = args_text(&cli->args, "state");
-    struct purging purging = { .cli = cli, .state = state };
+    struct purging purging = { .cli = cli };
     int status;
 
-    if (!state)
-        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
-    if (!may_be_purged(state))
-        return later_fail(err, LATER_E_USAGE,
-                          "--state: %.40s is not one of ready, delayed, dead, done", state);
+    if (choose_state(cli, &purging.set, err) < 0)
+        return -1;
     if (choose_is_picky(cli) || args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
         return many_run(cli, &purge_verb, err);
     if (cli->args.count != 1)

@@ -49,6 +49,24 @@ void choose_take_queue(struct cli *cli)
     }
 }
 
+int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err)
+{
+    static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
+                                           LATER_KEY_DONE };
+    const char *state = args_text(&cli->args, "state");
+
+    if (!state)
+        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if (strcmp(state, later_key_name(sets[i])) == 0) {
+            *set = sets[i];
+            return 0;
+        }
+    }
+    return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of ready, delayed, dead, done",
+                      state);
+}
+
 static int read_conditions(struct choice *choice, struct later_error *err)
 {
     for (size_t i = 0; later_filter_names[i]; i++) {

@@ -42,6 +42,9 @@ bool choose_is_picky(const struct cli *cli);
 /* Of a command that has --queue for ids: it names the queue here, too, where no word does. */
 void choose_take_queue(struct cli *cli);
 
+/* The set that --state names, which must be given: any but reserved. Returns 0, or -1 with *err. */
+int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err);
+
 struct chosen;
 
 struct choice {

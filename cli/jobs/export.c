@@ -112,23 +112,6 @@ static int export_queue(struct exporting *exporting, struct choice *choice, cons
     return ok;
 }
 
-static int set_of(const char *state, enum later_key *set, struct later_error *err)
-{
-    static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
-                                           LATER_KEY_DONE };
-
-    if (!state)
-        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (strcmp(state, later_key_name(sets[i])) == 0) {
-            *set = sets[i];
-            return 0;
-        }
-    }
-    return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of ready, delayed, dead, done",
-                      state);
-}
-
 static int export_all(struct exporting *exporting, struct choice *choice, struct later_error *err)
 {
     struct queue_list list = { 0 };
@@ -163,7 +146,7 @@ static int run(struct cli *cli, struct later_error *err)
     bool stopped;
     int ok;
 
-    if (set_of(args_text(&cli->args, "state"), &exporting.set, err) < 0 ||
+    if (choose_state(cli, &exporting.set, err) < 0 ||
         cli_number(cli, "rate", 1, CHOOSE_RATE_MAX, &rate, err) < 0 ||
         choose_begin(&choice, cli, true, (double)rate, err) < 0)
         return -1;

@@ -222,14 +222,6 @@ static int look_at_queue(struct searching *searching, const char *queue, struct 
     return ok;
 }
 
-static uint64_t size_of(const struct later_sizes *sizes, enum later_key set)
-{
-    return set == LATER_KEY_READY     ? sizes->ready
-           : set == LATER_KEY_DELAYED ? sizes->delayed
-           : set == LATER_KEY_DEAD    ? sizes->dead
-                                      : sizes->reserved;
-}
-
 /* How many there are to be looked at, for the progress. Done ones are in no size: their sets are
  * counted as their turn comes. */
 static int count_all(struct searching *searching, const struct queue_list *list,
@@ -243,7 +235,7 @@ static int count_all(struct searching *searching, const struct queue_list *list,
             return -1;
         for (size_t s = 0; s < SETS; s++)
             searching->choice.total +=
-                choose_is_asked_of(&searching->choice, sets[s]) ? size_of(&sum, sets[s]) : 0;
+                choose_is_asked_of(&searching->choice, sets[s]) ? later_sizes_in(&sum, sets[s]) : 0;
     }
     return 0;
 }

@@ -84,6 +84,15 @@ const char *later_counter_name(enum later_counter counter)
     return counters[counter];
 }
 
+uint64_t later_sizes_in(const struct later_sizes *sizes, enum later_key set)
+{
+    return set == LATER_KEY_READY      ? sizes->ready
+           : set == LATER_KEY_DELAYED  ? sizes->delayed
+           : set == LATER_KEY_RESERVED ? sizes->reserved
+           : set == LATER_KEY_DEAD     ? sizes->dead
+                                       : 0;
+}
+
 /* --- peek, show --- */
 
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,

@@ -65,6 +65,9 @@ struct later_plan later_inspect_planned(const struct later_reply *reply);
 /* "pushed" … Static. */
 const char *later_counter_name(enum later_counter counter);
 
+/* How many jobs are in this set; 0 of done ones, which no size counts. */
+uint64_t later_sizes_in(const struct later_sizes *sizes, enum later_key set);
+
 /* --- peek, show --- */
 
 /* One job seen. Strings are borrowed from the reply, and but for `error` NUL-terminated beyond
