@@ -19,7 +19,7 @@
 
 #define WEIGH_SECONDS 0.002 /* between looks at our memory */
 #define COUNT_SECONDS 2     /* between looks at our connections */
-#define TURN_SECONDS  0.002 /* of running jobs, then sockets get their turn */
+#define TURN_SECONDS  0.002 /* of running jobs, then what is to be sent is sent */
 
 /* --- ending --- */
 
