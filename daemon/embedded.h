@@ -1,6 +1,6 @@
 /*
- * embedded.h: a redis-server of our own: on a unix socket in state_dir, append-only file on, no
- * eviction. Started, watched and stopped by the supervisor; it ends when the supervisor dies.
+ * embedded.h: our own redis-server, on a unix socket in state_dir, with an append-only file and no
+ * eviction. The supervisor starts, watches and stops it; it ends when the supervisor dies.
  */
 #ifndef LATERD_EMBEDDED_H
 #define LATERD_EMBEDDED_H

@@ -1,10 +1,10 @@
 /*
- * fault.h: a fault that lasts: told once, then how often, then that it is over.
+ * fault.h: a fault that lasts: logged once, then how often, then that it is over.
  *
- * Whoever meets the same trouble again and again, a Redis that refuses, a plugin that does not
- * start, keeps a struct fault for it, zeroed, and notes it each time. The log has a line the first
- * time; a minute later, then after two, four … up to an hour, one that says how often since; one
- * when it is over.
+ * For trouble that comes again and again, such as a Redis that refuses or a plugin that does not
+ * start, keep a zeroed struct fault and note it each time. The log has a line the first time; a
+ * line that says how often since, after a minute, two, four … up to an hour; and a line when it is
+ * over.
  */
 #ifndef LATERD_FAULT_H
 #define LATERD_FAULT_H

@@ -1,6 +1,6 @@
 /*
- * health.h: how a laterd on this host is, in a small file in state_dir that it maps: no connection,
- * no system call, so `later status --local` answers even if Redis does not.
+ * health.h: the state of the laterd on this host, in a small mapped file in state_dir. It takes no
+ * connection and no system call, so `later status --local` answers even if Redis does not.
  */
 #ifndef LATERD_HEALTH_H
 #define LATERD_HEALTH_H

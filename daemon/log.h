@@ -1,13 +1,13 @@
 /*
  * log.h: one line an event, on standard error, as text or JSON.
  *
- * A line is one write of at most 4,096 bytes, so that lines of several processes do not mix, and
- * it never blocks: where standard error cannot take it (a full pipe, a full disk) it is dropped
- * and counted, and the next line that goes through says how many were. What is no UTF-8, controls,
- * and what turns the direction of text are replaced, so that no job can forge a line; a JSON line
- * is valid JSON whatever is in it, and the words are cut before a job's members are.
+ * A line is one write of at most 4,096 bytes, so that lines of several processes do not mix. It
+ * never blocks: if standard error cannot take it (a full pipe, a full disk), the line is dropped
+ * and counted, and the next line that gets through says how many were. Bytes that are not UTF-8,
+ * control characters and changes of text direction are replaced, so that no job can forge a line. A
+ * JSON line is always valid JSON; if it is too long, its text is cut before a job's members are.
  *
- * This is the one module with state of its own; log_open() is for main and for each new process.
+ * This is the only module with state of its own; main and each new process call log_open().
  */
 #ifndef LATERD_LOG_H
 #define LATERD_LOG_H

@@ -1,4 +1,4 @@
-/* notify.h: telling systemd how we are (sd_notify(3)); without it, or without libsystemd, nothing.
+/* notify.h: tells systemd our state (sd_notify(3)); without systemd or libsystemd, does nothing.
  * systemd's only door. */
 #ifndef LATERD_NOTIFY_H
 #define LATERD_NOTIFY_H

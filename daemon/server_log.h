@@ -1,7 +1,7 @@
 /*
- * server_log.h: what the embedded redis-server says, in our log: a line each, in its format, from
- * the process "redis". What it says at every start and stop is for `debug` only, and that
- * vm.overcommit_memory should be 1 is said once, in words of ours.
+ * server_log.h: the embedded redis-server's messages in our log: a line each, in our format, from
+ * the process "redis". Its messages at every start and stop are logged only at `debug`, and its
+ * warning about vm.overcommit_memory once, in our words.
  */
 #ifndef LATERD_SERVER_LOG_H
 #define LATERD_SERVER_LOG_H

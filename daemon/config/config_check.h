@@ -1,8 +1,8 @@
 /*
  * config_check.h: what is wrong with a value, beyond its type and range.
  *
- * The functions for one string return NULL where it is right, else a static text "what is wrong;
- * what would be right". They do not repeat the value: a URL may hold a password.
+ * The functions for one string return NULL if it is right, otherwise a static text "what is wrong;
+ * what would be right". They do not repeat the value, since a URL may hold a password.
  */
 #ifndef LATERD_CONFIG_CHECK_H
 #define LATERD_CONFIG_CHECK_H

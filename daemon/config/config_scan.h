@@ -1,11 +1,12 @@
 /*
- * config_scan.h: a configuration file and all it includes as one text, before libconfig reads it.
+ * config_scan.h: a configuration file and everything it includes as one text, for libconfig to
+ * read.
  *
- * libconfig 1.5 wraps numbers silently (3000000000 is read as -1294967296), but those with an L
- * behind them only beyond 64 bits; and it finds either relative or absolute includes, not both. So
- * the scan gives whole numbers their L, refuses those that are too large even so, puts the included
- * text where `@include` stands, and remembers which line of the whole is which line of which file.
- * It has to know strings and comments for that. What else is wrong in a file is libconfig's to say.
+ * libconfig 1.5 silently wraps numbers (3000000000 is read as -1294967296), those with an L only
+ * beyond 64 bits; and it finds either relative or absolute includes, not both. So the scan adds an
+ * L to whole numbers, refuses those that are too large even so, replaces `@include` by the included
+ * text, and remembers which line of the text is which line of which file. For that it has to know
+ * strings and comments. libconfig reports all other mistakes in a file.
  */
 #ifndef LATERD_CONFIG_SCAN_H
 #define LATERD_CONFIG_SCAN_H

@@ -1,10 +1,10 @@
 /*
  * aftermath.h: what a dead worker left in its page, until all of it is settled.
  *
- * Its jobs go into the outbox at once. Its locks and permits are freed at once, its reserves
- * without an answer are looked for by their tokens: twice, a second apart, where nobody knows
- * whether they were taken, since a command that was in Redis's input when the worker died may run a
- * moment later.
+ * Its jobs go into the outbox at once, and its locks and permits are freed at once. Its reserves
+ * without an answer are looked for by their tokens. If it is not known whether they ran, they are
+ * looked for twice, a second apart: a command that was in Redis's input when the worker died may
+ * run a moment later.
  */
 #ifndef LATERD_AFTERMATH_H
 #define LATERD_AFTERMATH_H

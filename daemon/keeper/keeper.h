@@ -1,18 +1,17 @@
 /*
- * keeper.h: the supervisor's hand over the slot pages.
+ * keeper.h: looks after what the slot pages hold, for the supervisor.
  *
- *   - renews, every third of a lease, what living workers hold: also what runs in a handler that
- *     blocks;
+ *   - renews the leases of living workers every third of a lease, even while a handler blocks;
  *   - renews the locks and permits of running jobs (lock_leases.h);
  *   - tells Redis once a second how far they have come (reports.h);
- *   - gives back what waits behind a job that has run for 50 ms;
+ *   - gives back jobs that wait behind one that has run for 50 ms;
  *   - says which worker is over its time;
- *   - settles at once what a dead worker held: what ran is a crash, what had not begun is returned
- *     untouched, what was finished is settled as it ended, a reserve without an answer is found by
- *     its token, and its locks and permits are free.
+ *   - settles at once what a dead worker held: a running job is a crash, one that had not begun is
+ *     returned untouched, a finished one is settled as it ended, a reserve without an answer is
+ * found by its token, and locks and permits are freed.
  *
- * While all workers are idle it does nothing at all: a worker reports on its status pipe when it
- * holds something again (keeper_busy()).
+ * While all workers are idle it does nothing: a worker reports on its status pipe when it holds
+ * something again (keeper_busy()).
  */
 #ifndef LATERD_KEEPER_H
 #define LATERD_KEEPER_H

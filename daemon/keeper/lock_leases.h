@@ -1,16 +1,16 @@
 /*
- * lock_leases.h: what jobs hold beyond their reservation, locks and permits, as it stands in the
- * slot pages: how it is freed, and what the supervisor does for it.
+ * lock_leases.h: the locks and permits of jobs, as the slot pages have them: how they are freed,
+ * and what the supervisor does for them.
  *
- *   - While a job lives its locks are renewed every third of their ttl, its permits likewise: also
- *     those of a handler that blocks.
- *   - A lock or a permit that is lost (another has it, or by our clock its time is over) is told in
- *     the log once, and the job is ended like one whose reservation was withdrawn: another job may
- *     be running that it excludes, and what it did so far is not undone by going on.
- *   - What a worker could not free, since Redis did not answer, is freed from here.
+ *   - While a job runs, its locks and permits are renewed every third of their ttl, even while its
+ *     handler blocks.
+ *   - A lock or permit that is lost (another has it, or by our clock its time is over) is logged
+ * once, and the job is ended like one whose reservation was withdrawn: a job that it excludes may
+ * be running by now.
+ *   - What a worker could not free because Redis did not answer is freed from here.
  *   - What a dead worker held is freed at once (aftermath.c).
  *
- * Whoever frees asks who comes next (line.h). Taking is the worker's: admission.c.
+ * Whoever frees one asks who comes next (line.h). Workers take them: admission.c.
  */
 #ifndef LATERD_LOCK_LEASES_H
 #define LATERD_LOCK_LEASES_H

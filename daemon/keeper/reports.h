@@ -1,8 +1,8 @@
 /*
  * reports.h: how far running jobs have come, from the slot pages to Redis.
  *
- * Once a second what has changed is sent, a call for each token. Best effort: what is lost is
- * replaced by the next change; Redis refuses it for a job that is another's by now.
+ * Changes are sent once a second, one call for each token. Best effort: the next change replaces
+ * one that is lost. Redis refuses them for a job that now belongs to another.
  */
 #ifndef LATERD_REPORTS_H
 #define LATERD_REPORTS_H

@@ -1,11 +1,11 @@
 /*
  * follow.h: hears from a Sentinel that the master has moved.
  *
- * Connections that break find the new master by themselves (redis.h). A master that is cut off from
- * the others keeps its connections, and answers: those must be left when Sentinels have named
- * another one. So the supervisor stays connected to one Sentinel, subscribed to +switch-master and
- * +promoted-slave, asks it once a second whether it is there, and goes on to the next where it is
- * not.
+ * Connections that break find the new master by themselves (redis.h). But a master that is cut off
+ * from the others keeps its connections and answers; those must be closed when Sentinels have named
+ * another master. So the supervisor stays connected to one Sentinel, subscribed to +switch-master
+ * and +promoted-slave. It pings that Sentinel once a second, and goes on to the next if there is no
+ * answer.
  */
 #ifndef LATERD_FOLLOW_H
 #define LATERD_FOLLOW_H

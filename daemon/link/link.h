@@ -1,9 +1,9 @@
 /*
- * link.h: a connection of liblater on a libevent loop, which mends itself.
+ * link.h: a connection of liblater on a libevent loop, which reconnects by itself.
  *
- * When it breaks it is made again: after 0.05 s at first, doubling to 1.5 s, with full jitter, so
- * that many workers do not come back in the same moment. An outage is one line in the log when it
- * begins and one when it ends. The password file is read anew each time.
+ * When it breaks it is opened again: after 0.05 s at first, doubling to 1.5 s, with full jitter, so
+ * that many workers do not come back at the same moment. The log has one line when an outage begins
+ * and one when it ends. The password file is read again each time.
  *
  *     link_send(link, &cmd, script, 2.0, fn, arg);  … more …
  *     link_flush(link);                             one write for all of them

@@ -1,10 +1,10 @@
 /*
- * redis_check.h: is a Redis fit to keep jobs, and are we allowed to? Asked before any work and
- * after each reconnect, of every master that has jobs.
+ * redis_check.h: is a Redis fit to keep jobs, and may we use it? Every master that has jobs is
+ * asked, before any work and after each reconnect.
  *
- * One that throws data away when it is full, or that denies us what our scripts call, is not:
- * whoever asks is told why. No append-only file, and no replica that must be there for a write
- * where another Redis may become the master, are warned of once.
+ * A Redis is not fit if it evicts data when it is full, or if it denies what our scripts call; the
+ * caller is told why. Two things are only warned of, once: no append-only file; and, where another
+ * Redis may become the master, no replica that writes have to wait for.
  */
 #ifndef LATERD_REDIS_CHECK_H
 #define LATERD_REDIS_CHECK_H

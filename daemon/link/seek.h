@@ -1,11 +1,11 @@
 /*
  * seek.h: which of thousands of queues have something, in a few commands.
  *
- * EXISTS takes many keys and says how many of them are there: one command says of a thousand queues
- * that none has anything. Where some have, it is asked again of parts, sixteen at a time, down to
- * groups of four: some of what is found may have nothing, which costs less than to ask once more.
- * On a Cluster, where each command has one slot, it is one command a queue, and the end comes when
- * the slowest node has answered, or its time is up.
+ * EXISTS takes many keys and says how many of them are there. So one command can say that none of a
+ * thousand queues has anything. If some have, parts are asked, sixteen at a time, down to groups of
+ * four: some queues in a group may have nothing, but that costs less than another question. On a
+ * Cluster, where each command has one slot, it is one command for each queue, and the answer is
+ * complete when the slowest node has answered or its time is up.
  */
 #ifndef LATERD_SEEK_H
 #define LATERD_SEEK_H

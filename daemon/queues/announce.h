@@ -1,7 +1,7 @@
 /*
- * announce.h: what this laterd and its Redis tell each other once they meet: who we are
- * (later:hosts; registry.h), and whether Redis is fit to keep jobs (redis_check.h). Daemons that
- * were not seen for a day are forgotten here.
+ * announce.h: what happens when this laterd and its Redis meet: we say who we are (later:hosts;
+ * registry.h), and ask whether Redis is fit to keep jobs (redis_check.h). Daemons that were not
+ * seen for a day are forgotten here.
  */
 #ifndef LATERD_ANNOUNCE_H
 #define LATERD_ANNOUNCE_H

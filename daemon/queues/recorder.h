@@ -1,12 +1,13 @@
 /*
- * recorder.h: the supervisor's hand over the past of its queues (lib's history/history.h).
+ * recorder.h: writes the history of the supervisor's queues (lib's history/history.h).
  *
- * Each second it reads what its workers have counted (reservation/counts.h) and writes, for each
- * queue in which something has happened, one field of the present minute; of the ten minutes, the
- * hour and the totals less often. A field holds all that this laterd has counted there, so a lost
- * answer is no matter. What is over is written until Redis has it, for half an hour.
+ * Each second it reads what its workers have counted (reservation/counts.h). For each queue in
+ * which something has happened it writes one field of the current minute; less often, of the ten
+ * minutes, the hour and the totals. A field holds everything that this laterd has counted there, so
+ * a lost answer does not matter. A period that is over is written until Redis has it, for half an
+ * hour.
  *
- * It also puts fields together: of periods that are long over, and in the totals those of laterds
+ * It also merges fields: those of periods that are long over and, in the totals, those of laterds
  * that are gone.
  *
  * Bounded: RECORDER_QUEUES queues, LATER_TALLY_TYPES types in each and RECORDER_ROWS in all; what

@@ -1,9 +1,8 @@
 /*
- * subscriber.h: hears what Redis tells of our queues: a delayed job that is now the earliest, a
- * reservation that was withdrawn. One connection of its own, since who subscribes can do nothing
- * else on it.
+ * subscriber.h: hears the messages of our queues: a delayed job is now the earliest, a reservation
+ * was withdrawn. It has a connection of its own, since a subscribed connection can do nothing else.
  *
- * A message may be lost with the connection: who is told must look by himself now and then.
+ * A message may be lost with the connection, so those who rely on one must also look now and then.
  */
 #ifndef LATERD_SUBSCRIBER_H
 #define LATERD_SUBSCRIBER_H

@@ -1,13 +1,13 @@
 /*
  * sweep.h: does any job lie where only a former count of shards would look for it?
  *
- * Part by part: it is fenced (scripts/inc/fence.lua), so that nobody pushes there by an older
- * plan any more, and then each id of it, with a document or staying taken, is asked for its part
- * under the present count. Where none is misplaced, the last former count is dropped, if the plan
- * is still the one of the sweep.
+ * Each part is fenced first (scripts/inc/fence.lua), so that nobody pushes there by an older plan.
+ * Then each of its ids, with a document or staying taken, is checked: is this its part under the
+ * present count? If none is misplaced, the last former count is dropped, provided that the plan is
+ * still the one of the sweep.
  *
- * A plan without former counts is only fenced, at its present parts: that shows whether one of
- * them has heard of a newer plan, which Redis must have lost then.
+ * For a plan without former counts, the present parts are only fenced. That shows whether one of
+ * them has heard of a newer plan, which Redis must then have lost.
  */
 #ifndef LATERD_SWEEP_H
 #define LATERD_SWEEP_H

@@ -1,13 +1,14 @@
 /*
  * ticker.h: pushes the jobs of schedules when they are due.
  *
- * The migrator's answers say when a queue's next tick is; then the schedules whose tick has come
- * are read, what each is to do is worked out (cron/schedule.h), and scripts/cron_fire.lua does it,
- * if it is still so. Any number of hosts may try: one succeeds. Each waits by chance up to 50 ms,
- * but the one that fired last, so that mostly one asks. Redis's clock alone decides.
+ * The migrator's answers say when a queue's next tick is. Then the ticker reads the schedules whose
+ * tick has come and works out what each has to do (cron/schedule.h); scripts/cron_fire.lua does it,
+ * if nothing has changed meanwhile. Any number of hosts may try; one succeeds. Each waits at random
+ * for up to 50 ms, except the one that fired last, so usually only one asks. Only Redis's clock
+ * decides.
  *
- * The schedules of the configuration are put when the link is up, and once a minute it is said that
- * they are still there. Those that this host has put and has no more go.
+ * The schedules of the configuration are written when the link is up, and confirmed once a minute.
+ * Those that this host wrote, and that its configuration no longer has, are dropped.
  */
 #ifndef LATERD_TICKER_H
 #define LATERD_TICKER_H

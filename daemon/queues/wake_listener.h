@@ -1,17 +1,18 @@
 /*
  * wake_listener.h: waits for work for workers that cannot do it themselves.
  *
- * On a Redis Cluster a BLPOP takes the keys of one slot only, so that a worker of several queues
- * cannot wait for all of them on one connection. There the supervisor waits: one link per queue, a
- * BLPOP on its wake key while a worker that serves the queue is idle. On one server it waits for
- * the queues of pools that have more than CONFIG_WAITED: a BLPOP costs Redis in proportion to its
- * keys, so that each of thousands for each worker would cost more than the jobs. There is a link
- * for each WAKE_GROUP of them. The wake that comes is handed
- * to one of them, on its control pipe; where nobody is idle any more, it is put back, for another
- * host, and nobody waits here until a worker says that it is idle.
+ * On a Redis Cluster a BLPOP takes the keys of only one slot, so a worker of several queues cannot
+ * wait for all of them on one connection. There the supervisor waits: one link per queue, in BLPOP
+ * on its wake key while a worker that serves the queue is idle. On one server it waits for pools of
+ * more than CONFIG_WAITED queues, with a link for each WAKE_GROUP of them: BLPOP costs Redis in
+ * proportion to its keys, so if each worker waited for thousands, that would cost more than the
+ * jobs.
  *
- * A wake that is lost (with a connection, with a worker) costs a second at most: each host's
- * migrator leaves one where it finds work and none there.
+ * A wake is handed to an idle worker through its control pipe. If none is idle any more, the wake
+ * is put back for another host, and the listener does not wait until a worker says that it is idle.
+ *
+ * A wake that is lost (with a connection, with a worker) costs at most a second: each host's
+ * migrator leaves one if it finds work and no wake.
  */
 #ifndef LATERD_WAKE_LISTENER_H
 #define LATERD_WAKE_LISTENER_H

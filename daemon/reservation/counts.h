@@ -2,12 +2,13 @@
  * counts.h: what a worker has counted, in its slot page: by queue and type how attempts ended, how
  * long they waited and ran.
  *
- * A job costs its worker a few stores into memory of its own, and no command. The counts only grow
- * (and wrap); the supervisor reads them each second and adds what is new to the queue's history
- * (queues/recorder.h), also after the worker's death, of which it counts how the attempt ended.
+ * A job costs its worker a few stores into its own memory, and no command. The counts only grow
+ * (and wrap). The supervisor reads them each second, and once more after the worker's death, and
+ * adds what is new to the queue's history (queues/recorder.h); it also counts the attempt that the
+ * death ended.
  *
- * A handler may write over them. So the reader keeps what it has seen, takes a row's queue and type
- * once, and passes over what cannot be (counts_new()).
+ * A handler may overwrite them. So the reader remembers what it has seen, reads a row's queue and
+ * type only once, and skips impossible values (counts_new()).
  */
 #ifndef LATERD_COUNTS_H
 #define LATERD_COUNTS_H

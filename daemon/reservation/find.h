@@ -1,6 +1,6 @@
 /*
- * find.h: a reserve whose answer was lost. It is not repeated: what it took is the set of its
- * token, and is returned.
+ * find.h: a reserve whose answer was lost. It is not repeated: the jobs that it took are in its
+ * token's set, and are returned.
  */
 #ifndef LATERD_FIND_H
 #define LATERD_FIND_H

@@ -1,9 +1,9 @@
 /*
  * job.h: one attempt at one job, as the host sees it; plugins see it through later/job.h.
  *
- * A struct later_job lives from the moment its document is read until it is settled; an event job
+ * A struct later_job lives from the moment its document is read until it is settled. An event job
  * that was settled without its handler (over its time) lives on until the handler finishes it, so
- * that a late finish finds something to be refused by.
+ * that the late finish can be refused.
  */
 #ifndef LATERD_JOB_H
 #define LATERD_JOB_H

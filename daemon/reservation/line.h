@@ -1,21 +1,22 @@
 /*
  * line.h: the line of jobs that wait in `delayed` for a lock or for permits, and who comes next.
  *
- * Comes in: a lock or a permit was freed; a job waits from now on. Goes out: the job that waits
- * longest is due at once. Two calls, since the line is in the slot of the lock and the job in that
- * of its queue: lock_line or permit_line takes it out of the line, hasten has it due.
+ * Input: a lock or a permit was freed, or a job begins to wait. Output: the job that has waited
+ * longest is due at once. That takes two calls, since the line is in the slot of the lock and the
+ * job in that of its queue: lock_line or permit_line takes the job out of the line, hasten makes it
+ * due.
  *
- * Nobody who waits is forgotten while a lock or a permit is free, by four rules
- * (tests/faults/model/line.pml shows what becomes of it without each):
- *   - a job enters when its return to `delayed` was answered, not before: who calls it finds it
- * there;
- *   - to enter and to look whether there is room is one step in Redis;
- *   - whoever frees asks the line; who was called and did not get it, since another was quicker,
- *     enters again;
- *   - a question is not left unanswered: a worker begins no handler that blocks while one is open,
- *     and one that meets nobody (the job was cancelled) is asked again.
- * A process that dies, or a connection that breaks, in the middle of it can lose a call. So workers
- * ask again each second for what they know others to wait for, and each job in the line is due by
+ * Four rules make sure that no job is forgotten while a lock or a permit is free
+ * (tests/faults/model/line.pml shows what happens without each):
+ *   - a job enters after its return to `delayed` was answered, not before, so that whoever calls it
+ *     finds it there;
+ *   - entering and looking for room are one step in Redis;
+ *   - whoever frees asks the line; a job that was called, but finds that another was quicker,
+ * enters again;
+ *   - no question is left open: a worker begins no handler that blocks meanwhile, and if the answer
+ *     names a job that is gone (it was cancelled), it asks again.
+ * If a process dies or a connection breaks in the middle, a call can be lost. So each second
+ * workers ask again about what they know others to wait for, and each job in the line is due by
  * itself after a while.
  */
 #ifndef LATERD_LINE_H

@@ -1,11 +1,11 @@
 /*
- * outbox.h: settlements on their way: from a slot to Redis, surely.
+ * outbox.h: brings settlements from a slot to Redis, whatever happens on the way.
  *
- * Whoever ended a job (a worker), or speaks for a dead one (the keeper), puts its slot in. The
- * outbox groups slots by queue and verb, sends up to 500 of one token in a call, and frees each
- * slot when Redis has answered. What was refused for the moment, or whose answer was lost, is sent
- * again, after half a second: the token makes a repeat harmless (it answers LOST). Where Redis is a
- * replica now the link is broken before, since the host's name may lead to another by then.
+ * A worker that has ended a job, or the keeper on behalf of a dead worker, puts the job's slot in.
+ * The outbox groups slots by queue and verb, sends up to 500 of one token in a call, and frees each
+ * slot when Redis has answered. If Redis refuses for the moment, or an answer is lost, it sends
+ * again after half a second; the token makes a repeat harmless (it answers LOST). If Redis has
+ * become a replica, the link is closed first, since the host's name may now lead to another Redis.
  */
 #ifndef LATERD_OUTBOX_H
 #define LATERD_OUTBOX_H

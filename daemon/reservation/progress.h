@@ -1,9 +1,9 @@
 /*
  * progress.h: how far a running job has come, from its worker to the keeper, by its slot.
  *
- * The worker writes as often as its handler says; the keeper reads when it is time to tell Redis.
- * `progress` of the slot counts the changes by two, and is odd while one is written: so a reader
- * knows what is whole.
+ * The worker writes as often as its handler reports; the keeper reads when it is time to tell
+ * Redis. `progress` of the slot grows by two with each change, and is odd while one is being
+ * written, so a reader knows whether what it has read is whole.
  */
 #ifndef LATERD_PROGRESS_H
 #define LATERD_PROGRESS_H

@@ -1,27 +1,27 @@
 /*
  * slots.h: what each worker leases, in a file that supervisor and worker share.
  *
- * Each worker has a file of its own in state_dir/slots, mapped by both: written by the worker
- * without a system call, read by the supervisor's keeper, and still there when both were killed,
- * so that the next laterd on this host can settle it at once.
+ * Each worker has its own file in state_dir/slots, mapped by both. The worker writes it without a
+ * system call, the supervisor's keeper reads it, and it outlives both if they are killed, so that
+ * the next laterd on this host can settle it at once.
  *
  * Every store leaves it readable, wherever a SIGKILL falls: a slot's contents are written first and
- * its state last (release order); a reserve's token is there before the call is sent. That holds
- * while the host runs. When its power fails, parts of a file may be older than others: a page of
- * before is not opened, and its leases lapse.
+ * its state last (release order), and a reserve's token is there before the call is sent. That
+ * holds while the host runs. After a power failure parts of a file may be older than others, so a
+ * page from before the boot is not opened, and its leases lapse.
  *
- * A handler may write over its worker's page, at any moment, or cut its file short. The supervisor
- * does not trust it: slots_used(), slots_queues() and slots_lock_leases() bound where it looks;
- * strings and what a job is settled by it reads from copies of its own (slots_queue_name(),
- * slot_copy()); and slots_guard() lets it outlive a page that is gone.
+ * A handler may overwrite its worker's page at any moment, or cut its file short. The supervisor
+ * does not trust it: slots_used(), slots_queues() and slots_lock_leases() bound where it looks; it
+ * copies strings, and everything that it settles a job by, before it reads them
+ * (slots_queue_name(), slot_copy()); and slots_guard() lets it survive a page that is gone.
  *
  *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
  *               └────► RETURNING ──► FREE                  moved by the keeper
  *
- * HELD is left by compare-and-swap only, so that worker and keeper never both act on a job.
+ * A slot leaves HELD only by compare-and-swap, so worker and keeper never both act on a job.
  *
- * Beside the jobs stands what they hold beyond their reservation, locks and permits: lock_leases.h;
- * and what became of those before them: counts.h.
+ * The page also has the locks and permits of the jobs (lock_leases.h), and counts of those that
+ * have ended (counts.h).
  */
 #ifndef LATERD_SLOTS_H
 #define LATERD_SLOTS_H

@@ -1,9 +1,9 @@
 /*
- * value.h: what a job that is done gives back, from the end of its handler until it is settled.
+ * value.h: the value of a job that is done, from the end of its handler until it is settled.
  *
- * A short value stands in its slot's text. One that is longer than SLOT_TEXT is in a file beside
- * the page, `PAGE.value-SLOT`, written before the slot is FINISHED: so whoever settles the job
- * finds it, also when the worker was killed meanwhile. The files of a page go with it.
+ * A short value is in its slot's text. One that is longer than SLOT_TEXT is in a file beside the
+ * page, `PAGE.value-SLOT`, written before the slot is FINISHED. So whoever settles the job finds
+ * it, even if the worker was killed meanwhile. The files of a page are deleted with it.
  */
 #ifndef LATERD_VALUE_H
 #define LATERD_VALUE_H

@@ -1,6 +1,6 @@
 /*
- * checker.h: does a configuration hold, plugins included? A child tries: code of a plugin runs as
- * soon as it is loaded, and the supervisor shall not run any.
+ * checker.h: is a configuration good, plugins included? A child tries it, since code of a plugin
+ * runs as soon as it is loaded, and the supervisor must not run any.
  */
 #ifndef LATERD_CHECKER_H
 #define LATERD_CHECKER_H

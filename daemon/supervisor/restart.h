@@ -5,8 +5,8 @@
  * ten seconds, or ended well, begins a new row. (Dovecot throttles its services alike: 2 s doubling
  * to 60 s, reset by one good exit.)
  *
- * Where a job is to blame it stays at 1 s: that job waits by its own backoff and is buried after
- * crash_max, and all others should not wait with it.
+ * If a job is to blame, the wait stays at 1 s: that job waits for its own backoff and is buried
+ * after crash_max, and the others should not wait with it.
  */
 #ifndef LATERD_RESTART_H
 #define LATERD_RESTART_H

@@ -2,10 +2,9 @@
  * admission.h: what a job needs beyond its reservation before it may run, and holds while it runs:
  * locks (its document's, its type's), permits (max_running of its type, of its queue), limits.
  *
- * Comes in: a job that is fit to run. Goes out, by `done`: it has all that it needs; or it is to be
- * returned to `delayed`, for no attempt, and nobody waits behind it. Redis is asked on the
- * worker's main link, one need after the other, while the loop goes on; what a job needs nothing
- * for is done at once.
+ * Input: a job that is fit to run. Output, by `done`: it has everything that it needs; or it has to
+ * go back to `delayed`, without an attempt. Redis is asked on the worker's main link, for one thing
+ * after the other, while the loop goes on. A job that needs nothing is done at once.
  *
  * Locks and permits are taken first, since they can be given back; a limit has counted for good. A
  * lease is entered in the slot page before it is asked for (slots.h), so that it is freed whatever

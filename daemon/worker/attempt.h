@@ -1,6 +1,6 @@
 /*
- * attempt.h: what stays of an attempt that has ended, beside its settlement: its counts for the
- * history, the value that its handler gave back, its line in the log.
+ * attempt.h: what an attempt leaves behind besides its settlement: its counts for the history, the
+ * value that its handler gave back, its line in the log.
  */
 #ifndef LATERD_ATTEMPT_H
 #define LATERD_ATTEMPT_H

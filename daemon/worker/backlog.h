@@ -1,15 +1,14 @@
 /*
- * backlog.h: what a worker remembers of what was not free: a lock that another has, a
+ * backlog.h: what a worker remembers about things that were not free: a lock that another has, a
  * limit that is used up. Pure but for memory; times are later_clock() seconds.
  *
- *   - While it is known not to be free Redis is not asked again.
- *   - Of a limit: jobs that are returned get turns: so many at a time, so far apart, the first come
- *     first. Many of them come back spread over the time that they need in any case, instead of all
- *     at once.
- *   - Of a lock, and of permits: how many wait, so that somebody looks after them (line.h).
+ *   - While something is known not to be free, Redis is not asked again.
+ *   - For a limit: returned jobs get turns, so many at a time, so far apart, first come first
+ * served. So many jobs come back at the pace that the limit allows, instead of all at once.
+ *   - For a lock, and for permits: how many wait, so that somebody looks after them (line.h).
  *
- * It is this worker's memory only. What it does not know costs time, never order or safety: each
- * job asks again when its turn has come.
+ * Each worker remembers only for itself. What it does not know costs time, never safety: each job
+ * asks again when its turn has come.
  */
 #ifndef LATERD_BACKLOG_H
 #define LATERD_BACKLOG_H

@@ -1,7 +1,7 @@
 /*
- * orders.h: what supervisor and worker say to each other, which is all that both know: how a worker
- * is started, the orders on its control pipe, its reports on its status pipe. Beside these is the
- * slot page (slots.h).
+ * orders.h: what supervisor and worker say to each other: how a worker is started, the orders on
+ * its control pipe, its reports on its status pipe. Apart from the slot page (slots.h), they share
+ * nothing else.
  */
 #ifndef LATERD_ORDERS_H
 #define LATERD_ORDERS_H
