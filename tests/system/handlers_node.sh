@@ -113,7 +113,8 @@ within 20 "and the first was ended" gone "$(cat "$work/deaf")"
 
 job die die '' '"max_attempts":1'
 within 20 "one that ends its program" is_dead die
-contains "$(error_of die)" 'the program died: exit status 7' "its error has the status"
+# What ends closes its files first: on a busy machine that alone may be seen in time.
+like "$(error_of die)" 'the program died: exit status 7|closed descriptor 3' "its error has the status"
 later cancel die deaf long-2 >/dev/null
 before=$(counted 'done')
 pids=$(lines pids)
