@@ -5,6 +5,7 @@
 package laterd
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,9 @@ type Client struct {
 	plans     map[string]plan
 	announced map[string]bool
 	checked   bool
+	calls     string // see newNumber
+	callsLeft int
+	callsEnd  time.Time
 }
 
 // New makes a client; get answers a connection, which is closed after each call: Pool.Get.
@@ -134,7 +138,8 @@ func (c *Client) pushPlainly(queue string, job *prepared) (bool, error) {
 	if err := c.announce(places[0]); err != nil {
 		return false, err
 	}
-	told, err := redis.String(c.call(pushNow, places[0], newCall(), plan.epoch, job.id, job.document))
+	calls, number := c.newNumber()
+	told, err := redis.String(c.call(pushNow, places[0], calls, plan.epoch, job.id, job.document, number))
 	return err == nil && told == "PUSHED", err
 }
 
@@ -360,6 +365,19 @@ func (c *Client) announce(place string) error {
 // newCall makes the id of one call, under which Redis remembers what it has answered.
 func newCall() string {
 	return hex.EncodeToString(chance(make([]byte, 12)))
+}
+
+// newNumber makes the number of one call of push_now, and says in which set Redis remembers it:
+// another one after 500 calls, or a minute.
+func (c *Client) newNumber() (calls string, number uint64) {
+	number = 1e17 + binary.LittleEndian.Uint64(chance(make([]byte, 8)))%9e17
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if now := time.Now(); c.callsLeft <= 0 || now.After(c.callsEnd) {
+		c.calls, c.callsLeft, c.callsEnd = newCall(), jobsMax, now.Add(remembered*time.Second)
+	}
+	c.callsLeft--
+	return c.calls, number
 }
 
 // call runs a script. Where Redis does not know it, nothing has run, and it is loaded.

@@ -214,6 +214,8 @@ static int flush(struct later_bulk *bulk, struct later_batch *batch, struct late
     }
     batch->shortly = batch->count == 1 && !(batch->flags & LATER_PUSH_SEEK) &&
                      later_queue_plain(&batch->slots[0].item);
+    if (batch->shortly)
+        batch->number = later_call_number(bulk->client);
     batch->lost = true;
     link_sent(bulk, batch);
     return send_lost(bulk, err);

@@ -107,7 +107,8 @@ enum later_script later_batch_call(const struct later_batch *batch, struct later
 
     items[0] = later_batch_item(batch, &batch->slots[0]);
     if (batch->shortly) {
-        later_queue_push_now(cmd, &batch->keys, batch->call, batch->epoch, items);
+        later_queue_push_now(cmd, &batch->keys, batch->number.set, batch->number.number,
+                             batch->epoch, items);
         return LATER_SCRIPT_PUSH_NOW;
     }
     for (size_t i = 0; i < batch->count; i++)

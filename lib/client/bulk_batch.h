@@ -27,6 +27,7 @@ struct later_batch {
     unsigned flags; /* of the call, LATER_PUSH_SEEK among them */
     char call[LATER_NEW_ID_SIZE];
     bool shortly; /* by the short script, since nothing is asked of its only job */
+    struct later_call_number number; /* then */
     struct later_batch_slot *slots;
     size_t count, slots_room;
     char *bytes;

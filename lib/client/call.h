@@ -5,6 +5,7 @@
 #ifndef LATER_CALL_H
 #define LATER_CALL_H
 
+#include "job/document.h"
 #include "redis/command.h"
 #include "redis/key.h"
 #include "later/client.h"
@@ -77,6 +78,12 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
 
 /* The most bytes that a document may have. */
 size_t later_call_document_max(const struct later_client *client);
+
+/* Of a call of push_now: its number, and the set in which Redis is to remember that. */
+struct later_call_number {
+    char set[LATER_NEW_ID_SIZE], number[LATER_NEW_NUMBER_SIZE];
+};
+struct later_call_number later_call_number(struct later_client *client);
 
 /* Enters a queue into the set of known queues, once per connection and queue; best effort. */
 void later_call_announce(struct later_client *client, const struct later_keys *keys);

@@ -15,6 +15,8 @@
 #define AGAIN_SECONDS 0.05 /* between tries where Redis starts */
 #define ANNOUNCED_MAX 32
 #define PLANS_MAX     32
+#define CALLS_MAX     500 /* of push_now, whose numbers are kept in one set */
+#define CALLS_TIME    60  /* seconds for which it gets numbers */
 
 struct later_client {
     struct later_redis *redis;
@@ -27,6 +29,11 @@ struct later_client {
     /* Queues pushed to, entered into the set of known ones once a connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
+    /* Under which Redis remembers calls of push_now: so many more, and until then (later_clock()).
+     */
+    struct later_call_number call;
+    unsigned calls_left;
+    double calls_until;
     /* Of queues with shards: what was heard last. */
     struct {
         later_queue_name queue;
@@ -411,6 +418,20 @@ struct later_redis *later_call_redis(const struct later_client *client)
 
 /* Without a connection it is left to the next one: to make one here would cost a caller whose Redis
  * is away its timeout twice. */
+struct later_call_number later_call_number(struct later_client *client)
+{
+    double now = later_clock();
+
+    if (client->calls_left == 0 || now >= client->calls_until) {
+        later_document_id(client->call.set);
+        client->calls_left = CALLS_MAX;
+        client->calls_until = now + CALLS_TIME;
+    }
+    client->calls_left--;
+    later_document_chance(client->call.number);
+    return client->call;
+}
+
 void later_call_announce(struct later_client *client, const struct later_keys *keys)
 {
     char name[1][LATER_QUEUE_MAX + 1];

@@ -96,4 +96,10 @@ char *later_document_quote(const char *text, size_t len);
  * one. */
 void later_document_id(char id[LATER_NEW_ID_SIZE]);
 
+#define LATER_NEW_NUMBER_SIZE 19 /* 18 digits and NUL */
+
+/* A new number: 18 digits by chance, the first of them not 0, 59 bits. Redis keeps a set of such
+ * numbers in 8 bytes each. */
+void later_document_chance(char number[LATER_NEW_NUMBER_SIZE]);
+
 #endif

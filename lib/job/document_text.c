@@ -5,6 +5,7 @@
 #include "job/json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,4 +140,13 @@ void later_document_id(char id[LATER_NEW_ID_SIZE])
     for (size_t i = 0; i < sizeof drawn; i++)
         id[i] = digits[drawn[i] & 63];
     id[sizeof drawn] = '\0';
+}
+
+void later_document_chance(char number[LATER_NEW_NUMBER_SIZE])
+{
+    uint64_t drawn;
+
+    draw((unsigned char *)&drawn, sizeof drawn);
+    snprintf(number, LATER_NEW_NUMBER_SIZE, "%" PRIu64,
+             UINT64_C(100000000000000000) + drawn % UINT64_C(900000000000000000));
 }

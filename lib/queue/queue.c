@@ -108,16 +108,17 @@ bool later_queue_plain(const struct later_push_item *item)
            item->throttle == 0 && item->unique_for == 0;
 }
 
-void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys,
-                          const char *call, uint64_t epoch, const struct later_push_item *item)
+void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys, const char *set,
+                          const char *number, uint64_t epoch, const struct later_push_item *item)
 {
     char key[LATER_KEY_MAX];
 
-    later_key_call(key, keys, call);
+    later_key_call(key, keys, set);
     later_script_begin(cmd, LATER_SCRIPT_PUSH_NOW, keys, (const char *const[]){ key }, 0);
     later_command_int(cmd, (int64_t)epoch);
     later_command_text(cmd, item->id);
     later_command_bytes(cmd, item->document, item->document_len);
+    later_command_text(cmd, number);
 }
 
 bool later_queue_pushed_now(const struct later_reply *reply)

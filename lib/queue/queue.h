@@ -45,9 +45,11 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
 bool later_queue_plain(const struct later_push_item *item);
 
 /* Such a job by a shorter script. Where later_queue_pushed_now() says of its answer that it was not
- * pushed, later_queue_push() of the same call has to. */
-void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys,
-                          const char *call, uint64_t epoch, const struct later_push_item *item);
+ * pushed, later_queue_push() has to, with a call of its own. number: of this very call, new for
+ * each (later_document_chance()), by which a repetition is known; it is kept in `set`, which has
+ * the name of a call (later_call_number()). */
+void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys, const char *set,
+                          const char *number, uint64_t epoch, const struct later_push_item *item);
 bool later_queue_pushed_now(const struct later_reply *reply);
 
 /* What else may become of it than enum later_push_result says. */

@@ -134,10 +134,10 @@ is "$(run trim 0 3600 500)" 1 'trim'
 redis zadd 'later:{demo}:done' 1 z >/dev/null
 redis hset 'later:{demo}:kept' z '{}' >/dev/null
 is "$(run trim_done 0 500)" 1 'trim_done'
-is "$(run push_now 0 n '{}')" PUSHED 'push_now'
+is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now'
 is "$(run forget)" 1 'forget: not while it has a job'
 is "$(run act cancel ready '' n '')" 1 'act'
-is "$(run push_now 0 n '{}')" PUSHED 'push_now again'
+is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now again'
 run purge ready 1 >/dev/null
 is "$(redis hlen 'later:{demo}:jobs')" 0 'nothing is left'
 

@@ -34,7 +34,7 @@ START_TEST(a_full_redis_refuses_push_alone)
         tour_arguments("push");
         ck_assert_mem_eq(run_error("push", NULL), "OOM ", 4);
     }
-    ck_assert_mem_eq(run_error("push_now", "0", "n", "{}", NULL), "OOM ", 4);
+    ck_assert_mem_eq(run_error("push_now", "0", "n", "{}", "1", NULL), "OOM ", 4);
     ask("CONFIG SET maxmemory 0");
     ck_assert_uint_eq(digest(), before);
 }

@@ -6,9 +6,16 @@
 #define DOCUMENT "{\"type\":\"t\"}"
 #define CALL     "later:{q}:call:n" /* the key in harness.c */
 
+static const char *push_now_as(const char *number, const char *epoch, const char *id)
+{
+    return flat(run("push_now", epoch, id, DOCUMENT, number, NULL));
+}
+
 static const char *push_now(const char *epoch, const char *id)
 {
-    return flat(run("push_now", epoch, id, DOCUMENT, NULL));
+    static unsigned calls;
+
+    return push_now_as(text("%u", ++calls), epoch, id);
 }
 
 START_TEST(a_job_becomes_ready)
@@ -20,6 +27,7 @@ START_TEST(a_job_becomes_ready)
     arg("0");
     arg("a");
     arg_bytes(document, sizeof document - 1);
+    arg("123456789012345678");
     ck_assert_str_eq(flat(run("push_now", NULL)), "PUSHED");
     ck_assert_str_eq(members("ready"), "a");
     ck_assert_double_ge(score("ready", "a"), before);
@@ -29,8 +37,9 @@ START_TEST(a_job_becomes_ready)
     ck_assert_mem_eq(kept->str, document, kept->len);
     ck_assert_int_eq(stat_of("pushed"), 1);
     ck_assert_int_eq(ask("DBSIZE")->integer, 5); /* ready, jobs, wake, stats, call */
-    ck_assert_int_gt(ask("TTL " CALL)->integer, 50);
-    ck_assert_int_le(ask("TTL " CALL)->integer, 60);
+    ck_assert_int_gt(ask("TTL " CALL)->integer, 60);
+    ck_assert_int_le(ask("TTL " CALL)->integer, 120);
+    ck_assert_str_eq(ask("OBJECT ENCODING " CALL)->str, "intset");
     check_sums();
     check_wake();
 }
@@ -41,7 +50,6 @@ START_TEST(its_turn_is_that_of_push)
     push("1");
     push_now("0", "2");
     push("3");
-    ask("DEL " CALL);
     push_now("0", "4");
     ck_assert_str_eq(members("ready"), "1 2 3 4");
     check_wake();
@@ -80,17 +88,81 @@ END_TEST
 
 START_TEST(a_call_repeated_answers_the_same)
 {
-    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
-    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
+    ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
+    ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
+    ck_assert_int_eq(stat_of("pushed"), 1);
+    ck_assert_str_eq(push_now_as("8", "0", "a"), "ASK");
     reserve('t', 1);
     run("ack", member('t', "a"), NULL);
-    ck_assert_str_eq(push_now("0", "a"), "PUSHED");
-    ck_assert_int_eq(size_of("jobs"), 0);
-    ask("RENAME " CALL " later:{q}:call:c"); /* push asks under the same key */
-    ck_assert_str_eq(flat(run("push", "60", "new/0", "a", "", "0", DOCUMENT, NULL)), "PUSHED");
+    ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
     ck_assert_int_eq(size_of("jobs"), 0);
     ck_assert_int_eq(stat_of("pushed"), 1);
+    /* But it is of one call, and the id is free. */
+    ck_assert_str_eq(push_now_as("8", "0", "a"), "PUSHED");
+    ck_assert_int_eq(size_of("jobs"), 1);
     check_sums();
+}
+END_TEST
+
+/* Whatever has come meanwhile: another plan, a limit, a record. */
+START_TEST(a_call_repeated_is_hindered_by_nothing)
+{
+    uint64_t before;
+
+    ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
+    reserve('t', 1);
+    run("ack", member('t', "a"), NULL);
+    push("b");
+    ask("SET %s 9", key("shards"));
+    ask("HSET %s max_jobs 1", key("stats"));
+    ask("HSET %s a t=%s", key("records"), text("%.6f", now() + 100));
+    before = digest();
+    ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
+    ck_assert_str_eq(push_now_as("8", "0", "a"), "ASK");
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+/* A set of calls lives as long as its first call said, however many come: it does not grow old. */
+START_TEST(a_set_of_calls_ends)
+{
+    push_now("0", "a");
+    ask("EXPIRE " CALL " 5");
+    push_now("0", "b");
+    push_now("0", "b");
+    ck_assert_int_le(ask("TTL " CALL)->integer, 5);
+    ck_assert_int_eq(ask("SCARD " CALL)->integer, 2);
+    ask("DEL " CALL);
+    push_now("0", "b");
+    ck_assert_int_eq(ask("EXISTS " CALL)->integer, 0);
+    push_now("0", "c");
+    ck_assert_int_gt(ask("TTL " CALL)->integer, 60);
+}
+END_TEST
+
+/* Each of what it looks at, with each of the others, is there or not. */
+START_TEST(all_that_may_be_there_is_told_apart)
+{
+    for (unsigned there = 0; there < 32; there++) {
+        bool wakes = there & 1, called = there & 2, paused = there & 4;
+
+        ask("FLUSHDB");
+        if (wakes)
+            ask("RPUSH %s 1", key("wake"));
+        if (called)
+            ask("SADD " CALL " 5");
+        if (paused)
+            ask("SET %s 1", key("paused"));
+        if (there & 8)
+            ask("SET %s 3", key("shards"));
+        if (there & 16)
+            ask("HSET %s other a=1", key("records"));
+        ck_assert_str_eq(push_now_as("6", there & 8 ? "3" : "0", "a"), "PUSHED");
+        ck_assert_str_eq(members("ready"), "a");
+        ck_assert_int_eq(size_of("wake"), wakes || !paused);
+        ck_assert_int_eq(ask("TTL " CALL)->integer > 60, !called);
+        ck_assert_int_eq(ask("SCARD " CALL)->integer, called ? 2 : 1);
+    }
 }
 END_TEST
 
@@ -106,12 +178,18 @@ END_TEST
 START_TEST(what_is_refused_changes_nothing)
 {
     static const char *const ids[] = { "", "a b", "caf\xC3\xA9", "a\n" };
+    static const char *const numbers[] = { "", "1234567890123456789" };
     uint64_t before = digest();
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        run_error("push_now", "0", ids[i], DOCUMENT, NULL);
-    run_error("push_now", "0", text("%0201d", 0), DOCUMENT, NULL);
-    run_error("push_now", "0", "a", "", NULL);
+        run_error("push_now", "0", ids[i], DOCUMENT, "1", NULL);
+    run_error("push_now", "0", text("%0201d", 0), DOCUMENT, "1", NULL);
+    run_error("push_now", "0", "a", "", "1", NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        run_error("push_now", "0", "a", DOCUMENT, numbers[i], NULL);
+    ask("SET " CALL " PUSHED"); /* as push keeps its answers */
+    ck_assert_mem_eq(run_error("push_now", "0", "a", DOCUMENT, "1", NULL), "WRONGTYPE", 9);
+    ask("DEL " CALL);
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(push_now("0", text("%0200d", 0)), "PUSHED");
 }
@@ -123,9 +201,7 @@ START_TEST(a_full_queue_is_asked_about)
 
     ask("HSET %s max_jobs 2", key("stats"));
     ck_assert_str_eq(push_now("0", "a"), "PUSHED");
-    ask("DEL " CALL);
     ck_assert_str_eq(push_now("0", "b"), "PUSHED");
-    ask("DEL " CALL);
     before = digest();
     ck_assert_str_eq(push_now("0", "c"), "ASK");
     ck_assert_uint_eq(digest(), before);
@@ -141,6 +217,9 @@ int main(void)
         its_turn_is_that_of_push,
         it_asks_and_has_done_nothing,
         a_call_repeated_answers_the_same,
+        a_call_repeated_is_hindered_by_nothing,
+        a_set_of_calls_ends,
+        all_that_may_be_there_is_told_apart,
         a_paused_queue_takes_it_without_wake,
         what_is_refused_changes_nothing,
         a_full_queue_is_asked_about,

@@ -62,7 +62,9 @@ static const char *const calls[][28] = {
     { "hasten", "99999999999", "soon" },
     { "note", "all", "12", "60000", "0", "h:1", "1", "h:2", "2" },
     { "note", "h:3", "3", "60000", "1" },
-    { "push_now", "0", "fresh", "{}" },
+    { "push_now", "0", "fresh", "{}", "1" },
+    { "push_now", "0", "fresh", "{}", "2" },
+    { "push_now", "9", "late", "{}", "3" },
     { "reshard", "", "4 1" },
     { "ids", "jobs", "0" },
     { "ids", "unique", "0" },
@@ -88,7 +90,7 @@ const char *const tour_scripts[] = {
     "stock_release", "stock_show",  "limit_fixed", "limit_sliding", "lock_touch",
     "lock_show",     "lock_free",   "lock_take",   "lock_wake",     "permit_take",
     "permit_touch",  "permit_free", "permit_line", "lock_line",     "hasten",
-    "locate",        "wake",        "reshard",     "ids",           "push_now",
+    "locate",        "wake",        "push_now",    "reshard",       "ids",
     "note",          "cron_look",   "cron_fire",   "cron_put",      "cron_move",
     "forget",        "act",         NULL
 };

@@ -347,6 +347,28 @@ START_TEST(test_push_full)
 }
 END_TEST
 
+/* What Redis keeps of calls is a few small sets, each with an end. */
+START_TEST(test_push_is_remembered_in_little)
+{
+    redisContext *redis = server_connect(&live_server);
+    redisReply *sets;
+
+    open_at(live_url, 2);
+    for (int i = 0; i < 1100; i++)
+        ck_assert_int_eq(push((struct later_new_job){ .type = "t" }), 0);
+    sets = redisCommand(redis, "KEYS later:{q}:call:*");
+    ck_assert_uint_eq(sets->elements, 3);
+    for (size_t i = 0; i < sets->elements; i++) {
+        ck_assert_int_gt(live_number("TTL %s", sets->element[i]->str), 0);
+        ck_assert_int_le(live_number("SCARD %s", sets->element[i]->str), 500);
+        ck_assert_int_eq(live_number("MEMORY USAGE %s", sets->element[i]->str) < 5000, 1);
+    }
+    freeReplyObject(sets);
+    redisFree(redis);
+    live_check("q");
+}
+END_TEST
+
 START_TEST(test_push_survives)
 {
     open_at(live_url, 2);
@@ -681,7 +703,8 @@ static TCase *pushing(void)
 {
     return ADD("pushing", test_push, test_push_text, test_document_max, test_push_later,
                test_push_unique, test_push_debounced, test_push_again, test_push_document,
-               test_push_bad_data, test_push_many, test_push_full, test_push_survives);
+               test_push_bad_data, test_push_many, test_push_full, test_push_survives,
+               test_push_is_remembered_in_little);
 }
 
 static TCase *lost(void)

@@ -291,6 +291,27 @@ static int compare(const void *one, const void *other)
     return strcmp(one, other);
 }
 
+/* Redis keeps a number in a set as one only if it is spelled as it would spell it. */
+START_TEST(test_new_numbers)
+{
+    enum { COUNT = 10000, LENGTH = LATER_NEW_NUMBER_SIZE - 1 };
+    static char numbers[COUNT][LATER_NEW_NUMBER_SIZE];
+    bool firsts[10] = { false };
+
+    for (int i = 0; i < COUNT; i++) {
+        later_document_chance(numbers[i]);
+        ck_assert_uint_eq(strspn(numbers[i], "0123456789"), LENGTH);
+        ck_assert_uint_eq(strlen(numbers[i]), LENGTH);
+        firsts[numbers[i][0] - '0'] = true;
+    }
+    for (int digit = 0; digit < 10; digit++)
+        ck_assert_int_eq(firsts[digit], digit > 0);
+    qsort(numbers, COUNT, sizeof *numbers, compare);
+    for (int i = 1; i < COUNT; i++)
+        ck_assert_str_ne(numbers[i - 1], numbers[i]);
+}
+END_TEST
+
 START_TEST(test_new_ids)
 {
     enum { COUNT = 10000, LENGTH = LATER_NEW_ID_SIZE - 1 };
@@ -348,6 +369,7 @@ static TCase *ids(void)
 {
     TCase *tc = tcase_create("ids");
 
+    tcase_add_test(tc, test_new_numbers);
     tcase_add_test(tc, test_new_ids);
     return tc;
 }

@@ -1,7 +1,7 @@
 /** Pushing jobs, by a client of ioredis or node-redis. */
 import { setTimeout as pause } from "node:timers/promises";
 
-import { checkQueue, newId, prepare } from "./document.js";
+import { checkQueue, newId, newNumber, prepare } from "./document.js";
 import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Plan } from "./plan.js";
 import { adapt, isReply } from "./redis.js";
@@ -10,6 +10,7 @@ import { wait } from "./wait.js";
 
 const PROTOCOL = "2";
 const CALL_KEPT = "60"; // seconds for which Redis remembers what a call was answered
+const CALLS_TIME = 60000; // milliseconds, see #newNumber()
 const JOBS_MAX = 500; // of one call
 const BYTES_MAX = 1 << 20;
 const TRIES = 20; // plans heard one after the other, before it is given up
@@ -60,6 +61,9 @@ export class Laterd {
     #greeted = null;
     #plans = new Map();
     #announced = new Set();
+    #calls = ""; // see #newNumber()
+    #callsLeft = 0;
+    #callsUntil = 0;
 
     constructor(client, { prefix = "later" } = {}) {
         this.#redis = adapt(client);
@@ -76,11 +80,24 @@ export class Laterd {
         const [place, ...further] = plan.route(queue, one.id);
         if (one.plain && !further.length) {
             if (!this.#announced.has(place)) await this.#announce(place);
+            const number = this.#newNumber();
             const answer = await this.#call(
-                PUSH_NOW.call(this.#prefix, place, [plan.epoch, one.id, one.document], newId()));
+                PUSH_NOW.call(this.#prefix, place, [plan.epoch, one.id, one.document, number], this.#calls));
             if (answer === "PUSHED") return { id: one.id, result: "pushed", state: "" };
         }
         return (await this.#pushAll([one], queue))[0];
+    }
+
+    /** The number of a call of push_now, which Redis remembers in the set #calls: another after 500, or a minute. */
+    #newNumber() {
+        const now = performance.now();
+        if (this.#callsLeft <= 0 || now >= this.#callsUntil) {
+            this.#calls = newId();
+            this.#callsLeft = JOBS_MAX;
+            this.#callsUntil = now + CALLS_TIME;
+        }
+        this.#callsLeft--;
+        return newNumber();
     }
 
     async pushMany(jobs, { queue = "default" } = {}) {

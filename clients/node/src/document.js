@@ -24,13 +24,25 @@ let drawn = Buffer.alloc(0), used = 0; // for many ids at once: to draw takes lo
 
 /** A new id: 14 letters and digits by chance, 83 bits. Short, since Redis keeps it twice. */
 export function newId() {
-    if (used === drawn.length) {
+    if (used + 14 > drawn.length) {
         drawn = randomBytes(14 * 256);
         used = 0;
     }
     let id = "";
     for (const end = used + 14; used < end; used++) id += DIGITS[drawn[used] & 63];
     return id;
+}
+
+/** A new number: 18 digits by chance, the first of them not 0. */
+export function newNumber() {
+    if (used + 8 > drawn.length) {
+        drawn = randomBytes(14 * 256);
+        used = 0;
+    }
+    const high = 1e8 + drawn.readUInt32LE(used) % 9e8;
+    const low = 1e9 + drawn.readUInt32LE(used + 4) % 1e9;
+    used += 8;
+    return `${high}${String(low).slice(1)}`;
 }
 
 // ---- what is checked

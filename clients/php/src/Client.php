@@ -31,6 +31,10 @@ final class Client
     private array $plans = [];
     /** @var array<string, true> places that stand in later:queues */
     private array $announced = [];
+    /** see newNumber() */
+    private array $calls = [];
+    private int $callsLeft = 0;
+    private int $callsEnd = 0;
 
     /**
      * @param object $redis Redis or RedisCluster (phpredis), Predis\Client, or a function that
@@ -183,7 +187,7 @@ final class Client
         }
         $document = $job->document();
         $this->announce($queue);
-        return $this->call('push_now', $queue, ['0', $job->id, $document], self::newCall()) === 'PUSHED'
+        return $this->call('push_now', $queue, ['0', $job->id, $document, $this->newNumber()], $this->calls) === 'PUSHED'
             ? new Pushed($job->id, $queue, 'pushed')
             : null;
     }
@@ -192,6 +196,21 @@ final class Client
     private static function newCall(): array
     {
         return ['call' => 'call:' . bin2hex(random_bytes(12))];
+    }
+
+    /**
+     * The number of a call of push_now, which Redis remembers in the set $calls: another one after
+     * 500 calls, or a minute. Processes after a fork may share one.
+     */
+    private function newNumber(): string
+    {
+        $now = hrtime(true);
+        if (--$this->callsLeft < 0 || $now >= $this->callsEnd) {
+            $this->calls = self::newCall();
+            $this->callsLeft = self::JOBS_MAX - 1;
+            $this->callsEnd = $now + self::REMEMBERED * 1000000000;
+        }
+        return (string) random_int(100000000000000000, 999999999999999999);
     }
 
     private static function checkQueue(string $queue): void

@@ -72,6 +72,24 @@ def new_call() -> str:
     return os.urandom(12).hex()
 
 
+class Calls:
+    """Numbers for calls of push_now, and the set in which Redis remembers them for a while.
+
+    It is another set after 500 calls, or a minute. Two threads, or processes after a fork, may share
+    one: it is by the number that a call is known.
+    """
+
+    def __init__(self) -> None:
+        self.set, self.left, self.until = "", 0, 0.0
+
+    def next(self) -> Tuple[str, int]:
+        now = time.monotonic()
+        if self.left <= 0 or now >= self.until:
+            self.set, self.left, self.until = new_call(), JOBS_MAX, now + CALL_KEPT
+        self.left -= 1
+        return self.set, 10**17 + int.from_bytes(os.urandom(8), "big") % (9 * 10**17)
+
+
 class State:
     """What a client knows of its Redis."""
 
@@ -80,6 +98,7 @@ class State:
         self.greeted = False
         self.plans: Dict[str, Plan] = {}
         self.announced: Set[str] = set()
+        self.calls = Calls()
 
     # ---- before the first call
 
@@ -120,8 +139,9 @@ class State:
 
     def push_now(self, one: Prepared, place: str, plan: Plan) -> Steps[str]:
         yield from self.announce(place)
-        answer = yield PUSH_NOW.call(self.prefix, place, [plan.epoch, one.id, one.document],
-                                     new_call())
+        calls, number = self.calls.next()
+        answer = yield PUSH_NOW.call(self.prefix, place,
+                                     [plan.epoch, one.id, one.document, number], calls)
         return text_of(answer)
 
     def push_many(self, jobs: Sequence[NewJob], queue: str) -> Steps[List[Pushed]]:

@@ -1,21 +1,24 @@
 -- push_now: put one new job into ready, if that is all there is to do
 -- KEYS   ready jobs records wake paused stats shards call
--- ARGV   epoch id document
+-- ARGV   epoch id document number
 -- reply  PUSHED; or ASK: nothing was done, and push has to look closer. No list of answers
 --
--- push, for what is pushed most often, one job of priority 0 and for now, at half of its
--- cost. Under `call` it is remembered for a minute that it was pushed, for push as well.
+-- push, for what is pushed most often, one job of priority 0 and for now, at less than half of its
+-- cost: with as few commands as can be.
 --
--- epoch  of the plan of shards that the caller knows, 0: none (inc/fence.lua)
+-- epoch   of the plan of shards that the caller knows, 0: none (inc/fence.lua)
+-- number  of this call, by chance, 1 to 18 digits. It is kept in the set `call` for a minute at
+--         least, and a repetition is told PUSHED. A pusher takes a new set after 500 calls, and when
+--         it has had one for a minute: a set of so few numbers is one small piece of memory.
 --
 -- As with push its first write is one that a full Redis refuses.
 
 -- From its head, by scripts/expand.awk:
-if #KEYS ~= 8 or #ARGV ~= 3 then
-    return redis.error_reply('ERR usage: push_now: KEYS ready jobs records wake paused stats shards call ARGV epoch id document')
+if #KEYS ~= 8 or #ARGV ~= 4 then
+    return redis.error_reply('ERR usage: push_now: KEYS ready jobs records wake paused stats shards call ARGV epoch id document number')
 end
 local ready, jobs, records, wake, paused, stats, shards, call = unpack(KEYS)
-local epoch, id, document = unpack(ARGV, 1, 3)
+local epoch, id, document, number = unpack(ARGV, 1, 4)
 
 -- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
 -- must not stop a script half-way: it begins anew.
@@ -37,29 +40,43 @@ end
 if document == '' then
     return redis.error_reply('ERR push_now: the document is empty')
 end
--- Most queues have none of these: one look for all.
-local quiet = redis.call('EXISTS', call, shards, records, paused) == 0
-local told = not quiet and redis.call('GET', call)
-if told then
-    return told
-end
-if (not quiet and redis.call('GET', shards) or '0') ~= epoch or redis.call('HEXISTS', jobs, id) == 1
-    or not quiet and redis.call('HEXISTS', records, id) == 1 then
-    return 'ASK'
-end
-local limit = redis.call('HGET', stats, 'max_jobs')
-limit = limit and tonumber(limit) or 0
-if limit > 0 and redis.call('HLEN', jobs) >= limit then
-    return 'ASK'
+if number == '' or #number > 18 then
+    return redis.error_reply('ERR push_now: the number of a call is 1 to 18 digits')
 end
 
+-- One look for all: `wake` counts 1, `call` 2, and 4 each what most queues do not have.
+local there = redis.call('EXISTS', wake, call, call, shards, shards, shards, shards,
+    records, records, records, records, paused, paused, paused, paused)
+local hindered = (there > 3 or epoch ~= '0') and ((redis.call('GET', shards) or '0') ~= epoch
+    or redis.call('HEXISTS', records, id) == 1)
+local limit = redis.call('HGET', stats, 'max_jobs')
+limit = limit and tonumber(limit) or 0
+if hindered or limit > 0 and redis.call('HLEN', jobs) >= limit then
+    return redis.call('SISMEMBER', call, number) == 1 and 'PUSHED' or 'ASK'
+end
+
+if redis.call('SADD', call, number) == 0 then
+    return 'PUSHED'
+end
+-- Where it goes no further, a key of another type among the reasons, nothing of it stays.
+local new = redis.pcall('HSETNX', jobs, id, document)
+if new ~= 1 then
+    redis.call('SREM', call, number)
+    return new == 0 and 'ASK' or new
+end
 local clock = redis.call('TIME')
 -- All as text: to write a number costs Redis as much as a whole command.
-redis.call('ZADD', ready, clock[1] .. '.' .. string.sub('00000' .. clock[2], -6), id)
-redis.call('HSET', jobs, id, document)
-if redis.call('EXISTS', wake) == 0 and (quiet or redis.call('EXISTS', paused) == 0) then
+local put = redis.pcall('ZADD', ready, clock[1] .. '.' .. string.sub('00000' .. clock[2], -6), id)
+if type(put) == 'table' then
+    redis.call('HDEL', jobs, id)
+    redis.call('SREM', call, number)
+    return put
+end
+if there % 4 < 2 then
+    redis.call('PEXPIRE', call, '120000')
+end
+if there % 2 == 0 and (there < 4 or redis.call('EXISTS', paused) == 0) then
     redis.call('LPUSH', wake, '1')
 end
-redis.call('SET', call, 'PUSHED', 'EX', '60')
 count(stats, 'pushed', '1')
 return 'PUSHED'

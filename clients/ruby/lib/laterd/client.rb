@@ -46,6 +46,7 @@ module Laterd
       @plans = Hash.new { |plans, queue| plans[queue] = Plan.new }
       @announced = {}
       @checked = false
+      @calls_left = 0
     end
 
     # Pushes one job; the options are those of Job. Look at the answer: an id that is known changes
@@ -194,13 +195,26 @@ module Laterd
 
       document = job.document
       announce(place)
-      answer = script("push_now", place, [@plans[queue].epoch, job.id, document], new_call)
+      answer = script("push_now", place, [@plans[queue].epoch, job.id, document, new_number], @calls)
       answer == "PUSHED" ? Pushed.new(job.id, "pushed") : nil
     end
 
     # An id of one call, under which Redis remembers what it has answered.
     def new_call
       Random.urandom(12).unpack1("H*")
+    end
+
+    # The number of a call of push_now, which Redis remembers in the set @calls: another one after 500
+    # calls, or a minute. Threads, and processes after a fork, may share one.
+    def new_number
+      now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      if @calls_left <= 0 || now >= @calls_until
+        @calls = new_call
+        @calls_left = JOBS_MAX
+        @calls_until = now + REMEMBERED
+      end
+      @calls_left -= 1
+      10**17 + Random.urandom(8).unpack1("Q") % (9 * 10**17)
     end
 
     def push_at(place, mode, epoch, batch)
