@@ -363,7 +363,7 @@ none_denied laterd
     echo 'smembers later:queues'
 } >"$work/commands"
 may_not <"$work/commands"
-outer='evalsha script|load sadd client|setname client|id ping select info subscribe blpop client|unblock mget'
+outer='evalsha script|load client|setname client|id ping select info subscribe blpop client|unblock mget'
 is "$(acl laterd | tr ' ' '\n' | sed -n 's/^+//p' | grep -vxF "$(echo "$outer" | tr ' ' '\n')" | sort |
     tr '\n' ' ')" \
     "$(grep -ohE "call\('[A-Z]+'" "$scripts"/*.lua | sed "s/.*'\(.*\)'/\1/" | tr '[:upper:]' '[:lower:]' | sort -u |
