@@ -313,6 +313,7 @@ static void on_reserved(void *arg, struct later_answer *answer)
 {
     struct asking *asking = arg;
 
+    asking->worker->awaits_ids -= asking->beside;
     switch (answer->outcome) {
     case LATER_ANSWERED:
         fault_over(&asking->queue->refused);
@@ -441,6 +442,7 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
         return -1;
     }
     queue->asked = true;
+    worker->awaits_ids += asking->beside;
     return 0;
 }
 

@@ -146,6 +146,7 @@ struct worker {
     bool single; /* one of in_admission must run by itself: no other is begun */
 
     size_t asked;        /* reserves without an answer, on main */
+    size_t awaits_ids;   /* those whose documents are asked for behind the answer */
     bool waiting;        /* a BLPOP is out */
     bool deaf;           /* it was refused: none until the timer `again` comes */
     bool unblocking;     /* and was told to come back */

@@ -17,9 +17,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define WEIGH_SECONDS 0.002 /* between looks at our memory */
-#define COUNT_SECONDS 2     /* between looks at our connections */
-#define TURN_SECONDS  0.002 /* of running jobs, then what is to be sent is sent */
+#define WEIGH_SECONDS 0.002   /* between looks at our memory */
+#define COUNT_SECONDS 2       /* between looks at our connections */
+#define TURN_SECONDS  0.002   /* of running jobs, then what is to be sent is sent */
+#define LOOK_SECONDS  0.00025 /* the same where ids are on their way, which are then read */
 
 /* --- ending --- */
 
@@ -94,15 +95,29 @@ static bool begins_none(const struct worker *worker)
     return worker->draining || worker->paused;
 }
 
+/* More jobs are held. They run before any socket is read: large documents are better left in the
+ * kernel until these are done, since both would not fit into a cache. But with the ids of the next
+ * ones their documents are asked for, so that Redis brings them meanwhile. */
+static void go_on(struct worker *worker)
+{
+    static const struct timeval at_once = { 0, 0 };
+
+    if (worker->awaits_ids)
+        event_add(worker->pump, &at_once); /* behind the sockets */
+    else
+        worker_kick(worker); /* before them */
+}
+
 static void on_pump(evutil_socket_t fd, short what, void *arg)
 {
     struct worker *worker = arg;
-    double until = later_clock() + TURN_SECONDS;
+    double began = later_clock();
     bool more = true;
 
     (void)fd;
     (void)what;
-    while (more && later_clock() < until && !begins_none(worker)) {
+    while (more && !begins_none(worker) &&
+           later_clock() - began < (worker->awaits_ids ? LOOK_SECONDS : TURN_SECONDS)) {
         more = run_next(worker);
         if (more)
             intake_ahead(worker);
@@ -114,7 +129,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
     if (more && !begins_none(worker)) {
         admission_flush(worker->admission);
         link_flush(worker->main);
-        worker_kick(worker);
+        go_on(worker);
     } else {
         intake_flush(worker);
         intake(worker);
