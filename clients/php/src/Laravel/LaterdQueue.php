@@ -20,6 +20,9 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     private const ATTEMPTS_MAX = 1000000;
     private const FOR_EVER = 1e9;
 
+    /** Of the payload that was created last: a job need not be decoded that was just encoded. */
+    private array $members = [];
+
     public function __construct(
         private Client $later,
         private string $default,
@@ -49,19 +52,22 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
 
     public function later($delay, $job, $data = '', $queue = null)
     {
+        $payload = $this->createPayload($job, $this->getQueue($queue), $data);
+        $options = ['members' => $this->members];
         return $this->enqueueUsing(
             $job,
-            $this->createPayload($job, $this->getQueue($queue), $data),
+            $payload,
             $queue,
             $delay,
-            fn ($payload, $queue, $delay) => $this->pushRaw($payload, $queue, ['delay' => $delay]),
+            fn ($payload, $queue, $delay) => $this->pushRaw($payload, $queue, $options + ['delay' => $delay]),
         );
     }
 
     public function pushRaw($payload, $queue = null, array $options = [])
     {
         $queue = $this->getQueue($queue);
-        return $this->idOf($this->later->push($this->newJob($payload, $options['delay'] ?? 0), queue: $queue), $queue);
+        $job = $this->newJob($payload, $options['delay'] ?? 0, $options['members'] ?? null);
+        return $this->idOf($this->later->push($job, queue: $queue), $queue);
     }
 
     /** All in one call, but for jobs that wait for a transaction. */
@@ -74,7 +80,8 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
                 $this->later($delay, $job, $data, $queue);
                 continue;
             }
-            $new[] = $this->newJob($this->createPayload($job, $this->getQueue($queue), $data), $delay);
+            $payload = $this->createPayload($job, $this->getQueue($queue), $data);
+            $new[] = $this->newJob($payload, $delay, $this->members);
             $named[] = $job;
         }
         foreach ($this->pushJobs($new, $this->getQueue($queue)) as $i => $id) {
@@ -116,19 +123,24 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         return preg_replace('/^\{(.*)\}$/', '$1', $queue ?: $this->default);
     }
 
-    /** A payload of Laravel's, of this connection or of another, as a job of laterd's. */
-    public function newJob(string $payload, $delay = 0): NewJob
+    /**
+     * A payload of Laravel's, of this connection or of another, as a job of laterd's.
+     *
+     * @param ?array $members what it was encoded from, where that is at hand
+     */
+    public function newJob(string $payload, $delay = 0, ?array $members = null): NewJob
     {
-        $members = json_decode($payload, true);
+        $members ??= json_decode($payload, true);
         if (!is_array($members)) {
             throw new \InvalidArgumentException('no payload of Laravel\'s: ' . json_last_error_msg());
         }
-        $when = $delay instanceof \DateTimeInterface ? ['at' => $delay] : ['in' => max(0, $this->secondsUntil($delay))];
+        $at = $delay instanceof \DateTimeInterface;
         return new NewJob(
             $this->type,
             new Json($payload, check: false),
             $members['uuid'] ?? $members['id'] ?? null,
-            ...$when,
+            in: $delay && !$at ? max(0, $this->secondsUntil($delay)) : 0,
+            at: $at ? $delay : 0,
             maxAttempts: $this->maxAttempts($members),
             timeout: $members['timeout'] ?? null ?: null,
         );
@@ -163,6 +175,6 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
 
     protected function createPayloadArray($job, $queue, $data = '')
     {
-        return ['attempts' => 0] + parent::createPayloadArray($job, $queue, $data);
+        return $this->members = ['attempts' => 0] + parent::createPayloadArray($job, $queue, $data);
     }
 }
