@@ -19,8 +19,11 @@ void flow_free(struct flow *flow);
 /* How many ended between two times. */
 size_t flow_ended(const struct flow *flow, double from, double to);
 
-/* How many of a producer's jobs are pushed by now, from the arena's list of them. */
-size_t flow_pushed(const char *pushed, const char *prefix);
+/* Where the arena's list of pushed jobs ends now: one look for all producers. */
+long flow_mark(const char *pushed);
+
+/* How many of a producer's jobs were pushed between two such marks. */
+size_t flow_pushed(const char *pushed, const char *prefix, long from, long to);
 
 /* The longest time between two times in which none ended. */
 double flow_gap(const struct flow *flow, double from, double to);

@@ -293,36 +293,34 @@ static const struct kind unplanned[] = {
 static void make_fault(const struct kind *kind, double *gap, double best[QUEUES])
 {
     int node = master_of(0);
-    size_t pushed[QUEUES];
     bool touched[QUEUES];
     double start, end;
+    long from, to;
 
-    for (int i = 0; i < QUEUES; i++) {
-        pushed[i] = flow_pushed(arena.pushed, prefixes[i]);
+    for (int i = 0; i < QUEUES; i++)
         touched[i] = kind->one_queue ? i == 0 : master_of(i) == node;
-    }
+    from = flow_mark(arena.pushed);
     start = arena_now();
     kind->make(node);
     if (!kind->planned)
         arena_fault(&arena, start, kind->what);
     arena_sleep(start + RECOVERY + 0.5 - arena_now());
-    for (int i = 0; i < QUEUES; i++)
-        pushed[i] = flow_pushed(arena.pushed, prefixes[i]) - pushed[i];
+    to = flow_mark(arena.pushed);
     end = arena_now();
     *gap = 0;
     for (int i = 0; i < QUEUES; i++) {
         struct flow flow;
-        size_t ended;
+        size_t pushed = flow_pushed(arena.pushed, prefixes[i], from, to), ended;
 
         flow_read(&flow, arena.trace, prefixes[i]);
         ended = flow_ended(&flow, start, end);
         tap_note("%s: queue %s %s: silent for %.2f s, %zu done of %zu pushed", kind->what, names[i],
                  touched[i] ? "touched" : "not touched", flow_gap(&flow, start, end - 0.1), ended,
-                 pushed[i]);
+                 pushed);
         if (touched[i])
             *gap = fmax(*gap, flow_gap(&flow, start, end - 0.1));
         else
-            best[i] = fmax(best[i], (double)ended / (double)pushed[i]);
+            best[i] = fmax(best[i], (double)ended / (double)pushed);
         flow_free(&flow);
     }
     tap_ok(cluster_settled(&cluster, 20), "%s: the Cluster is whole again", kind->what);

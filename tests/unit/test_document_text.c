@@ -119,7 +119,7 @@ START_TEST(test_agrees_with_jansson)
     static const char edges[][3] = { "",         "\x80",     "\xBF",     "\x7F",    "\xC0",
                                      "\x80\x80", "\xBF\xBF", "\x80\x7F", "\x80\xC0" };
 
-    for (unsigned pair = 0; pair < 65536; pair++) {
+    for (unsigned pair = 0; pair < 65536; pair += unit_stride(11)) {
         for (size_t e = 0; e < sizeof edges / sizeof *edges; e++) {
             char bytes[5] = { (char)(pair >> 8), (char)(pair & 255) };
             char out[LATER_STRING_ROOM(4)];

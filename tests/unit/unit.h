@@ -10,6 +10,13 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* Every how many-th of a long row of cases is tried: each, or every n-th under valgrind or a
+ * sanitizer (LATER_SHORT), where all would take minutes. The plain build tries them all. */
+static inline unsigned unit_stride(unsigned n)
+{
+    return getenv("LATER_SHORT") ? n : 1;
+}
+
 /* Runs a suite and frees it. Returns the exit status of the program. */
 static inline int unit_run(Suite *suite)
 {
