@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 4000
+#define STEPS 3000
 
 uint64_t seed;
 struct model model;
