@@ -6,22 +6,27 @@
 #include <stddef.h>
 #include <string.h>
 
+/* All digits as one whole number, then one division: exact to the last bit as long as a double
+ * holds that number. To add tenths, hundredths and so on moves a time of today by a microsecond. */
 bool later_duration_real(const char **p, double *number)
 {
     const char *start = *p;
-    double scale = 1;
+    double digits = 0, scale = 1;
 
-    *number = 0;
     for (; **p >= '0' && **p <= '9'; (*p)++)
-        *number = *number * 10 + (**p - '0');
+        digits = digits * 10 + (**p - '0');
+    *number = digits;
     if (*p == start)
         return false;
     if (**p != '.')
         return true;
     for (start = ++*p; **p >= '0' && **p <= '9'; (*p)++) {
-        scale /= 10;
-        *number += (**p - '0') * scale;
+        if (digits >= 0x1p53 / 10)
+            continue; /* beyond what a double holds */
+        digits = digits * 10 + (**p - '0');
+        scale *= 10;
     }
+    *number = digits / scale;
     return *p > start;
 }
 

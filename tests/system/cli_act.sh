@@ -124,9 +124,10 @@ is "$status $(later size w v | cut -f 1,6 | tr '\n' ' ')" "0 $(printf 'w\tyes v\
 run later resume w v
 is "$status $(later size w | cut -f 6)" "0 no" "are resumed, too"
 later push t --id f -q for >/dev/null
-is "$(later pause for --for 0.3 --json)" '{"queue":"for","paused":true,"changed":true}' "pause --for"
+is "$(later pause for --for 1h --json)" '{"queue":"for","paused":true,"changed":true}' "pause --for"
 run later reserve for
 is "$status" 75 "is a pause"
+redis PEXPIRE 'later:{for}:paused' 300 >/dev/null # the rest of the hour
 run wait_until 10 sh -c '[ "$("$1" reserve for | cut -f 1)" = f ]' sh "$later_bin"
 is "$status" 0 "that ends by itself"
 run later pause for --for 0

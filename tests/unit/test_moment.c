@@ -3,6 +3,7 @@
 
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Sunday, 2026-11-22 14:30:00 in Central Europe, 13:30 UTC. */
@@ -114,6 +115,26 @@ START_TEST(test_zones)
 }
 END_TEST
 
+/* A time that was shown is taken as that very time. */
+START_TEST(test_microseconds)
+{
+    struct later_error err = { .text = "" };
+    double got;
+
+    for (int micros = 0; micros < 1000000; micros += 97) {
+        char word[32];
+
+        snprintf(word, sizeof word, "1795377555.%06d", micros);
+        ck_assert_int_eq(moment_read(word, "--at", NOW, &got, &err), 0);
+        if (got != strtod(word, NULL)) /* each assertion of Check's costs a system call */
+            ck_abort_msg("%s is %.9f", word, got);
+    }
+    ck_assert_int_eq(moment_read("1795377555.91525300000000000000000001", "--at", NOW, &got, &err),
+                     0);
+    ck_assert_msg(got == 1795377555.915253, "more digits than a double holds: %.9f", got);
+}
+END_TEST
+
 static TCase *moments(void)
 {
     TCase *tc = tcase_create("moments");
@@ -121,6 +142,7 @@ static TCase *moments(void)
     tcase_add_loop_test(tc, test_said, 0, sizeof said / sizeof *said);
     tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tc, test_zones);
+    tcase_add_test(tc, test_microseconds);
     return tc;
 }
 
