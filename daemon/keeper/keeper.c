@@ -105,13 +105,17 @@ struct touching {
     struct touched items[LATER_BATCH_MAX];
 };
 
-static bool watched(const void *arg, const struct slots *slots)
+/* Another page may have come to the address of the one that is meant: then `part` lies elsewhere.
+ */
+static bool watched(const void *arg, const struct slots *slots, const void *part)
 {
     const struct keeper *keeper = arg;
 
     for (size_t i = 0; i < keeper->page_count; i++) {
+        const char *page = (const char *)keeper->pages[i].slots->page;
+
         if (keeper->pages[i].slots == slots)
-            return true;
+            return (const char *)part >= page && (const char *)part < page + slots->size;
     }
     return false;
 }
@@ -128,7 +132,8 @@ static void on_touched(void *arg, struct later_answer *answer)
         bool lost = later_queue_lost(answer->reply, i, &cursor);
 
         /* The page may be gone, the slot another job's by now. */
-        if (!watched(keeper, item->slots) || atomic_load(&item->slot->serial) != item->serial)
+        if (!watched(keeper, item->slots, item->slot) ||
+            atomic_load(&item->slot->serial) != item->serial)
             continue;
         if (lost)
             atomic_store(&item->slot->cancelled, SLOT_WITHDRAWN);

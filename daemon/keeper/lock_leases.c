@@ -18,7 +18,7 @@
 struct lock_leases {
     struct link *link;
     struct line *line;
-    bool (*watched)(const void *arg, const struct slots *slots);
+    bool (*watched)(const void *arg, const struct slots *slots, const void *part);
     const void *arg;
     char prefix[LATER_PREFIX_MAX + 1];
     struct fault refused;
@@ -130,7 +130,7 @@ static void ask(struct lock_leases *leases, struct later_command *cmd, int scrip
 static bool answered(struct call *call, const struct later_answer *answer, const char *what)
 {
     struct lock_leases *leases = call->leases;
-    bool mapped = leases->watched(leases->arg, call->slots);
+    bool mapped = leases->watched(leases->arg, call->slots, call->items[0].lease);
 
     if (answer->outcome == LATER_REFUSED)
         fault_note(&leases->refused, LOG_WARN, "redis refuses to %s: %s", what, answer->text);
@@ -235,7 +235,7 @@ static void on_freed(void *arg, struct later_answer *answer)
     bool refused = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
     bool known = answered(call, answer, "free a lock or permit");
 
-    if ((known || (refused && call->leases->watched(call->leases->arg, call->slots))) &&
+    if ((known || (refused && call->leases->watched(call->leases->arg, call->slots, lease))) &&
         atomic_load(&lease->serial) == call->items[0].serial && state_of(lease) == LEASE_LEFT)
         atomic_store(&lease->state, LEASE_NONE);
     free(call);
@@ -293,7 +293,8 @@ void lock_leases_renew(struct lock_leases *leases, struct slots *slots, double n
 }
 
 struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
-                                    bool (*watched)(const void *arg, const struct slots *slots),
+                                    bool (*watched)(const void *arg, const struct slots *slots,
+                                                    const void *part),
                                     const void *arg)
 {
     struct lock_leases *leases = calloc(1, sizeof *leases);
