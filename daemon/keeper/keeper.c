@@ -89,7 +89,7 @@ static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t
 /* --- renewing --- */
 
 struct touched {
-    struct slots *slots;
+    uint64_t page; /* its number */
     struct slot *slot;
     uint32_t serial;
 };
@@ -105,17 +105,13 @@ struct touching {
     struct touched items[LATER_BATCH_MAX];
 };
 
-/* Another page may have come to the address of the one that is meant: then `part` lies elsewhere.
- */
-static bool watched(const void *arg, const struct slots *slots, const void *part)
+static bool watched(const void *arg, uint64_t page)
 {
     const struct keeper *keeper = arg;
 
     for (size_t i = 0; i < keeper->page_count; i++) {
-        const char *page = (const char *)keeper->pages[i].slots->page;
-
-        if (keeper->pages[i].slots == slots)
-            return (const char *)part >= page && (const char *)part < page + slots->size;
+        if (keeper->pages[i].slots->number == page)
+            return true;
     }
     return false;
 }
@@ -132,8 +128,7 @@ static void on_touched(void *arg, struct later_answer *answer)
         bool lost = later_queue_lost(answer->reply, i, &cursor);
 
         /* The page may be gone, the slot another job's by now. */
-        if (!watched(keeper, item->slots, item->slot) ||
-            atomic_load(&item->slot->serial) != item->serial)
+        if (!watched(keeper, item->page) || atomic_load(&item->slot->serial) != item->serial)
             continue;
         if (lost)
             atomic_store(&item->slot->cancelled, SLOT_WITHDRAWN);
@@ -214,7 +209,7 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
         if (!touching)
             break; /* no memory: a third of a lease later again */
         touching->items[touching->count++] =
-            (struct touched){ slots, slot, atomic_load(&slot->serial) };
+            (struct touched){ slots->number, slot, atomic_load(&slot->serial) };
     }
     for (touching = list; touching; touching = next) {
         next = touching->next;

@@ -18,7 +18,7 @@
 struct lock_leases {
     struct link *link;
     struct line *line;
-    bool (*watched)(const void *arg, const struct slots *slots, const void *part);
+    bool (*watched)(const void *arg, uint64_t page);
     const void *arg;
     char prefix[LATER_PREFIX_MAX + 1];
     struct fault refused;
@@ -81,7 +81,8 @@ struct item {
 
 struct call {
     struct lock_leases *leases;
-    struct slots *slots;
+    struct slots *slots; /* only while `page`, its number, is watched */
+    uint64_t page;
     double sent;
     bool lock;
     size_t count;
@@ -93,7 +94,8 @@ static struct call *call_new(struct lock_leases *leases, struct slots *slots, bo
     struct call *call = malloc(sizeof *call);
 
     if (call)
-        *call = (struct call){ .leases = leases, .slots = slots, .lock = lock };
+        *call =
+            (struct call){ .leases = leases, .slots = slots, .page = slots->number, .lock = lock };
     return call;
 }
 
@@ -130,7 +132,7 @@ static void ask(struct lock_leases *leases, struct later_command *cmd, int scrip
 static bool answered(struct call *call, const struct later_answer *answer, const char *what)
 {
     struct lock_leases *leases = call->leases;
-    bool mapped = leases->watched(leases->arg, call->slots, call->items[0].lease);
+    bool mapped = leases->watched(leases->arg, call->page);
 
     if (answer->outcome == LATER_REFUSED)
         fault_note(&leases->refused, LOG_WARN, "redis refuses to %s: %s", what, answer->text);
@@ -235,7 +237,7 @@ static void on_freed(void *arg, struct later_answer *answer)
     bool refused = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
     bool known = answered(call, answer, "free a lock or permit");
 
-    if ((known || (refused && call->leases->watched(call->leases->arg, call->slots, lease))) &&
+    if ((known || (refused && call->leases->watched(call->leases->arg, call->page))) &&
         atomic_load(&lease->serial) == call->items[0].serial && state_of(lease) == LEASE_LEFT)
         atomic_store(&lease->state, LEASE_NONE);
     free(call);
@@ -293,8 +295,7 @@ void lock_leases_renew(struct lock_leases *leases, struct slots *slots, double n
 }
 
 struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
-                                    bool (*watched)(const void *arg, const struct slots *slots,
-                                                    const void *part),
+                                    bool (*watched)(const void *arg, uint64_t page),
                                     const void *arg)
 {
     struct lock_leases *leases = calloc(1, sizeof *leases);

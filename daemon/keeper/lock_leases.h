@@ -22,12 +22,11 @@
 
 struct lock_leases;
 
-/* watched says whether a page is still that of a living worker, and has this part. link is
+/* watched says whether the page of this number is still that of a living worker. link is
  * borrowed. NULL: no memory.
  */
 struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
-                                    bool (*watched)(const void *arg, const struct slots *slots,
-                                                    const void *part),
+                                    bool (*watched)(const void *arg, uint64_t page),
                                     const void *arg);
 /* Frees it; its link must be freed before. NULL is fine. */
 void lock_leases_free(struct lock_leases *leases);

@@ -16,6 +16,7 @@ static const char magic[8] = "laterd6";
 
 /* All pages that this process has mapped: a signal handler has no other way to them. */
 static struct slots *mapped;
+static uint64_t mapped_ever; /* how many */
 
 /* Which start of the host this is; "" where nobody says. */
 static void read_boot(char boot[40])
@@ -46,6 +47,7 @@ static struct slots *map(const char *path, int fd, size_t size, struct later_err
         free(slots);
         return NULL;
     }
+    slots->number = ++mapped_ever;
     slots->next = mapped;
     mapped = slots;
     return slots;

@@ -165,6 +165,7 @@ struct slots_page {
 
 /* A mapped page. Owns the mapping, not the file. */
 struct slots {
+    uint64_t number; /* no other page of this process ever has it, though it may have our address */
     struct slots_page *page;
     size_t size;
     uint32_t capacity; /* of the mapping, whatever the page says */

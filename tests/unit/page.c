@@ -33,6 +33,15 @@ struct slots *page_new(uint32_t capacity)
     return slots;
 }
 
+void page_free(struct slots *slots)
+{
+    for (size_t i = 0; i < made_count; i++) {
+        if (made[i] == slots)
+            made[i--] = made[--made_count];
+    }
+    slots_close(slots, false);
+}
+
 void page_free_all(void)
 {
     while (made_count > 0)

@@ -26,6 +26,9 @@ struct slot *page_finished(struct slots *slots, uint32_t i, const char *queue, c
                            enum later_verb verb, double wait, const char *how, const char *kind,
                            const char *text);
 
+/* Unmaps one of them. */
+void page_free(struct slots *slots);
+
 /* Unmaps and removes all pages that were made. */
 void page_free_all(void);
 

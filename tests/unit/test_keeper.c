@@ -219,6 +219,30 @@ START_TEST(test_withdrawn_too_late)
 }
 END_TEST
 
+/* A worker ends while its leases are renewed, and the page of the next one comes to its address. */
+START_TEST(test_withdrawn_from_one_that_is_gone)
+{
+    struct slots *page;
+    struct slot *slot;
+
+    live_config.lease = 1;
+    page = watched(1);
+    slot = page_hold(page, 0, "q", "a", SLOT_HELD, 1);
+    live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " a");
+    live_do("CLIENT PAUSE 2000 ALL");
+    keeper_busy(keeper);
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
+    *slot = (struct slot){ .queue = 0 }; /* free */
+    keeper_died(keeper, page, KEEPER_CRASH, "");
+    ck_assert_int_eq(settled, 1);
+    page_free(page);
+    page = watched(1);
+    slot = page_hold(page, 0, "q", "b", SLOT_HELD, 30);
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
+    ck_assert_uint_eq(slot->cancelled, 0);
+}
+END_TEST
+
 /* Redis refuses for a while: tried twice a second, told in as many lines. */
 START_TEST(test_touch_refused)
 {
@@ -717,8 +741,8 @@ END_TEST
 static TCase *renewing(void)
 {
     return MAKE("renewing", test_renews, test_renews_many, test_idle, test_withdrawn,
-                test_cancelled, test_withdrawn_too_late, test_touch_refused,
-                test_renews_when_up_again);
+                test_cancelled, test_withdrawn_too_late, test_withdrawn_from_one_that_is_gone,
+                test_touch_refused, test_renews_when_up_again);
 }
 
 static TCase *watching(void)
