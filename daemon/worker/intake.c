@@ -29,7 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_SECONDS   0.010
 #define LOOK_SECONDS    0.020 /* between looks at queues that had nothing */
 #define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
 #define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
@@ -446,64 +445,9 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
     return 0;
 }
 
-/* How many more jobs its plugin has room for, if this queue's next are of the type of its last. */
-static uint32_t room_of(const struct worker_queue *queue)
-{
-    return queue->limited ? plugin_type_room(queue->limited, queue->limited_name) : UINT32_MAX;
-}
-
-void intake_limit(struct worker_queue *queue, const struct later_job *job)
-{
-    const struct plugin_type *limited = job->type->type.room ? job->type : NULL;
-
-    job->worker->limited += limited ? 1U : 0;
-    job->worker->limited -= queue->limited ? 1U : 0;
-    queue->limited = limited;
-    if (queue->limited && strcmp(queue->limited_name, job->doc.type) != 0)
-        memcpy(queue->limited_name, job->doc.type, sizeof queue->limited_name);
-}
-
-bool intake_full(const struct worker *worker)
-{
-    for (uint32_t i = 0; worker->limited && i < worker->queue_count; i++) {
-        if (room_of(&worker->queues[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* What is not begun yet will want that room, too. */
-static size_t at_most_room(const struct worker *worker, const struct worker_queue *queue,
-                           size_t size)
-{
-    size_t waiting = worker->held_count + worker->in_admission, room = room_of(queue);
-
-    room = room > waiting ? room - waiting : 0;
-    return size < room ? size : room;
-}
-
-/* How many jobs of this queue make about 10 ms of work, and fit. */
-static size_t batch_size(const struct worker *worker, const struct worker_queue *queue)
-{
-    size_t under_way = worker->held_count + worker->in_flight + worker->in_admission;
-    size_t in_use = under_way + outbox_open(worker->outbox);
-    size_t room = worker->slots->page->capacity - in_use;
-    size_t more = worker->config->events > under_way ? worker->config->events - under_way : 0;
-    double average = intake_average(worker, queue);
-    double jobs = BATCH_SECONDS / (average > 1e-6 ? average : 1e-6);
-    size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
-
-    if (in_use >= worker->slots->page->capacity)
-        return 0;
-    if (worker->weighted && size > intake_share(worker, queue))
-        size = intake_share(worker, queue);
-    size = at_most_room(worker, queue, size < room ? size : room);
-    return worker->in_flight + worker->in_admission && size > more ? more : size;
-}
-
 void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout)
 {
-    size_t few = batch_size(worker, queue);
+    size_t few = intake_room(worker, queue);
 
     if (few && !queue->asked)
         ask(worker, queue, worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until, timeout);
@@ -517,7 +461,7 @@ static bool may_fetch(const struct worker *worker)
 
 bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t share)
 {
-    size_t room = batch_size(worker, queue), limit = room / share;
+    size_t room = intake_room(worker, queue), limit = room / share;
 
     if (limit == 0 && worker->asked == 0 && room > 0)
         limit = 1;
@@ -596,7 +540,7 @@ void intake_ahead(struct worker *worker)
         return;
     average = intake_slowest(worker);
     /* What runs now may take as long as the batch: one slow job is not worth hoarding behind. */
-    if ((double)worker->held_count * average > BATCH_SECONDS / 2 || average > BATCH_SECONDS / 4)
+    if ((double)worker->held_count * average > INTAKE_SECONDS / 2 || average > INTAKE_SECONDS / 4)
         return;
     ask_all(worker);
     if (worker->asked || worker->seek)

@@ -3,6 +3,7 @@
  *
  *     intake.c         what to ask for, and what came
  *     intake_queues.c  which queues there are
+ *     intake_room.c    how many jobs to ask a queue for
  *     intake_turn.c    whose turn it is
  *     intake_many.c    which of very many queues to look at
  *     intake_wake.c    waiting for a wake
@@ -11,6 +12,8 @@
 #define LATERD_INTAKE_H
 
 #include "worker/state.h"
+
+#define INTAKE_SECONDS 0.010 /* of work in a batch */
 
 /* Enters the queues of the pool. Returns 0, or -1 without memory. */
 int intake_serve(struct worker *worker);
@@ -46,6 +49,8 @@ bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t sh
 void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout);
 /* A BLPOP was refused: the next one after a while. */
 void intake_deaf(struct worker *worker);
+/* How many jobs of this queue make a batch, and fit. */
+size_t intake_room(const struct worker *worker, const struct worker_queue *queue);
 /* Is there no room for the jobs of some queue? Then the worker waits for no wake. */
 bool intake_full(const struct worker *worker);
 
