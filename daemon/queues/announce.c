@@ -147,8 +147,10 @@ static char *list_queues(const struct config *config)
     if (!out)
         return NULL;
     write_queues(config, out);
-    fclose(out);
-    return text;
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* `{"a":3,"b":1}`: the jobs that run, by queue. */

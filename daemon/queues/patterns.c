@@ -137,12 +137,7 @@ static void ask_page(struct patterns *patterns, const char *cursor)
 {
     struct later_command cmd = { 0 };
 
-    later_command_begin(&cmd, 5);
-    later_command_text(&cmd, "SSCAN");
-    later_command_text(&cmd, patterns->key);
-    later_command_text(&cmd, cursor);
-    later_command_text(&cmd, "COUNT");
-    later_command_int(&cmd, PAGE);
+    later_command_say(&cmd, "SSCAN %s %s COUNT %d", patterns->key, cursor, PAGE);
     transmit(patterns, &cmd, on_page);
 }
 
@@ -186,9 +181,7 @@ static void on_look(void *arg)
     timer_in(patterns->look, LOOK_SECONDS);
     if (!patterns->wanted || patterns->asked || !link_is_up(patterns->link))
         return;
-    later_command_begin(&cmd, 2);
-    later_command_text(&cmd, "SCARD");
-    later_command_text(&cmd, patterns->key);
+    later_command_say(&cmd, "SCARD %s", patterns->key);
     transmit(patterns, &cmd, on_count);
 }
 

@@ -183,9 +183,8 @@ static int begin(struct process *process, const struct process_options *options,
         return -1;
     process->control_fd = control[1];
     process->status_fd = status[0];
-    if (options->paused) /* in its pipe before it is there: it must not reserve anything before it
-                          * hears this
-                          */
+    /* In its pipe before it is there: it must not reserve anything before it hears this. */
+    if (options->paused)
         process_order(process, WORKER_PAUSE);
     process->pid = fork_worker(process, options, control[0], status[1]);
     close(control[0]);

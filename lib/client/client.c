@@ -29,8 +29,7 @@ struct later_client {
     /* Queues pushed to, entered into the set of known ones once a connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
-    /* Under which Redis remembers calls of push_now: so many more, and until then (later_clock()).
-     */
+    /* Under which Redis remembers so many more calls of push_now, until then (later_clock()). */
     struct later_call_number call;
     unsigned calls_left;
     double calls_until;
@@ -416,8 +415,6 @@ struct later_redis *later_call_redis(const struct later_client *client)
     return client->redis;
 }
 
-/* Without a connection it is left to the next one: to make one here would cost a caller whose Redis
- * is away its timeout twice. */
 struct later_call_number later_call_number(struct later_client *client)
 {
     double now = later_clock();
@@ -432,6 +429,8 @@ struct later_call_number later_call_number(struct later_client *client)
     return client->call;
 }
 
+/* Without a connection it is left to the next one: to make one here would cost a caller whose Redis
+ * is away its timeout twice. */
 void later_call_announce(struct later_client *client, const struct later_keys *keys)
 {
     char name[1][LATER_QUEUE_MAX + 1];
