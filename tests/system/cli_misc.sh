@@ -37,7 +37,7 @@ for command in push queues size peek show count kick cancel purge pause resume f
 done
 for option in redis prefix config daemon-config json help version; do
     grep -Eq "^\.It .*-$option( |\$)" "$top_srcdir/doc/later.1" && continue
-    not_ok "later(1) has --$option"
+    not_ok "later(1) has --$option: no item of that name in doc/later.1"
 done
 
 run later --version

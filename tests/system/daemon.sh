@@ -68,7 +68,7 @@ start_embedded()
     LATER_REDIS_URL=unix:$redis_socket
     export LATER_REDIS_URL
     start_laterd
-    wait_until 20 redis_answers || not_ok "the embedded Redis does not start"
+    awaited 20 "the embedded Redis starts" redis_answers
 }
 
 # stop_laterd [SIGNAL]: TERM if none is said. Waits for the end; its status is in $exited.
@@ -331,17 +331,24 @@ closely()
     at_most "$1" "$(sum "$2 * $busy")" "$3"
 }
 
-# within SECONDS NAME COMMAND...: passes if it succeeds in this time; else shows laterd's log.
-within()
+# awaited SECONDS NAME COMMAND...: fails if it does not succeed in this time, and shows laterd's log.
+# within SECONDS NAME COMMAND...: the same, and says so if it passes.
+awaited()
 {
     seconds=$1 name=$2
     shift 2
-    if wait_until "$seconds" "$@"; then
-        ok "$name"
-    else
-        tail -n 40 "$log" >"$work/tail"
-        not_ok "$name" "$work/tail"
-    fi
+    wait_until "$seconds" "$@" && return 0
+    {
+        echo "after $seconds s and more still not: $*"
+        tail -n 40 "$log"
+    } >"$work/tail"
+    not_ok "$name" "$work/tail"
+    return 1
+}
+
+within()
+{
+    ! awaited "$@" || ok "$name"
 }
 
 # Most tests end so.

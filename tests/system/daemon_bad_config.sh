@@ -12,7 +12,8 @@ refused()
         is "$status" 78 "laterd $how: $3: exit 78"
         contains "$err" "$1" "laterd $how: $3: the place"
         contains "$err" "$2" "laterd $how: $3: the reason"
-        [ ! -e "$work/state/slots" ] || [ -z "$(ls "$work/state/slots")" ] || not_ok "$3: it had begun"
+        [ ! -e "$work/state/slots" ] || [ -z "$(ls "$work/state/slots")" ] ||
+            not_ok "$3: it had begun: $(ls "$work/state/slots")"
     done
 }
 

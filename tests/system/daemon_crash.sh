@@ -23,9 +23,9 @@ for count in 1 2; do
         wait_until 5 begun "killed$count-$i"
         killed=$(present)
         kill -KILL "$(pid_of "killed$count-$i")"
-        wait_until 10 ended "killed$count-$i" || not_ok "killed$count-$i is not begun again"
+        awaited 10 "killed$count-$i is begun again" ended "killed$count-$i"
         ms "killed$count-$i" >>"$work/ms"
-        wait_until 10 settled || not_ok "not all are done"
+        awaited 10 "all are done" settled
     done
     sort -n "$work/ms" >"$work/sorted"
     echo "# workers $count: ms from the kill to the next start: $(tr '\n' ' ' <"$work/sorted")"

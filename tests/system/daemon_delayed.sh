@@ -83,7 +83,7 @@ for round in 1 2 3 4 5; do
         later push --file - >/dev/null
     redis_all SLOWLOG RESET >/dev/null
     echo "# round $round: $(delayed) are due in $(sum "$due - $(present)") s"
-    wait_until 60 counts 'done' $((before + 100000)) || not_ok "round $round is not done"
+    awaited 60 "round $round is done" counts 'done' $((before + 100000))
     slowest=$(slowest_call)
     echo "# round $round: us of the slowest call: $slowest"
     slowest=${slowest%% *}

@@ -27,10 +27,10 @@ round=0
 while [ $round -lt "${LATER_ROUNDS:-5}" ]; do
     round=$((round + 1))
     kill -HUP "$laterd_pid"
-    wait_until 20 is_reloaded $round || not_ok "reload $round" "$log"
+    awaited 20 "reload $round" is_reloaded $round
     redis CLIENT KILL TYPE normal >/dev/null
     push_job "round-$round" '"type":"note"'
-    wait_until 10 ended "round-$round" || not_ok "a job after reload $round" "$log"
+    awaited 10 "a job after reload $round" ended "round-$round"
 done
 is "$(counted 'done') $(how_often ' error ')" "$round 0" "jobs after $round reloads and reconnects"
 runs "laterd is there" alive "$laterd_pid"

@@ -27,9 +27,10 @@ set -f
 refused=0
 while IFS= read -r command; do
     # shellcheck disable=SC2086 # words
-    case $(redis $command 2>&1) in
+    answer=$(redis $command 2>&1)
+    case $answer in
     *NOPERM*) refused=$((refused + 1)) ;;
-    *) not_ok "$command is denied" ;;
+    *) not_ok "$command is denied, not answered: $answer" ;;
     esac
 done <<'END'
 acl list

@@ -110,7 +110,7 @@ i=0
 until [ $i -eq 30 ]; do
     i=$((i + 1))
     push_event "short-$i" '"for":0.1,"upto":1'
-    wait_until 5 unknown "short-$i" || not_ok "short-$i"
+    awaited 5 "short-$i is done" unknown "short-$i"
 done
 is "$(attempts_in begun rested | wc -l) $(how_often 'event loop hangs')" "1 0" \
     "runs once, and so do 30 short ones, one at a time"

@@ -17,12 +17,12 @@ freeze()
         for i in $(seq 24); do
             push_event "$total-$i" '"for":6'
         done
-        wait_until 5 all_begun || not_ok "all begin" "$log"
+        awaited 5 "all begin" all_begun
         sleep 1.1 # the leases are renewed once
         pause_redis
         sleep 4
         resume_redis
-        wait_until 20 settled || not_ok "all end" "$log"
+        awaited 20 "all end" settled
     done
     is "$(counted lapsed) $(lines begun) $(counted 'done')" "0 $((24 * total)) $((24 * total))" \
         "$1, $round freezes: none lapses, none runs twice"

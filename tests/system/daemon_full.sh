@@ -23,7 +23,7 @@ full()
 
 # ---- push
 
-wait_until 10 limit 3 || not_ok "max_jobs is not in Redis"
+awaited 10 "max_jobs is in Redis" limit 3
 later pause small 2>/dev/null
 for i in 1 2 3; do later push note -q small --id "s-$i" >/dev/null; done
 full note -q small --id s-4

@@ -16,7 +16,7 @@ wait_until 5 begun long
 for i in 1 2 3 4 5 6 7 8; do
     sleep "$(sum "0.37 * $i % 2.5")"
     push_job "waited-$i" '"type":"note"'
-    wait_until 1 ended "waited-$i" || not_ok "a job pushed after a while is not begun at once"
+    awaited 1 "waited-$i, pushed after a while, is begun" ended "waited-$i"
 done
 push_many 300 'do' '{"do":"sleep","for":0.005}' meanwhile-
 within 20 "a 10-second job with a 3-second lease is done" unknown long

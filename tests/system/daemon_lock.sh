@@ -67,7 +67,7 @@ within 5 "it is returned" is_delayed waits
 push_many 20 'do' null free-
 passed() { [ "$(grep -c '^free-' "$work/ended")" = 20 ]; }
 within 5 "20 others pass it" passed
-runs "it has not begun" sh -c "! grep -q '^waits ' '$work/begun'"
+is "$(attempts_in begun waits)" "" "it has not begun"
 is "$(attempts_of waits)" 0 "waiting is no attempt"
 redis DEL 'later:lock:{print}' >/dev/null
 within 5 "it runs when the lock is free" unknown waits

@@ -21,7 +21,7 @@ for format in text json; do
     configure 'workers = 2;' 'crash_max = 2;' 'grace = 1.0;' "log = { format = \"$format\"; };"
     : >"$log"
     launch
-    wait_until 20 logged 'ready: ' || not_ok "$format: laterd does not start"
+    awaited 20 "$format: laterd starts" logged 'ready: '
 
     push_do "crash-$format" '"do":"signal","signal":6' '"backoff":0'
     carries "crash-$format" 'do' 1 'again in .*killed by signal 6' "a crash"
@@ -76,7 +76,7 @@ configure 'workers = 1;' 'log = { format = "json"; level = "debug"; };'
 sed -i 's|url = "[^"]*"|url = "embedded"|' "$work/laterd.conf"
 : >"$log"
 launch
-wait_until 20 logged '"ready: ' || not_ok "laterd does not start"
+awaited 20 "laterd starts" logged '"ready: '
 server=$(redis-cli -s "$work/state/redis.sock" INFO server | sed -n 's/^process_id:\([0-9]*\).*/\1/p')
 kill -KILL "$server" # its successor says the same once more
 twice_told()

@@ -37,7 +37,7 @@ awk -v to="$box" -v list="$work/list" '
     }
     /^```/ { out = name = ""; next }
     out != "" { print >out }' "$source/doc/push.md"
-runs "of every program it is said how it is run" test ! -e "$work/list.bad"
+is "$(cat "$work/list.bad" 2>/dev/null)" "" "of every program it is said how it is run"
 
 # What the document says of a Cluster: the line that connects. Programs without such a word are left
 # out, but for the one by liblater.
@@ -148,7 +148,8 @@ try_program()
     elif [ "$(redis zrange "$(key ready)" 0 -1 | grep -c "$3-plain")" -eq 1 ]; then
         ok "its plain job is its own document"
     else
-        not_ok "its plain job is its own document"
+        redis zrange "$(key ready)" 0 -1 >"$work/output"
+        not_ok "its plain job is its own document" "$work/output"
     fi
     once "$1" "$2"
     contains "$(cat "$work/said")" EXISTS "$1 again: the id is known"

@@ -39,7 +39,7 @@ awk -v to="$work/blocks" '
     }
     /^```/ { out = ""; name = ""; next }
     out != "" { print >out }' "$readme" >"$work/unmarked"
-runs "every block is tested or saved" test ! -s "$work/unmarked"
+is "$(cat "$work/unmarked")" "" "every block is tested or saved"
 sed 's/^/# /' "$work/unmarked"
 # README's paths are the sandbox's.
 for block in "$work"/blocks/*; do

@@ -82,9 +82,10 @@ may_not()
     set -f
     while IFS= read -r command; do
         # shellcheck disable=SC2086 # words
-        case $(as_user $command) in
+        answer=$(as_user $command)
+        case $answer in
         *NOPERM*) refused=$((refused + 1)) ;;
-        *) not_ok "$name: $command is denied" ;;
+        *) not_ok "$name: $command is denied, not answered: $answer" ;;
         esac
     done
     set +f
@@ -354,7 +355,7 @@ wait_until 5 grep -q stopping "$work/spawned.err"
 for worker in $(ps -o pid= --ppid "$laterd"); do
     kill -KILL "$worker"
 done
-wait_until 20 gone "$laterd" || not_ok "laterd stops"
+wait_until 20 gone "$laterd" || not_ok "laterd stops" "$work/spawned.err"
 none_denied laterd
 {
     administrators
