@@ -28,10 +28,12 @@ strictly()
 {
     (cd "$clients/python" && mypy --strict --cache-dir "$work/mypy" laterd "$typed/typed.py")
 }
-if command -v mypy >/dev/null; then
-    clean "python: mypy --strict has nothing to say" strictly
-else
+if ! command -v mypy >/dev/null; then
     missing python "mypy is not installed"
+elif ! mypy --cache-dir "$work/mypy" -c 'import redis' >/dev/null; then
+    missing python "the types of redis are not installed: python3-typeshed"
+else
+    clean "python: mypy --strict has nothing to say" strictly
 fi
 
 # A package is looked for beside the program.
