@@ -5,10 +5,10 @@
 -- reply  how many there were
 --
 -- verb   kick: delayed, dead; bury: ready, delayed; purge: ready, delayed, dead; cancel: all four
--- state  in which they were seen; `reserved`: under the token of `held`
--- error  of bury: `"kind":…,"text":…,"host":…}`; else ''
--- score  as Redis spelled it then; another one by now: the job has been elsewhere meanwhile and is
---        left alone. '': any
+-- state  in which they were seen; for `reserved`, under the token of `held`
+-- error  for bury: `"kind":…,"text":…,"host":…}`; else ''
+-- score  as Redis spelled it then. A job whose score has changed has moved, and is left alone.
+--        '' stands for any score
 
 -- @include now
 -- @include guard
@@ -44,7 +44,8 @@ if #ids == 0 then
     return 0
 end
 
--- Those that are their own documents: a dead job has an id.
+-- A dead job needs an id, so a member that is its own document gets one. Returns the ids of all,
+-- and what to add to `jobs`.
 local function named(list)
     local names, fresh = {}, {}
     for i = 1, #list do

@@ -4,7 +4,7 @@
 -- reply  the positions (from 1) of ids that are LOST
 --
 -- how    ran: after an attempt; crashed: after one that killed its worker; unrun: without one
--- error  `"kind":…,"text":…,"host":…}`, or '' to keep the one before
+-- error  `"kind":…,"text":…,"host":…}`, or '' to keep the last error
 
 -- @include bury
 

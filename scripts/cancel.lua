@@ -5,9 +5,9 @@
 -- reply  for each job the state it had, or '' where there is none; `ended`: no job, but its id was
 --        taken still, and is free now
 --
--- held  of the token under which the caller found them reserved (ZRANGE of `reserved`, ZSCORE in
---       each), else of none. The reservation is withdrawn: who holds it is told LOST, and by a
---       message on the channel `cancelled`.
+-- held  the set of the token under which the caller found reserved jobs (ZRANGE of `reserved`, then
+--       ZSCORE in the set of each token); else any key of that kind. The reservation is withdrawn:
+--       its holder gets LOST from its next call, and a message on the channel `cancelled`.
 
 -- @include now
 -- @include guard

@@ -4,18 +4,19 @@
 -- reply  what came of it, the job's id or '', the present, seconds until the next tick of all
 --        ('' = none)
 --
--- Does something only if `expected` is the schedule's next tick and has come, and `digest` is the
--- SHA-1 of its definition: else MOVED, and somebody else has fired it, or it was changed. So a tick
--- is pushed once however many callers there are, and nobody's clock can be early.
+-- It acts only if `expected` is the schedule's next tick and has come, and `digest` is the SHA-1 of
+-- its definition. Otherwise it answers MOVED: somebody else has fired the tick, or the schedule was
+-- changed. So a tick is pushed once however many callers there are, and no host's clock can be
+-- early.
 --
--- tick       what to push: `expected`, or a later one that has come; '' none
--- following  then the next tick; '' there is none any more
--- missed     how many ticks are left out: counted
+-- tick       what to push: `expected`, or a later one that has come; '' = none
+-- following  the tick that is next then; '' = there is none any more
+-- missed     how many ticks are left out, to be counted
 -- delay      seconds after the tick at which the job is due
 --
--- FIRED; SKIPPED: its last job stands in the way (`overlap`); EXISTS: there is a job of this id;
--- FULL: as push; MISSED: tick is ''; STALE: no configuration has it any more, though it came from
--- one: nothing is pushed. The job's id is cron:NAME:TICK.
+-- FIRED: the job cron:NAME:TICK was pushed. With all other answers it was not: SKIPPED: its last
+-- job stands in the way (`overlap`); EXISTS: there is a job of this id; FULL: as in push; MISSED:
+-- tick is ''; STALE: the schedule came from a configuration, and none has it any more.
 
 -- @include now
 -- @include guard
@@ -49,7 +50,8 @@ if at > now or not definition or tonumber(redis.call('ZSCORE', cron, name) or ''
     return answer('MOVED', '')
 end
 
--- Not seen for ten minutes by who has it in a configuration: it rests. For a week: it goes.
+-- A schedule of a configuration rests if no host has named it for ten minutes. After a week it is
+-- dropped.
 local seen = number(value_of(state, 'seen') or '', 0, 1e12) or now
 local stale = string.find(value_of(state, 'origin') or '', '^config:') and now - seen > 600
 if stale and now - seen > 604800 then
@@ -82,7 +84,7 @@ local function obstacle(id)
     return nil
 end
 
--- The one that waits for nothing any more: its place is taken by the new one.
+-- Drops the last job, which still waits: the new one takes its place.
 local function replace_last()
     redis.call('ZREM', last_state == 'ready' and ready or delayed, last)
     redis.call('HDEL', jobs, last)
@@ -93,7 +95,7 @@ end
 local function push(id)
     local priority = whole(value_of(head, 'priority') or '', -100, 100) or 0
     local due = ticks + wait
-    redis.call('HSET', jobs, id, string.sub(definition, #head + 2)) -- a full Redis refuses it
+    redis.call('HSET', jobs, id, string.sub(definition, #head + 2)) -- refused by a full Redis
     if value_of(head, 'overlap') == 'replace' and waiting then
         replace_last()
     end

@@ -4,8 +4,9 @@
 -- reply  the present, seconds until the next tick of all ('' = none), then for each: name, next tick
 --        ('inf' = none), SHA-1 of the definition, its lines, lines of state
 --
--- from   `due`: whose tick has come; a rank from 0 on, in the order of the next tick; or `=NAME`
--- limit  at most so many, 1 to 500; fewer where their definitions exceed 1 MiB
+-- from   `due` for those whose tick has come; a rank from 0 on, in the order of the next tick; or
+--        `=NAME`
+-- limit  at most so many, 1 to 500; fewer if their definitions exceed 1 MiB
 
 -- @include now
 -- @include guard

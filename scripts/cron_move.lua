@@ -6,8 +6,8 @@
 -- what  pause; resume, with the next tick ('' = none); drop, with the origin that it must have
 --       ('' = any), else 0; seen, with ''
 --
--- A tick that has come and is not fired yet does not come any more when its schedule is paused: it is
--- counted as missed. So are those behind it as one with it, for scripts know no calendars.
+-- If a schedule is paused when its tick has come but is not fired yet, the tick counts as missed.
+-- Further ticks that have come meanwhile are not counted, since scripts know no calendars.
 
 -- @include now
 -- @include guard
@@ -25,7 +25,7 @@ for i = 1, total do
 end
 guard(total, { cron }, { crontab })
 
--- The state of one that rests from now on, its next tick at `score`.
+-- Returns the state of a schedule that is paused now and had its next tick at `score`.
 local function rested(state, score)
     if score and score <= now then
         state = with_value(state, 'tick', string.format('%.0f', score))
@@ -46,7 +46,7 @@ local function move(name, with)
         return 1
     end
     local score = tonumber(redis.call('ZSCORE', cron, name) or '')
-    redis.call('HDEL', crontab, name .. ':state') -- a full Redis accepts what begins so
+    redis.call('HDEL', crontab, name .. ':state') -- first: a full Redis accepts it
     if what == 'seen' then
         state = with_value(state, 'seen', string.format('%.0f', now))
     elseif what == 'pause' then

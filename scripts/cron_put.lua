@@ -4,11 +4,11 @@
 -- reply  PUT; SAME: it was so already; or AGAIN: `following` has passed, or is not after the last tick.
 --        Then the present, the last tick ('' = none)
 --
--- following  the first tick after the present and the last tick; '' there is none
--- origin     `set`, or `config:HOST` for one that a configuration has: that host has just seen it there
+-- following  the first tick after the present and after the last tick; '' = there is none
+-- origin     `set`, or `config:HOST` if that host has just seen the schedule in its configuration
 --
--- One that is paused stays so. A tick that has come and is not fired yet stays, too: it is fired by
--- the new definition, so that an edit loses none.
+-- A paused schedule stays paused. A tick that has come and is not fired yet stays as well and is
+-- fired by the new definition, so that an edit loses no tick.
 
 -- @include now
 -- @include guard
@@ -25,7 +25,7 @@ guard(1, { cron }, { crontab })
 local old, state = schedule_of(name)
 local last = whole(value_of(state, 'tick') or '', 0, 1e12)
 local present = string.format('%.6f', now)
--- A few seconds for the way here: what has become due meanwhile is to be fired.
+-- The call may take a few seconds to get here. A tick that has become due meanwhile is still fired.
 if at ~= 'inf' and (at < now - 5 or last and at <= last) then
     return { 'AGAIN', present, last and tostring(last) or '' }
 end
@@ -35,6 +35,6 @@ redis.call('HSET', crontab, name, definition, name .. ':state', state)
 if value_of(state, 'paused') then
     redis.call('ZADD', cron, 'inf', name)
 elseif not score or tonumber(score) > now and (not same or at ~= 'inf' and at > now) then
-    redis.call('ZADD', cron, at, name) -- the same text may have another next by other zone data
+    redis.call('ZADD', cron, at, name) -- even for the same text: zone data may have changed
 end
 return { same and 'SAME' or 'PUT', present, last and tostring(last) or '' }

@@ -1,24 +1,24 @@
-# expand.awk: checks scripts/*.lua and makes of each a complete script for Redis, and C of all.
+# expand.awk: checks scripts/*.lua, and makes complete scripts for Redis and C from them.
 #
 #   LC_ALL=C awk -v keys=lib/redis/key.h -v inc=scripts/inc -v lua=DIR -v c=FILE -v h=FILE \
 #       -f scripts/expand.awk SCRIPT.lua...
 #
 # Writes DIR/NAME.lua (installed), FILE.c (the texts without comments) and FILE.h (their names).
-# Each fault is told as FILE:LINE: what is wrong; the remedy. Then nothing is written, status 1.
+# Each fault is reported as FILE:LINE: what is wrong; the remedy. Then nothing is written, status 1.
 #
 # A script begins with its contract, in this order; more lines of KEYS or ARGV add to the first:
 #   -- NAME: a sentence            NAME is the file's
-#   -- KEYS   ready stats          of `enum later_key` in lib/redis/key.h, or call, claims, fence,
-#                                  held, history, limit, lock, lock_wake, result, running,
+#   -- KEYS   ready stats          names from `enum later_key` in lib/redis/key.h, or call, claims,
+#                                  fence, held, history, limit, lock, lock_wake, result, running,
 #                                  stock, waiting
 #   -- ARGV   token (id score)...  each argument by name; the group in parentheses repeats, 0 or
 #                                  more times; `none` for no arguments
 #   -- reply  words                and then free comment lines
-# After it stands what is checked here and declared here: how many KEYS and ARGV there are, and a
-# local for each key and each argument that is not in the group. `-- @include NAME` on a line of
-# its own stands for inc/NAME.lua, once in a script.
+# After the contract the expanded script gets code for it: a check of how many KEYS and ARGV there
+# are, and a local for each key and each argument that is not in the group. `-- @include NAME`,
+# alone on a line, is replaced by inc/NAME.lua; within a script only the first of equal ones counts.
 #
-# The checks know as much of Lua as they need: words and signs, not syntax.
+# The checks split Lua into words and signs; they do not parse it.
 
 BEGIN {
     words_of(global, "assert error ipairs math next pairs pcall redis select string table " \
@@ -71,7 +71,7 @@ function words_of(set, list,    word, n) {
         set[word[n]] = 1
 }
 
-# The key kinds: enum later_key without its COUNT, and those of other scripts, which C numbers -1.
+# The kinds of keys: enum later_key without its COUNT, and those outside it, which are -1 in C.
 function known_keys(file,    text, within) {
     key["call"] = key["claims"] = key["fence"] = key["held"] = key["history"] = "-1"
     key["limit"] = key["lock"] = key["lock_wake"] = key["running"] = key["stock"] = "-1"
@@ -90,7 +90,7 @@ function known_keys(file,    text, within) {
         fault(file, 1, "no `enum later_key {` here", "give its file with -v keys=")
 }
 
-# path[1 … scripts], sorted by name: the order of enum later_script.
+# Fills path[1 … scripts], sorted by name: the order of enum later_script.
 function sort_scripts(    i, j) {
     for (i = 1; i < ARGC; i++) {
         for (j = scripts++; j > 0 && base(path[j]) > base(ARGV[i]); j--)
@@ -140,8 +140,8 @@ function head(file,    n) {
     return n
 }
 
-# The value of a field of the contract; field_line is where it stands. Fields come in order:
-# each is looked for behind the one before.
+# Returns the value of a field of the contract, and sets field_line to its last line. The fields
+# must be in order, so each is looked for after the one before.
 function field(file, word,    n, value) {
     if (word == "KEYS")
         field_line = 1
@@ -171,7 +171,7 @@ function read_keys(file,    i) {
             (key[key_name[i]] == "-1" ? "-1 /* " key_name[i] " */" : key[key_name[i]])
     }
     if (key_count > 16)
-        fault(file, field_line, "more than 16 keys", "widen `keys` in lib/script.h and this check")
+        fault(file, field_line, "more than 16 keys", "widen `keys` in lib/redis/script.h and this check")
     row_count[name] = key_count
 }
 
@@ -211,7 +211,7 @@ function declare_head(file, word) {
     declared[word] = field_line
 }
 
-# What every script says first: how it is called, and the names of what it got.
+# Emits the first code of each script: the check of how it is called, and the names of what it got.
 function prologue(file,    wrong, i, list) {
     emit("", 0, "")
     emit("", 0, "-- From its head, by scripts/expand.awk:")
@@ -269,8 +269,8 @@ function include(file, n, part,    target) {
 
 # ---- lines
 
-# Adds a line to the script: as it is, and without comment for C. Lines of the author's own
-# (file not "") are taken apart for the checks of names.
+# Adds a line to the script: as it is, and without its comment for C. Lines from a file (file is not
+# "") are split into words for the checks of names.
 function emit(file, n, text,    kept) {
     full[name, ++text_lines] = text
     full_lines[name] = text_lines
@@ -317,7 +317,7 @@ function cut(file, n, text,    i, ch, quote) {
         fault(file, n, "a long string or long comment", "use quotes, or -- on each line")
 }
 
-# Adds the words and signs of `bare` to token[1 … tokens], and checks what shows in one line.
+# Adds the words and signs of `bare` to token[1 … tokens], and checks what one line can show.
 function tokenise(file, n,    rest, times) {
     rest = code
     times = gsub(/redis\.p?call\( *['"][Tt][Ii][Mm][Ee]['"]/, "", rest)
@@ -342,7 +342,7 @@ function is_name(t) {
     return t ~ /^[A-Za-z_]/ && !(t in reserved_word)
 }
 
-# First what is declared, then what is used or assigned without being declared.
+# First collects what is declared, then reports what is used or assigned without being declared.
 function check_names(file,    t, i) {
     token[0] = token[tokens + 1] = ""
     for (t = 1; t <= tokens; t++)

@@ -3,16 +3,17 @@
 -- ARGV   id how what seconds (most life note)...
 -- reply  1 where it is LOST, as of a list
 --
--- how      done, as ack; or ran, crashed, unrun, as bury
--- what     of one that is done: its value, JSON; else its error, as in bury
--- seconds  how long the result is kept, 0.001 to 86400; 0: it is not, and the job is, by the next
--- most     one that is done is kept itself, with its document; at most so many of a queue are
--- life     and for so many seconds
--- note     `"ms":…,"host":…}`: what is told of its last attempt
+-- how      done, as in ack; or ran, crashed, unrun, as in bury
+-- what     if it is done, its value as JSON; else its error, as in bury
+-- seconds  how long the result is kept, 0.001 to 86400; 0: no result, only with the next three
+-- most     a job that is done is kept itself, with its document; a queue keeps at most so many
+-- life     for how many seconds it is kept
+-- note     `"ms":…,"host":…}`: about its last attempt, for the record of the kept job
 --
--- The result is a list of one element, which who waits (BLMOVE onto itself) leaves there for the
--- others: `{"state":"done","attempt":2,"at":1764000000.123456}`, a line end, and the value, or the
--- whole error of one that is dead. It replaces the one of before; the key is never gone in between.
+-- The result is a list of one element: `{"state":"done","attempt":2,"at":1764000000.123456}`, a
+-- line end, and the value, or for a dead job the whole error. Clients wait by BLMOVE from the list
+-- to itself, so the element stays for the others. A new result replaces an old one, and the key is
+-- never gone in between.
 
 -- @include bury
 -- @include settle
@@ -49,7 +50,7 @@ else
     local texts
     lost, texts = bury({ id }, { how }, { what })
     if not texts[1] then
-        return lost -- or it goes on: its id was pushed again meanwhile
+        return lost -- it is LOST; or its id was pushed again meanwhile, so there is no result yet
     end
     state, attempt = 'dead', count_of(texts[1], 'a')
     left = value_of(texts[1], 'e') or 'null'

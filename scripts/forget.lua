@@ -4,8 +4,8 @@
 -- ARGV   none
 -- reply  how many jobs there are; 0: none, and the keys are gone
 --
--- Its counters go too, a pause, the done jobs that are kept, and the ids that stay taken after their
--- jobs: those are free.
+-- Its counters, its pause and its kept done jobs are deleted too. Ids that stayed taken after their
+-- jobs are free.
 
 local left = redis.call('ZCARD', ready) + redis.call('ZCARD', delayed)
     + redis.call('ZCARD', reserved) + redis.call('ZCARD', dead)

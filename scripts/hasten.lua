@@ -1,10 +1,11 @@
--- hasten: have a job due now that waits in `delayed` for a lock or a permit
+-- hasten: make a job due now that waits in `delayed` for a lock or a permit
 -- KEYS   delayed due
 -- ARGV   latest id
 -- reply  1; 0 when it does not wait there, or for something else
 --
--- latest  when it was due, by the line. What is due later, or more than two seconds before, is not
---         what has entered there: it was replaced, or has failed since.
+-- latest  when the job is due, as the line has it. A job that is due later, or more than two
+--         seconds earlier, is not the one that entered the line: it was replaced, or has failed
+--         since.
 
 -- @include now
 -- @include number

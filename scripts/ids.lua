@@ -3,10 +3,10 @@
 -- ARGV   of cursor
 -- reply  the next cursor, then ids; cursor 0 begins, and when it comes back all were seen
 --
--- of  jobs: those that have a document; unique: those that stay taken after their job
+-- of  jobs: ids that have a document; unique: ids that stay taken after their job
 --
--- As HSCAN: an id that is there all the time is in some page, one may be in two, and a page may be
--- empty. Documents stay where they are.
+-- As with HSCAN, an id that is there all the time is in some page, an id may be in two pages, and a
+-- page may be empty. Unlike HSCAN, it sends no documents.
 
 if (of ~= 'jobs' and of ~= 'unique') or not string.find(cursor, '^%d+$') then
     return redis.error_reply('ERR ids: of is jobs or unique, cursor a number')

@@ -3,7 +3,7 @@
 -- ARGV   (id)...
 -- reply  for each id the state it came from, or '' where it is neither dead nor delayed
 --
--- A dead job begins anew: its attempts and crashes are forgotten, its last error is kept.
+-- A dead job starts afresh: its attempts and crashes are forgotten, its last error is kept.
 
 -- @include now
 -- @include guard

@@ -3,11 +3,12 @@
 -- ARGV   deadline reason
 -- reply  how many
 --
--- deadline  after this UNIX time nothing lapses; 0: none. For a caller that may have been away.
--- reason    `"kind":"lapse",…}`, or '' to keep the one before
+-- deadline  after this UNIX time nothing lapses; 0: none. This call may have been held up until its
+--           caller's view of the lease is out of date.
+-- reason    `"kind":"lapse",…}`, or '' to keep the last error
 --
--- The lease is looked at once more: its holder may have touched it since migrate told the token.
--- What has no document any more was ended under another token (inc/give_up.lua), and is gone.
+-- The lease is checked again: its holder may have touched it since migrate answered the token. A
+-- job that has no document any more was ended under another token (inc/give_up.lua).
 
 -- @include now
 -- @include record

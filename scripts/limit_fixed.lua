@@ -5,7 +5,7 @@
 --
 -- max  1 to 10^9; per: seconds, 0.001 to 10^9
 --
--- One key with its life time, set together: it cannot outlive its window.
+-- The count is one key whose expiry is set with it, so it cannot outlive its window.
 
 -- @include number
 

@@ -5,7 +5,8 @@
 --
 -- max  1 to 10^9; per: seconds, 0.001 to 10^9
 --
--- A list of the last `max` times, the newest first: what counts is the oldest of them, at its end.
+-- The key is a list of the last `max` times, newest first. It may happen again once the last of
+-- them, the oldest, is more than `per` seconds ago.
 
 -- @include now
 -- @include number
@@ -18,7 +19,7 @@ local oldest = tonumber(redis.call('LINDEX', limit, most - 1))
 if oldest and oldest > now - span then
     return string.format('%.6f', oldest + span - now)
 end
--- Trimmed before as well as after: a full Redis accepts a script that begins with LTRIM.
+-- LTRIM comes first, too, since a full Redis accepts a script that begins with it.
 redis.call('LTRIM', limit, 0, most - 1)
 redis.call('LPUSH', limit, string.format('%.6f', now))
 redis.call('LTRIM', limit, 0, most - 1)

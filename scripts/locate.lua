@@ -3,7 +3,7 @@
 -- ARGV   id
 -- reply  for each of ready, delayed, dead, held, jobs: 1 where it is there, else 0
 --
--- held  of a token; who knows none names one that is not there
+-- held  the set of a token; a caller that knows no token passes a key that does not exist
 
 local reply = {}
 for i, set in ipairs({ ready, delayed, dead, held }) do

@@ -1,9 +1,9 @@
--- lock_free: give a lock back, to who waits longest
+-- lock_free: give a lock back, to the client that has waited longest
 -- KEYS   lock lock_wake
 -- ARGV   token
 -- reply  1; 0 when it is not, or no longer, this token's
 --
--- A pass is given back likewise, in the place of a token.
+-- A pass is given back in the same way, in place of the token.
 
 -- @include pass
 

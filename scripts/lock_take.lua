@@ -3,13 +3,13 @@
 -- ARGV   token owner ttl pass
 -- reply  1 and the fencing number when it is taken; else 0 and the seconds that its owner has left
 --
--- token  1 to 64 bytes, new and unpredictable for each taking; who has the lock takes it again, for
---        ttl seconds from now, under the same number: so a call is repeated where its answer is lost
+-- token  1 to 64 bytes, new and unpredictable each time. If it has the lock already, it keeps it
+--        for ttl seconds from now under the same number; so if an answer is lost, repeat the call
 -- owner  at most 250 bytes, for people
 -- ttl    seconds, 0.001 to 10^9
 -- pass   what BLPOP on lock_wake gave; '' = nothing
 --
--- Who was woken goes before who comes just now: inc/pass.lua.
+-- A client that was woken comes before one that has just arrived: inc/pass.lua.
 
 -- @include now
 -- @include number

@@ -1,11 +1,12 @@
--- lock_wake: wake who waits longest, if the owner of a lock is gone without giving it back
+-- lock_wake: wake the client that has waited longest, if the lock has expired
 -- KEYS   lock lock_wake
 -- ARGV   pass
 -- reply  seconds until it is worth another look: what its owner has left
 --
 -- pass   1 to 64 bytes, unpredictable
 --
--- Those who wait call this now and then, each when what was left the last time is over.
+-- Each waiting client calls this now and then: when the time that was left at its last call is
+-- over.
 
 -- @include pass
 

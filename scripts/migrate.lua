@@ -5,10 +5,10 @@
 --        the present, seconds until the next tick of a schedule, whether anything is left here to
 --        look at (0: the queue rests), then tokens whose leases have run out, at most 100
 --
--- limit   at most so many jobs, 1 to 500; fewer where what is adopted exceeds 256 KiB
+-- limit   at most so many jobs, 1 to 500; fewer if the documents that are adopted exceed 256 KiB
 --
--- Leaves a wake where ready jobs have none, so that a plain ZADD is found too. Ids of jobs that
--- have ended are free when their time has passed (see push): up to `limit` of them go.
+-- It leaves a wake if ready jobs have none, so that a plain ZADD is found too. It also frees up to
+-- `limit` ids that stayed taken after their jobs and whose time has passed (inc/stay.lua).
 
 -- @include now
 -- @include number
@@ -25,7 +25,7 @@ if not most then
 end
 guard(most, { ready, delayed, reserved, unique, cron }, { jobs, stats })
 
--- Promotes the first that are due; returns how many, and the bytes of the documents it adopted.
+-- Promotes up to `step` jobs that are due; returns how many, and how many bytes it has adopted.
 local function promote(step)
     local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'WITHSCORES', 'LIMIT', 0, step)
     local soon, adopted, size = {}, {}, 0
@@ -51,7 +51,7 @@ local function promote(step)
     return #soon / 2, size
 end
 
--- In small steps: members not adopted yet are whole documents.
+-- The steps are small, since a member that is not adopted yet is a whole document.
 local promoted, size = 0, 0
 repeat
     local step = math.min(8, most - promoted)

@@ -3,11 +3,12 @@
 -- ARGV   field packed ms known (gone was)...
 -- reply  1; 0 when nothing was written
 --
--- packed  all that it has counted there, not what is new: writing it twice changes nothing
--- ms      until the period is forgotten; 0: never
--- known   1: the field must be there. Where it is not, somebody has found its laterd gone, and has
---         counted it into another
--- gone    fields that are counted into `packed`, taken out where all of them are as they `was`
+-- packed  all that it has counted there, not only what is new; so it may be written twice
+-- ms      milliseconds until the period is forgotten; 0: never
+-- known   1: the field must exist. If it does not, another laterd took this one for gone and has
+--         counted its field into another
+-- gone    a field that `packed` includes, to be deleted; `was` is what it must contain. If any of
+--         them differs, nothing is written
 
 -- @include number
 
@@ -23,7 +24,7 @@ for i = 5, #ARGV, 2 do
         return 0
     end
 end
-redis.call('HDEL', history, field) -- a full Redis takes it, and what follows
+redis.call('HDEL', history, field) -- first: a full Redis accepts a script that begins with it
 for i = 5, #ARGV, 2 do
     redis.call('HDEL', history, ARGV[i])
 end

@@ -3,11 +3,11 @@
 -- ARGV   state offset limit
 -- reply  for each job: id, score, record, document ('' = none)
 --
--- state  ready, delayed, dead; reserved: what one token holds, in the order that it had in ready;
---        done: what is kept of these, those first whose time is over first
+-- state  ready, delayed, dead; reserved: what the token of `held` holds, in the order it had in
+--        ready; done: the done jobs that are kept, those whose time ends first at the front
 --
--- At most 500 jobs and about 1 MiB of documents, but at least one job. A member that is its own
--- document and was not adopted yet has no id: ''.
+-- The reply has at most 500 jobs and about 1 MiB of documents, but at least one job. A member that
+-- is its own document and was not adopted yet has the id ''.
 
 -- @include number
 -- @include done

@@ -3,7 +3,7 @@
 -- ARGV   max wait waiter
 -- reply  how many wait; then for each permit that is free a job (queue, a space, id), when it is due
 --
--- max  how many permits there are, 1 to 1,000,000; wait, waiter and the reply as of lock_line
+-- max  how many permits there are, 1 to 1,000,000; wait, waiter and the reply are as in lock_line
 
 -- @include line
 

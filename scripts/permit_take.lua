@@ -3,7 +3,7 @@
 -- ARGV   token max ttl
 -- reply  '' when it has one; else the seconds until one is free, if its holder is gone by then
 --
--- token  1 to 64 bytes, new for each job; who has a permit takes it again, for ttl seconds from now
+-- token  1 to 64 bytes, new for each job; if it has a permit, it keeps it for ttl seconds from now
 -- max    1 to 1,000,000; ttl: seconds, 0.001 to 10^9
 
 -- @include now
@@ -13,7 +13,7 @@ local most, life = whole(max, 1, 1000000), number(ttl, 0.001, 1e9)
 if #token < 1 or #token > 64 or not most or not life then
     return redis.error_reply('ERR permit_take: token is 1 to 64 bytes, max from 1, ttl seconds')
 end
--- Of those whose time is over up to 500; the others are not counted.
+-- Up to 500 permits whose time is over are removed; the rest of them are not counted below.
 local over = redis.call('ZCOUNT', running, '-inf', now)
 if over > 0 then
     redis.call('ZREMRANGEBYRANK', running, 0, math.min(over, 500) - 1)
@@ -26,7 +26,7 @@ if not redis.call('ZSCORE', running, token)
 end
 redis.call('ZREM', running, '') -- first: a full Redis accepts a script that begins with it
 redis.call('ZADD', running, string.format('%.6f', now + life), token)
--- Whoever holds the longest renews the key's life with its own.
+-- The key must last as long as its longest permit.
 if redis.call('PTTL', running) < life * 1000 then
     redis.call('PEXPIRE', running, math.ceil(life * 1000))
 end

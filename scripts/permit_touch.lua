@@ -20,7 +20,7 @@ for i = 2, #ARGV do
     end
 end
 if #kept > 0 then
-    -- ZREM first: a full Redis accepts a script that begins with it. Of no member: see touch.
+    -- A full Redis accepts a script that begins with ZREM. It names no member: see touch.
     redis.call('ZREM', running, '')
     redis.call('ZADD', running, unpack(kept))
     if redis.call('PTTL', running) < life * 1000 then

@@ -3,9 +3,10 @@
 -- ARGV   none
 -- reply  the commands that are denied, each with Redis's words; empty = all are allowed
 --
--- For a queue that nobody uses: what it writes there, it removes. An ACL that lacks one inner
--- command would stop a script between two writes, and scripts do not roll back; so laterd asks
--- before it does any work. A full Redis, or one that only reads, is no denial.
+-- Call it with keys of a queue that nobody uses; it removes what it writes there. If an ACL lacked
+-- a single command, it would stop a script between two writes, and scripts do not roll back. So
+-- laterd asks before it does any work. Other errors, as of a full or read-only Redis, are no
+-- denials.
 
 local denied = {}
 local function try(name, ...)

@@ -5,7 +5,7 @@
 --
 -- text  `"done":…,"total":…,"text":…}`, kept in the record as tag `g` with the time before it
 --
--- The first write is a ZREM of nothing, which a full Redis accepts.
+-- The first write is a ZREM of no member, since a full Redis accepts a script that begins with it.
 
 -- @include now
 -- @include guard

@@ -4,22 +4,24 @@
 -- reply  one answer a job: PUSHED, REPLACED, AGAIN, ABSENT, FULL, or `EXISTS state`
 --
 -- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
--- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced; seek,
---           seek-replace: the same for known ids, but unknown ones are ABSENT: nothing is pushed.
---           again, seek-again: as replace, but for one that is reserved this job is kept, the last
---           one if there are several, and pushed when that one ends: AGAIN. Of equal ids in one
---           call the first is pushed by new, the last one stays where they replace each other.
---           `/EPOCH` behind it: of the plan of shards that the caller knows (inc/fence.lua)
--- when      '' now; '+S' in S seconds; 'S' at that UNIX time, 0 or from 10^9 on; '+S/M' in S seconds,
---           but at most M after the first of those that were replaced one by another (tag b)
--- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
---           was acked or has expired: pushed again, it answers `EXISTS ended`; `N/+S`: for S seconds
---           from now, if it has ended by then
+-- mode      new: a known id changes nothing. replace: a ready or delayed job is replaced. again: as
+--           replace; but if the id is reserved, the new job is kept beside it and pushed when that
+--           one ends, which answers AGAIN; a later one takes its place. seek, seek-replace,
+--           seek-again: as new, replace, again for known ids; an unknown id is not pushed and
+--           answers ABSENT. If an id is in one call several times, new pushes the first of them;
+--           with replace and again the last one stays.
+--           `/EPOCH` after a mode is of the plan of shards that the caller knows (inc/fence.lua)
+-- when      '': now; '+S': in S seconds; 'S': at that UNIX time, 0 or from 10^9 on; '+S/M': in S
+--           seconds, but at most M after the first of the pushes that replaced each other (tag b)
+-- priority  -100 to 100, higher first. `N/S`: the id also stays taken for S seconds after its job
+--           was acked or has expired, and answers `EXISTS ended`. `N/+S`: it stays taken until S
+--           seconds from now, if the job has ended by then
 --
--- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0, none: any number),
--- and nothing was pushed; counted as `refused`.
+-- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0 or missing: any
+-- number). The job was not pushed, and counts as `refused`.
 --
--- With push_now and those of schedules the only script whose first write a full Redis refuses: who pushes then is told so.
+-- Only push, push_now and the scripts of schedules begin with a write that a full Redis refuses, so
+-- that whoever pushes is told.
 
 -- @include now
 -- @include score
@@ -56,7 +58,7 @@ end
 local ids, documents = {}, {}
 local times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}
 
--- Job i's priority, if it is not 0; returns what is wrong with it.
+-- Reads job i's priority, if it is not 0; returns what is wrong with it.
 local function read_rank(i, text)
     ranks[i] = whole(text, -100, 100)
     if not ranks[i] then
@@ -71,7 +73,7 @@ local function read_rank(i, text)
     return not ranks[i] and 'a priority is a whole number from -100 to 100'
 end
 
--- The same of when it is due, if that is not now.
+-- Reads when it is due, if that is not now; returns what is wrong with it.
 local function read_time(i, when)
     local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
     seconds = number(seconds, 0, 1e11)
@@ -115,21 +117,21 @@ local function is_taken(i)
     return last and (number(last, 0, 1e12) or 0) > now
 end
 
--- First all is looked up, then all is written, with few commands however many jobs. A document that
--- is known is read for nothing, but that is rare, and there is no command that asks for many fields
--- without their values.
+-- First everything is looked up, then everything is written, with a few commands for any number of
+-- jobs. HMGET also reads the documents of known ids, which nobody needs. But these are rare, and no
+-- command asks for many fields without their values.
 local known = total > 0 and redis.call('HMGET', jobs, unpack(ids)) or {}
 local fresh, soon, later, noted, notes, moved, state_of = {}, {}, {}, {}, {}, {}, {}
 local taken, placed = 0, 0 -- in fresh, in soon
 
--- When it is due, where it must not be put off for ever. `first`: when the first was pushed.
+-- Limits how long a job with `+S/M` is put off: to M seconds after `first`, its first push.
 local function bound(i, first)
     first = number(first or '', 0, now) or now
     times[i] = math.min(times[i], first + waits[i])
     return 'b=' .. string.format('%.6f', first) .. '\n'
 end
 
--- Its record: what the push asks for.
+-- Returns the record of a new job: what the push asks for.
 local function note_of(i, first)
     local note = (ranks[i] or 0) ~= 0 and 'p=' .. ranks[i] .. '\n' or ''
     if stays[i] and from_now[i] then
@@ -140,7 +142,7 @@ local function note_of(i, first)
     return waits[i] and note .. bound(i, first) or note
 end
 
--- One that has begun is another than those that wait: its time does not count.
+-- After an attempt the time of `+S/M` begins again.
 local function first_of(text)
     return text and text ~= '' and not value_of(text, 'a') and value_of(text, 'b') or nil
 end
@@ -164,7 +166,7 @@ local function take(i, id)
     end
 end
 
--- Beside the one that is reserved; inc/again.lua pushes it.
+-- Keeps a job beside the reserved one; inc/again.lua pushes it.
 local function keep(i, id)
     local text = recorded and texts[i] or ''
     local before = value_of(text, 'n') or ''
@@ -175,12 +177,12 @@ local function keep(i, id)
         math.max(times[i] or now, now), escape(note), escape(documents[i])))
 end
 
--- How many more may come.
+-- How many more the queue may have.
 local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
 local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
 
--- Of several that replace each other in this very call the last one stays.
+-- If jobs of this call replace each other, the last one stays.
 local last = {}
 for i = 1, replaces and total or 0 do
     last[ids[i]] = i
@@ -194,7 +196,7 @@ for i = 1, total do
     elseif state_of[id] and replaces then
         replaced = replaced + 1
         answers[i] = 'REPLACED'
-    elseif state_of[id] then -- it came earlier in this very call
+    elseif state_of[id] then -- the id came before in this call
         answers[i] = 'EXISTS ' .. state_of[id]
     elseif known[i] then
         local state = where(id)
@@ -221,7 +223,7 @@ for i = 1, total do
         answers[i] = 'PUSHED'
         if recorded or replaces or ranks[i] or times[i] then
             take(last[id] or i, id)
-        else -- as most are; the same in short
+        else -- the same as take(), faster, for most jobs
             taken, placed = taken + 2, placed + 2
             fresh[taken - 1], fresh[taken] = id, documents[i]
             soon[placed - 1], soon[placed] = score(i, 0), id
@@ -231,7 +233,7 @@ for i = 1, total do
 end
 
 if #fresh > 0 then
-    redis.call('HSET', jobs, unpack(fresh)) -- the one that a full Redis refuses
+    redis.call('HSET', jobs, unpack(fresh)) -- first: a full Redis refuses it
 end
 for _, job in ipairs(moved) do
     redis.call('ZREM', job[1], job[2])

@@ -5,9 +5,9 @@
 --
 -- wait   seconds until it is due; 0: ready at once
 -- how    ran: an attempt; crashed: an attempt that killed its worker
--- error  `"kind":…,"text":…,"host":…}`, or '' to keep the one before
+-- error  `"kind":…,"text":…,"host":…}`, or '' to keep the last error
 --
--- A suspect that ran to an end is none any more.
+-- A suspect that has run to its end is no longer a suspect.
 
 -- @include now
 -- @include guard

@@ -8,7 +8,7 @@
 -- counts  `COUNT FORMER…`: into how many shards ids are pushed, and under which counts jobs may
 --         still lie, the latest first; 1 to 32 each, at most 8 in all
 --
--- An epoch is Redis's time in milliseconds, or one more than the last: so it grows, also where a
+-- An epoch is Redis's time in milliseconds, or one more than the last epoch. So it grows even if a
 -- failover has lost the last change.
 
 -- @include now

@@ -3,7 +3,7 @@
 -- ARGV   id
 -- reply  its state ('' = no such job), its result ('' = none), its record
 --
--- The result of a job that is there again, ready, delayed or reserved, is of an earlier life.
+-- If the job is ready, delayed or reserved, the result is from an earlier job of this id.
 
 -- @include where
 

@@ -3,11 +3,11 @@
 -- ARGV   (id wait how)...
 -- reply  the positions (from 1) of ids that are LOST
 --
--- wait   seconds until it is due; 0: ready at once, in the place that it had
--- how    held: it had not begun; suspect: it ran beside others when their worker crashed, and
---        will run alone; interrupted: laterd was stopped. The tenth in a row is an attempt;
---        unknown: nobody here has its type. The first time is noted as its error;
---        `"kind":…,"text":…,"host":…}`: why its handler gave it back, kept as its error
+-- wait   seconds until it is due; 0: ready at once, in its old place
+-- how    held: it had not begun; suspect: it ran beside others when their worker crashed, and will
+--        run alone; interrupted: laterd was stopped, and the tenth time in a row is an attempt;
+--        unknown: no plugin there has its type, which becomes its error with the time of the first;
+--        `"kind":…,"text":…,"host":…}`: why its handler gave it back, which becomes its error
 
 -- @include now
 -- @include guard
@@ -24,7 +24,7 @@ local function interrupted(record)
     return with_value(with_value(record, 'i'), 'a', count_of(record, 'a') + 1)
 end
 
--- Since when is the error's `at`, so it is written once.
+-- The error's `at` says since when, so the error is written only once.
 local function unknown(record)
     if string.find(value_of(record, 'e') or '', '"kind":"unknown"', 1, true) then
         return record

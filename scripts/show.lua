@@ -3,8 +3,8 @@
 -- ARGV   (id)...
 -- reply  for each id: state ('' = no such job), score, record, document
 --
--- The score of a reserved job is '': it is under a token, which the id does not tell. One that is done
--- and was kept has the state `done`, and as score the time until which it is.
+-- The score of a reserved job is '': it is in the set of a token, which its id does not tell. A job
+-- that is done and kept has the state `done`, and as score the time until which it is kept.
 
 -- @include where
 -- @include done

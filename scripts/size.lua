@@ -5,13 +5,13 @@
 --        ('' = none), documents, then the counters: name, value …; and, likewise, overdue: how many
 --        reservations have run out and were not returned yet; plan: that of its shards ('' = none)
 --
--- All of one moment, so that `later check` can add them up.
+-- All numbers are from one moment, so `later check` can add them up.
 
 -- @include now
 -- @include record
 
--- Scores are times less priorities: the oldest of each priority is the first of its band. Jobs
--- with a score of 0 ("before everything") have no age.
+-- A score is a time less the priority, so each priority has a band of scores, and the first job in
+-- it is its oldest. Jobs with a score of 0 ("before everything") have no age.
 local oldest
 local from = 900000000
 for _ = -100, 100 do
@@ -30,8 +30,8 @@ for _ = -100, 100 do
     end
 end
 
--- What was handed out and has not come back. `reserved` has tokens, and how many jobs each of them
--- holds stands in keys that cannot be named here.
+-- Reserved jobs are counted from the counters. `reserved` has only tokens; their jobs are in keys
+-- that cannot be named here.
 local counters, of = redis.call('HGETALL', stats), {}
 for i = 1, #counters, 2 do
     of[counters[i]] = tonumber(counters[i + 1])

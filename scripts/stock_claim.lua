@@ -3,7 +3,8 @@
 -- ARGV   who
 -- reply  how it went (1 claimed, 0 claimed before by the same, -1 sold out), the claim's number
 --
--- Never more claims than the total, one a claimant; numbers only grow, also over releases.
+-- There are never more claims than the total, and one for each claimant. Numbers only grow; a
+-- released one is not given again.
 
 -- @include count
 

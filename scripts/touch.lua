@@ -3,11 +3,11 @@
 -- ARGV   lease (id)...
 -- reply  the positions (from 1) of ids that are LOST
 --
--- lease  seconds from now, 0.001 to 10^9; for all that the token holds, if it holds one of these
+-- lease  seconds from now, 0.001 to 10^9; for all jobs of the token, if it holds one of these ids
 --
--- The first write is a ZREM, which a full Redis accepts; the ZADD behind it is then accepted too. It
--- names no member, so that the key is never gone in between: while its slot moves to another node of
--- a Cluster, it could not be made again here.
+-- The first write is a ZREM: a full Redis accepts that, and then the ZADD after it. The ZREM names
+-- no member, so that the key is never gone in between: while its slot moves to another node of a
+-- Cluster, the key could not be made again here.
 
 -- @include now
 -- @include number

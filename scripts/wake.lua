@@ -1,9 +1,9 @@
--- wake: leave a wake where a worker would find work
+-- wake: leave a wake if a worker would find work
 -- KEYS   ready wake paused
 -- ARGV   none
 -- reply  1 when there is work, else 0
 --
--- For who ate a wake and does not reserve: it is put back.
+-- A worker that took a wake and does not reserve puts it back by this.
 
 -- @include wake
 

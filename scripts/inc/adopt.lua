@@ -1,6 +1,6 @@
--- An id for a document: the SHA-1 of its bytes; SHA1-2, SHA1-3 … where that is known, or was given
--- by this very call: other bytes may have the same SHA-1, and bad ids the same document. The search
--- is bounded; beyond it the microsecond makes the id.
+-- Makes an id for a document: the SHA-1 of its bytes, or SHA1-2, SHA1-3 … if that id is taken. It
+-- may be taken by other bytes with the same SHA-1, or by the same document under another bad id,
+-- even in this call. After 100 tries the id is made from the time in microseconds.
 local given = {}
 local function adopt(document)
     local sha = redis.sha1hex(document)

@@ -1,10 +1,10 @@
 -- @include record
 -- @include escape
 
--- A push in the mode `again` has found the id reserved: tag `n` of its record is what is to run
--- after it, `DUE RECORD DOCUMENT`, the last two escaped. Now that the job has ended, those are put
--- into `delayed`; a migrator hears of it. Returns the positions of the others, and how many these
--- were.
+-- If a push in mode `again` finds its id reserved, it leaves the new job in tag `n` of the record:
+-- `DUE RECORD DOCUMENT`, the last two escaped. These jobs have now ended. Where one has an `n`,
+-- that job goes into `delayed`, and the migrators are told if it is the first there. Returns the
+-- positions of the ids without an `n`, and how many had one.
 local function again(ids, texts)
     local left, names, notes, fresh, later = {}, {}, {}, {}, {}
     for i = 1, #ids do

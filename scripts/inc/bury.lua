@@ -7,9 +7,9 @@
 
 local buried_how = { ran = true, crashed = true, unrun = true }
 
--- Makes reserved jobs dead, each with how and why; returns the positions of the LOST, and the
--- records of those that are dead now. Where an id was pushed again meanwhile, that is tried, and
--- this one is replaced by it.
+-- Makes reserved jobs dead, each with how and why. Returns the positions of the LOST, and the
+-- records of those that are dead now. If a job's id was pushed again meanwhile (inc/again.lua), the
+-- new job replaces it, and nothing is buried.
 local function bury(list, hows, whys)
     guard(#list, { delayed, dead }, { jobs, stats })
     local ids, at, lost = give_up(list)

@@ -1,8 +1,8 @@
 -- @include lines
 
--- A schedule is a member of `cron`, its score the next tick, +inf where there is none, and two
--- fields of `crontab`: NAME, its definition, lines and behind an empty one the document of its
--- jobs; and NAME:state, lines that say what has become of it.
+-- A schedule is a member of `cron` and two fields of `crontab`. Its score in `cron` is its next
+-- tick, or +inf if there is none. The field NAME is its definition: lines, an empty line, and the
+-- document of its jobs. The field NAME:state is lines about what has happened to it.
 
 local function schedule_of(name)
     local found = redis.call('HMGET', crontab, name, name .. ':state')

@@ -1,7 +1,8 @@
 -- @include lines
 
--- Jobs that are done and kept beside the queue, outside of its sums: `done` has their ids by the
--- time until which they are kept; `kept` under each its record, an empty line, its document.
+-- Jobs that are done and kept are outside the queue and its sums. `done` has their ids, with the
+-- time until which they are kept as score. `kept` has, under each id, its record, an empty line and
+-- its document.
 
 local function done_of(id)
     local text = redis.call('HGET', kept, id)
@@ -12,8 +13,7 @@ local function done_of(id)
     return string.sub(text, 1, ends), string.sub(text, ends + 2)
 end
 
--- Drops the first `most` of them (1 at least), those first whose time is over first; returns how
--- many there were.
+-- Drops the `most` (at least 1) whose time ends first; returns how many there were.
 local function drop_done(most)
     local ids = redis.call('ZRANGE', done, 0, most - 1)
     if #ids > 0 then

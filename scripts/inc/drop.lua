@@ -2,8 +2,8 @@
 -- @include forget
 -- @include count
 
--- Drops the first `most` members of a set, counted. A member that is its own document had not been
--- adopted yet: it is counted as adopted too, so that the sums stay right.
+-- Drops the first `most` members of a set and counts them. A member that is its own document was
+-- not adopted yet. It is counted as adopted too, so that the sums stay right.
 local function drop(set, most, counter)
     guard(most, {}, { jobs, stats })
     local ids = redis.call('ZRANGE', set, 0, most - 1)

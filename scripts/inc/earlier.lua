@@ -1,9 +1,10 @@
 -- @include record
 
--- The errors before the last one are in tag `h`, the newest first: a JSON array of at most 1,000
--- bytes, from which the oldest go. Each has of its text the first line, at most 120 bytes; one that
--- has no `kind` failed as the one after it did. What may come again and again is not kept: `return`
--- and `unknown`. All is in one function, since most calls have nothing to keep.
+-- Tag `h` has the errors before the last one, newest first: a JSON array of at most 1,000 bytes,
+-- from which the oldest are dropped. Each entry keeps the first line of its text, at most 120
+-- bytes. An entry without `kind` failed like the next newer one. `return` and `unknown` are not
+-- kept, since they may come again and again. The helpers are inside, so that most calls, which have
+-- nothing to keep, do not make them.
 local function with_earlier(record, tail)
     local head, old = string.match(value_of(record, 'e') or '',
         '^({"at":[%d.]+,"attempt":%d+),(.*)}$')
@@ -12,13 +13,13 @@ local function with_earlier(record, tail)
         return record
     end
 
-    -- What says why, and the rest: how long it took.
+    -- Splits off the end, which says how long the attempt took.
     local function parts_of(tail)
         local ms = string.match(tail, ',"ms":[%d.]+$') or ''
         return string.sub(tail, 1, -1 - #ms), ms
     end
 
-    -- JSON's escapes and UTF-8's characters stay whole.
+    -- Never cuts within a JSON escape or a UTF-8 character.
     local function first_line(text)
         local at = 1
         while at <= #text do

@@ -1,4 +1,4 @@
--- A text without line ends and %, as a value of a record may be; and that text again.
+-- A value in a record cannot have line ends, so these and % are escaped.
 local function escape(text)
     return (string.gsub(text, '[%%\n]', { ['%'] = '%25', ['\n'] = '%0A' }))
 end

@@ -1,8 +1,8 @@
 -- @include earlier
 
--- The record with why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`, made by the
--- caller, or '' to keep what is there. It is not read; a line end, which JSON may have between two
--- members, becomes a space.
+-- Returns the record with the reason why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`
+-- from the caller, or '' to keep the reason that is there. It is not parsed. JSON may have line
+-- ends between two members; they become spaces.
 local function with_error(record, attempt, tail)
     if tail == '' then
         return record
@@ -12,7 +12,7 @@ local function with_error(record, attempt, tail)
     return with_value(with_earlier(record, tail), 'e', head .. tail)
 end
 
--- The record with one attempt more, and why it failed.
+-- Returns the record with one more attempt, and the reason why it failed.
 local function failed(record, tail)
     local attempt = count_of(record, 'a') + 1
     record = with_value(with_value(record, 'i'), 'a', attempt)

@@ -1,7 +1,7 @@
 -- @include record
 
--- Drops the documents and records of ids; returns how many documents there were. An id that asked
--- to stay taken after its job is free at once: somebody took it out of the queue.
+-- Drops the documents and records of ids; returns how many documents there were. An id that should
+-- stay taken after its job is free at once, unless the caller calls stay_taken() afterwards.
 local function forget(ids)
     if recorded then
         redis.call('HDEL', records, unpack(ids))

@@ -1,9 +1,9 @@
 -- @include owned
 -- @include count
 
--- Takes jobs from their token; returns the ids of those that go on, their positions, and the
--- positions of the LOST. A job whose document is gone is LOST, too: somebody has put the id of a
--- reserved job into `ready` by hand, so that two tokens had it, and the other one has ended it.
+-- Takes jobs from their token. Returns the ids of those that still exist, their positions, and the
+-- positions of the LOST. A job whose document is gone is LOST too. Somebody had put the id of a
+-- reserved job into `ready` by hand, so two tokens had it, and the other one has ended it.
 local function give_up(list)
     local ids, at, lost = owned(list)
     if #ids == 0 then

@@ -1,9 +1,9 @@
 -- @include now
 -- @include number
 
--- Enters a job in the line of those that wait, if `waiter` names one, and takes as many out of it
--- as there is `room` for: they are to be called. Those that are due by now look for themselves: up
--- to 500 of them are forgotten.
+-- Adds the job that `waiter` names, if any, to the line. Then takes out as many jobs as there is
+-- `room` for, and returns them; the caller makes them due. Jobs that are due by now will look for
+-- themselves, so up to 500 of them are dropped from the line.
 local function line(room)
     local life = number(wait, 0, 86400)
     if not life or #waiter > 300 or not room then

@@ -1,11 +1,11 @@
--- `held` is what the token in its name holds: ids, each with the score it had in ready. Who shows
--- the token owns those that are in it, and nothing else is compared.
+-- `held` is the set of jobs that the token in its name holds, each with the score it had in ready.
+-- Whoever shows the token owns the jobs in the set; nothing else is compared.
 local token = string.sub(held, #reserved + 2)
 
--- Splits ids into those that are held and the positions of those that are not: ids, each once, and
--- their positions (nil: each its own); the positions of the LOST. Jobs are mostly settled in the
--- order in which they were handed out, which is theirs in `held`: then one look is enough, and no
--- score is spelled.
+-- Splits a list of ids. Returns those that are held, each once; their positions in the list; and
+-- the positions of the LOST. Jobs are mostly settled in the order in which they were handed out,
+-- which is their order in `held`. Then one ZRANGE is enough, Redis need not write out scores, and
+-- instead of the positions nil is returned.
 local in_order
 local function owned(list)
     local total = #list
@@ -41,8 +41,8 @@ local function owned(list)
     return ids, at, lost
 end
 
--- Takes ids out; the lease ends with the last of them. Mostly all go at once: the whole set is
--- dropped for half of what each of its members would cost.
+-- Takes ids out of the set; the lease ends with the last of them. Mostly all of them go at once,
+-- and to drop the whole set costs half as much as to remove its members.
 local function take_out(ids)
     if #ids == redis.call('ZCARD', held) then
         redis.call('DEL', held)

@@ -1,10 +1,10 @@
 -- @include wake
 
--- A channel, not a key.
+-- This is a channel, not a key.
 local due = string.sub(delayed, 1, -8) .. 'due'
 
--- The same jobs, the last first. A set of up to 128 members is a list, in which Redis looks for a
--- member's place from the beginning and reads each score that it passes.
+-- Turns the order of the jobs round. Redis keeps a set of up to 128 members as a list. To insert a
+-- member it reads the scores from the beginning, so it is cheaper to insert the last job first.
 local function backwards(list)
     for i = 1, #list / 2 - 1, 2 do
         local k = #list - i
@@ -13,8 +13,8 @@ local function backwards(list)
     return list
 end
 
--- Puts jobs (score, id, score, id …) into `ready` and `delayed`, and tells the migrators when the
--- first to become due is another than before.
+-- Puts jobs (score, id, score, id …) into `ready` and `delayed`. If another job is now the first to
+-- become due, the migrators are told.
 local function place(soon, later)
     if #soon > 0 then
         redis.call('ZADD', ready, unpack(backwards(soon)))

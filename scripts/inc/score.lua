@@ -1,6 +1,6 @@
--- The score in ready of the i-th job of a push: the present and i microseconds, less its priority.
--- As text, the last digit by itself: a number is written with 17 digits on its way to Redis, and
--- that alone would cost a sixth of a push.
+-- Returns the score in ready of the i-th job of a push: now plus i microseconds, less its priority.
+-- It is text, since Lua writes a number with 17 digits on its way to Redis, and that alone would
+-- take a sixth of the time of a push. Ten jobs in a row share all but the last digit.
 local seconds, micros = tonumber(clock[1]), tonumber(clock[2])
 local digits = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
 local ten_text, ten_of, ten_rank

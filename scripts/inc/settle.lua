@@ -5,16 +5,16 @@
 -- @include again
 -- @include count
 
--- Ends reserved jobs for good and counts them; returns the positions of the LOST. Only what had a
--- document still is counted: where somebody put the id of a reserved job into `ready` by hand, two
--- tokens had it, and the other has ended it.
+-- Ends reserved jobs for good and counts them; returns the positions of the LOST. A job without a
+-- document counts as withdrawn: somebody had put the id of a reserved job into `ready` by hand, so
+-- two tokens had it, and the other one has ended it.
 local function settle(list, counter)
     guard(#list, { unique }, { jobs, stats })
     local ids, _, lost = owned(list)
     if #ids > 0 then
         local texts = recorded and records_of(ids)
         if texts then
-            redis.call('ZCARD', delayed) -- else of a wrong type found too late
+            redis.call('ZCARD', delayed) -- fails on a wrong type before the first write
         end
         take_out(ids)
         local known = forget(ids)

@@ -1,12 +1,12 @@
 -- @include now
 -- @include record
 
--- An id may ask to stay taken after its job: tag `u`, seconds; or tag `d`, until when. When the job
--- has ended, all that is left of its record is tag `t`, the time until which it is taken; `unique`
--- has these ids by that time, so that they can be freed.
+-- A push may ask that its id stays taken after its job: tag `u` says for how many seconds, or tag
+-- `d` until when. When the job has ended, all that is left of its record is tag `t`, the time until
+-- which the id is taken. `unique` has these ids with that time as score, so that they can be freed.
 
--- Frees the first ids whose time has passed, at most so many. One that was pushed again since then
--- has another record.
+-- Frees the first ids whose time has passed, at most `most`. An id that was pushed again since then
+-- has another record, which stays.
 local function free_passed(most)
     local over = redis.call('ZRANGEBYSCORE', unique, '-inf', now, 'LIMIT', 0, most)
     if #over == 0 then
@@ -24,8 +24,8 @@ local function free_passed(most)
     end
 end
 
--- Jobs have ended: their ids, if they asked, stay taken. Twice as many others whose time has
--- passed go, so that `unique` does not grow for long beyond what is needed.
+-- Jobs have ended: those ids that should stay taken do. For each of them up to two whose time has
+-- passed are freed, so that `unique` does not grow for long beyond what is needed.
 local function stay_taken(ids, texts)
     local kept, ends, rest = {}, {}, {}
     for i = 1, #ids do

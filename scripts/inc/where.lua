@@ -1,4 +1,4 @@
--- The state of an id that has a document.
+-- Returns the state of an id that has a document.
 local function where(id)
     if redis.call('ZSCORE', ready, id) then
         return 'ready'
