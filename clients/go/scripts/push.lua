@@ -4,22 +4,24 @@
 -- reply  one answer a job: PUSHED, REPLACED, AGAIN, ABSENT, FULL, or `EXISTS state`
 --
 -- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
--- mode      new: a known id changes nothing; replace: a ready or delayed job is replaced; seek,
---           seek-replace: the same for known ids, but unknown ones are ABSENT: nothing is pushed.
---           again, seek-again: as replace, but for one that is reserved this job is kept, the last
---           one if there are several, and pushed when that one ends: AGAIN. Of equal ids in one
---           call the first is pushed by new, the last one stays where they replace each other.
---           `/EPOCH` behind it: of the plan of shards that the caller knows (inc/fence.lua)
--- when      '' now; '+S' in S seconds; 'S' at that UNIX time, 0 or from 10^9 on; '+S/M' in S seconds,
---           but at most M after the first of those that were replaced one by another (tag b)
--- priority  -100 to 100, higher first; `N/S`: and the id stays taken for S seconds after its job
---           was acked or has expired: pushed again, it answers `EXISTS ended`; `N/+S`: for S seconds
---           from now, if it has ended by then
+-- mode      new: a known id changes nothing. replace: a ready or delayed job is replaced. again: as
+--           replace; but if the id is reserved, the new job is kept beside it and pushed when that
+--           one ends, which answers AGAIN; a later one takes its place. seek, seek-replace,
+--           seek-again: as new, replace, again for known ids; an unknown id is not pushed and
+--           answers ABSENT. If an id is in one call several times, new pushes the first of them;
+--           with replace and again the last one stays.
+--           `/EPOCH` after a mode is of the plan of shards that the caller knows (inc/fence.lua)
+-- when      '': now; '+S': in S seconds; 'S': at that UNIX time, 0 or from 10^9 on; '+S/M': in S
+--           seconds, but at most M after the first of the pushes that replaced each other (tag b)
+-- priority  -100 to 100, higher first. `N/S`: the id also stays taken for S seconds after its job
+--           was acked or has expired, and answers `EXISTS ended`. `N/+S`: it stays taken until S
+--           seconds from now, if the job has ended by then
 --
--- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0, none: any number),
--- and nothing was pushed; counted as `refused`.
+-- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0 or missing: any
+-- number). The job was not pushed, and counts as `refused`.
 --
--- With push_now and those of schedules the only script whose first write a full Redis refuses: who pushes then is told so.
+-- Only push, push_now and the scripts of schedules begin with a write that a full Redis refuses, so
+-- that whoever pushes is told.
 
 -- From its head, by scripts/expand.awk:
 if #KEYS ~= 10 or #ARGV < 2 or (#ARGV - 2) % 4 ~= 0 then
@@ -28,12 +30,13 @@ end
 local ready, delayed, dead, jobs, records, wake, paused, stats, shards, call = unpack(KEYS)
 local remember, mode = unpack(ARGV, 1, 2)
 
--- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+-- The time by Redis's clock, in seconds. It is read only once, since TIME may advance while a
+-- script runs.
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
--- The score in ready of the i-th job of a push: the present and i microseconds, less its priority.
--- As text, the last digit by itself: a number is written with 17 digits on its way to Redis, and
--- that alone would cost a sixth of a push.
+-- Returns the score in ready of the i-th job of a push: now plus i microseconds, less its priority.
+-- It is text, since Lua writes a number with 17 digits on its way to Redis, and that alone would
+-- take a sixth of the time of a push. Ten jobs in a row share all but the last digit.
 local seconds, micros = tonumber(clock[1]), tonumber(clock[2])
 local digits = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
 local ten_text, ten_of, ten_rank
@@ -48,8 +51,8 @@ local function score(i, priority)
     end
     return ten_text .. digits[digit]
 end
--- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
--- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+-- Scripts do not roll back, so this is checked before the first write: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type. ZCARD and HLEN fail on any other type.
 local function guard(count, sets, hashes)
     if count > 500 then
         error({ err = 'ERR at most 500 jobs a call' })
@@ -61,8 +64,8 @@ local function guard(count, sets, hashes)
         redis.call('HLEN', hashes[i])
     end
 end
--- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
--- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+-- Returns the number that a text spells in plain decimals if it is between `least` and `most`, else
+-- nil. Lua's own tonumber would also take nan, inf, 0x10 and 1e9.
 local function number(text, least, most)
     local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
     return n and n >= least and n <= most and n or nil
@@ -72,19 +75,19 @@ local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
 
--- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
+-- Texts that consist of lines `TAG=VALUE`: records, definitions and states of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
 end
 
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
+-- Reads a count; 0 if there is none. If another program has put something there that is not a
+-- number, it counts as 0: an error would stop the script half-way.
 local function count_of(record, tag)
     return whole(value_of(record, tag) or '', 0, 1000000000) or 0
 end
 
--- The record with another value; nil: without the tag.
+-- Returns the record with a new value for the tag, or without the tag if the value is nil.
 local function with_value(record, tag, value)
     local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
     if rest ~= '' and string.byte(rest, -1) ~= 10 then
@@ -93,12 +96,13 @@ local function with_value(record, tag, value)
     return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
+-- A record is what laterd keeps beside a document: lines `TAG=VALUE`, where a value is anything
+-- without a line end (doc/protocol.md, "Records"). A script that changes a tag leaves all others as
+-- they are, even those that it does not know. Most queues have no records, so one HLEN saves the
+-- look-ups.
 local recorded = redis.call('HLEN', records) > 0
 
--- The records of ids, '' where there is none.
+-- Returns the records of ids, '' for an id without one.
 local function records_of(ids)
     local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
     for i = 1, #ids do
@@ -107,7 +111,7 @@ local function records_of(ids)
     return found
 end
 
--- Writes the records of ids.
+-- Writes the records of ids; '' removes one.
 local function keep_records(ids, texts)
     local some, none = {}, {}
     for i = 1, #ids do
@@ -127,13 +131,13 @@ local function keep_records(ids, texts)
     end
 end
 
--- What the priority in a record takes off a score.
+-- Returns what the priority in a record takes off a score.
 local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
--- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
--- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
--- `ready`, so that both are settled but for a token that is there already.
+-- Leaves one element in `wake` if a worker would find work, else none. DEL comes first, so that
+-- there are never two, and so that a full Redis accepts the script. If `filled`, the caller has
+-- just put jobs into `ready`; then DEL is needed only if there is an element already.
 local function leave_wake(filled)
     local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
     if not filled or redis.call('EXISTS', wake) == 1 then
@@ -144,11 +148,11 @@ local function leave_wake(filled)
     end
 end
 
--- A channel, not a key.
+-- This is a channel, not a key.
 local due = string.sub(delayed, 1, -8) .. 'due'
 
--- The same jobs, the last first. A set of up to 128 members is a list, in which Redis looks for a
--- member's place from the beginning and reads each score that it passes.
+-- Turns the order of the jobs round. Redis keeps a set of up to 128 members as a list. To insert a
+-- member it reads the scores from the beginning, so it is cheaper to insert the last job first.
 local function backwards(list)
     for i = 1, #list / 2 - 1, 2 do
         local k = #list - i
@@ -157,8 +161,8 @@ local function backwards(list)
     return list
 end
 
--- Puts jobs (score, id, score, id …) into `ready` and `delayed`, and tells the migrators when the
--- first to become due is another than before.
+-- Puts jobs (score, id, score, id …) into `ready` and `delayed`. If another job is now the first to
+-- become due, the migrators are told.
 local function place(soon, later)
     if #soon > 0 then
         redis.call('ZADD', ready, unpack(backwards(soon)))
@@ -173,7 +177,7 @@ local function place(soon, later)
     end
     leave_wake(#soon > 0)
 end
--- The state of an id that has a document.
+-- Returns the state of an id that has a document.
 local function where(id)
     if redis.call('ZSCORE', ready, id) then
         return 'ready'
@@ -184,8 +188,8 @@ local function where(id)
     end
     return 'reserved'
 end
--- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
--- must not stop a script half-way: it begins anew.
+-- Adds to a number in a hash and returns the sum. If another program has put something there that
+-- is not a number, the count starts again from 0: an error would stop the script half-way.
 local function count(hash, field, by)
     local sum = redis.pcall('HINCRBY', hash, field, by)
     if type(sum) == 'table' then
@@ -198,23 +202,24 @@ local function count(hash, field, by)
     return sum
 end
 -- A queue of several shards has a plan, `EPOCH COUNT FORMER…`, in the key `shards` of the queue
--- itself. In a shard the same key is a fence: the greatest EPOCH that a call has shown there. Who
--- comes with an older plan is told so, before anything was done; so nobody pushes an id by an old
--- plan where somebody has looked for it by a newer one. '' = the caller knows nothing of shards.
+-- itself. In a shard the same key is a fence: the highest EPOCH that a call has shown there. A call
+-- with an older plan gets an error before it does anything. So nobody pushes an id by an old plan
+-- where somebody has looked for it by a newer one. If epoch is '', the caller knows of no shards,
+-- and nothing is compared.
 local function fence(epoch)
     local here = epoch ~= '' and (redis.call('GET', shards) or '0')
     local at = here and tonumber(string.match(here, '^%d+') or 0)
     if not at or at == tonumber(epoch) then
         return nil
     end
-    -- A plan that is older than its reader's: Redis has lost the newer one.
+    -- With a space it is a plan. If it is older than the caller's, Redis has lost the newer one.
     if at > tonumber(epoch) or string.find(here, ' ', 1, true) then
         return redis.error_reply('RESHARD ' .. here)
     end
     redis.call('SET', shards, epoch)
     return nil
 end
--- A text without line ends and %, as a value of a record may be; and that text again.
+-- A value in a record cannot have line ends, so these and % are escaped.
 local function escape(text)
     return (string.gsub(text, '[%%\n]', { ['%'] = '%25', ['\n'] = '%0A' }))
 end
@@ -248,7 +253,7 @@ end
 local ids, documents = {}, {}
 local times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}
 
--- Job i's priority, if it is not 0; returns what is wrong with it.
+-- Reads job i's priority, if it is not 0; returns what is wrong with it.
 local function read_rank(i, text)
     ranks[i] = whole(text, -100, 100)
     if not ranks[i] then
@@ -263,7 +268,7 @@ local function read_rank(i, text)
     return not ranks[i] and 'a priority is a whole number from -100 to 100'
 end
 
--- The same of when it is due, if that is not now.
+-- Reads when it is due, if that is not now; returns what is wrong with it.
 local function read_time(i, when)
     local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
     seconds = number(seconds, 0, 1e11)
@@ -307,21 +312,21 @@ local function is_taken(i)
     return last and (number(last, 0, 1e12) or 0) > now
 end
 
--- First all is looked up, then all is written, with few commands however many jobs. A document that
--- is known is read for nothing, but that is rare, and there is no command that asks for many fields
--- without their values.
+-- First everything is looked up, then everything is written, with a few commands for any number of
+-- jobs. HMGET also reads the documents of known ids, which nobody needs. But these are rare, and no
+-- command asks for many fields without their values.
 local known = total > 0 and redis.call('HMGET', jobs, unpack(ids)) or {}
 local fresh, soon, later, noted, notes, moved, state_of = {}, {}, {}, {}, {}, {}, {}
 local taken, placed = 0, 0 -- in fresh, in soon
 
--- When it is due, where it must not be put off for ever. `first`: when the first was pushed.
+-- Limits how long a job with `+S/M` is put off: to M seconds after `first`, its first push.
 local function bound(i, first)
     first = number(first or '', 0, now) or now
     times[i] = math.min(times[i], first + waits[i])
     return 'b=' .. string.format('%.6f', first) .. '\n'
 end
 
--- Its record: what the push asks for.
+-- Returns the record of a new job: what the push asks for.
 local function note_of(i, first)
     local note = (ranks[i] or 0) ~= 0 and 'p=' .. ranks[i] .. '\n' or ''
     if stays[i] and from_now[i] then
@@ -332,7 +337,7 @@ local function note_of(i, first)
     return waits[i] and note .. bound(i, first) or note
 end
 
--- One that has begun is another than those that wait: its time does not count.
+-- After an attempt the time of `+S/M` begins again.
 local function first_of(text)
     return text and text ~= '' and not value_of(text, 'a') and value_of(text, 'b') or nil
 end
@@ -356,7 +361,7 @@ local function take(i, id)
     end
 end
 
--- Beside the one that is reserved; inc/again.lua pushes it.
+-- Keeps a job beside the reserved one; inc/again.lua pushes it.
 local function keep(i, id)
     local text = recorded and texts[i] or ''
     local before = value_of(text, 'n') or ''
@@ -367,12 +372,12 @@ local function keep(i, id)
         math.max(times[i] or now, now), escape(note), escape(documents[i])))
 end
 
--- How many more may come.
+-- How many more the queue may have.
 local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
 local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
 
--- Of several that replace each other in this very call the last one stays.
+-- If jobs of this call replace each other, the last one stays.
 local last = {}
 for i = 1, replaces and total or 0 do
     last[ids[i]] = i
@@ -386,7 +391,7 @@ for i = 1, total do
     elseif state_of[id] and replaces then
         replaced = replaced + 1
         answers[i] = 'REPLACED'
-    elseif state_of[id] then -- it came earlier in this very call
+    elseif state_of[id] then -- the id came before in this call
         answers[i] = 'EXISTS ' .. state_of[id]
     elseif known[i] then
         local state = where(id)
@@ -413,7 +418,7 @@ for i = 1, total do
         answers[i] = 'PUSHED'
         if recorded or replaces or ranks[i] or times[i] then
             take(last[id] or i, id)
-        else -- as most are; the same in short
+        else -- the same as take(), faster, for most jobs
             taken, placed = taken + 2, placed + 2
             fresh[taken - 1], fresh[taken] = id, documents[i]
             soon[placed - 1], soon[placed] = score(i, 0), id
@@ -423,7 +428,7 @@ for i = 1, total do
 end
 
 if #fresh > 0 then
-    redis.call('HSET', jobs, unpack(fresh)) -- the one that a full Redis refuses
+    redis.call('HSET', jobs, unpack(fresh)) -- first: a full Redis refuses it
 end
 for _, job in ipairs(moved) do
     redis.call('ZREM', job[1], job[2])

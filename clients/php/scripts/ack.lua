@@ -11,8 +11,8 @@ if #KEYS ~= 7 then
 end
 local delayed, reserved, held, jobs, records, unique, stats = unpack(KEYS)
 
--- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
--- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+-- Scripts do not roll back, so this is checked before the first write: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type. ZCARD and HLEN fail on any other type.
 local function guard(count, sets, hashes)
     if count > 500 then
         error({ err = 'ERR at most 500 jobs a call' })
@@ -24,14 +24,14 @@ local function guard(count, sets, hashes)
         redis.call('HLEN', hashes[i])
     end
 end
--- `held` is what the token in its name holds: ids, each with the score it had in ready. Who shows
--- the token owns those that are in it, and nothing else is compared.
+-- `held` is the set of jobs that the token in its name holds, each with the score it had in ready.
+-- Whoever shows the token owns the jobs in the set; nothing else is compared.
 local token = string.sub(held, #reserved + 2)
 
--- Splits ids into those that are held and the positions of those that are not: ids, each once, and
--- their positions (nil: each its own); the positions of the LOST. Jobs are mostly settled in the
--- order in which they were handed out, which is theirs in `held`: then one look is enough, and no
--- score is spelled.
+-- Splits a list of ids. Returns those that are held, each once; their positions in the list; and
+-- the positions of the LOST. Jobs are mostly settled in the order in which they were handed out,
+-- which is their order in `held`. Then one ZRANGE is enough, Redis need not write out scores, and
+-- instead of the positions nil is returned.
 local in_order
 local function owned(list)
     local total = #list
@@ -67,8 +67,8 @@ local function owned(list)
     return ids, at, lost
 end
 
--- Takes ids out; the lease ends with the last of them. Mostly all go at once: the whole set is
--- dropped for half of what each of its members would cost.
+-- Takes ids out of the set; the lease ends with the last of them. Mostly all of them go at once,
+-- and to drop the whole set costs half as much as to remove its members.
 local function take_out(ids)
     if #ids == redis.call('ZCARD', held) then
         redis.call('DEL', held)
@@ -79,8 +79,8 @@ local function take_out(ids)
         redis.call('ZREM', held, unpack(ids))
     end
 end
--- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
--- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+-- Returns the number that a text spells in plain decimals if it is between `least` and `most`, else
+-- nil. Lua's own tonumber would also take nan, inf, 0x10 and 1e9.
 local function number(text, least, most)
     local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
     return n and n >= least and n <= most and n or nil
@@ -90,19 +90,19 @@ local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
 
--- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
+-- Texts that consist of lines `TAG=VALUE`: records, definitions and states of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
 end
 
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
+-- Reads a count; 0 if there is none. If another program has put something there that is not a
+-- number, it counts as 0: an error would stop the script half-way.
 local function count_of(record, tag)
     return whole(value_of(record, tag) or '', 0, 1000000000) or 0
 end
 
--- The record with another value; nil: without the tag.
+-- Returns the record with a new value for the tag, or without the tag if the value is nil.
 local function with_value(record, tag, value)
     local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
     if rest ~= '' and string.byte(rest, -1) ~= 10 then
@@ -111,12 +111,13 @@ local function with_value(record, tag, value)
     return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
+-- A record is what laterd keeps beside a document: lines `TAG=VALUE`, where a value is anything
+-- without a line end (doc/protocol.md, "Records"). A script that changes a tag leaves all others as
+-- they are, even those that it does not know. Most queues have no records, so one HLEN saves the
+-- look-ups.
 local recorded = redis.call('HLEN', records) > 0
 
--- The records of ids, '' where there is none.
+-- Returns the records of ids, '' for an id without one.
 local function records_of(ids)
     local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
     for i = 1, #ids do
@@ -125,7 +126,7 @@ local function records_of(ids)
     return found
 end
 
--- Writes the records of ids.
+-- Writes the records of ids; '' removes one.
 local function keep_records(ids, texts)
     local some, none = {}, {}
     for i = 1, #ids do
@@ -145,29 +146,30 @@ local function keep_records(ids, texts)
     end
 end
 
--- What the priority in a record takes off a score.
+-- Returns what the priority in a record takes off a score.
 local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
 
--- Drops the documents and records of ids; returns how many documents there were. An id that asked
--- to stay taken after its job is free at once: somebody took it out of the queue.
+-- Drops the documents and records of ids; returns how many documents there were. An id that should
+-- stay taken after its job is free at once, unless the caller calls stay_taken() afterwards.
 local function forget(ids)
     if recorded then
         redis.call('HDEL', records, unpack(ids))
     end
     return redis.call('HDEL', jobs, unpack(ids))
 end
--- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+-- The time by Redis's clock, in seconds. It is read only once, since TIME may advance while a
+-- script runs.
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
 
--- An id may ask to stay taken after its job: tag `u`, seconds; or tag `d`, until when. When the job
--- has ended, all that is left of its record is tag `t`, the time until which it is taken; `unique`
--- has these ids by that time, so that they can be freed.
+-- A push may ask that its id stays taken after its job: tag `u` says for how many seconds, or tag
+-- `d` until when. When the job has ended, all that is left of its record is tag `t`, the time until
+-- which the id is taken. `unique` has these ids with that time as score, so that they can be freed.
 
--- Frees the first ids whose time has passed, at most so many. One that was pushed again since then
--- has another record.
+-- Frees the first ids whose time has passed, at most `most`. An id that was pushed again since then
+-- has another record, which stays.
 local function free_passed(most)
     local over = redis.call('ZRANGEBYSCORE', unique, '-inf', now, 'LIMIT', 0, most)
     if #over == 0 then
@@ -185,8 +187,8 @@ local function free_passed(most)
     end
 end
 
--- Jobs have ended: their ids, if they asked, stay taken. Twice as many others whose time has
--- passed go, so that `unique` does not grow for long beyond what is needed.
+-- Jobs have ended: those ids that should stay taken do. For each of them up to two whose time has
+-- passed are freed, so that `unique` does not grow for long beyond what is needed.
 local function stay_taken(ids, texts)
     local kept, ends, rest = {}, {}, {}
     for i = 1, #ids do
@@ -205,7 +207,7 @@ local function stay_taken(ids, texts)
         redis.call('ZADD', unique, unpack(ends))
     end
 end
--- A text without line ends and %, as a value of a record may be; and that text again.
+-- A value in a record cannot have line ends, so these and % are escaped.
 local function escape(text)
     return (string.gsub(text, '[%%\n]', { ['%'] = '%25', ['\n'] = '%0A' }))
 end
@@ -214,10 +216,10 @@ local function unescape(text)
     return (string.gsub(text, '%%(%x%x)', { ['25'] = '%', ['0A'] = '\n' }))
 end
 
--- A push in the mode `again` has found the id reserved: tag `n` of its record is what is to run
--- after it, `DUE RECORD DOCUMENT`, the last two escaped. Now that the job has ended, those are put
--- into `delayed`; a migrator hears of it. Returns the positions of the others, and how many these
--- were.
+-- If a push in mode `again` finds its id reserved, it leaves the new job in tag `n` of the record:
+-- `DUE RECORD DOCUMENT`, the last two escaped. These jobs have now ended. Where one has an `n`,
+-- that job goes into `delayed`, and the migrators are told if it is the first there. Returns the
+-- positions of the ids without an `n`, and how many had one.
 local function again(ids, texts)
     local left, names, notes, fresh, later = {}, {}, {}, {}, {}
     for i = 1, #ids do
@@ -245,8 +247,8 @@ local function again(ids, texts)
     end
     return left, #names
 end
--- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
--- must not stop a script half-way: it begins anew.
+-- Adds to a number in a hash and returns the sum. If another program has put something there that
+-- is not a number, the count starts again from 0: an error would stop the script half-way.
 local function count(hash, field, by)
     local sum = redis.pcall('HINCRBY', hash, field, by)
     if type(sum) == 'table' then
@@ -259,16 +261,16 @@ local function count(hash, field, by)
     return sum
 end
 
--- Ends reserved jobs for good and counts them; returns the positions of the LOST. Only what had a
--- document still is counted: where somebody put the id of a reserved job into `ready` by hand, two
--- tokens had it, and the other has ended it.
+-- Ends reserved jobs for good and counts them; returns the positions of the LOST. A job without a
+-- document counts as withdrawn: somebody had put the id of a reserved job into `ready` by hand, so
+-- two tokens had it, and the other one has ended it.
 local function settle(list, counter)
     guard(#list, { unique }, { jobs, stats })
     local ids, _, lost = owned(list)
     if #ids > 0 then
         local texts = recorded and records_of(ids)
         if texts then
-            redis.call('ZCARD', delayed) -- else of a wrong type found too late
+            redis.call('ZCARD', delayed) -- fails on a wrong type before the first write
         end
         take_out(ids)
         local known = forget(ids)

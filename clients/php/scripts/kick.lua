@@ -3,7 +3,7 @@
 -- ARGV   (id)...
 -- reply  for each id the state it came from, or '' where it is neither dead nor delayed
 --
--- A dead job begins anew: its attempts and crashes are forgotten, its last error is kept.
+-- A dead job starts afresh: its attempts and crashes are forgotten, its last error is kept.
 
 -- From its head, by scripts/expand.awk:
 if #KEYS ~= 7 then
@@ -11,11 +11,12 @@ if #KEYS ~= 7 then
 end
 local ready, delayed, dead, records, wake, paused, stats = unpack(KEYS)
 
--- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+-- The time by Redis's clock, in seconds. It is read only once, since TIME may advance while a
+-- script runs.
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
--- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
--- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+-- Scripts do not roll back, so this is checked before the first write: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type. ZCARD and HLEN fail on any other type.
 local function guard(count, sets, hashes)
     if count > 500 then
         error({ err = 'ERR at most 500 jobs a call' })
@@ -27,9 +28,9 @@ local function guard(count, sets, hashes)
         redis.call('HLEN', hashes[i])
     end
 end
--- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
--- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
--- `ready`, so that both are settled but for a token that is there already.
+-- Leaves one element in `wake` if a worker would find work, else none. DEL comes first, so that
+-- there are never two, and so that a full Redis accepts the script. If `filled`, the caller has
+-- just put jobs into `ready`; then DEL is needed only if there is an element already.
 local function leave_wake(filled)
     local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
     if not filled or redis.call('EXISTS', wake) == 1 then
@@ -39,8 +40,8 @@ local function leave_wake(filled)
         redis.call('LPUSH', wake, 1)
     end
 end
--- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
--- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+-- Returns the number that a text spells in plain decimals if it is between `least` and `most`, else
+-- nil. Lua's own tonumber would also take nan, inf, 0x10 and 1e9.
 local function number(text, least, most)
     local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
     return n and n >= least and n <= most and n or nil
@@ -50,19 +51,19 @@ local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
 
--- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
+-- Texts that consist of lines `TAG=VALUE`: records, definitions and states of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
 end
 
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
+-- Reads a count; 0 if there is none. If another program has put something there that is not a
+-- number, it counts as 0: an error would stop the script half-way.
 local function count_of(record, tag)
     return whole(value_of(record, tag) or '', 0, 1000000000) or 0
 end
 
--- The record with another value; nil: without the tag.
+-- Returns the record with a new value for the tag, or without the tag if the value is nil.
 local function with_value(record, tag, value)
     local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
     if rest ~= '' and string.byte(rest, -1) ~= 10 then
@@ -71,12 +72,13 @@ local function with_value(record, tag, value)
     return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
+-- A record is what laterd keeps beside a document: lines `TAG=VALUE`, where a value is anything
+-- without a line end (doc/protocol.md, "Records"). A script that changes a tag leaves all others as
+-- they are, even those that it does not know. Most queues have no records, so one HLEN saves the
+-- look-ups.
 local recorded = redis.call('HLEN', records) > 0
 
--- The records of ids, '' where there is none.
+-- Returns the records of ids, '' for an id without one.
 local function records_of(ids)
     local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
     for i = 1, #ids do
@@ -85,7 +87,7 @@ local function records_of(ids)
     return found
 end
 
--- Writes the records of ids.
+-- Writes the records of ids; '' removes one.
 local function keep_records(ids, texts)
     local some, none = {}, {}
     for i = 1, #ids do
@@ -105,12 +107,12 @@ local function keep_records(ids, texts)
     end
 end
 
--- What the priority in a record takes off a score.
+-- Returns what the priority in a record takes off a score.
 local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
--- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
--- must not stop a script half-way: it begins anew.
+-- Adds to a number in a hash and returns the sum. If another program has put something there that
+-- is not a number, the count starts again from 0: an error would stop the script half-way.
 local function count(hash, field, by)
     local sum = redis.pcall('HINCRBY', hash, field, by)
     if type(sum) == 'table' then

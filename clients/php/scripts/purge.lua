@@ -10,8 +10,8 @@ end
 local ready, delayed, dead, jobs, records, stats, done, kept = unpack(KEYS)
 local state, limit = unpack(ARGV, 1, 2)
 
--- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
--- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+-- Returns the number that a text spells in plain decimals if it is between `least` and `most`, else
+-- nil. Lua's own tonumber would also take nan, inf, 0x10 and 1e9.
 local function number(text, least, most)
     local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
     return n and n >= least and n <= most and n or nil
@@ -20,8 +20,8 @@ end
 local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
--- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
--- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+-- Scripts do not roll back, so this is checked before the first write: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type. ZCARD and HLEN fail on any other type.
 local function guard(count, sets, hashes)
     if count > 500 then
         error({ err = 'ERR at most 500 jobs a call' })
@@ -34,19 +34,19 @@ local function guard(count, sets, hashes)
     end
 end
 
--- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
+-- Texts that consist of lines `TAG=VALUE`: records, definitions and states of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
 end
 
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
+-- Reads a count; 0 if there is none. If another program has put something there that is not a
+-- number, it counts as 0: an error would stop the script half-way.
 local function count_of(record, tag)
     return whole(value_of(record, tag) or '', 0, 1000000000) or 0
 end
 
--- The record with another value; nil: without the tag.
+-- Returns the record with a new value for the tag, or without the tag if the value is nil.
 local function with_value(record, tag, value)
     local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
     if rest ~= '' and string.byte(rest, -1) ~= 10 then
@@ -55,12 +55,13 @@ local function with_value(record, tag, value)
     return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
+-- A record is what laterd keeps beside a document: lines `TAG=VALUE`, where a value is anything
+-- without a line end (doc/protocol.md, "Records"). A script that changes a tag leaves all others as
+-- they are, even those that it does not know. Most queues have no records, so one HLEN saves the
+-- look-ups.
 local recorded = redis.call('HLEN', records) > 0
 
--- The records of ids, '' where there is none.
+-- Returns the records of ids, '' for an id without one.
 local function records_of(ids)
     local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
     for i = 1, #ids do
@@ -69,7 +70,7 @@ local function records_of(ids)
     return found
 end
 
--- Writes the records of ids.
+-- Writes the records of ids; '' removes one.
 local function keep_records(ids, texts)
     local some, none = {}, {}
     for i = 1, #ids do
@@ -89,21 +90,21 @@ local function keep_records(ids, texts)
     end
 end
 
--- What the priority in a record takes off a score.
+-- Returns what the priority in a record takes off a score.
 local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
 
--- Drops the documents and records of ids; returns how many documents there were. An id that asked
--- to stay taken after its job is free at once: somebody took it out of the queue.
+-- Drops the documents and records of ids; returns how many documents there were. An id that should
+-- stay taken after its job is free at once, unless the caller calls stay_taken() afterwards.
 local function forget(ids)
     if recorded then
         redis.call('HDEL', records, unpack(ids))
     end
     return redis.call('HDEL', jobs, unpack(ids))
 end
--- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
--- must not stop a script half-way: it begins anew.
+-- Adds to a number in a hash and returns the sum. If another program has put something there that
+-- is not a number, the count starts again from 0: an error would stop the script half-way.
 local function count(hash, field, by)
     local sum = redis.pcall('HINCRBY', hash, field, by)
     if type(sum) == 'table' then
@@ -116,8 +117,8 @@ local function count(hash, field, by)
     return sum
 end
 
--- Drops the first `most` members of a set, counted. A member that is its own document had not been
--- adopted yet: it is counted as adopted too, so that the sums stay right.
+-- Drops the first `most` members of a set and counts them. A member that is its own document was
+-- not adopted yet. It is counted as adopted too, so that the sums stay right.
 local function drop(set, most, counter)
     guard(most, {}, { jobs, stats })
     local ids = redis.call('ZRANGE', set, 0, most - 1)
@@ -132,8 +133,9 @@ local function drop(set, most, counter)
     return #ids
 end
 
--- Jobs that are done and kept beside the queue, outside of its sums: `done` has their ids by the
--- time until which they are kept; `kept` under each its record, an empty line, its document.
+-- Jobs that are done and kept are outside the queue and its sums. `done` has their ids, with the
+-- time until which they are kept as score. `kept` has, under each id, its record, an empty line and
+-- its document.
 
 local function done_of(id)
     local text = redis.call('HGET', kept, id)
@@ -144,8 +146,7 @@ local function done_of(id)
     return string.sub(text, 1, ends), string.sub(text, ends + 2)
 end
 
--- Drops the first `most` of them (1 at least), those first whose time is over first; returns how
--- many there were.
+-- Drops the `most` (at least 1) whose time ends first; returns how many there were.
 local function drop_done(most)
     local ids = redis.call('ZRANGE', done, 0, most - 1)
     if #ids > 0 then

@@ -20,8 +20,8 @@ end
 local ready, jobs, records, wake, paused, stats, shards, call = unpack(KEYS)
 local epoch, id, document, number = unpack(ARGV, 1, 4)
 
--- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
--- must not stop a script half-way: it begins anew.
+-- Adds to a number in a hash and returns the sum. If another program has put something there that
+-- is not a number, the count starts again from 0: an error would stop the script half-way.
 local function count(hash, field, by)
     local sum = redis.pcall('HINCRBY', hash, field, by)
     if type(sum) == 'table' then

@@ -5,9 +5,9 @@
 --
 -- wait   seconds until it is due; 0: ready at once
 -- how    ran: an attempt; crashed: an attempt that killed its worker
--- error  `"kind":…,"text":…,"host":…}`, or '' to keep the one before
+-- error  `"kind":…,"text":…,"host":…}`, or '' to keep the last error
 --
--- A suspect that ran to an end is none any more.
+-- A suspect that has run to its end is no longer a suspect.
 
 -- From its head, by scripts/expand.awk:
 if #KEYS ~= 9 or #ARGV % 4 ~= 0 then
@@ -15,11 +15,12 @@ if #KEYS ~= 9 or #ARGV % 4 ~= 0 then
 end
 local reserved, held, ready, delayed, jobs, records, wake, paused, stats = unpack(KEYS)
 
--- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+-- The time by Redis's clock, in seconds. It is read only once, since TIME may advance while a
+-- script runs.
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
--- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
--- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+-- Scripts do not roll back, so this is checked before the first write: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type. ZCARD and HLEN fail on any other type.
 local function guard(count, sets, hashes)
     if count > 500 then
         error({ err = 'ERR at most 500 jobs a call' })
@@ -31,14 +32,14 @@ local function guard(count, sets, hashes)
         redis.call('HLEN', hashes[i])
     end
 end
--- `held` is what the token in its name holds: ids, each with the score it had in ready. Who shows
--- the token owns those that are in it, and nothing else is compared.
+-- `held` is the set of jobs that the token in its name holds, each with the score it had in ready.
+-- Whoever shows the token owns the jobs in the set; nothing else is compared.
 local token = string.sub(held, #reserved + 2)
 
--- Splits ids into those that are held and the positions of those that are not: ids, each once, and
--- their positions (nil: each its own); the positions of the LOST. Jobs are mostly settled in the
--- order in which they were handed out, which is theirs in `held`: then one look is enough, and no
--- score is spelled.
+-- Splits a list of ids. Returns those that are held, each once; their positions in the list; and
+-- the positions of the LOST. Jobs are mostly settled in the order in which they were handed out,
+-- which is their order in `held`. Then one ZRANGE is enough, Redis need not write out scores, and
+-- instead of the positions nil is returned.
 local in_order
 local function owned(list)
     local total = #list
@@ -74,8 +75,8 @@ local function owned(list)
     return ids, at, lost
 end
 
--- Takes ids out; the lease ends with the last of them. Mostly all go at once: the whole set is
--- dropped for half of what each of its members would cost.
+-- Takes ids out of the set; the lease ends with the last of them. Mostly all of them go at once,
+-- and to drop the whole set costs half as much as to remove its members.
 local function take_out(ids)
     if #ids == redis.call('ZCARD', held) then
         redis.call('DEL', held)
@@ -86,8 +87,8 @@ local function take_out(ids)
         redis.call('ZREM', held, unpack(ids))
     end
 end
--- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
--- must not stop a script half-way: it begins anew.
+-- Adds to a number in a hash and returns the sum. If another program has put something there that
+-- is not a number, the count starts again from 0: an error would stop the script half-way.
 local function count(hash, field, by)
     local sum = redis.pcall('HINCRBY', hash, field, by)
     if type(sum) == 'table' then
@@ -100,9 +101,9 @@ local function count(hash, field, by)
     return sum
 end
 
--- Takes jobs from their token; returns the ids of those that go on, their positions, and the
--- positions of the LOST. A job whose document is gone is LOST, too: somebody has put the id of a
--- reserved job into `ready` by hand, so that two tokens had it, and the other one has ended it.
+-- Takes jobs from their token. Returns the ids of those that still exist, their positions, and the
+-- positions of the LOST. A job whose document is gone is LOST too. Somebody had put the id of a
+-- reserved job into `ready` by hand, so two tokens had it, and the other one has ended it.
 local function give_up(list)
     local ids, at, lost = owned(list)
     if #ids == 0 then
@@ -124,8 +125,8 @@ local function give_up(list)
     end
     return left, places, lost
 end
--- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
--- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+-- Returns the number that a text spells in plain decimals if it is between `least` and `most`, else
+-- nil. Lua's own tonumber would also take nan, inf, 0x10 and 1e9.
 local function number(text, least, most)
     local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
     return n and n >= least and n <= most and n or nil
@@ -135,19 +136,19 @@ local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
 
--- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
+-- Texts that consist of lines `TAG=VALUE`: records, definitions and states of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
 end
 
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
+-- Reads a count; 0 if there is none. If another program has put something there that is not a
+-- number, it counts as 0: an error would stop the script half-way.
 local function count_of(record, tag)
     return whole(value_of(record, tag) or '', 0, 1000000000) or 0
 end
 
--- The record with another value; nil: without the tag.
+-- Returns the record with a new value for the tag, or without the tag if the value is nil.
 local function with_value(record, tag, value)
     local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
     if rest ~= '' and string.byte(rest, -1) ~= 10 then
@@ -156,12 +157,13 @@ local function with_value(record, tag, value)
     return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
+-- A record is what laterd keeps beside a document: lines `TAG=VALUE`, where a value is anything
+-- without a line end (doc/protocol.md, "Records"). A script that changes a tag leaves all others as
+-- they are, even those that it does not know. Most queues have no records, so one HLEN saves the
+-- look-ups.
 local recorded = redis.call('HLEN', records) > 0
 
--- The records of ids, '' where there is none.
+-- Returns the records of ids, '' for an id without one.
 local function records_of(ids)
     local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
     for i = 1, #ids do
@@ -170,7 +172,7 @@ local function records_of(ids)
     return found
 end
 
--- Writes the records of ids.
+-- Writes the records of ids; '' removes one.
 local function keep_records(ids, texts)
     local some, none = {}, {}
     for i = 1, #ids do
@@ -190,15 +192,16 @@ local function keep_records(ids, texts)
     end
 end
 
--- What the priority in a record takes off a score.
+-- Returns what the priority in a record takes off a score.
 local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
 
--- The errors before the last one are in tag `h`, the newest first: a JSON array of at most 1,000
--- bytes, from which the oldest go. Each has of its text the first line, at most 120 bytes; one that
--- has no `kind` failed as the one after it did. What may come again and again is not kept: `return`
--- and `unknown`. All is in one function, since most calls have nothing to keep.
+-- Tag `h` has the errors before the last one, newest first: a JSON array of at most 1,000 bytes,
+-- from which the oldest are dropped. Each entry keeps the first line of its text, at most 120
+-- bytes. An entry without `kind` failed like the next newer one. `return` and `unknown` are not
+-- kept, since they may come again and again. The helpers are inside, so that most calls, which have
+-- nothing to keep, do not make them.
 local function with_earlier(record, tail)
     local head, old = string.match(value_of(record, 'e') or '',
         '^({"at":[%d.]+,"attempt":%d+),(.*)}$')
@@ -207,13 +210,13 @@ local function with_earlier(record, tail)
         return record
     end
 
-    -- What says why, and the rest: how long it took.
+    -- Splits off the end, which says how long the attempt took.
     local function parts_of(tail)
         local ms = string.match(tail, ',"ms":[%d.]+$') or ''
         return string.sub(tail, 1, -1 - #ms), ms
     end
 
-    -- JSON's escapes and UTF-8's characters stay whole.
+    -- Never cuts within a JSON escape or a UTF-8 character.
     local function first_line(text)
         local at = 1
         while at <= #text do
@@ -250,9 +253,9 @@ local function with_earlier(record, tail)
     return with_value(record, 'h', '[' .. list .. ']')
 end
 
--- The record with why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`, made by the
--- caller, or '' to keep what is there. It is not read; a line end, which JSON may have between two
--- members, becomes a space.
+-- Returns the record with the reason why an attempt failed. `tail` is `"kind":…,"text":…,"host":…}`
+-- from the caller, or '' to keep the reason that is there. It is not parsed. JSON may have line
+-- ends between two members; they become spaces.
 local function with_error(record, attempt, tail)
     if tail == '' then
         return record
@@ -262,7 +265,7 @@ local function with_error(record, attempt, tail)
     return with_value(with_earlier(record, tail), 'e', head .. tail)
 end
 
--- The record with one attempt more, and why it failed.
+-- Returns the record with one more attempt, and the reason why it failed.
 local function failed(record, tail)
     local attempt = count_of(record, 'a') + 1
     record = with_value(with_value(record, 'i'), 'a', attempt)
@@ -272,9 +275,9 @@ end
 local function crashed(record)
     return with_value(record, 'c', count_of(record, 'c') + 1)
 end
--- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
--- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
--- `ready`, so that both are settled but for a token that is there already.
+-- Leaves one element in `wake` if a worker would find work, else none. DEL comes first, so that
+-- there are never two, and so that a full Redis accepts the script. If `filled`, the caller has
+-- just put jobs into `ready`; then DEL is needed only if there is an element already.
 local function leave_wake(filled)
     local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
     if not filled or redis.call('EXISTS', wake) == 1 then
@@ -285,11 +288,11 @@ local function leave_wake(filled)
     end
 end
 
--- A channel, not a key.
+-- This is a channel, not a key.
 local due = string.sub(delayed, 1, -8) .. 'due'
 
--- The same jobs, the last first. A set of up to 128 members is a list, in which Redis looks for a
--- member's place from the beginning and reads each score that it passes.
+-- Turns the order of the jobs round. Redis keeps a set of up to 128 members as a list. To insert a
+-- member it reads the scores from the beginning, so it is cheaper to insert the last job first.
 local function backwards(list)
     for i = 1, #list / 2 - 1, 2 do
         local k = #list - i
@@ -298,8 +301,8 @@ local function backwards(list)
     return list
 end
 
--- Puts jobs (score, id, score, id …) into `ready` and `delayed`, and tells the migrators when the
--- first to become due is another than before.
+-- Puts jobs (score, id, score, id …) into `ready` and `delayed`. If another job is now the first to
+-- become due, the migrators are told.
 local function place(soon, later)
     if #soon > 0 then
         redis.call('ZADD', ready, unpack(backwards(soon)))

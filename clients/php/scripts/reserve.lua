@@ -24,11 +24,12 @@ end
 local ready, delayed, reserved, held, dead, jobs, records, wake, paused, stats = unpack(KEYS)
 local token, lease, limit, bytes, deadline = unpack(ARGV, 1, 5)
 
--- The present by Redis's clock, in seconds; read once, since TIME goes on inside a script.
+-- The time by Redis's clock, in seconds. It is read only once, since TIME may advance while a
+-- script runs.
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
--- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
--- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+-- Returns the number that a text spells in plain decimals if it is between `least` and `most`, else
+-- nil. Lua's own tonumber would also take nan, inf, 0x10 and 1e9.
 local function number(text, least, most)
     local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
     return n and n >= least and n <= most and n or nil
@@ -38,19 +39,19 @@ local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
 
--- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
+-- Texts that consist of lines `TAG=VALUE`: records, definitions and states of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
 end
 
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
+-- Reads a count; 0 if there is none. If another program has put something there that is not a
+-- number, it counts as 0: an error would stop the script half-way.
 local function count_of(record, tag)
     return whole(value_of(record, tag) or '', 0, 1000000000) or 0
 end
 
--- The record with another value; nil: without the tag.
+-- Returns the record with a new value for the tag, or without the tag if the value is nil.
 local function with_value(record, tag, value)
     local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
     if rest ~= '' and string.byte(rest, -1) ~= 10 then
@@ -59,12 +60,13 @@ local function with_value(record, tag, value)
     return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
--- What laterd keeps beside a document is its record: lines `TAG=VALUE`, a value being anything
--- without a line end (doc/protocol.md, "Records"). Whoever changes a tag leaves all others as they
--- are, also those that it does not know. Most queues have no records: one look for all.
+-- A record is what laterd keeps beside a document: lines `TAG=VALUE`, where a value is anything
+-- without a line end (doc/protocol.md, "Records"). A script that changes a tag leaves all others as
+-- they are, even those that it does not know. Most queues have no records, so one HLEN saves the
+-- look-ups.
 local recorded = redis.call('HLEN', records) > 0
 
--- The records of ids, '' where there is none.
+-- Returns the records of ids, '' for an id without one.
 local function records_of(ids)
     local found = recorded and redis.call('HMGET', records, unpack(ids)) or {}
     for i = 1, #ids do
@@ -73,7 +75,7 @@ local function records_of(ids)
     return found
 end
 
--- Writes the records of ids.
+-- Writes the records of ids; '' removes one.
 local function keep_records(ids, texts)
     local some, none = {}, {}
     for i = 1, #ids do
@@ -93,12 +95,12 @@ local function keep_records(ids, texts)
     end
 end
 
--- What the priority in a record takes off a score.
+-- Returns what the priority in a record takes off a score.
 local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
--- What must hold before the first write, since scripts do not roll back: at most 500 jobs a call
--- (unpack takes 7,999 values), and keys of the right type: counting another one's members fails.
+-- Scripts do not roll back, so this is checked before the first write: at most 500 jobs a call
+-- (unpack takes 7,999 values), and keys of the right type. ZCARD and HLEN fail on any other type.
 local function guard(count, sets, hashes)
     if count > 500 then
         error({ err = 'ERR at most 500 jobs a call' })
@@ -110,9 +112,9 @@ local function guard(count, sets, hashes)
         redis.call('HLEN', hashes[i])
     end
 end
--- Leaves one token in `wake` where a worker would find work, else none; DEL first, so that there
--- are never two, and so that a full Redis accepts it. `filled`: the caller has just put jobs into
--- `ready`, so that both are settled but for a token that is there already.
+-- Leaves one element in `wake` if a worker would find work, else none. DEL comes first, so that
+-- there are never two, and so that a full Redis accepts the script. If `filled`, the caller has
+-- just put jobs into `ready`; then DEL is needed only if there is an element already.
 local function leave_wake(filled)
     local work = (filled or redis.call('ZCARD', ready) > 0) and redis.call('EXISTS', paused) == 0
     if not filled or redis.call('EXISTS', wake) == 1 then
@@ -122,9 +124,9 @@ local function leave_wake(filled)
         redis.call('LPUSH', wake, 1)
     end
 end
--- An id for a document: the SHA-1 of its bytes; SHA1-2, SHA1-3 … where that is known, or was given
--- by this very call: other bytes may have the same SHA-1, and bad ids the same document. The search
--- is bounded; beyond it the microsecond makes the id.
+-- Makes an id for a document: the SHA-1 of its bytes, or SHA1-2, SHA1-3 … if that id is taken. It
+-- may be taken by other bytes with the same SHA-1, or by the same document under another bad id,
+-- even in this call. After 100 tries the id is made from the time in microseconds.
 local given = {}
 local function adopt(document)
     local sha = redis.sha1hex(document)
@@ -136,8 +138,8 @@ local function adopt(document)
     given[sha] = n
     return n <= 100 and id or sha .. '-' .. string.format('%.0f', now * 1000000 + n)
 end
--- Adds to a number in a hash and returns the sum. What is no number there, put by a foreign hand,
--- must not stop a script half-way: it begins anew.
+-- Adds to a number in a hash and returns the sum. If another program has put something there that
+-- is not a number, the count starts again from 0: an error would stop the script half-way.
 local function count(hash, field, by)
     local sum = redis.pcall('HINCRBY', hash, field, by)
     if type(sum) == 'table' then

@@ -3,8 +3,8 @@
 -- ARGV   (id)...
 -- reply  for each id: state ('' = no such job), score, record, document
 --
--- The score of a reserved job is '': it is under a token, which the id does not tell. One that is done
--- and was kept has the state `done`, and as score the time until which it is.
+-- The score of a reserved job is '': it is in the set of a token, which its id does not tell. A job
+-- that is done and kept has the state `done`, and as score the time until which it is kept.
 
 -- From its head, by scripts/expand.awk:
 if #KEYS ~= 7 then
@@ -12,7 +12,7 @@ if #KEYS ~= 7 then
 end
 local ready, delayed, dead, jobs, records, done, kept = unpack(KEYS)
 
--- The state of an id that has a document.
+-- Returns the state of an id that has a document.
 local function where(id)
     if redis.call('ZSCORE', ready, id) then
         return 'ready'
@@ -23,8 +23,8 @@ local function where(id)
     end
     return 'reserved'
 end
--- The number that a text spells in plain decimals, if it lies between `least` and `most`; else nil.
--- Lua's own tonumber takes nan, inf, 0x10 and 1e9 as well.
+-- Returns the number that a text spells in plain decimals if it is between `least` and `most`, else
+-- nil. Lua's own tonumber would also take nan, inf, 0x10 and 1e9.
 local function number(text, least, most)
     local n = string.find(text, '^%-?%d+%.?%d*$') and tonumber(text)
     return n and n >= least and n <= most and n or nil
@@ -34,19 +34,19 @@ local function whole(text, least, most)
     return not string.find(text, '.', 1, true) and number(text, least, most) or nil
 end
 
--- Texts of lines `TAG=VALUE`: records, and what is kept of schedules.
+-- Texts that consist of lines `TAG=VALUE`: records, definitions and states of schedules.
 
 local function value_of(record, tag)
     return record ~= '' and string.match('\n' .. record, '\n' .. tag .. '=([^\n]*)') or nil
 end
 
--- A count, 0 where there is none. What is no number, put by a foreign hand, must not stop a script
--- half-way: it begins anew.
+-- Reads a count; 0 if there is none. If another program has put something there that is not a
+-- number, it counts as 0: an error would stop the script half-way.
 local function count_of(record, tag)
     return whole(value_of(record, tag) or '', 0, 1000000000) or 0
 end
 
--- The record with another value; nil: without the tag.
+-- Returns the record with a new value for the tag, or without the tag if the value is nil.
 local function with_value(record, tag, value)
     local rest = string.sub(string.gsub('\n' .. record, '\n' .. tag .. '=[^\n]*', ''), 2)
     if rest ~= '' and string.byte(rest, -1) ~= 10 then
@@ -55,8 +55,9 @@ local function with_value(record, tag, value)
     return value and rest .. tag .. '=' .. value .. '\n' or rest
 end
 
--- Jobs that are done and kept beside the queue, outside of its sums: `done` has their ids by the
--- time until which they are kept; `kept` under each its record, an empty line, its document.
+-- Jobs that are done and kept are outside the queue and its sums. `done` has their ids, with the
+-- time until which they are kept as score. `kept` has, under each id, its record, an empty line and
+-- its document.
 
 local function done_of(id)
     local text = redis.call('HGET', kept, id)
@@ -67,8 +68,7 @@ local function done_of(id)
     return string.sub(text, 1, ends), string.sub(text, ends + 2)
 end
 
--- Drops the first `most` of them (1 at least), those first whose time is over first; returns how
--- many there were.
+-- Drops the `most` (at least 1) whose time ends first; returns how many there were.
 local function drop_done(most)
     local ids = redis.call('ZRANGE', done, 0, most - 1)
     if #ids > 0 then
