@@ -2,6 +2,11 @@
  * queue.h: the verbs on a queue, as pure encoders (arguments to command) and decoders (reply to
  * struct). No connection here, so that blocking and event-driven callers share them.
  *
+ *     queue_push.c     push
+ *     queue_reserve.c  reserve
+ *     queue_settle.c   ack, expire, release, return, bury; touch and progress
+ *     queue.c          migrate, lapse; kick, show, cancel
+ *
  * Each encoder appends one complete script call to *cmd; send it with the verb's script number, so
  * that NOSCRIPT is survived. The scripts' heads (scripts/VERB.lua) say what each does.
  */

@@ -1,0 +1,125 @@
+/* queue_push.c: jobs are pushed. */
+#include "queue/queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CALL_KEPT 60 /* seconds */
+
+static void add_when(struct later_command *cmd, const struct later_push_item *item)
+{
+    double in = item->debounce > 0 ? item->debounce : item->in;
+    char text[2 * LATER_SECONDS_SIZE + 2] = "+";
+    size_t len;
+
+    if (item->at > 0) {
+        later_command_seconds(cmd, item->at);
+    } else if (in == 0) {
+        later_command_bytes(cmd, "", 0);
+    } else {
+        len = 1 + later_seconds_spell(text + 1, in);
+        if (item->max_wait > 0) {
+            text[len++] = '/';
+            len += later_seconds_spell(text + len, item->max_wait);
+        }
+        later_command_bytes(cmd, text, len);
+    }
+}
+
+/* Nobody pays for what most jobs do not ask: an id that stays taken stands behind the priority. */
+static void add_priority(struct later_command *cmd, const struct later_push_item *item)
+{
+    double taken = item->throttle > 0 ? item->throttle : item->unique_for;
+    char priority[16], text[LATER_SECONDS_SIZE];
+    size_t len;
+
+    if (!(taken > 0)) {
+        later_command_int(cmd, item->priority);
+        return;
+    }
+    len = later_seconds_spell(text, taken);
+    later_command_pair(cmd, priority,
+                       (size_t)snprintf(priority, sizeof priority, "%d/%s", (int)item->priority,
+                                        item->throttle > 0 ? "+" : ""),
+                       text, len);
+}
+
+unsigned later_queue_flags(const struct later_push_item *item)
+{
+    if (item->again || item->debounce > 0)
+        return LATER_PUSH_AGAIN;
+    return item->replace ? LATER_PUSH_REPLACE : 0;
+}
+
+void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
+                      unsigned flags, uint64_t epoch, const struct later_push_item *items,
+                      size_t count)
+{
+    static const char *const modes[] = { "new",   "replace", "seek",       "seek-replace",
+                                         "again", "again",   "seek-again", "seek-again" };
+    char key[LATER_KEY_MAX], mode[40];
+
+    later_key_call(key, keys, call ? call : "");
+    later_script_begin(cmd, LATER_SCRIPT_PUSH, keys, (const char *const[]){ key }, count);
+    later_command_int(cmd, call ? CALL_KEPT : 0);
+    snprintf(mode, sizeof mode, "%s/%" PRIu64, modes[flags & 7], epoch);
+    later_command_text(cmd, mode);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, items[i].id);
+        add_when(cmd, &items[i]);
+        add_priority(cmd, &items[i]);
+        later_command_bytes(cmd, items[i].document, items[i].document_len);
+    }
+}
+
+bool later_queue_plain(const struct later_push_item *item)
+{
+    return later_queue_flags(item) == 0 && item->priority == 0 && item->in == 0 && item->at == 0 &&
+           item->throttle == 0 && item->unique_for == 0;
+}
+
+void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys, const char *set,
+                          const char *number, uint64_t epoch, const struct later_push_item *item)
+{
+    char key[LATER_KEY_MAX];
+
+    later_key_call(key, keys, set);
+    later_script_begin(cmd, LATER_SCRIPT_PUSH_NOW, keys, (const char *const[]){ key }, 0);
+    later_command_int(cmd, (int64_t)epoch);
+    later_command_text(cmd, item->id);
+    later_command_bytes(cmd, item->document, item->document_len);
+    later_command_text(cmd, number);
+}
+
+bool later_queue_pushed_now(const struct later_reply *reply)
+{
+    return strcmp(later_reply_text(reply, NULL), "PUSHED") == 0;
+}
+
+int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
+{
+    /* That of push_now is no list. */
+    const struct later_reply *answer = later_reply_count(reply) ? later_reply_at(reply, i) : reply;
+    const char *text = later_reply_text(answer, NULL);
+    bool exists = strncmp(text, "EXISTS ", 7) == 0;
+
+    if (state)
+        *state = exists ? text + 7 : "";
+    if (exists)
+        return LATER_IS_KNOWN;
+    if (strcmp(text, "ABSENT") == 0)
+        return LATER_IS_ABSENT;
+    if (strcmp(text, "FULL") == 0)
+        return LATER_IS_FULL;
+    if (strcmp(text, "AGAIN") == 0)
+        return LATER_IS_AGAIN;
+    return strcmp(text, "REPLACED") == 0 ? LATER_IS_REPLACED : LATER_IS_PUSHED;
+}
+
+int later_queue_full(const char *queue, struct later_error *err)
+{
+    return later_fail(err, LATER_E_LATER,
+                      "queue %s is full: it has as many jobs as queues.max_jobs of laterd allows",
+                      queue);
+}

@@ -1,0 +1,169 @@
+/* queue_reserve.c: jobs are reserved, with tokens. */
+#include "queue/queue.h"
+
+#include "job/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SCORES_APART 16 /* in the answer of reserve */
+
+void later_token(char token[LATER_TOKEN_LEN + 1])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    unsigned char random[64];
+    size_t used = sizeof random;
+
+    for (size_t i = 0; i < LATER_TOKEN_LEN;) {
+        if (used == sizeof random) {
+            while (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+                ;
+            used = 0;
+        }
+        /* 252 = 7 × 36: what is above would make some digits likelier. */
+        if (random[used] < 252)
+            token[i++] = digits[random[used] % 36];
+        used++;
+    }
+    token[LATER_TOKEN_LEN] = '\0';
+}
+
+static void begin_reserve(struct later_command *cmd, const struct later_keys *keys,
+                          const char *token, double lease, size_t limit)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_RESERVE, keys, (const char *const[]){ held }, 0);
+    later_command_bytes(cmd, token, LATER_TOKEN_LEN);
+    later_command_seconds(cmd, lease);
+    later_command_int(cmd, (int64_t)limit);
+}
+
+void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, double lease, size_t limit, size_t bytes,
+                         double deadline)
+{
+    begin_reserve(cmd, keys, token, lease, limit);
+    later_command_int(cmd, (int64_t)bytes);
+    if (deadline > 0)
+        later_command_seconds(cmd, deadline);
+    else
+        later_command_bytes(cmd, "0", 1);
+}
+
+void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
+                                const char *token, double lease, size_t limit, size_t bytes)
+{
+    char budget[40];
+    int len = snprintf(budget, sizeof budget, "%zu/beside", bytes);
+
+    begin_reserve(cmd, keys, token, lease, limit);
+    later_command_bytes(cmd, budget, (size_t)len);
+    later_command_bytes(cmd, "0", 1);
+}
+
+void later_queue_documents(struct later_command *cmd, const struct later_keys *keys,
+                           const struct later_reply *reserved)
+{
+    size_t count = later_queue_reserved_count(reserved), len;
+
+    later_command_begin(cmd, 2 + count);
+    later_command_text(cmd, "HMGET");
+    later_command_text(cmd, keys->name[LATER_KEY_JOBS]);
+    for (size_t i = 0; i < count; i++) {
+        const char *id = later_reply_text(later_reply_at(reserved, 1 + 3 * i), &len);
+
+        later_command_bytes(cmd, id, len);
+    }
+}
+
+size_t later_queue_reserved_count(const struct later_reply *reply)
+{
+    size_t count = later_reply_count(reply);
+
+    return count ? (count - 1) / 3 : 0;
+}
+
+void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job)
+{
+    size_t at = 1 + 3 * i, len;
+    const char *text = later_reply_text(later_reply_at(reply, at + 1), &len);
+    struct later_record record;
+
+    job->id = later_reply_text(later_reply_at(reply, at), &job->id_len);
+    later_record_read(&record, text, len);
+    job->attempts = record.attempts;
+    job->crashes = record.crashes;
+    job->unknown_since = record.unknown_since;
+    job->document = later_reply_text(later_reply_at(reply, at + 2), &job->document_len);
+}
+
+size_t later_queue_reserved_bytes(const struct later_reply *reply)
+{
+    size_t count = later_queue_reserved_count(reply), sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct later_reply *document = later_reply_at(reply, 3 + 3 * i);
+        int64_t beside = later_reply_int(document);
+        size_t len;
+
+        later_reply_text(document, &len);
+        sum += len ? len : beside > 0 ? (size_t)beside : 0;
+    }
+    return sum;
+}
+
+double later_queue_reserved_now(const struct later_reply *reply)
+{
+    return later_reply_seconds(later_reply_at(reply, 0), 0);
+}
+
+/* A score as a push gives it, `1700000000.250001`; NAN for any other. This is done for each job. */
+static double score_of(const char *text)
+{
+    double number = 0, part = 1;
+
+    if (*text < '0' || *text > '9')
+        return NAN;
+    for (; *text >= '0' && *text <= '9'; text++)
+        number = number * 10 + (*text - '0');
+    if (*text == '.')
+        text++;
+    for (; *text >= '0' && *text <= '9'; text++)
+        number += (*text - '0') * (part /= 10);
+    return *text && *text != ' ' ? NAN : number;
+}
+
+/* The next number of the answer's first line; NAN where there is none. */
+static double next_said(struct later_scores *scores)
+{
+    scores->said = strchr(scores->said, ' ');
+    scores->said = scores->said ? scores->said + 1 : "";
+    return score_of(scores->said);
+}
+
+void later_scores_begin(struct later_scores *scores, const struct later_reply *reply)
+{
+    *scores = (struct later_scores){ .count = later_queue_reserved_count(reply) };
+    scores->said = later_reply_text(later_reply_at(reply, 0), NULL);
+    scores->last = next_said(scores);
+}
+
+double later_scores_next(struct later_scores *scores)
+{
+    size_t i = scores->next++, at = i % SCORES_APART;
+
+    if (at == 0) {
+        size_t behind = scores->count > i ? scores->count - 1 - i : 0;
+
+        scores->first = scores->last;
+        scores->apart = behind < SCORES_APART ? behind : SCORES_APART;
+        scores->last = next_said(scores);
+    }
+    if (at == 0)
+        return scores->first;
+    return scores->first + (scores->last - scores->first) * (double)at / (double)scores->apart;
+}

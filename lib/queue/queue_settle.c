@@ -1,0 +1,148 @@
+/* queue_settle.c: what becomes of reserved jobs: touch, and the verbs that end a reservation. */
+#include "queue/queue.h"
+
+#include "job/document.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What each verb's script takes per job: id, wait, how, error; r: an error, or else how. */
+static const struct {
+    enum later_script script;
+    const char *name;
+    const char *fields;
+    const char *how;
+} verbs[] = {
+    [LATER_VERB_ACK] = { LATER_SCRIPT_ACK, "ack", "i", "" },
+    [LATER_VERB_EXPIRE] = { LATER_SCRIPT_EXPIRE, "expire", "i", "" },
+    [LATER_VERB_RELEASE] = { LATER_SCRIPT_RELEASE, "release", "iwhe", "ran" },
+    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "iwr", "held" },
+    [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "ihe", "ran" },
+    [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "i", "" },
+    [LATER_VERB_FINISH] = { LATER_SCRIPT_FINISH, "finish", "", "" },
+};
+
+static void add_field(struct later_command *cmd, char field, enum later_verb verb,
+                      const struct later_settlement *job)
+{
+    switch (field) {
+    case 'i':
+        later_command_text(cmd, job->id);
+        break;
+    case 'w':
+        later_command_seconds(cmd, job->wait);
+        break;
+    case 'r':
+        if (job->error) {
+            later_command_text(cmd, job->error);
+            break;
+        }
+        /* fall through */
+    case 'h':
+        later_command_text(cmd, job->how ? job->how : verbs[verb].how);
+        break;
+    case 'e':
+        later_command_text(cmd, job->error ? job->error : "");
+        break;
+    }
+}
+
+void later_queue_settle(struct later_command *cmd, const struct later_keys *keys,
+                        enum later_verb verb, double lease, const struct later_settlement *jobs,
+                        size_t count)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, jobs[0].token);
+    later_script_begin(cmd, verbs[verb].script, keys, (const char *const[]){ held }, count);
+    if (verb == LATER_VERB_TOUCH)
+        later_command_seconds(cmd, lease);
+    for (size_t i = 0; i < count; i++) {
+        for (const char *field = verbs[verb].fields; *field; field++)
+            add_field(cmd, *field, verb, &jobs[i]);
+    }
+}
+
+static void add_kept(struct later_command *cmd, const struct later_kept *kept)
+{
+    char *host = later_document_quote(kept->host, strlen(kept->host)), *note = NULL;
+
+    if (asprintf(&note, "\"ms\":%.3f,\"host\":%s}", kept->ms, host ? host : "\"\"") < 0)
+        note = NULL;
+    later_command_int(cmd, kept->most);
+    later_command_seconds(cmd, kept->life);
+    later_command_text(cmd, note ? note : "\"ms\":null}");
+    free(note);
+    free(host);
+}
+
+void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_settlement *job, double result, const char *value,
+                        size_t value_len, const struct later_kept *kept)
+{
+    char held[LATER_KEY_MAX], left[LATER_KEY_MAX];
+
+    later_key_held(held, keys, job->token);
+    later_key_result(left, keys, job->id);
+    later_script_begin(cmd, LATER_SCRIPT_FINISH, keys, (const char *const[]){ held, left },
+                       kept ? 1 : 0);
+    later_command_text(cmd, job->id);
+    later_command_text(cmd, job->how);
+    if (strcmp(job->how, "done") != 0)
+        later_command_text(cmd, job->error ? job->error : "");
+    else
+        later_command_bytes(cmd, value_len ? value : "null", value_len ? value_len : 4);
+    later_command_seconds(cmd, result);
+    if (kept)
+        add_kept(cmd, kept);
+}
+
+void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
+                          const struct later_settlement *jobs, size_t count)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, jobs[0].token);
+    later_script_begin(cmd, LATER_SCRIPT_PROGRESS, keys, (const char *const[]){ held }, count);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, jobs[i].id);
+        later_command_text(cmd, jobs[i].error);
+    }
+}
+
+enum later_script later_verb_script(enum later_verb verb)
+{
+    return verbs[verb].script;
+}
+
+const char *later_verb_name(enum later_verb verb)
+{
+    return verbs[verb].name;
+}
+
+bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor)
+{
+    if (later_reply_int(later_reply_at(reply, *cursor)) != (int64_t)i + 1)
+        return false;
+    (*cursor)++;
+    return true;
+}
+
+char *later_queue_error(const char *kind, const char *text, const char *host, double seconds)
+{
+    char *quoted_text = later_document_quote(text, strlen(text));
+    char *quoted_host = later_document_quote(host, strlen(host));
+    char *error = NULL, ms[48] = "";
+
+    if (seconds > 0)
+        snprintf(ms, sizeof ms, ",\"ms\":%.3f", fmin(seconds * 1000, 1e15));
+    if (quoted_text && quoted_host &&
+        asprintf(&error, "\"kind\":\"%s\",\"text\":%s,\"host\":%s%s}", kind, quoted_text,
+                 quoted_host, ms) < 0)
+        error = NULL;
+    free(quoted_text);
+    free(quoted_host);
+    return error;
+}
