@@ -22,6 +22,7 @@ struct listener {
     struct wake_listener *wake_listener;
     uint32_t pools;                /* a bit for each that serves these queues */
     const char *names[WAKE_GROUP]; /* of queues; borrowed */
+    char *keys[WAKE_GROUP];        /* of their wakes */
     size_t count;
     struct link *link;
     struct timer *again;
@@ -121,17 +122,14 @@ static void listen_for(struct listener *listener)
     const struct wake_listener *wake_listener = listener->wake_listener;
     double wait = wait_of(listener);
     struct later_command cmd = { 0 };
-    struct later_keys keys;
 
     if (listener->waiting || !link_is_up(listener->link) ||
         !wake_listener->options.idle(wake_listener->options.arg, listener->pools))
         return;
     later_command_begin(&cmd, listener->count + 2);
     later_command_text(&cmd, "BLPOP");
-    for (size_t i = 0; i < listener->count; i++) {
-        keys_of(wake_listener, listener->names[i], &keys);
-        later_command_text(&cmd, keys.name[LATER_KEY_WAKE]);
-    }
+    for (size_t i = 0; i < listener->count; i++)
+        later_command_text(&cmd, listener->keys[i]);
     later_command_seconds(&cmd, wait);
     listener->waiting = link_send(listener->link, &cmd, LATER_NO_SCRIPT, wait + SLACK_SECONDS,
                                   on_answer, listener) == 0;
@@ -230,11 +228,16 @@ static struct listener *roomy(const struct wake_listener *wake_listener, uint32_
 static int join(struct wake_listener *wake_listener, struct heard *heard, struct later_error *err)
 {
     struct listener *listener = roomy(wake_listener, heard->pools);
+    struct later_keys keys;
 
     if (!listener)
         listener = make_listener(wake_listener, heard->pools, err);
     if (!listener)
         return -1;
+    keys_of(wake_listener, heard->name, &keys);
+    listener->keys[listener->count] = strdup(keys.name[LATER_KEY_WAKE]);
+    if (!listener->keys[listener->count])
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     listener->names[listener->count++] = heard->name;
     heard->listener = listener;
     return 0;
@@ -333,6 +336,8 @@ void wake_listener_free(struct wake_listener *wake_listener)
     for (size_t i = 0; i < wake_listener->count; i++) {
         link_free(wake_listener->list[i]->link);
         timer_free(wake_listener->list[i]->again);
+        for (size_t k = 0; k < wake_listener->list[i]->count; k++)
+            free(wake_listener->list[i]->keys[k]);
         free(wake_listener->list[i]);
     }
     later_names_free(&wake_listener->names);

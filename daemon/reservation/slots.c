@@ -278,8 +278,16 @@ bool slots_set_idle(struct slots *slots, bool idle)
         slots_move_idle(slots, SLOTS_IDLE_FREE, SLOTS_IDLE_OFF);
         return false;
     }
-    return slots_move_idle(slots, SLOTS_IDLE_OFF, SLOTS_IDLE_FREE) &&
+    return (slots_move_idle(slots, SLOTS_IDLE_OFF, SLOTS_IDLE_FREE) ||
+            slots_move_idle(slots, SLOTS_IDLE_QUICK, SLOTS_IDLE_FREE)) &&
            atomic_exchange(&slots->page->awaited, 0);
+}
+
+bool slots_takes_more(struct slots *slots)
+{
+    uint32_t idle = atomic_load(&slots->page->idle);
+
+    return idle == SLOTS_IDLE_CALLED || idle == SLOTS_IDLE_QUICK;
 }
 
 bool slots_is_idle(struct slots *slots)

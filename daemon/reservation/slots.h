@@ -135,8 +135,9 @@ struct lock_lease {
  *     OFF ──► FREE ──► CALLED ──► OFF    to FREE and back by the worker, to CALLED by the
  * supervisor └─◄─────┘
  *
- * CALLED is left when the order has been read. A worker that died in it has not looked. */
-enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED };
+ * CALLED is left when the order has been read. A worker that died in it has not looked. Of a large
+ * pool, one whose jobs are quick is QUICK instead of OFF: it may be told of some more queues. */
+enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED, SLOTS_IDLE_QUICK };
 
 struct slots_page {
     char magic[8];
@@ -214,6 +215,8 @@ bool slots_busy(struct slots *slots);
 bool slots_set_idle(struct slots *slots, bool idle);
 /* Of the supervisor: is it idle? If not it will tell when it is. */
 bool slots_is_idle(struct slots *slots);
+/* May one that was called a moment ago be told of another queue? */
+bool slots_takes_more(struct slots *slots);
 /* Moves `idle` from one state to another if it is still there. */
 bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle to);
 

@@ -15,8 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CONTROL_FD 3
-#define STATUS_FD  4
+#define MORE_SECONDS 0.005 /* after it was called: other queues of the same moment */
+#define CONTROL_FD   3
+#define STATUS_FD    4
 
 struct reports {
     struct process *process;
@@ -248,19 +249,36 @@ void process_moved(struct process *process, const char *peer)
     (void)!write(process->control_fd, order, (size_t)len);
 }
 
-bool process_wake(struct process *process, const char *queue)
+/* false: it dies, or reads no more. */
+static bool call(const struct process *process, const char *queue)
 {
     char order[LATER_QUEUE_MAX + 3];
     int len = snprintf(order, sizeof order, "%c%s\n", WORKER_WAKE, queue);
 
+    return write(process->control_fd, order, (size_t)len) == len;
+}
+
+bool process_wake(struct process *process, const char *queue)
+{
     if (!slots_move_idle(process->slots, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED))
         return false;
-    if (write(process->control_fd, order, (size_t)len) != len) { /* it dies, or reads no more */
+    if (!call(process, queue)) {
         slots_move_idle(process->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
         return false;
     }
     snprintf(process->called, sizeof process->called, "%s", queue);
     process->called_at = later_clock();
+    process->called_more = 0;
+    return true;
+}
+
+bool process_wake_more(struct process *process, const char *queue)
+{
+    if (process->called_more == WORKER_CALLS_MORE ||
+        later_clock() - process->called_at > MORE_SECONDS || !slots_takes_more(process->slots) ||
+        !call(process, queue))
+        return false;
+    process->called_more++;
     return true;
 }
 

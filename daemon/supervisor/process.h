@@ -36,6 +36,7 @@ struct process {
     char refused[600]; /* why it cannot start, in its own words; "" = it has not said so */
     char called[LATER_QUEUE_MAX + 1]; /* the queue that it was told to look at last */
     double called_at;
+    uint32_t called_more; /* others behind that one, a moment later */
     struct process *next;
 };
 
@@ -64,6 +65,9 @@ void process_moved(struct process *process, const char *peer);
 
 /* Tells it to look at this queue, if it is idle. false: it is not, or cannot be told. */
 bool process_wake(struct process *process, const char *queue);
+
+/* Tells one that was called a moment ago of another queue. false: it does not take more. */
+bool process_wake_more(struct process *process, const char *queue);
 
 /* Tells it to drain; TERM after `drain` seconds, KILL of its group `grace` seconds later. */
 void process_drain(struct process *process, double drain, double grace);

@@ -48,6 +48,27 @@ static void compare_one(struct process *process, void *arg)
     choice->running = running;
 }
 
+/* Of large pools, whose workers ask several queues at once. */
+static void compare_called(struct process *process, void *arg)
+{
+    struct choice *choice = arg;
+
+    if (serves(process, choice->pools) && config_pool_is_large(process->pool) &&
+        slots_takes_more(process->slots) &&
+        (!choice->best || process->called_more < choice->best->called_more))
+        choice->best = process;
+}
+
+/* Wakes that come in the same moment go together to who was called for the first of them: to put
+ * them back, and hear of them again, costs Redis more than the jobs behind them. */
+static bool call_another(const struct workers *workers, uint32_t pools, const char *queue)
+{
+    struct choice choice = { .pools = pools };
+
+    workers_each(workers, compare_called, &choice);
+    return choice.best && process_wake_more(choice.best, queue);
+}
+
 /* The best may begin something just now: then the next. */
 bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue)
 {
@@ -57,5 +78,5 @@ bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const cha
         choice = (struct choice){ .pools = pools };
         workers_each(workers, compare_one, &choice);
     } while (choice.best && !process_wake(choice.best, queue));
-    return choice.best != NULL;
+    return choice.best || call_another(workers, pools, queue);
 }

@@ -11,7 +11,8 @@
 bool wake_dispatch_idle(const struct workers *workers, uint32_t pools);
 
 /* Has one of them look at the queue: of those that run the fewest jobs the one that was called the
- * longest ago. false: none is idle. */
+ * longest ago; or, where none is idle, one that was called a moment ago and takes more. false: put
+ * it back. */
 bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue);
 
 #endif

@@ -14,6 +14,7 @@
 #include "worker/state.h"
 
 #define INTAKE_SECONDS 0.010 /* of work in a batch */
+#define INTAKE_SOME    4     /* queues with work at once: worth a look for more of them */
 
 /* Enters the queues of the pool. Returns 0, or -1 without memory. */
 int intake_serve(struct worker *worker);

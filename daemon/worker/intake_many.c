@@ -41,6 +41,7 @@ static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
 
     (void)ok;                                            /* others are found by the next look */
     worker->sought = count < ENOUGH ? later_clock() : 0; /* there are more */
+    worker->found_some = count >= INTAKE_SOME;
     worker->pressed = count > 0;
     for (size_t i = 0; i < count; i++)
         intake_live(worker, &worker->queues[found[i]], true);
@@ -65,7 +66,7 @@ static size_t list_quiet(struct worker *worker, uint32_t *list)
     return listed;
 }
 
-static void look_for_wakes(struct worker *worker)
+static void look_for_wakes(struct worker *worker, bool now)
 {
     const struct seek_options options = {
         .key = wake_of, .keys = 1, .most = ENOUGH, .done = on_found, .arg = worker
@@ -73,7 +74,7 @@ static void look_for_wakes(struct worker *worker)
     uint32_t *list;
     size_t count;
 
-    if (worker->seek || later_clock() - worker->sought < pause_of(worker))
+    if (worker->seek || (!now && later_clock() - worker->sought < pause_of(worker)))
         return;
     list = malloc(worker->queue_count * sizeof *list);
     count = list ? list_quiet(worker, list) : 0;
@@ -107,17 +108,18 @@ void intake_many(struct worker *worker)
         if (intake_look_at(worker, list[i], count))
             intake_turn(worker, list[i], later_clock());
     }
-    look_for_wakes(worker);
+    look_for_wakes(worker, false);
 }
 
 /* Who was called as soon as it was idle looks first whether there is more: else each job would
- * bring the wakes of all queues to this host, to be put back. Not on a Cluster, where a node that
+ * bring the wakes of all queues to this host, to be put back. Without a pause while each look finds
+ * some: it costs less than to hear of them one by one. Not on a Cluster, where a node that
  * stands still would keep it from being called for the others. */
 bool intake_many_first(struct worker *worker)
 {
     bool apart = later_redis_is_cluster(link_redis(worker->main));
 
     if (worker->many && worker->pressed && !apart)
-        look_for_wakes(worker);
+        look_for_wakes(worker, worker->found_some);
     return worker->seek && !apart;
 }

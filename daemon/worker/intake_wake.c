@@ -14,9 +14,10 @@
 #include <math.h>
 #include <string.h>
 
-#define WAIT_SECONDS    5.0   /* one BLPOP, at most */
-#define PRESSED_SECONDS 0.005 /* of being idle */
-#define UNTIL_SLACK     0.2   /* the reserve behind takes nothing so long after the BLPOP's end */
+#define WAIT_SECONDS    5.0    /* one BLPOP, at most */
+#define PRESSED_SECONDS 0.005  /* of being idle */
+#define QUICK_SECONDS   0.0005 /* a job: a batch of several queues is a matter of milliseconds */
+#define UNTIL_SLACK     0.2    /* the reserve behind takes nothing so long after the BLPOP's end */
 
 /* --- in BLPOP --- */
 
@@ -103,19 +104,37 @@ void intake_unblock(struct worker *worker)
 
 /* --- called by the supervisor --- */
 
+/* Several queues are asked at once where jobs are quick. */
+static bool is_quick(const struct worker *worker)
+{
+    return worker->many && worker->average < QUICK_SECONDS;
+}
+
+/* Has it time for this queue, too? */
+static bool has_time(const struct worker *worker, const struct worker_queue *queue)
+{
+    return (is_quick(worker) && intake_average(worker, queue) < QUICK_SECONDS) ||
+           (!worker->held_count && !intake_any_ready(worker));
+}
+
 /* Whoever is called and has other things to do lets another have it. */
 void intake_called(struct worker *worker, const char *name)
 {
     struct worker_queue *queue;
+    bool takes;
 
     intake_follow(worker);
     queue = later_names_find(&worker->names, name);
-    slots_move_idle(worker->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
+    takes = queue && has_time(worker, queue) && !worker->draining && !worker->paused &&
+            !worker->alone && !intake_full(worker);
+    slots_move_idle(worker->slots, SLOTS_IDLE_CALLED,
+                    takes && is_quick(worker) ? SLOTS_IDLE_QUICK : SLOTS_IDLE_OFF);
     if (!queue)
         return;
+    if (++worker->calls >= INTAKE_SOME)
+        worker->pressed = worker->found_some = true;
     intake_live(worker, queue, true);
-    if (worker->draining || worker->paused || worker->alone || worker->held_count ||
-        intake_full(worker))
+    if (!takes)
         link_wake(worker->main, &queue->keys);
 }
 
@@ -126,8 +145,10 @@ static void note_idle(struct worker *worker, bool idle)
 
     if (idle && worker->idle_since <= 0) {
         worker->idle_since = now;
+        worker->calls = 0;
     } else if (!idle && worker->idle_since > 0) {
-        worker->pressed = now - worker->idle_since < PRESSED_SECONDS;
+        worker->pressed =
+            worker->calls >= INTAKE_SOME || now - worker->idle_since < PRESSED_SECONDS;
         worker->idle_since = 0;
     }
 }

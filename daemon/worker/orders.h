@@ -22,6 +22,7 @@ enum worker_order {
     WORKER_MOVED = 'm',
     WORKER_WAKE = 'l'
 };
+#define WORKER_CALLS_MORE 15 /* names of queues behind the first, a moment later */
 
 /* What a worker says on its status pipe: its plugins are loaded; it holds something again; it is
  * idle, which was awaited (slots.h). */

@@ -105,6 +105,8 @@ struct worker {
     struct plugin_set *plugins;
     struct later_client *client; /* for the calls of plugins; made when first used */
     struct event *pump, *control;
+    char orders[1024]; /* the beginning of one that has not come whole */
+    size_t orders_len;
     struct timer *again, *watch, *count;
     struct timer *late; /* NULL: all queues are on one server */
 
@@ -121,7 +123,9 @@ struct worker {
     bool many;                  /* too many queues to look at each by itself: intake_many.c */
     struct seek *seek;          /* which of them have a wake? */
     double sought;              /* when that was asked last */
+    bool found_some;            /* and it was worth it */
     double idle_since;          /* 0: it is not */
+    uint32_t calls;             /* since then */
     bool pressed;               /* there was work as soon as it was idle: there may be more */
     double average;             /* seconds a job takes, of whichever queue: for those without one */
     double slowest, slowest_at; /* of the queues that have work: intake_slowest() */

@@ -173,23 +173,11 @@ static void on_watch(void *arg)
         timer_in(worker->watch, 0.25);
 }
 
-/* The rest of an order that came whole: what else is in the pipe stays there. */
-static void read_line(int fd, char *line, size_t room)
-{
-    size_t len = 0;
-
-    while (len + 1 < room && read(fd, line + len, 1) == 1 && line[len] != '\n')
-        len++;
-    line[len] = '\0';
-}
-
 /* The master is elsewhere now. What a plugin waits for on its client comes to an end by itself. */
-static void moved(struct worker *worker)
+static void moved(struct worker *worker, const char *peer)
 {
     struct later_redis *plain = later_call_redis(worker->client);
-    char peer[LATER_PEER_SIZE];
 
-    read_line(worker->start->control_fd, peer, sizeof peer);
     link_moved(worker->main, peer);
     if (worker->wake)
         link_moved(worker->wake, peer);
@@ -197,18 +185,10 @@ static void moved(struct worker *worker)
         later_call_abort(worker->client);
 }
 
-static void on_control(evutil_socket_t fd, short what, void *arg)
+/* more: what stands behind the order. */
+static void obey(struct worker *worker, char order, const char *more)
 {
-    struct worker *worker = arg;
-    char order;
-    ssize_t got = read(fd, &order, 1);
-
-    (void)what;
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (got <= 0) { /* the supervisor is gone: its successor settles what we hold */
-        _exit(0);
-    } else if (order == WORKER_DRAIN) {
+    if (order == WORKER_DRAIN) {
         drain(worker);
     } else if (order == WORKER_PAUSE) {
         worker->paused = true;
@@ -217,13 +197,47 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     } else if (order == WORKER_RESUME) {
         worker->paused = false;
     } else if (order == WORKER_MOVED) {
-        moved(worker);
+        moved(worker, more);
     } else if (order == WORKER_WAKE) {
-        char queue[LATER_QUEUE_MAX + 2];
-
-        read_line(worker->start->control_fd, queue, sizeof queue);
-        intake_called(worker, queue);
+        intake_called(worker, more);
     }
+}
+
+/* The first order with what stands behind it, where something does. Returns how long it is; 0: the
+ * rest is still to come. Its newline becomes a NUL. */
+static size_t cut_order(char *text, size_t len)
+{
+    char *end;
+
+    if (len == 0 || (*text != WORKER_MOVED && *text != WORKER_WAKE))
+        return len > 0;
+    end = memchr(text, '\n', len);
+    if (!end)
+        return 0;
+    *end = '\0';
+    return (size_t)(end - text) + 1;
+}
+
+/* All that have come: wakes of one moment are asked for in one write. */
+static void on_control(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    char *text = worker->orders;
+    ssize_t got = read(fd, text + worker->orders_len, sizeof worker->orders - worker->orders_len);
+    size_t used = 0, len;
+
+    (void)what;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) /* the supervisor is gone: its successor settles what we hold */
+        _exit(0);
+    worker->orders_len += (size_t)got;
+    while ((len = cut_order(text + used, worker->orders_len - used)) > 0) {
+        obey(worker, text[used], text + used + 1);
+        used += len;
+    }
+    worker->orders_len -= used;
+    memmove(text, text + used, worker->orders_len);
     worker_kick(worker);
 }
 

@@ -4,8 +4,10 @@
  *
  * The two may speak different protocols. So all is done by each build's own programs, and to Redis
  * itself goes only what is the same in all: a queue is paused while a key of this name exists.
- * $BENCH_SIDES (base.sh) has a folder for each: laterd, later, pusher, jobs/.
+ * $BENCH_SIDES (base.sh) has a folder for each: laterd, later, pusher, jobs/. $BENCH_ROUNDS: only
+ * what has this in its name.
  */
+#include "base.h"
 #include "measure.h"
 #include "scenarios.h"
 #include "stage.h"
@@ -18,23 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RUNS_MAX 9
-#define PACE     0.010 /* seconds between pushes */
-
-enum figure {
-    FILL_REDIS,  /* push in batches: Redis's CPU a job */
-    DRAIN_RATE,  /* jobs a second */
-    DRAIN_REDIS, /* reserve + ack */
-    DRAIN_LATERD,
-    SINGLE_REDIS, /* later_push() over TCP */
-    BYTES,        /* of Redis a waiting job */
-    PICK_UP,      /* ms, median */
-    FIGURES
-};
+#define PACE 0.010 /* seconds between pushes */
 
 static const char *const figure_names[] = { "push_redis_us", "rate",         "redis_us",
                                             "laterd_us",     "one_redis_us", "waiting_bytes",
-                                            "p50_ms" };
+                                            "p50_ms",        "redis_us",     "laterd_us",
+                                            "both_us",       "commands",     "redis_percent" };
 
 /* What is measured in turns. bytes: of a document; of 4 KiB and more they are records. */
 static const struct round {
@@ -50,15 +41,11 @@ static const struct round {
     { "single pushes over TCP", 0, 0, 10000, SINGLE_REDIS, SINGLE_REDIS },
     { "waiting jobs of 100 B", 0, 100, 50000, BYTES, BYTES },
     { "pick-up", 1, 0, 400, PICK_UP, PICK_UP },
+    { "1,000 queues, jobs of 100 B", 1, 100, 20000, SPREAD_REDIS, SPREAD_BOTH },
+    { "1,000 queues, idle", 1, 0, 0, IDLE_COMMANDS, IDLE_REDIS },
 };
 
-/* One of the two builds. */
-struct side {
-    char folder[256];
-    double values[FIGURES][RUNS_MAX];
-};
-
-static char *program(const struct side *side, const char *name)
+const char *side_program(const struct side *side, const char *name)
 {
     static char path[300];
 
@@ -66,8 +53,7 @@ static char *program(const struct side *side, const char *name)
     return path;
 }
 
-/* Runs a program of this side's to its end, with standard output in a file. */
-static void call(const struct side *side, const char *name, const char *out, char *const args[])
+void side_call(const struct side *side, const char *name, const char *out, char *const args[])
 {
     int status;
     pid_t pid = fork();
@@ -76,11 +62,11 @@ static void call(const struct side *side, const char *name, const char *out, cha
         int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
         dup2(fd, STDOUT_FILENO);
-        execv(program(side, name), args);
+        execv(side_program(side, name), args);
         _exit(127);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0)
-        fatal("%s failed", program(side, name));
+        fatal("%s failed", side_program(side, name));
 }
 
 /* ---- documents */
@@ -146,7 +132,7 @@ static void fill(struct stage *stage, struct side *side, const struct round *rou
     freeReplyObject(stage_ask(stage, "SET %s 1", stage->keys.name[LATER_KEY_PAUSED]));
     redis = cpu_of(stage->server.pid);
     before = memory(stage);
-    call(side, "later", null, args);
+    side_call(side, "later", null, args);
     side->values[BYTES][run] = (memory(stage) - before) / (double)round->count;
     side->values[FILL_REDIS][run] =
         (cpu_of(stage->server.pid) - redis) / (double)round->count * 1e6;
@@ -178,7 +164,7 @@ static void single(struct stage *stage, struct side *side, const struct round *r
     double redis = cpu_of(stage->server.pid);
 
     snprintf(count, sizeof count, "%zu", round->count);
-    call(side, "pusher", null, args);
+    side_call(side, "pusher", null, args);
     side->values[SINGLE_REDIS][run] =
         (cpu_of(stage->server.pid) - redis) / (double)round->count * 1e6;
 }
@@ -196,7 +182,7 @@ static void pick_up(struct stage *stage, struct side *side, const struct round *
     snprintf(pace, sizeof pace, "%f", PACE);
     snprintf(out, sizeof out, "%s/sent", stage->folder);
     stage_start(stage, round->workers, NULL);
-    call(side, "pusher", out, args);
+    side_call(side, "pusher", out, args);
     file = fopen(out, "re");
     if (!file || fread(sent, sizeof *sent, round->count, file) != round->count)
         fatal("%s: not all times are there", out);
@@ -218,12 +204,16 @@ static void measure(struct side *side, const struct round *round, size_t run)
 
     snprintf(jobs, sizeof jobs, "%s/jobs", side->folder);
     jobs_dir = jobs;
-    setenv("LATERD", program(side, "laterd"), 1);
+    setenv("LATERD", side_program(side, "laterd"), 1);
     if (round->from == SINGLE_REDIS)
         stage_open_tcp(&stage);
     else
         stage_open(&stage, NULL);
-    if (round->from == PICK_UP)
+    if (round->from == SPREAD_REDIS)
+        many_spread(&stage, side, run, round->count);
+    else if (round->from == IDLE_COMMANDS)
+        many_idle(&stage, side, run);
+    else if (round->from == PICK_UP)
         pick_up(&stage, side, round, run);
     else if (round->from == SINGLE_REDIS)
         single(&stage, side, round, run);
@@ -253,7 +243,7 @@ static void tell(const struct round *round, enum figure figure, struct side side
 
 void bench_base(void)
 {
-    const char *folder = getenv("BENCH_SIDES");
+    const char *folder = getenv("BENCH_SIDES"), *only = getenv("BENCH_ROUNDS");
     size_t runs = quick ? 1 : 5;
 
     if (!folder)
@@ -262,6 +252,8 @@ void bench_base(void)
         static struct side sides[2];
         struct round round = rounds[n];
 
+        if (only && !strstr(round.name, only))
+            continue;
         if (quick)
             round.count /= 10;
         for (size_t run = 0; run < runs; run++) {

@@ -204,11 +204,14 @@ static void write_config(const struct stage *stage, int workers, const char *que
     if (!file)
         fatal("%s: %s", path, strerror(errno));
     fprintf(file,
-            "redis = { url = \"%s\"; };\nstate_dir = \"%s\";\nworkers = %d;\nqueues = %s;\n"
+            "redis = { url = \"%s\"; };\nstate_dir = \"%s\";\n"
             "log = { level = \"warn\"; };\n"
             "plugins = { dir = \"%s\"; config = { probe = { file = \"%s/probe\"; }; }; };\n",
-            stage->url, stage->folder, workers,
-            queues ? queues : "( { name = \"" STAGE_QUEUE "\"; } )", dir, stage->folder);
+            stage->url, stage->folder, dir, stage->folder);
+    if (workers)
+        fprintf(file, "workers = %d;\n", workers);
+    fprintf(file, "%s = %s;\n", workers ? "queues" : "pools",
+            queues ? queues : "( { name = \"" STAGE_QUEUE "\"; } )");
     if (fclose(file) != 0)
         fatal("%s: %s", path, strerror(errno));
 }
@@ -247,7 +250,7 @@ void stage_start_only(struct stage *stage, int workers, const char *queues)
         fatal("fork: %s", strerror(errno));
 }
 
-static double blocked_clients(struct stage *stage)
+double stage_blocked(struct stage *stage)
 {
     redisReply *reply = stage_ask(stage, "INFO clients");
     const char *at = strstr(reply->str, "blocked_clients:");
@@ -280,7 +283,7 @@ void stage_start(struct stage *stage, int workers, const char *queues)
     double until = now_monotonic() + PATIENCE;
 
     stage_start_only(stage, workers, queues);
-    while (blocked_clients(stage) < workers) {
+    while (stage_blocked(stage) < workers) {
         look_at_laterd(stage);
         if (now_monotonic() > until)
             fatal("laterd: not all workers are idle after %.0f s", PATIENCE);

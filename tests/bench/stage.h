@@ -36,8 +36,10 @@ void stage_close(struct stage *stage);
 /* Starts laterd and waits until all workers are idle. `queues` is the list of its configuration, in
  * libconfig's form, NULL: STAGE_QUEUE alone. */
 void stage_start(struct stage *stage, int workers, const char *queues);
-/* The same without waiting. */
+/* The same without waiting; with workers 0, `queues` is a list of pools. */
 void stage_start_only(struct stage *stage, int workers, const char *queues);
+/* How many connections wait in BLPOP. */
+double stage_blocked(struct stage *stage);
 /* Ends laterd at once; what it held is of no interest. */
 void stage_stop(struct stage *stage);
 

@@ -100,7 +100,7 @@ static void reap(evutil_socket_t fd, short what, void *arg)
 /* The next generation, as a reload makes it. */
 static void load(const char *options)
 {
-    char top[PATH_MAX], text[PATH_MAX + 1000];
+    char top[PATH_MAX], text[PATH_MAX + 4000];
     struct config *next;
     struct wake_listener *before = wake_listener;
 
@@ -401,12 +401,37 @@ START_TEST(test_pools)
 }
 END_TEST
 
+/* More queues than a worker waits for itself, all with work in the same moment, again and again:
+ * nothing that was heard is lost, whether it was taken or put back. */
+START_TEST(test_large)
+{
+    char options[3000] = "workers = 2;\nqueues = (", name[20];
+
+    for (int i = 0; i < 100; i++)
+        sprintf(options + strlen(options), "%s { name = \"q%d\"; }", i ? "," : "", i);
+    strcat(options, " );\n");
+    load(options);
+    for (int round = 1; round <= 5; round++) {
+        all_idle(2);
+        for (int i = 0; i < 100; i++) {
+            snprintf(name, sizeof name, "q%d", i);
+            push(name, round % 2 ? "a" : "b", "");
+        }
+        for (int i = 0; i < 100; i++) {
+            snprintf(name, sizeof name, "q%d", i);
+            LIVE_UNTIL(done(name) == round);
+        }
+    }
+}
+END_TEST
+
 static TCase *all(void)
 {
     const TTest *const tests[] = {
         test_every_queue,    test_many,     test_dies_after_it_was_called,
         test_nobody_is_idle, test_paused,   test_paused_when_called,
-        test_recycled,       test_reloaded, test_pools
+        test_recycled,       test_reloaded, test_pools,
+        test_large
     };
     TCase *tc = tcase_create("wake_dispatch");
 
