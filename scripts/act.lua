@@ -18,6 +18,7 @@
 -- @include wake
 -- @include adopt
 -- @include count
+-- @include backwards
 
 local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead }
 local may = {
@@ -70,7 +71,7 @@ local function kick()
     if recorded and state == 'dead' then
         keep_records(ids, texts)
     end
-    redis.call('ZADD', ready, unpack(soon))
+    redis.call('ZADD', ready, unpack(backwards(soon)))
     leave_wake()
 end
 
@@ -82,7 +83,7 @@ local function bury()
         texts[i] = with_error(texts[i], count_of(texts[i], 'a'), ARGV[3])
     end
     keep_records(names, texts)
-    redis.call('ZADD', dead, unpack(buried))
+    redis.call('ZADD', dead, unpack(backwards(buried)))
     count(stats, 'buried_waiting', #names)
     if #fresh > 0 then
         redis.call('HSET', jobs, unpack(fresh))

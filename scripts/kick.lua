@@ -10,6 +10,7 @@
 -- @include wake
 -- @include record
 -- @include count
+-- @include backwards
 
 guard(#ARGV, { ready, delayed, dead }, { stats })
 
@@ -47,7 +48,7 @@ for i = 1, #ARGV do
         redis.call('ZREM', delayed, ARGV[i])
     end
 end
-redis.call('ZADD', ready, unpack(soon))
+redis.call('ZADD', ready, unpack(backwards(soon)))
 leave_wake()
 count(stats, 'kicked', #soon / 2)
 return from

@@ -16,6 +16,7 @@
 -- @include wake
 -- @include give_up
 -- @include fail
+-- @include backwards
 
 local last = number(deadline, 0, 1e11)
 if not last then
@@ -39,7 +40,7 @@ for i = 1, #ids do
     soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
     texts[i] = failed(texts[i], reason)
 end
-redis.call('ZADD', ready, unpack(soon))
+redis.call('ZADD', ready, unpack(backwards(soon)))
 keep_records(ids, texts)
 count(stats, 'lapsed', #ids)
 leave_wake()

@@ -18,17 +18,26 @@
 -- @include count
 -- @include record
 -- @include stay
+-- @include backwards
 
 local most = whole(limit, 1, 500)
 if not most then
     return redis.error_reply('ERR migrate: a limit is 1 to 500')
 end
-guard(most, { ready, delayed, reserved, unique, cron }, { jobs, stats })
+local present = string.format('%.6f', now)
+local only = redis.call('EXISTS', delayed, reserved, unique, cron) == 0 -- there is `ready` at most
+guard(most, only and { ready } or { ready, delayed, reserved, unique, cron }, { jobs, stats })
+if only then
+    leave_wake()
+    return { 0, '', '', present, '', redis.call('EXISTS', ready) }
+end
 
--- Promotes up to `step` jobs that are due; returns how many, and how many bytes it has adopted.
-local function promote(step)
-    local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'WITHSCORES', 'LIMIT', 0, step)
-    local soon, adopted, size = {}, {}, 0
+-- In small steps: members not adopted yet are whole documents.
+local promoted, size, soon, adopted = 0, 0, {}, {}
+repeat
+    local step = math.min(8, most - promoted)
+    local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'WITHSCORES', 'LIMIT', promoted,
+        step)
     for i = 1, #due, 2 do
         local id, score = due[i], due[i + 1]
         if string.byte(id) == 123 and redis.call('HEXISTS', jobs, id) == 0 then
@@ -38,26 +47,19 @@ local function promote(step)
             id = adopted[#adopted - 1]
         end
         local off = recorded and rank(records_of({ id })[1]) or 0
-        soon[i], soon[i + 1] = off == 0 and score or score - off, id
+        soon[#soon + 1] = off == 0 and score or score - off
+        soon[#soon + 1] = id
     end
-    if #soon > 0 then
-        redis.call('ZREMRANGEBYRANK', delayed, 0, #soon / 2 - 1)
-        redis.call('ZADD', ready, unpack(soon))
-    end
-    if #adopted > 0 then
-        redis.call('HSET', jobs, unpack(adopted))
-        count(stats, 'adopted', #adopted / 2)
-    end
-    return #soon / 2, size
+    promoted = #soon / 2
+until #due < 2 * step or promoted == most or size > 262144
+if promoted > 0 then
+    redis.call('ZREMRANGEBYRANK', delayed, 0, promoted - 1)
+    redis.call('ZADD', ready, unpack(backwards(soon)))
 end
-
--- The steps are small, since a member that is not adopted yet is a whole document.
-local promoted, size = 0, 0
-repeat
-    local step = math.min(8, most - promoted)
-    local moved, adopted = promote(step)
-    promoted, size = promoted + moved, size + adopted
-until moved < step or promoted == most or size > 262144
+if #adopted > 0 then
+    redis.call('HSET', jobs, unpack(adopted))
+    count(stats, 'adopted', #adopted / 2)
+end
 free_passed(most)
 leave_wake()
 
@@ -69,7 +71,7 @@ local reply = {
     promoted,
     seconds_until(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')),
     seconds_until(redis.call('ZRANGE', reserved, 0, 0, 'WITHSCORES')),
-    string.format('%.6f', now),
+    present,
     seconds_until(redis.call('ZRANGE', cron, 0, 0, 'WITHSCORES')),
     redis.call('EXISTS', ready, delayed, reserved, unique, cron),
 }

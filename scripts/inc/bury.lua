@@ -4,6 +4,7 @@
 -- @include fail
 -- @include again
 -- @include count
+-- @include backwards
 
 local buried_how = { ran = true, crashed = true, unrun = true }
 
@@ -36,7 +37,7 @@ local function bury(list, hows, whys)
     end
     if #left > 0 then
         keep_records(names, notes)
-        redis.call('ZADD', dead, unpack(buried))
+        redis.call('ZADD', dead, unpack(backwards(buried)))
         count(stats, 'buried', #left)
     end
     if replaced > 0 then

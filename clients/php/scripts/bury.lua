@@ -312,6 +312,15 @@ local function again(ids, texts)
     end
     return left, #names
 end
+-- Turns the order of the jobs round. Redis keeps a set of up to 128 members as a list. To insert a
+-- member it reads the scores from the beginning, so it is cheaper to insert the last job first.
+local function backwards(list)
+    for i = 1, #list / 2 - 1, 2 do
+        local k = #list - i
+        list[i], list[i + 1], list[k], list[k + 1] = list[k], list[k + 1], list[i], list[i + 1]
+    end
+    return list
+end
 
 local buried_how = { ran = true, crashed = true, unrun = true }
 
@@ -344,7 +353,7 @@ local function bury(list, hows, whys)
     end
     if #left > 0 then
         keep_records(names, notes)
-        redis.call('ZADD', dead, unpack(buried))
+        redis.call('ZADD', dead, unpack(backwards(buried)))
         count(stats, 'buried', #left)
     end
     if replaced > 0 then

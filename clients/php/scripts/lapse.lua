@@ -289,6 +289,15 @@ end
 local function crashed(record)
     return with_value(record, 'c', count_of(record, 'c') + 1)
 end
+-- Turns the order of the jobs round. Redis keeps a set of up to 128 members as a list. To insert a
+-- member it reads the scores from the beginning, so it is cheaper to insert the last job first.
+local function backwards(list)
+    for i = 1, #list / 2 - 1, 2 do
+        local k = #list - i
+        list[i], list[i + 1], list[k], list[k + 1] = list[k], list[k + 1], list[i], list[i + 1]
+    end
+    return list
+end
 
 local last = number(deadline, 0, 1e11)
 if not last then
@@ -312,7 +321,7 @@ for i = 1, #ids do
     soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
     texts[i] = failed(texts[i], reason)
 end
-redis.call('ZADD', ready, unpack(soon))
+redis.call('ZADD', ready, unpack(backwards(soon)))
 keep_records(ids, texts)
 count(stats, 'lapsed', #ids)
 leave_wake()

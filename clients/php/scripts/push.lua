@@ -135,6 +135,15 @@ end
 local function rank(record)
     return record ~= '' and (whole(value_of(record, 'p') or '', -100, 100) or 0) * 1000000 or 0
 end
+-- Turns the order of the jobs round. Redis keeps a set of up to 128 members as a list. To insert a
+-- member it reads the scores from the beginning, so it is cheaper to insert the last job first.
+local function backwards(list)
+    for i = 1, #list / 2 - 1, 2 do
+        local k = #list - i
+        list[i], list[i + 1], list[k], list[k + 1] = list[k], list[k + 1], list[i], list[i + 1]
+    end
+    return list
+end
 -- Leaves one element in `wake` if a worker would find work, else none. DEL comes first, so that
 -- there are never two, and so that a full Redis accepts the script. If `filled`, the caller has
 -- just put jobs into `ready`; then DEL is needed only if there is an element already.
@@ -150,16 +159,6 @@ end
 
 -- This is a channel, not a key.
 local due = string.sub(delayed, 1, -8) .. 'due'
-
--- Turns the order of the jobs round. Redis keeps a set of up to 128 members as a list. To insert a
--- member it reads the scores from the beginning, so it is cheaper to insert the last job first.
-local function backwards(list)
-    for i = 1, #list / 2 - 1, 2 do
-        local k = #list - i
-        list[i], list[i + 1], list[k], list[k + 1] = list[k], list[k + 1], list[i], list[i + 1]
-    end
-    return list
-end
 
 -- Puts jobs (score, id, score, id …) into `ready` and `delayed`. If another job is now the first to
 -- become due, the migrators are told.
