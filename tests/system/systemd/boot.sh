@@ -2,9 +2,9 @@
 # The service under a real systemd: a Debian tree is booted in a container, laterd is installed there
 # as the README says, and inside.sh uses it. `make check-systemd` runs this.
 #
-# The tree is made once, by debootstrap, and kept in $LATER_TREES; what happens in a run is forgotten
-# with it. Nothing of the machine is changed: no network is there but the container's own, and its
-# processes end with it. PARTS='30 40' runs only those files beside, and the first and the last.
+# The tree is made once, by tree.sh; what happens in a run is forgotten with it. Nothing of the machine
+# is changed: no network is there but the container's own, and its processes end with it. PARTS='30 40'
+# runs only those files beside, and the first and the last.
 . "${top_srcdir:=.}/tests/tap.sh"
 PATH=$PATH:/usr/sbin:/sbin
 needs debootstrap systemd-nspawn make flock
@@ -14,12 +14,6 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 BOOT_SECONDS=900 # for all of it
-packages=dbus,libconfig9,libcurl4,libevent-2.1-7,libevent-extra-2.1-7,libevent-pthreads-2.1-7
-packages=$packages,libhiredis0.14,libjansson4,libmd0,libsystemd0,nodejs,procps,python3,redis-server
-packages=$packages,redis-tools,systemd,systemd-sysv
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-trees=${LATER_TREES:-/var/cache/laterd-trees}
-tree=$trees/$suite-$(echo "$packages" | cksum | cut -d' ' -f1)
 tests=$(cd "$top_srcdir/tests" && pwd)
 builddir=$(cd "$top_builddir" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/later-boot-XXXXXX") || exit 99
@@ -33,21 +27,13 @@ trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
 
 # One run at a time uses a tree.
-mkdir -p "$trees"
-exec 8>"$trees/lock"
-flock 8
-
-make_tree()
-{
-    rm -rf "$tree.new"
-    debootstrap --variant=minbase --include="$packages" "$suite" "$tree.new" >"$work/debootstrap" 2>&1 &&
-        rm -f "$tree.new"/var/cache/apt/archives/*.deb && mv "$tree.new" "$tree"
-}
-if ! [ -d "$tree" ] && ! make_tree; then
+if ! tree=$(sh "$tests/system/systemd/tree.sh" 2>"$work/debootstrap"); then
     tail -n 20 "$work/debootstrap" | sed 's/^/# /'
     echo 'Bail out! debootstrap makes no tree'
     exit 99
 fi
+exec 8>"${tree%/*}/lock"
+flock 8
 
 # ---- what the container gets: the build, as `make install` installs it; a plugin; a unit
 
