@@ -5,7 +5,7 @@
 
 build()
 {
-    translate cron "$@" && cc -w -O2 -DSAFETY -DMEMLIM=1000 -o pan pan.c
+    translate cron "$@" && cc -w -Og -DSAFETY -DMEMLIM=1000 -o pan pan.c
 }
 
 runs "a schedule, two hosts, a death, an edit" build
