@@ -104,10 +104,8 @@ func (c *Client) lookForResult(queue, id string) (key, element string, err error
 		case reply[0] != "":
 			return key, "", nil
 		}
-		if element == "" {
-			element, err = c.element(key) // it may have ended in between
-		}
-		if err != nil || element != "" {
+		// It may have ended in between, and the first was older.
+		if element, err = c.element(key); err != nil || element != "" {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import redis
@@ -77,6 +78,18 @@ class Store:
             return
         for node in self.redis.get_primaries():
             self.redis.get_redis_connection(node).execute_command(*words)
+
+    def await_blocked(self, count):
+        """Until so many clients wait; or for a minute, if a client never does."""
+        deadline = time.monotonic() + 60
+        while self.blocked() < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def blocked(self):
+        if self.kind != "cluster":
+            return self.redis.info("clients")["blocked_clients"]
+        nodes = [self.redis.get_redis_connection(node) for node in self.redis.get_primaries()]
+        return sum(node.info("clients")["blocked_clients"] for node in nodes)
 
     def now(self):
         node = self.redis.get_random_node() if self.kind == "cluster" else None
@@ -254,6 +267,19 @@ class Driver:
         return self.process.wait()
 
 
+def tell_paused(store, driver, step):
+    """What the call reads first is from before the command, what its first script reads from after it:
+    Redis lets both wait, and goes on in the order in which they came."""
+    store.on_all("CLIENT", "PAUSE", 60000, "WRITE")
+    command = threading.Thread(target=store.do, args=step["between"])
+    command.start()
+    store.await_blocked(1)
+    driver.tell(step["call"])
+    store.await_blocked(2)
+    store.on_all("CLIENT", "UNPAUSE")
+    command.join()
+
+
 def judge(store, driver, place, step, before_first):
     for words in step.get("before", []):
         store.do(*words)
@@ -264,7 +290,10 @@ def judge(store, driver, place, step, before_first):
         if "error" in answer and answer["error"] != step.get("answers", [{}])[0].get("error"):
             raise Wrong("open: %s" % short(answer))
     begin = store.now()
-    driver.tell(step["call"])
+    if "between" in step:
+        tell_paused(store, driver, step)
+    else:
+        driver.tell(step["call"])
     if "meanwhile" in step:
         time.sleep(MEANWHILE)
         for words in step["meanwhile"]:

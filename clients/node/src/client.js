@@ -144,7 +144,7 @@ export class Laterd {
             if (reply[0] === "dead") throw new JobFailed(id, foundOf(id, place, reply).error);
             if (reply[0] && element !== null) await this.#do(key, ["LREM", key, "1", element]);
             if (reply[0]) return [key, null];
-            element ??= await this.#do(key, ["LINDEX", key, "0"]); // it may have ended in between
+            element = await this.#do(key, ["LINDEX", key, "0"]); // it may have ended in between, and the first was older
             if (element !== null) return [key, element];
         }
         throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);

@@ -239,7 +239,7 @@ final class Client
             if ($state !== '') {
                 return [$place, null];
             }
-            $element ??= $this->ask($place, 'LINDEX', $key, '0'); // it may have ended in between
+            $element = $this->ask($place, 'LINDEX', $key, '0'); // it may have ended in between, and the first was older
             if ($element !== null) {
                 return [$place, Result::parse($element)];
             }

@@ -257,8 +257,7 @@ class State:
                 yield ["LREM", key, 1, element]
             if state:
                 return key, None
-            if element is None:
-                element = yield ["LINDEX", key, 0]  # it may have ended in between
+            element = yield ["LINDEX", key, 0]  # it may have ended in between, and the first was older
             if element is not None:
                 return key, element
         raise JobUnknown("no job %s in queue %s, and no result of it" % (job_id, queue))

@@ -123,7 +123,7 @@ module Laterd
         @redis.lrem(key, 1, element) if state != "" && element
         return [key, nil] if state != ""
 
-        element ||= @redis.lindex(key, 0) # it may have ended in between
+        element = @redis.lindex(key, 0) # it may have ended in between, and the first was older
         return [key, element] if element
       end
       raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
