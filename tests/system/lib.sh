@@ -274,7 +274,7 @@ redis_all()
 # blocked: how many clients wait for a list. blocks N: are there that many?
 blocked()
 {
-    redis_all CLIENT LIST | grep -c 'cmd=blpop'
+    redis_all CLIENT LIST | grep -c 'flags=[a-zA-Z]*b.* cmd=blpop'
 }
 
 blocks()

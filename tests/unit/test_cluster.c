@@ -471,16 +471,20 @@ END_TEST
 START_TEST(test_tried_again_in_time)
 {
     double start;
+    int number = 2;
 
     for (int i = 0; i < ANSWERS; i++)
         a.answers[i] = "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
     up();
-    start = later_clock();
-    rig_send(2, "ECHO", LATER_NO_SCRIPT, 0.5);
-    RIG_UNTIL(ANSWERED(2));
-    rig_refused(2, LATER_REMEDY_RETRY, "TRYAGAIN Multiple keys request during rehashing of slot");
-    ck_assert(rig.told[2].at - start > 0.4);
-    ck_assert(rig.told[2].at - start < 0.5 + 3 * rig_slowness());
+    /* Where nothing was tried, this process stood still for all of that time. */
+    do {
+        start = later_clock();
+        rig_send(number, "ECHO", LATER_NO_SCRIPT, 0.5);
+        RIG_UNTIL(ANSWERED(number));
+    } while (fake_called(rig.fake, "ECHO") == 0 && ++number < 5);
+    rig_refused(number, LATER_REMEDY_RETRY, "TRYAGAIN Multiple keys request during rehashing of slot");
+    ck_assert(rig.told[number].at - start > 0.4);
+    ck_assert(rig.told[number].at - start < 0.5 + 3 * rig_slowness());
     ck_assert_int_eq(rig.downs, 0);
 }
 END_TEST
