@@ -8,7 +8,8 @@
  * One write each, with O_APPEND; times are of CLOCK_MONOTONIC, which all processes share and no
  * clock shift moves. The payload is a string: "ok", "sleep MS", "fail" (the first attempt only),
  * "bury", "crash", "crash MS", "abort", "exit", "kill", "hang" (blocks every signal), "fork"
- * (twice, out of the session), "leak MB", "close", "chdir". MS: milliseconds first.
+ * (twice, out of the session), "leak MB", "close", "chdir", "stay" (until there is a file of the
+ * trace's name and ".go"). MS: milliseconds first.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -97,6 +98,15 @@ static void wait_ms(long ms)
     }
 }
 
+static void stay(void)
+{
+    char path[sizeof trace_path + 4];
+
+    snprintf(path, sizeof path, "%s.go", trace_path);
+    while (access(path, F_OK) < 0)
+        wait_ms(5);
+}
+
 static void crash(void)
 {
     const struct rlimit none = { 0, 0 };
@@ -175,6 +185,8 @@ static enum later_result trace_perform(struct later_job *job)
     misbehave(job, start, word, number);
     if (strcmp(word, "sleep") == 0)
         wait_ms(number);
+    if (strcmp(word, "stay") == 0)
+        stay();
     if (strcmp(word, "fork") == 0)
         fork_twice();
     if (strcmp(word, "leak") == 0)
