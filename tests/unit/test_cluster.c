@@ -482,7 +482,8 @@ START_TEST(test_tried_again_in_time)
         rig_send(number, "ECHO", LATER_NO_SCRIPT, 0.5);
         RIG_UNTIL(ANSWERED(number));
     } while (fake_called(rig.fake, "ECHO") == 0 && ++number < 5);
-    rig_refused(number, LATER_REMEDY_RETRY, "TRYAGAIN Multiple keys request during rehashing of slot");
+    rig_refused(number, LATER_REMEDY_RETRY,
+                "TRYAGAIN Multiple keys request during rehashing of slot");
     ck_assert(rig.told[number].at - start > 0.4);
     ck_assert(rig.told[number].at - start < 0.5 + 3 * rig_slowness());
     ck_assert_int_eq(rig.downs, 0);
