@@ -124,6 +124,7 @@ static bool put_off(struct call *call, struct later_answer *told)
     }
     call->fixed = call->asking = false;
     call->redirects = 0;
+    snprintf(cluster->why, sizeof cluster->why, "%s", told->text);
     return wait_a_while(call, told, LONGEST_PAUSE / 4);
 }
 
