@@ -64,7 +64,7 @@ static int start_host(int n)
     char path[128];
     FILE *file;
 
-    snprintf(shim, sizeof shim, "%s/tests/faults/clock_shim.so", top ? top : ".");
+    snprintf(shim, sizeof shim, "%s/tests/support/clock_shim.so", top ? top : ".");
     snprintf(path, sizeof path, "%s/shift%d", arena.folder, n);
     file = fopen(path, "we");
     if (!file || fwrite(&shift, sizeof shift, 1, file) != 1 || fclose(file) != 0)

@@ -150,7 +150,7 @@ static void test_clock(void)
 
     if (arena_open(&arena, NULL) < 0)
         return;
-    snprintf(shim, sizeof shim, "%s/tests/faults/clock_shim.so", top ? top : ".");
+    snprintf(shim, sizeof shim, "%s/tests/support/clock_shim.so", top ? top : ".");
     snprintf(path, sizeof path, "%s/shift", arena.folder);
     shift(path, 0);
     setenv("CLOCK_SHIFT", path, 1);

@@ -104,7 +104,7 @@ int harness_main(const char *name, const TTest *const *tests)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    if (server_start(&harness_server, NULL) < 0)
+    if (server_start_with_clock(&harness_server, NULL) < 0)
         return 99;
     tcase_set_timeout(cases, 120); /* valgrind on a busy machine */
     tcase_add_checked_fixture(cases, open_redis, close_redis);

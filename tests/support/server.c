@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -44,6 +45,43 @@ static int write_config(const struct server *server, const char *options)
     return fclose(file);
 }
 
+/* Where its clock is; a mapping that a fork shares. */
+static int make_clock(struct server *server)
+{
+    char path[96];
+    void *map;
+    int fd;
+
+    snprintf(path, sizeof path, "%s/clock", server->folder);
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, sizeof *server->ahead) < 0) {
+        close(fd);
+        return -1;
+    }
+    map = mmap(NULL, sizeof *server->ahead, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    server->ahead = map == MAP_FAILED ? NULL : map;
+    return server->ahead ? 0 : -1;
+}
+
+/* In the child. */
+static void preload_clock(void)
+{
+    const char *top = getenv("top_builddir");
+    char path[512], *shim;
+
+    snprintf(path, sizeof path, "%s/tests/support/clock_shim.so", top ? top : ".");
+    shim = realpath(path, NULL);
+    if (!shim) {
+        perror(path);
+        _exit(127);
+    }
+    setenv("LD_PRELOAD", shim, 1);
+    setenv("CLOCK_SHIFT", "clock", 1);
+}
+
 /* In the child. Its parent may have died before the signal was asked for. */
 static void become_server(const struct server *server, pid_t parent)
 {
@@ -51,6 +89,8 @@ static void become_server(const struct server *server, pid_t parent)
     int null = open("/dev/null", O_RDWR);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (server->ahead)
+        preload_clock();
     if (getppid() != parent || null < 0 || chdir(server->folder) < 0)
         _exit(127);
     dup2(null, STDIN_FILENO);
@@ -103,7 +143,7 @@ int server_again(struct server *server)
     return -1;
 }
 
-int server_start(struct server *server, const char *options)
+static int start(struct server *server, const char *options, bool with_clock)
 {
     const char *parent = getenv("TMPDIR");
 
@@ -116,10 +156,26 @@ int server_start(struct server *server, const char *options)
         return -1;
     }
     snprintf(server->socket, sizeof server->socket, "%s/socket", server->folder);
-    if (write_config(server, options) == 0 && server_again(server) == 0)
+    if ((!with_clock || make_clock(server) == 0) && write_config(server, options) == 0 &&
+        server_again(server) == 0)
         return 0;
     server_stop(server);
     return -1;
+}
+
+int server_start(struct server *server, const char *options)
+{
+    return start(server, options, false);
+}
+
+int server_start_with_clock(struct server *server, const char *options)
+{
+    return start(server, options, true);
+}
+
+void server_advance(struct server *server, double seconds)
+{
+    *server->ahead += (int64_t)(seconds * 1e6);
 }
 
 void server_end(struct server *server, int number)
@@ -143,6 +199,9 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 void server_stop(struct server *server)
 {
     server_end(server, SIGKILL);
+    if (server->ahead)
+        munmap(server->ahead, sizeof *server->ahead);
+    server->ahead = NULL;
     if (*server->folder)
         nftw(server->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     *server->folder = '\0';

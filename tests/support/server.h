@@ -18,18 +18,29 @@
 
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct server {
     pid_t pid;       /* 0 = not running */
     char folder[64]; /* mkdtemp, in $TMPDIR or /tmp */
     char socket[80]; /* folder/socket */
+    int64_t *ahead;  /* microseconds that its clock is ahead of ours; NULL: it has ours */
 };
 
-/* Makes the folder, with a redis.conf of the defaults above followed by `options` (lines of a
+/* Makes the folder, with a redis.conf of the defaults in server.c followed by `options` (lines of a
  * redis.conf; NULL = none), starts $REDIS_SERVER or redis-server and waits until it answers PING.
  * Returns 0, or -1 with the reason on stderr and nothing left behind. */
 int server_start(struct server *server, const char *options);
+
+/* The same, with a clock of its own (clock_shim.c), which server_advance() turns. */
+int server_start_with_clock(struct server *server, const char *options);
+
+/* Turns its clock forward: TIME, the end of keys, of BLPOP, of CLIENT PAUSE. All that asks Redis
+ * for the time sees it from the next command on, also in a fork. What laterd waits for by timers of
+ * its own takes its time all the same: the renewal of leases, a third of one after another; the
+ * look of a migrator, every 0.8 s. */
+void server_advance(struct server *server, double seconds);
 
 /* Sends it a signal (SIGTERM, SIGKILL …) that ends it, and waits for its end. Its folder stays. */
 void server_end(struct server *server, int signal);

@@ -136,6 +136,7 @@ kill -KILL "$holder"
 wait "$holder" 2>/dev/null
 wait_until 5 gone "$child"
 is $? 0 "KILL of later: its program is killed, too"
+advance_redis 5
 ended
 took=$((($(cat "$work/locked") - $(cat "$work/begun")) / 1000000))
 is "$status $(soon "$took" 6000)" "0 1" "and the lock is another's when its ttl is over"

@@ -95,6 +95,7 @@ later return over o "$old"
 run later ack over o "$old"
 is "$status" 77 "returned since: ack is refused"
 gone_token=$(later reserve over --lease 1s | token_of)
+advance_redis 1
 # overdue QUEUE
 overdue()
 {
@@ -117,6 +118,7 @@ old_enough()
 {
     [ "$(redis INFO server | tr -d '\r' | sed -n 's/^uptime_in_seconds://p')" -ge 4 ]
 }
+advance_redis 4
 wait_until 10 old_enough
 new=$(later reserve over --lease 9 | token_of)
 later touch over o "$new" --lease 1h

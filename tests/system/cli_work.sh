@@ -178,6 +178,7 @@ is "$? $(redis HGET 'later:{lease}:stats' 'done')" "0 1" "and the job ends well"
 
 later push t -q lapsed --id lapsed >/dev/null
 later reserve lapsed --lease 1 >/dev/null
+advance_redis 1
 later work lapsed -n 1 -- true
 is "$? $(redis HGET 'later:{lapsed}:stats' lapsed)" "0 1" "one that ran out is returned, without a laterd"
 

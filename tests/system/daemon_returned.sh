@@ -17,6 +17,7 @@ within 5 "jobs of an unknown type are returned" counts returned 5
 is "$(delayed)" 5 "with a delay"
 push_job known '"type":"null"'
 within 5 "a job of a known type runs" unknown known
+advance_redis 5 # so long they wait
 within 10 "and are looked at again" counts returned 10
 is "$(attempts_of unknown-1) $(counted released) $(dead)" "0 0 0" "no attempt was counted"
 # Two looks at five jobs, one push, and migrations: every 0.8 s and when something is due.
@@ -36,12 +37,15 @@ within 5 "two more are returned" is_delayed old-2
 for job in old-1:400 old-2:172800; do
     redis HSET "$(key records)" "${job%:*}" "e={\"at\":$(($(date +%s) - ${job#*:})).000000,\"attempt\":0,\"kind\":\"unknown\",\"text\":\"x\",\"host\":\"\"}" >/dev/null
 done
+advance_redis 5
 within 10 "after 400 seconds it waits for 100" waits_long
 within 10 "after more than unknown_max, a day, it is buried" is_dead old-2
 is "$(later show --json old-2 | grep -c '"kind":"unknown"')" 1 "with the reason"
 later cancel old-1 old-2 >/dev/null
 configure 'workers = 2;'
 kill -HUP "$laterd_pid"
+wait_until 10 logged 'reloaded: '
+advance_redis 5
 within 15 "once a reload has brought the plugin they run" counts 'done' 6
 is "$(lines begun) $(cut -d' ' -f2 "$work/begun" | sort -u)" "5 1" "once each, as first attempts"
 stop_laterd

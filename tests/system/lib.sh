@@ -128,9 +128,9 @@ gone()
     esac
 }
 
-# start_redis [LINE...]: Redis of our own, with these lines of configuration more; later and laterd
-# find it by $LATER_REDIS_URL. Again after stop_redis, it has what it had written. One redis-server is
-# on $redis_socket.
+# start_redis [LINE...]: Redis of our own, with these lines of configuration more and a clock that
+# advance_redis turns; later and laterd find it by $LATER_REDIS_URL. Again after stop_redis, it has
+# what it had written. One redis-server is on $redis_socket.
 start_redis()
 {
     needs redis-server redis-cli
@@ -149,6 +149,38 @@ start_redis()
     fi
 }
 
+# with_clock COMMAND...: a server, or a set, whose clock is $redis_ahead microseconds before ours, in
+# the place of this shell: call it with `&`.
+redis_ahead=0
+with_clock()
+{
+    [ -e "$work/clock" ] || set_clock
+    exec env LD_PRELOAD="$(cd "$top_builddir" && pwd)/tests/support/clock_shim.so" \
+        CLOCK_SHIFT="$work/clock" "$@"
+}
+
+# The 8 bytes of a number, into the file that the servers have mapped.
+set_clock()
+{
+    bytes='' rest=$redis_ahead
+    for _ in 1 2 3 4 5 6 7 8; do
+        bytes=$bytes\\$(printf %03o $((rest & 255)))
+        rest=$((rest >> 8))
+    done
+    # shellcheck disable=SC2059 # escapes
+    printf "$bytes" 1<>"$work/clock"
+}
+
+# advance_redis SECONDS: turns the clock of Redis forward, of all servers of a set at once (by at most
+# 5 s: those of a Cluster think each other dead after 15 without an answer). For leases, delays, ttls
+# and limits, whose end is Redis's to say. What laterd and later wait for by timers of their own takes
+# its time all the same: the renewal of a lease, timeouts, a migrator's look every 0.8 s.
+advance_redis()
+{
+    redis_ahead=$((redis_ahead + $1 * 1000000))
+    set_clock
+}
+
 start_one()
 {
     {
@@ -156,7 +188,7 @@ start_one()
             "dir $work" "logfile $work/redis.log" 'maxmemory-policy noeviction'
         [ $# -eq 0 ] || printf '%s\n' "$@"
     } >"$work/redis.conf"
-    redis-server "$work/redis.conf" >/dev/null 2>&1 </dev/null &
+    with_clock redis-server "$work/redis.conf" >/dev/null 2>&1 </dev/null &
     redis_pids=$!
     LATER_REDIS_URL=unix:$redis_socket
 }
@@ -179,7 +211,7 @@ start_set()
     if [ -n "$set_pid" ]; then
         kill -HUP "$set_pid"
     else
-        TMPDIR=$work "$top_builddir/tests/support/redis_set" "$redis_kind" "$work" \
+        with_clock TMPDIR="$work" "$top_builddir/tests/support/redis_set" "$redis_kind" "$work" \
             >"$work/redis.log" 2>&1 </dev/null &
         set_pid=$!
     fi

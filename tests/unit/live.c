@@ -20,6 +20,7 @@ int live_ups, live_downs;
 
 static redisContext *side;
 static void (*then_up)(void);
+static bool hurries;
 
 double live_slowness(void)
 {
@@ -34,7 +35,7 @@ double live_slowness(void)
 
 void live_start(void)
 {
-    ck_assert_int_eq(server_start(&live_server, "save \"\"\n"), 0);
+    ck_assert_int_eq(server_start_with_clock(&live_server, NULL), 0);
     snprintf(live_url, sizeof live_url, "unix:%s", live_server.socket);
 }
 
@@ -286,10 +287,26 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
     (void)arg;
 }
 
+void live_hurry(void)
+{
+    hurries = true;
+}
+
+void live_advance(double seconds)
+{
+    server_advance(&live_server, seconds);
+    live_clock_advance(seconds);
+}
+
 void live_turn(void)
 {
-    const struct timeval wait = { 0, 10000 };
+    bool waits = !live_link || !link_is_up(live_link) || later_redis_pending(link_redis(live_link));
+    struct timeval wait = { 0, 10000 };
 
+    if (hurries && !waits) {
+        live_advance(0.02);
+        wait.tv_usec = 1000;
+    }
     event_base_once(live_base, -1, EV_TIMEOUT, on_turn, NULL, &wait);
     event_base_loop(live_base, EVLOOP_ONCE);
 }

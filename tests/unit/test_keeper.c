@@ -44,6 +44,7 @@ static void set_up(void)
     };
 
     live_begin();
+    live_hurry();
     keeper = NULL;
     expelled = settled = 0;
     live_loop(on_up);
@@ -214,6 +215,7 @@ START_TEST(test_withdrawn_too_late)
     keeper_busy(keeper);
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
     atomic_fetch_add(&slot->serial, 1);
+    server_advance(&live_server, 2);
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
     ck_assert_uint_eq(slot->cancelled, 0);
 }
@@ -237,6 +239,7 @@ START_TEST(test_withdrawn_from_one_that_is_gone)
     ck_assert_int_eq(settled, 1);
     page_free(page);
     page = watched(1);
+    server_advance(&live_server, 2);
     slot = page_hold(page, 0, "q", "b", SLOT_HELD, 30);
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
     ck_assert_uint_eq(slot->cancelled, 0);
@@ -398,7 +401,7 @@ START_TEST(test_our_own_standstill_is_no_hang)
     page_hold(page, 0, "q", "a", SLOT_RUNNING, 30)->event = 1;
     keeper_busy(keeper);
     LIVE_FOR(0.1, expelled == 0);
-    usleep(1500000);
+    live_advance(1.5);
     LIVE_FOR(0.1, expelled == 0);
 }
 END_TEST

@@ -42,6 +42,7 @@ static void set_up(void)
                                             .settled = on_settled };
 
     live_begin();
+    live_hurry();
     expelled = settled = 0;
     keeper = NULL;
     live_loop(on_up);
@@ -170,9 +171,12 @@ START_TEST(a_lock_that_could_not_be_renewed_is_lost)
     struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 1);
     struct lock_lease *permit = enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 1);
 
-    live_do("CLIENT PAUSE 1600");
+    live_do("CLIENT PAUSE 60000");
+    LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
+    live_advance(1);
     LIVE_UNTIL(state(lock) == LEASE_LOST);
     ck_assert_uint_eq(state(permit), LEASE_TAKEN);
+    server_advance(&live_server, 60); /* the pause is over */
 }
 END_TEST
 

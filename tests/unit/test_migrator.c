@@ -27,6 +27,7 @@ static void on_up(void)
 static void set_up(void)
 {
     live_begin();
+    live_hurry();
     migrator = NULL;
     subscriber = NULL;
     client = live_client();
@@ -316,6 +317,7 @@ START_TEST(test_lapse_after_a_freeze)
     live_hold("q", "a", "0123456789abcdef", 0.1);
     live_do("CLIENT PAUSE 1500 ALL");
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0); /* within 0.8 s: 0.7 are left */
+    live_advance(0.7);
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
     from = later_clock();
     LIVE_FOR(0.6, live_held("q") == 1 || later_clock() > from + 0.6);
@@ -333,7 +335,7 @@ START_TEST(test_lapse_after_our_own_standstill)
     begin();
     LIVE_FOR(0.5, true);
     live_hold("q", "a", "0123456789abcdef", 0.1);
-    usleep(1500000);
+    live_advance(1.5);
     from = later_clock();
     LIVE_FOR(0.6, live_held("q") == 1 || later_clock() > from + 0.6);
     LIVE_UNTIL(live_held("q") == 0);

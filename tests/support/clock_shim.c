@@ -1,6 +1,8 @@
 /*
  * clock_shim.c: LD_PRELOAD: moves CLOCK_REALTIME by as many microseconds as the file $CLOCK_SHIFT
- * holds (one int64, mapped: a test changes it while the program runs).
+ * holds (one int64, mapped: a test changes it while the program runs). server.h and lib.sh preload
+ * it to Redis, the fault tests to laterd. Debian's libfaketime does not do: jemalloc asks for the
+ * time before that library is ready, and redis-server hangs at its start.
  */
 #include <errno.h>
 #include <fcntl.h>
