@@ -158,7 +158,7 @@ is "$((took >= 480)) $(soon "$took" 1500)" "1 1" "after that time"
 # waiting NAME: a reserve that waits, in the background.
 waiting()
 {
-    "$later_bin" reserve w --wait 20 >"$work/$1" 2>&1 </dev/null &
+    "$later_bin" reserve w --wait 20 --lease 10m >"$work/$1" 2>&1 </dev/null &
     waiter=$!
     own "$waiter"
 }
