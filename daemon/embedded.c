@@ -23,7 +23,7 @@ bool embedded_wanted(const struct config *config)
     return strcmp(config->redis.url, "embedded") == 0;
 }
 
-/* A new file that nobody else may read, whatever was there before. */
+/* Makes a new file that nobody else may read, in place of any that is there. */
 static FILE *create(const char *path, struct later_error *err)
 {
     FILE *file;
@@ -46,7 +46,7 @@ static int close_file(FILE *file, const char *path, struct later_error *err)
     return 0;
 }
 
-/* The password of the user `admin`, a new one for each start. */
+/* Makes a new password for the user `admin` at each start. */
 static int write_password(const char *path, char password[2 * PASSWORD_BYTES + 1],
                           struct later_error *err)
 {
@@ -63,9 +63,9 @@ static int write_password(const char *path, char password[2 * PASSWORD_BYTES + 1
     return close_file(file, path, err);
 }
 
-/* What differs from Redis's defaults. Persistence: every second to disk, as doc/operations.md says;
- * the file is rewritten by itself. The rest keeps it private. Whoever can open the socket may work
- * with our keys, and not administrate. */
+/* Writes what differs from Redis's defaults. Data reaches the disk every second, as
+ * doc/operations.md says, and Redis rewrites its file by itself. The rest keeps the server private:
+ * whoever can open the socket may work with our keys, but not administrate. */
 static int write_conf(const struct config *config, const char *path, const char *password,
                       struct later_error *err)
 {
@@ -94,7 +94,7 @@ static int write_conf(const struct config *config, const char *path, const char 
     return close_file(file, path, err);
 }
 
-/* Does somebody accept connections there? */
+/* Does a server accept connections there? */
 static bool answers(const char *path)
 {
     struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -108,7 +108,8 @@ static bool answers(const char *path)
     return yes;
 }
 
-/* The server of a laterd that was killed gets TERM from the kernel; it writes its file and goes. */
+/* If laterd was killed, the kernel sends its server TERM; the server then writes its file and ends.
+ */
 static int wait_for_left_over(const char *path, struct later_error *err)
 {
     for (int i = 0; i < LEFT_OVER_TRIES; i++) {
@@ -128,11 +129,11 @@ static void run_server(const char *conf, pid_t parent, int output)
     if (getppid() != parent)
         _exit(0);
     for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);   /* ours would swallow a TERM until exec */
-    signal(SIGXFSZ, SIG_IGN); /* a file that is too large refuses writes, and jobs are kept */
+        signal(i, SIG_DFL);   /* our handlers would swallow a TERM until exec */
+    signal(SIGXFSZ, SIG_IGN); /* then a file at its size limit only refuses writes */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0); /* a Ctrl-C for us is none for it: workers drain first */
+    setpgid(0, 0); /* a Ctrl-C is not for it: workers drain first */
     umask(0077);   /* the socket's mode is unixsocketperm */
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
@@ -201,7 +202,7 @@ pid_t embedded_start(const struct config *config, int *output, struct later_erro
         write_conf(config, conf, password, err) < 0)
         return -1;
     explicit_bzero(password, sizeof password);
-    if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0) /* it never waits for us to read its words */
+    if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0) /* it never waits for us to read its output */
         return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
     unlink(spare);
     sigfillset(&all);

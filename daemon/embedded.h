@@ -9,18 +9,19 @@
 
 #include <sys/types.h>
 
-/* Is the configuration's Redis the embedded one? */
+/* Is the configured Redis the embedded one? */
 bool embedded_wanted(const struct config *config);
 
-/* Writes state_dir/redis.conf and starts the server; it can be connected to a moment later. A
- * server that a killed laterd left behind is waited for, at most ten seconds. Returns its pid, or
- * -1 with *err (redis-server is missing, its socket's path is too long, state_dir is not ours).
- * *output is what it writes: the end of a pipe that does not wait, and the caller's. */
+/* Writes state_dir/redis.conf and starts the server, which can be connected to a moment later. If a
+ * killed laterd left a server behind, waits for its end for at most ten seconds. Returns the pid,
+ * or -1 with *err (redis-server is missing, the path of its socket is too long, state_dir is not
+ * ours). *output is the non-blocking end of a pipe with the server's output; the caller closes it.
+ */
 pid_t embedded_start(const struct config *config, int *output, struct later_error *err);
 
-/* Once a second: keeps a second link to the server's socket, and makes the first again from it
- * where somebody has removed that, since the server makes it at its start only. Returns whether it
- * did. */
+/* Call it once a second. The server makes its socket only when it starts. So this keeps a second
+ * hard link to the socket, and restores the first from it if somebody has removed that. Returns
+ * whether it did. */
 bool embedded_mend(const struct config *config);
 
 #endif

@@ -1,4 +1,4 @@
-/* fault.c: a fault that lasts. */
+/* fault.c: logs a fault that lasts. */
 #include "fault.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* health.c: how a laterd on this host is. */
+/* health.c: the state of the laterd on this host. */
 #include "health.h"
 
 #include "base/clock.h"
@@ -37,8 +37,8 @@ static int open_file(const char *state_dir, int flags)
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0640);
 }
 
-/* The lock can be asked about without being taken (fcntl(2), "Open file description locks"): who
- * only looks must not keep a laterd from starting. */
+/* An open file description lock (fcntl(2)) can be tested without being taken. So a reader never
+ * keeps a laterd from starting. */
 static struct flock whole(short kind)
 {
     return (struct flock){ .l_type = kind, .l_whence = SEEK_SET };
@@ -73,8 +73,8 @@ struct health *health_open(const char *state_dir, struct later_error *err)
         health->fd = fd;
         health->page = mmap(NULL, sizeof *health->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (health->page != MAP_FAILED) {
-            /* A mapping keeps the lock as a descriptor does: what handlers leave behind must not
-             * keep it when we are gone. */
+            /* A mapping keeps the lock as a descriptor does. Processes that handlers leave behind
+             * must not keep it when we are gone. */
             madvise(health->page, sizeof *health->page, MADV_DONTFORK);
             (void)fchmod(fd, 0640); /* for the group laterd, whatever the umask */
             health_beat(health, false, 0, 0);
@@ -109,7 +109,7 @@ void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_
     atomic_store(&health->page->beat, (int64_t)(later_clock() * 1e6));
 }
 
-/* A reader copies the page whenever it likes: by the serial it sees that it came in between. */
+/* A reader may copy the page at any time. The serial shows it whether the copy is of one moment. */
 static void set_text(struct page *page, char *text, const char *why)
 {
     if (strncmp(text, why ? why : "", HEALTH_TEXT - 1) == 0)
@@ -131,7 +131,7 @@ void health_reload(struct health *health, const char *why)
 
 static bool read_page(int fd, struct page *page)
 {
-    memset(page, 0, sizeof *page); /* an older laterd's has no texts */
+    memset(page, 0, sizeof *page); /* the page of an older laterd has no texts */
     return pread(fd, page, sizeof *page, 0) >= (ssize_t)offsetof(struct page, serial);
 }
 

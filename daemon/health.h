@@ -1,6 +1,6 @@
 /*
- * health.h: the state of the laterd on this host, in a small mapped file in state_dir. It takes no
- * connection and no system call, so `later status --local` answers even if Redis does not.
+ * health.h: the state of the laterd on this host, in a small mapped file in state_dir. Writing it
+ * takes no connection and no system call, so `later status --local` answers even if Redis does not.
  */
 #ifndef LATERD_HEALTH_H
 #define LATERD_HEALTH_H
@@ -25,17 +25,17 @@ struct health_report {
     char reload[HEALTH_TEXT]; /* why the last reload was refused; "" = it was not */
 };
 
-/* The writing side: takes the lock on state_dir for as long as it is open. NULL with *err:
- * LATER_E_LATER where another laterd has it. */
+/* For the writer: takes the lock on state_dir for as long as it is open. NULL with *err;
+ * LATER_E_LATER if another laterd has the lock. */
 struct health *health_open(const char *state_dir, struct later_error *err);
 void health_close(struct health *health);
 void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_t busy);
-/* NULL: none. Cheap where nothing has changed. */
+/* NULL: no fault. Cheap if nothing has changed. */
 void health_fault(struct health *health, const char *why);
 void health_reload(struct health *health, const char *why);
 
-/* The reading side. Returns 0; or -1 with *err where nothing can be read: LATER_E_NONE where no
- * laterd has ever run there, LATER_E_TOKEN without permission. */
+/* For readers. Returns 0, or -1 with *err if nothing can be read: LATER_E_NONE if no laterd has
+ * ever run there, LATER_E_TOKEN without permission. */
 int health_read(const char *state_dir, struct health_report *report, struct later_error *err);
 
 #endif

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 4096 /* PIPE_BUF: written whole or not at all */
-#define TEXT_MAX_BYTES 3000 /* of them for the words; the rest is for what job it is */
+#define TEXT_MAX_BYTES 3000 /* of them for the text; the rest is for the job's fields */
 #define END_BYTES      2    /* `}` and the line's end */
 
 static struct {
@@ -22,13 +22,14 @@ static struct {
     bool json;
     char name[32];
     unsigned long dropped; /* standard error was full */
-    unsigned long over;    /* dropped, too: above the limit */
+    unsigned long over;    /* dropped because of the limit */
     uint32_t limit, lines; /* a second; in this second */
     time_t second;
-    int fd; /* standard error once more, without waiting; -1 = none */
+    int fd; /* standard error opened again, non-blocking; -1 = none */
 } state = { .level = LOG_INFO, .name = "laterd", .fd = -1 };
 
-/* A line in the making. What does not fit is left out, never half of a character or a member. */
+/* A line that is being built. What does not fit is left out, but never half of a character or of a
+ * member. */
 struct line {
     char text[LINE_MAX_BYTES];
     size_t len;
@@ -44,15 +45,16 @@ static bool is_stderr(int fd)
            ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-/* A pipe or a terminal is opened once more, so that O_NONBLOCK is ours alone: others share the
- * description that we were given. poll(2) alone would not do: where several processes see the last
- * free place of a pipe, all but one of them would wait for its reader. */
+/* A pipe or a terminal is opened again, so that O_NONBLOCK is ours alone: other processes share the
+ * description that we were given. poll(2) would not do instead. If several processes see the last
+ * free space of a pipe, all but one of them would block. */
 static void open_stderr(void)
 {
     struct stat st;
 
     if (state.fd >= 0 && is_stderr(state.fd))
-        close(state.fd); /* else the number was closed, and is somebody else's by now */
+        close(state.fd); /* otherwise the descriptor was closed, and the number may be another file
+                          * now */
     state.fd = -1;
     if (fstat(STDERR_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || isatty(STDERR_FILENO)))
         state.fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -92,7 +94,7 @@ bool log_wants(enum log_level level)
 
 /* ---- a line */
 
-/* Adds it if it fits into the first `most` bytes. */
+/* Adds the bytes if they fit into the first `most` bytes of the line. */
 static bool add_bytes(struct line *line, size_t most, const char *bytes, size_t len)
 {
     if (line->len + len > most)
@@ -116,7 +118,7 @@ static bool add(struct line *line, const char *format, ...)
            add_bytes(line, sizeof line->text - END_BYTES, text, (size_t)len);
 }
 
-/* Adds text up to `most` bytes of the line. quoted: its quotes and backslashes get a backslash. */
+/* Adds text up to `most` bytes of the line. If quoted, its quotes and backslashes are escaped. */
 static void add_escaped(struct line *line, size_t most, const char *text, bool quoted)
 {
     const char *c = text;
@@ -146,7 +148,7 @@ static void add_escaped(struct line *line, size_t most, const char *text, bool q
     }
 }
 
-/* In quotes, up to `most` bytes of the line, the second quote included. */
+/* Adds text in quotes, up to `most` bytes of the line with the second quote. */
 static void add_quoted(struct line *line, size_t most, const char *text)
 {
     add_bytes(line, most, "\"", 1);
@@ -154,7 +156,7 @@ static void add_quoted(struct line *line, size_t most, const char *text)
     add_bytes(line, most, "\"", 1);
 }
 
-/* A member, or nothing where there is no room to speak of. */
+/* Adds a member, or nothing if there is hardly any room. */
 static void add_field(struct line *line, const char *name, const char *text)
 {
     size_t most = sizeof line->text - END_BYTES;
@@ -177,7 +179,7 @@ static void add_job(struct line *line, const struct log_job *job)
         add(line, state.json ? ",\"attempt\":%u" : " attempt=%u", (unsigned)job->attempt);
     if (job->worker)
         add(line, state.json ? ",\"worker\":%u" : " worker=%u", (unsigned)job->worker);
-    if (job->ms >= 0 && job->ms < 1e15) { /* in whole numbers: a handler may change the locale */
+    if (job->ms >= 0 && job->ms < 1e15) { /* with integers: a handler may change the locale */
         unsigned long long micros = (unsigned long long)(job->ms * 1000 + 0.5);
 
         add(line, state.json ? ",\"ms\":%llu.%03llu" : " ms=%llu.%03llu", micros / 1000,
@@ -198,7 +200,7 @@ static void add_time(struct line *line)
     add(line, "%s.%03ldZ", text, now.tv_nsec / 1000000);
 }
 
-/* Returns false where it could not be written. */
+/* Returns false if it could not be written. */
 static bool write_line(enum log_level level, const struct log_job *job, const char *words)
 {
     static const char *const names[] = { "error", "warn", "info", "debug" };
@@ -223,7 +225,7 @@ static bool write_line(enum log_level level, const struct log_job *job, const ch
     return write_now(line.text, line.len);
 }
 
-/* Counts a line of this second. */
+/* Counts a line of this second. Returns whether it is over the limit. */
 static bool over_limit(void)
 {
     struct timespec now;
@@ -249,7 +251,7 @@ static bool tell_count(unsigned long *count, const char *why)
     return true;
 }
 
-/* Says first how many were dropped before it; while that cannot be said, it is dropped, too. */
+/* Before a line, says how many were dropped. If that cannot be written, the line is dropped too. */
 static bool tell_dropped(void)
 {
     return tell_count(&state.dropped, "standard error was full") &&

@@ -1,11 +1,11 @@
 /*
- * log.h: one line an event, on standard error, as text or JSON.
+ * log.h: one line per event, on standard error, as text or JSON.
  *
  * A line is one write of at most 4,096 bytes, so that lines of several processes do not mix. It
  * never blocks: if standard error cannot take it (a full pipe, a full disk), the line is dropped
  * and counted, and the next line that gets through says how many were. Bytes that are not UTF-8,
- * control characters and changes of text direction are replaced, so that no job can forge a line. A
- * JSON line is always valid JSON; if it is too long, its text is cut before a job's members are.
+ * control characters and changes of text direction are replaced, so no job can forge a line. A JSON
+ * line is always valid JSON; if it is too long, its text is cut before a job's members are.
  *
  * This is the only module with state of its own; main and each new process call log_open().
  */
@@ -30,8 +30,8 @@ struct log_job {
  * NULL keeps it. */
 void log_open(enum log_level level, bool json, const char *name);
 
-/* At most so many lines a second of this process; 0 = no limit, as at first. What is above is
- * dropped and counted like what standard error cannot take: a queue of failing jobs must not fill a
+/* Limits the lines a second of this process; 0 = no limit, as at first. Lines above it are dropped
+ * and counted, like those that standard error cannot take. A queue of failing jobs must not fill a
  * disk. */
 void log_limit(uint32_t lines);
 
@@ -39,7 +39,7 @@ void log_limit(uint32_t lines);
 bool log_wants(enum log_level level);
 
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A line of another program, which is shown as the process it is of. */
+/* Logs a line of another program, which is shown as the process. */
 void log_from(const char *process, enum log_level level, const char *words);
 void log_job(enum log_level level, const struct log_job *job, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -83,7 +83,7 @@ static void tell_fault(void *arg, const struct later_error *err)
     fail(err);
 }
 
-/* A plugin's start may open what is the service's: it is left to the service. */
+/* The plugins are not started: their start may open what belongs to the running service. */
 static int test(const struct config *config, struct later_error *err)
 {
     if (checker_try(config, err) < 0)

@@ -1,4 +1,4 @@
-/* notify.c: systemd's door. */
+/* notify.c: sd_notify. */
 #include "notify.h"
 
 #include "base/clock.h"

@@ -1,10 +1,11 @@
-/* notify.h: tells systemd our state (sd_notify(3)); without systemd or libsystemd, does nothing.
- * systemd's only door. */
+/* notify.h: tells systemd our state (sd_notify(3)). It does nothing without systemd or libsystemd.
+ * Only this module talks to systemd. */
 #ifndef LATERD_NOTIFY_H
 #define LATERD_NOTIFY_H
 
 void notify_ready(void);
-/* Not ready yet, and not stuck: it takes as long as it takes. Called every second or so. */
+/* We are not ready yet, but not stuck either, so systemd should not give up. Called every second or
+ * so. */
 void notify_waiting(const char *what);
 void notify_reloading(void);
 void notify_stopping(void);

@@ -1,4 +1,4 @@
-/* server_log.c: the embedded redis-server's lines. */
+/* server_log.c: the log lines of the embedded redis-server. */
 #include "server_log.h"
 
 #include "log.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_ROOM 2048 /* what is longer is cut into several */
+#define LINE_ROOM 2048 /* longer lines are split */
 
 struct server_log {
     struct event_base *base;
@@ -21,12 +21,12 @@ struct server_log {
     size_t len;
 };
 
-/* Of its level `warning`, but none. */
+/* Redis logs these as warnings, but they are none. */
 static const char *const usual[] = { "oO0OoO0OoO0Oo",           "Redis version=",
                                      "Configuration loaded",    "Server initialized",
                                      "User requested shutdown", "Redis is now ready to exit" };
 
-/* `1234:M 22 Nov 2026 04:15:31.561 # words`: where the words begin, or the whole. */
+/* `1234:M 22 Nov 2026 04:15:31.561 # words`: returns where the words begin, or the whole line. */
 static const char *words_of(const char *line)
 {
     int at = 0;
@@ -125,7 +125,7 @@ void server_log_read(struct server_log *log, int fd)
     log->fd = fd;
     log->readable = event_new(log->base, fd, EV_READ | EV_PERSIST, on_readable, log);
     if (!log->readable || event_add(log->readable, NULL) < 0)
-        end(log); /* no memory: it has nobody to tell */
+        end(log); /* without memory nobody reads it */
 }
 
 void server_log_free(struct server_log *log)

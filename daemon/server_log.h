@@ -1,7 +1,7 @@
 /*
- * server_log.h: the embedded redis-server's messages in our log: a line each, in our format, from
- * the process "redis". Its messages at every start and stop are logged only at `debug`, and its
- * warning about vm.overcommit_memory once, in our words.
+ * server_log.h: writes the messages of the embedded redis-server to our log, one line each, in our
+ * format, as process "redis". What it says at every start and stop is logged only at `debug`, and
+ * its warning about vm.overcommit_memory only once, in our words.
  */
 #ifndef LATERD_SERVER_LOG_H
 #define LATERD_SERVER_LOG_H
@@ -12,11 +12,11 @@ struct server_log;
 /* NULL: no memory. */
 struct server_log *server_log_new(struct event_base *base);
 
-/* Reads from this pipe until its end; it is closed then. What an earlier server still had to say
- * is read first. */
+/* Reads from this pipe until it ends, and closes it then. The rest of an earlier server's output is
+ * read first. */
 void server_log_read(struct server_log *log, int fd);
 
-/* Reads what there is, and frees. NULL is fine. */
+/* Reads what is left, and frees it. NULL is fine. */
 void server_log_free(struct server_log *log);
 
 #endif

@@ -1,4 +1,4 @@
-/* timer.c: something to do later. */
+/* timer.c: timers on a libevent loop. */
 #include "timer.h"
 
 #include <stdlib.h>

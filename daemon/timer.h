@@ -1,5 +1,5 @@
 /*
- * timer.h: something to do later, on a libevent loop.
+ * timer.h: timers on a libevent loop.
  */
 #ifndef LATERD_TIMER_H
 #define LATERD_TIMER_H
@@ -9,16 +9,16 @@
 
 struct timer;
 
-/* Calls fn(arg) when it is due, which it is not until it is set. NULL: no memory. */
+/* A timer that calls fn(arg) when it is due. It is not set yet. NULL: no memory. */
 struct timer *timer_new(struct event_base *base, void (*fn)(void *arg), void *arg);
 /* NULL is fine. */
 void timer_free(struct timer *timer);
 
-/* In so many seconds, once; whatever was set before is forgotten. Below 0 is 0. */
+/* Sets it to fire once, in so many seconds. This replaces what was set before. Below 0 is 0. */
 void timer_in(struct timer *timer, double seconds);
-/* The same where it is not set yet; returns whether it was not. */
+/* The same, but only if it is not set. Returns whether it was not. */
 bool timer_soon(struct timer *timer, double seconds);
-/* Again and again. */
+/* Sets it to fire every so many seconds. */
 void timer_every(struct timer *timer, double seconds);
 void timer_stop(struct timer *timer);
 

@@ -3,7 +3,8 @@
 -- ARGV   (id)...
 -- reply  the positions (from 1) of ids that are LOST
 --
--- A repeat answers LOST and changes nothing. An id that was pushed so stays taken for its time.
+-- A repetition answers LOST and changes nothing. If the push asked for it, the id stays taken for a
+-- while (inc/stay.lua).
 
 -- @include settle
 

@@ -17,7 +17,7 @@
 #define DIGITS  "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* Is it 1 to max characters out of set? */
+/* Is it 1 to max characters from set? */
 static bool made_of(const char *text, size_t len, size_t max, const char *set)
 {
     if (len == 0 || len > max)
@@ -29,8 +29,8 @@ static bool made_of(const char *text, size_t len, size_t max, const char *set)
     return true;
 }
 
-/* What stands behind "redis://". The password is looked for first, so that no other fault hides
- * it: it must not get into a log. */
+/* Checks what follows "redis://". A password is looked for first: it must not get into a log, so no
+ * other fault may hide it. */
 static const char *check_server(const char *url)
 {
     const char *rest = url + strlen("redis://"), *at = strrchr(rest, '@');
@@ -56,7 +56,7 @@ static const char *check_socket(const char *url)
                : "not right; unix:/path[?db=N] with an absolute path of at most 107 bytes";
 }
 
-/* rest: behind the scheme of a list of hosts. */
+/* rest: what follows the scheme in a list of hosts. */
 static const char *check_hosts(const char *url, const char *rest, const char *why)
 {
     const char *at = strrchr(rest, '@');
@@ -164,7 +164,7 @@ const char *config_check_plugin(const char *name)
                : "not a plugin's name; 1 to 64 of a-z 0-9 _ -";
 }
 
-/* Where an option was set. */
+/* Returns where an option was set. */
 static const struct config_location *location_of(const struct config_draft *draft, const char *path)
 {
     return &draft->locations[config_row_find(path) - config_table];
@@ -239,7 +239,7 @@ static int check_password_file(const struct config_draft *draft, struct later_er
     return 0;
 }
 
-/* The directory that is built in may be missing: there are no plugins yet. */
+/* The built-in directory may be missing; then there are no plugins yet. */
 static int check_plugin_dir(const struct config_draft *draft, struct later_error *err)
 {
     const char *path = "plugins.dir", *dir = draft->config.plugins.dir;

@@ -14,7 +14,7 @@
 /* "embedded", "unix:/path", "redis://[user@]host[:port][/db]" or "sentinel://host,host/NAME". */
 const char *config_check_url(const char *url);
 
-/* A prefix or a queue name as key.h has it. */
+/* A prefix or a queue name, by the rules of key.h. */
 const char *config_check_prefix(const char *prefix);
 const char *config_check_queue(const char *name);
 const char *config_check_served(const char *name); /* or a pattern */
@@ -22,10 +22,10 @@ const char *config_check_served(const char *name); /* or a pattern */
 /* A path that begins with '/' and fits the system. */
 const char *config_check_absolute(const char *path);
 
-/* The same, and fit to be written into other files. */
+/* The same; it can also be written into other files. */
 const char *config_check_state_dir(const char *path);
 
-/* `[A-Za-z0-9_.:-]{1,128}`, and a '*' behind it if it stands for all that begin so. */
+/* `[A-Za-z0-9_.:-]{1,128}`, with a '*' after it if it means all types that begin so. */
 const char *config_check_pattern(const char *pattern);
 
 /* `[A-Za-z0-9_.:-]{1,32}`: a member of a payload. */
@@ -34,9 +34,9 @@ const char *config_check_member(const char *name);
 /* `[a-z0-9_-]{1,64}`: a plugin's file name without .so. */
 const char *config_check_plugin(const char *name);
 
-/* What concerns several options or the file system: workers and queues beside pools, base over
- * max, the password file, the plugin directory, the length of the embedded server's socket path.
- * Returns 0, or -1 with *err. */
+/* Checks what concerns several options or the file system: workers and queues beside pools, base
+ * over max, the password file, the plugin directory, the length of the embedded server's socket
+ * path. Returns 0, or -1 with *err. */
 int config_check_draft(const struct config_draft *draft, struct later_error *err);
 
 #endif

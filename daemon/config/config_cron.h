@@ -4,12 +4,13 @@
 
 #include "config/config_read.h"
 
-/* Adds to the entries of earlier files; one of the same name takes the earlier one's place. Returns
+/* Adds to the entries of earlier files; an entry replaces an earlier one of the same name. Returns
  * 0 or -1. */
 int config_cron_read(struct config_reader *in, config_setting_t *list, const struct config_row *row,
                      void *base);
 
-/* When all is read: is the queue of each served here? Returns 0, or -1 with *err. */
+/* After all files are read: checks that the queue of each schedule is served here. Returns 0, or -1
+ * with *err. */
 int config_cron_finish(struct config *config, struct later_error *err);
 
 /* Frees them. NULL is fine. */

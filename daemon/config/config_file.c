@@ -1,4 +1,4 @@
-/* config_file.c: files and directories that a configuration comes from. */
+/* config_file.c: reads the files and directories of a configuration. */
 #include "config/config_file.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 
 #define FILE_BYTES_MAX (1024 * 1024)
 
-/* `size` bytes of a file and a NUL, to be freed; NULL with *why. */
+/* Reads `size` bytes of a file and adds a NUL. To be freed; NULL with *why. */
 static char *read_all(int fd, size_t size, const char **why)
 {
     char *text = malloc(size + 1);

@@ -1,17 +1,17 @@
-/* config_file.h: the files and directories that a configuration comes from. */
+/* config_file.h: reads the files and directories of a configuration. */
 #ifndef LATERD_CONFIG_FILE_H
 #define LATERD_CONFIG_FILE_H
 
-/* The text of a file that is fit to configure a daemon: regular, not writable by everyone, at
- * most 1 MiB, no NUL byte. To be freed. NULL with *why, which lives until the next call. */
+/* Returns the text of a file that may configure a daemon: regular, not writable by everyone, at
+ * most 1 MiB, no NUL byte. To be freed. NULL with *why, which is valid until the next call. */
 char *config_file_read(const char *path, const char **why);
 
-/* The directory a path lies in, "." if it names none. To be freed; NULL without memory. */
+/* Returns the directory of a path, "." if it names none. To be freed; NULL without memory. */
 char *config_file_directory(const char *path);
 
-/* The paths of all *.conf in dir in the order of their names' bytes, NULL-terminated, into *paths,
- * to be freed by config_file_list_free(). No such directory: none. Returns how many, or -1 with
- * *why, which lives until the next call. */
+/* Puts the paths of all *.conf in dir into *paths, sorted by the bytes of their names and
+ * NULL-terminated, to be freed by config_file_list_free(). If dir does not exist, there are none.
+ * Returns how many, or -1 with *why, which is valid until the next call. */
 int config_file_list(const char *dir, char ***paths, const char **why);
 
 /* NULL is fine. */

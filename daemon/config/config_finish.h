@@ -1,11 +1,11 @@
-/* config_finish.h: what follows from several options when all files are read. */
+/* config_finish.h: completes a configuration when all files are read. */
 #ifndef LATERD_CONFIG_FINISH_H
 #define LATERD_CONFIG_FINISH_H
 
 #include "config/config_table.h"
 
-/* Fills what is not set (the one pool, 0 workers = cores, what a type inherits), checks what
- * concerns several options, sorts types and leaves. Returns 0, or -1 with *err. */
+/* Fills in what is not set (the one pool, 0 workers = cores, what a type inherits), checks options
+ * against each other, and sorts types and leaves. Returns 0, or -1 with *err. */
 int config_finish(struct config_draft *draft, struct later_error *err);
 
 #endif

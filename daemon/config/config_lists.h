@@ -4,7 +4,8 @@
 
 #include "config/config_read.h"
 
-/* Reads a setting whose row is CONFIG_MANY; base is what the row's scope says. Returns 0 or -1. */
+/* Reads a setting whose row is CONFIG_MANY, into base, which the row's scope defines. Returns 0 or
+ * -1. */
 int config_lists_read(struct config_reader *in, config_setting_t *setting,
                       const struct config_row *row, void *base);
 
@@ -21,8 +22,8 @@ int config_plugins_read_config(struct config_reader *in, config_setting_t *setti
 /* config_follow.c: is this a pattern, "tenant-*"? */
 bool config_is_queue_pattern(const char *name);
 
-/* Takes the patterns out of a pool's list; its queues go where there is room for more. Returns 0,
- * or -1 without memory. */
+/* Takes the patterns out of a pool's list, and moves its queues to memory with room for more.
+ * Returns 0, or -1 without memory. */
 int config_split_patterns(struct config_pool *pool);
 void config_free_queues(struct config_pool *pool);
 

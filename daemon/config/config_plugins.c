@@ -14,7 +14,7 @@
 #define KEY_MAX   200
 #define DEPTH_MAX 16
 
-/* Where in the tree of a plugin's configuration we are. */
+/* The place in the tree of a plugin's configuration. */
 struct branch {
     const char *plugin;
     char key[KEY_MAX + 1]; /* dotted, "" at the root */
@@ -87,8 +87,8 @@ void config_plugins_free_leaf(struct config_leaf *leaf)
     free(leaf->file);
 }
 
-/* Does what is now given at the branch take the place of this older leaf? A group joins a group;
- * all else replaces what stood there, and below. */
+/* Does the new value at the branch replace this older leaf? A group is merged with a group;
+ * everything else replaces what was there and below. */
 static bool replaces(const struct branch *branch, bool group, const struct config_leaf *leaf)
 {
     size_t len = strlen(branch->key);
@@ -100,7 +100,8 @@ static bool replaces(const struct branch *branch, bool group, const struct confi
     return leaf->key[len] == '.' && (!group || isdigit((unsigned char)leaf->key[len + 1]));
 }
 
-/* Only leaves of earlier files can be in the way: within a file libconfig refuses a name twice. */
+/* Drops what the new value replaces. That is only from earlier files: within a file libconfig
+ * refuses a name twice. */
 static void drop_earlier(struct config_draft *draft, const struct branch *branch, bool group)
 {
     struct config_leaf *leaves = draft->config.plugins.config;
@@ -119,7 +120,7 @@ static void drop_earlier(struct config_draft *draft, const struct branch *branch
     draft->config.plugins.config_count = kept + later;
 }
 
-/* The value of a setting as text; out is used where it is not text already. NULL with *err. */
+/* Returns the value of a setting as text, in out if it is not text already. NULL with *err. */
 static const char *value_text(struct config_reader *in, const config_setting_t *setting,
                               const char *path, char *out, size_t size)
 {
@@ -169,7 +170,7 @@ static int add_leaf(struct config_reader *in, const config_setting_t *setting,
 
 static int flatten(struct config_reader *in, config_setting_t *setting, struct branch *branch);
 
-/* Goes into the i-th member or element, and comes back with the branch as it was. */
+/* Flattens the i-th member or element, and leaves the branch as it was. */
 static int flatten_child(struct config_reader *in, config_setting_t *setting, struct branch *branch,
                          int i)
 {

@@ -12,7 +12,7 @@ static bool is_plain(const struct config *config)
            config->pools->memory_max == 0 && config->pools->files_max == 0;
 }
 
-/* What stands before the dot of a path; "" without one. */
+/* Writes what is before the dot of a path to out; "" without a dot. */
 static void group_of(const char *path, char *out, size_t size)
 {
     const char *dot = strchr(path, '.');
@@ -28,7 +28,7 @@ static void print_comment(const struct config_row *row, const char *margin, FILE
     fprintf(out, "%s# %s\n", margin, config_text_summary(row, summary, sizeof summary));
 }
 
-/* An option that is a list, if it is in force. */
+/* Prints an option that is a list, if it is set. Returns whether it was. */
 static bool print_many(const struct config_row *row, const struct config *config, int depth,
                        FILE *out)
 {

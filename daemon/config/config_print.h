@@ -1,5 +1,5 @@
-/* config_print.h: how config_print() writes values and lists. The depth is that of the line they
- * begin on, in steps of four spaces. */
+/* config_print.h: how config_print() writes values and lists. The depth is the indentation of their
+ * first line, in steps of four spaces. */
 #ifndef LATERD_CONFIG_PRINT_H
 #define LATERD_CONFIG_PRINT_H
 
@@ -7,16 +7,16 @@
 
 #include <stdio.h>
 
-/* In quotes, so that libconfig reads the same bytes. */
+/* Prints it in quotes, so that libconfig reads the same bytes. */
 void config_print_string(const char *text, FILE *out);
 
-/* Has the row a value at base? Members of list rows, and strings, may have none. */
+/* Does the row have a value at base? Members of list rows, and strings, may have none. */
 bool config_print_is_set(const struct config_row *row, const void *base);
 
-/* The row's value at base; it must be set and no list. */
+/* Prints the row's value at base, which must be set and not be a list. */
 void config_print_value(const struct config_row *row, const void *base, FILE *out);
 
-/* "queues = ( … );" and the like. */
+/* Print "queues = ( … );" and the like. */
 void config_print_queues(const struct config_pool *pool, int depth, FILE *out);
 void config_print_pools(const struct config *config, int depth, FILE *out);
 void config_print_types(const struct config *config, int depth, FILE *out);

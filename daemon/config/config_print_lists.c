@@ -73,7 +73,8 @@ static void print_backoff(const struct later_backoff *backoff, FILE *out)
     fputs(" );", out);
 }
 
-/* A type with a list has its base, max and jitter from the global values. */
+/* If a type's backoff is a list, its base, max and jitter are the global values, so they are not
+ * printed. */
 static bool is_hidden(const struct config_row *row, const void *base)
 {
     const struct config_type *type = base;
@@ -83,7 +84,7 @@ static bool is_hidden(const struct config_row *row, const void *base)
             strcmp(row->path, "types.jitter") == 0);
 }
 
-/* One row of a list: "{ name = "mail"; weight = 1; }" */
+/* Prints one row of a list: "{ name = "mail"; weight = 1; }" */
 static void print_element(enum config_scope scope, const void *base, int depth, FILE *out)
 {
     indent(depth, out);
@@ -134,8 +135,8 @@ static void print_list(const char *name, enum config_scope scope, const void *ro
     end_list(count == 0, depth, out);
 }
 
-/* As they stand in the list: no shards, which are behind their queue, and nothing that a pattern
- * means. */
+/* Prints the queues of the configured list, without shards and without queues that a pattern added.
+ */
 void config_print_queues(const struct config_pool *pool, int depth, FILE *out)
 {
     uint32_t q = 0, p = 0;
@@ -190,7 +191,7 @@ void config_print_load(const struct config *config, int depth, FILE *out)
     fputs(" );", out);
 }
 
-/* How many leaves from the first on go through the same part of their keys? */
+/* Returns how many leaves, from the first on, share this part of their keys. */
 static uint32_t same_part(const struct config_leaf *leaves, uint32_t count, size_t from)
 {
     size_t len = strcspn(leaves->key + from, ".");
@@ -202,8 +203,8 @@ static uint32_t same_part(const struct config_leaf *leaves, uint32_t count, size
     return same;
 }
 
-/* Leaves whose keys are the same up to `from`: the members of a group, or of a list where they
- * have numbers. Elements of a list that hold nothing are printed as empty groups. */
+/* Prints leaves whose keys are the same up to `from`: members of a group, or elements of a list if
+ * they have numbers. Empty list elements are printed as empty groups. */
 static void print_leaves(const struct config_leaf *leaves, uint32_t count, size_t from, int depth,
                          FILE *out)
 {

@@ -190,8 +190,8 @@ static int read_member(struct config_reader *in, config_setting_t *setting, cons
     return config_read_group(in, setting, path, scope, base);
 }
 
-/* Whoever wants to hear of every fault is told, and the text is emptied: those above know by that.
- * Returns whether to go on. */
+/* If the caller wants every fault, reports this one and empties the text, which tells the callers
+ * above. Returns whether to go on. */
 static bool told(struct config_reader *in)
 {
     struct config_draft *draft = in->draft;

@@ -1,5 +1,5 @@
 /*
- * config_read.h: settings as libconfig has parsed them into the places that the table names.
+ * config_read.h: copies the settings that libconfig has parsed to the places in the table.
  *
  * Only config.c, config_read.c, config_lists.c and config_plugins.c know libconfig.
  */
@@ -10,17 +10,17 @@
 
 #include <libconfig.h>
 
-/* What every reader needs: where it goes, and where faults are told. */
+/* What every reader needs: where values go, and where faults are reported. */
 struct config_reader {
     struct config_draft *draft;
     struct later_error *err;
 };
 
-/* Where a setting stands. */
+/* Returns the place of a setting. */
 struct config_location config_read_location(const struct config_reader *in,
                                             const config_setting_t *setting);
 
-/* A number in decimal, as short as it can be written. Returns out. */
+/* Writes a number in decimal, as short as possible. Returns out. */
 const char *config_read_number_text(const config_setting_t *setting, char *out, size_t size);
 
 /* Reads the members of a group into base. `group` is the first part of their rows' paths, "" for
@@ -29,11 +29,11 @@ const char *config_read_number_text(const config_setting_t *setting, char *out, 
 int config_read_group(struct config_reader *in, config_setting_t *setting, const char *group,
                       enum config_scope scope, void *base);
 
-/* A number within the row's range into *value. Returns 0 or -1. */
+/* Reads a number within the row's range into *value. Returns 0 or -1. */
 int config_read_number(struct config_reader *in, const config_setting_t *setting,
                        const struct config_row *row, double *value);
 
-/* Tells that the setting is of the wrong type; `wanted` says what would be right. Returns -1. */
+/* Reports that the setting has the wrong type; `wanted` says what would be right. Returns -1. */
 int config_read_mismatch(struct config_reader *in, const config_setting_t *setting,
                          const char *path, const char *wanted);
 

@@ -37,7 +37,7 @@ static int no_memory(const struct source *source)
     return later_fail(source->err, LATER_E_SYSTEM, "no memory for the configuration");
 }
 
-/* The text that comes next is from the line of the source that it is at. */
+/* Notes that the next text is from the source's present line. */
 static int note_segment(struct source *source)
 {
     struct config_scan *scan = source->scan;
@@ -68,7 +68,7 @@ static int emit(struct source *source, const char *text, size_t len)
     return 0;
 }
 
-/* Is what stands behind these digits the rest of a number with a point or an exponent? */
+/* Is what follows these digits the rest of a number with a point or an exponent? */
 static bool is_real(const char *rest)
 {
     if (*rest != 'e' && *rest != 'E')
@@ -76,8 +76,8 @@ static bool is_real(const char *rest)
     return isdigit((unsigned char)rest[1 + (rest[1] == '+' || rest[1] == '-')]);
 }
 
-/* Over a number, or the sign or point that it might have been. Returns whether it is a whole one
- * without the L that makes libconfig read all of it; -1 with a fault. */
+/* Skips a number, or a sign or point that could have begun one. Returns whether it is a whole
+ * number without the L that makes libconfig read all of it; -1 with a fault. */
 static int skip_number(struct source *source)
 {
     const char *at = source->at;
@@ -100,7 +100,7 @@ static int skip_number(struct source *source)
     return 0;
 }
 
-/* Over a string, from its first quote to behind its last. */
+/* Skips a string with its quotes. */
 static int skip_string(struct source *source)
 {
     unsigned line = source->line;
@@ -139,7 +139,8 @@ static int skip_comment(struct source *source)
     return 0;
 }
 
-/* `@include "NAME"` at the begin of a line: is it there? Then its name, and behind it. */
+/* If there is an `@include "NAME"` at the beginning of a line, copies the name and skips the
+ * directive. */
 static int take_include(struct source *source, char *name, size_t size)
 {
     const char *at = source->at + strspn(source->at, " \t");
@@ -162,8 +163,8 @@ static int take_include(struct source *source, char *name, size_t size)
     return 1;
 }
 
-/* The included text stands where the directive stood; what follows that begins a line of its own
- * in the whole text. */
+/* Puts the included text in place of the directive. What follows begins a new line in the whole
+ * text. */
 static int include(struct source *source, const char *name)
 {
     const struct config_scan *scan = source->scan;
@@ -175,7 +176,7 @@ static int include(struct source *source, const char *name)
     return note_segment(source);
 }
 
-/* Over the next word, number, string, comment or sign. Returns 1 where an L is wanted behind it. */
+/* Skips the next word, number, string, comment or sign. Returns 1 if it needs an L after it. */
 static int skip_token(struct source *source)
 {
     const char *at = source->at;
@@ -231,7 +232,7 @@ static const char *note_path(struct config_scan *scan, const char *name, const c
     return scan->paths[scan->path_count++] = path;
 }
 
-/* Takes text, which belongs to source->path, and frees it. */
+/* Scans text, which comes from source->path, and frees it. */
 static int scan_source(struct source *source, char *text)
 {
     int result;

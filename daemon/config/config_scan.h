@@ -2,18 +2,19 @@
  * config_scan.h: a configuration file and everything it includes as one text, for libconfig to
  * read.
  *
- * libconfig 1.5 silently wraps numbers (3000000000 is read as -1294967296), those with an L only
- * beyond 64 bits; and it finds either relative or absolute includes, not both. So the scan adds an
- * L to whole numbers, refuses those that are too large even so, replaces `@include` by the included
- * text, and remembers which line of the text is which line of which file. For that it has to know
- * strings and comments. libconfig reports all other mistakes in a file.
+ * libconfig 1.5 silently wraps numbers (3000000000 is read as -1294967296) unless they have an L,
+ * and then it wraps beyond 64 bits. Also, it finds either relative or absolute includes, not both.
+ * So the scan adds an L to whole numbers, refuses those that are still too large, replaces
+ * `@include` by the included text, and remembers which line of the text is which line of which
+ * file. For that it has to know strings and comments. libconfig reports all other mistakes in a
+ * file.
  */
 #ifndef LATERD_CONFIG_SCAN_H
 #define LATERD_CONFIG_SCAN_H
 
 #include "config/config_table.h"
 
-/* From this line of the whole text on, its lines are those of path from `from` on. */
+/* From text_line of the whole text on, the lines are those of path from line `from` on. */
 struct config_segment {
     const char *path;
     unsigned line, from;
@@ -34,7 +35,7 @@ struct config_scan {
 int config_scan(struct config_scan *scan, const char *path, const char *dir,
                 struct later_error *err);
 
-/* Where a line of the whole text stands. Its file lives as long as the scan. */
+/* Returns the file and line of a line of the whole text. Its path lives as long as the scan. */
 struct config_location config_scan_location(const struct config_scan *scan, unsigned line);
 
 /* Frees what it holds, not *scan itself. */

@@ -16,9 +16,9 @@
 #define STRUCT_LIMIT    struct config_limit
 #define STRUCT_CRON     struct config_cron
 
-/* A row but for its help. Numbers: default, least, most, unit. Strings: default, check. Names:
- * longest, check. Words: default, all of them, the default as a word. Lists: form, and the default
- * in words. */
+/* All of a row but its help. Numbers: default, least, most, unit. Strings: default, check. Names:
+ * longest, check. Words: default, all of them, the default as a word. Lists: form, the default in
+ * words. */
 #define LIST(in, path_, form_, text_)                                                              \
     .path = (path_), .kind = CONFIG_MANY, .scope = CONFIG_IN_##in, .form = (form_), .text = (text_)
 #define MEMBER(kind_, in, path_, member)                                                           \
@@ -42,9 +42,9 @@
 #define LATER_STATE_DIR "/var/lib/laterd"
 #endif
 
-#define NOT_SET (-1.0) /* of a type: the global value will be taken */
+#define NOT_SET (-1.0) /* for a type: it gets the global value */
 
-/* In the order in which --print-config writes them; the members of a group stand together. */
+/* --print-config uses this order; the members of a group are together. */
 const struct config_row config_table[] = {
     { STRING(TOP, "redis.url", redis.url, "embedded", config_check_url), FIXED,
       .help = "Where Redis is: \"embedded\" (laterd runs its own), \"unix:/path\" or "

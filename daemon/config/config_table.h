@@ -24,7 +24,7 @@ enum config_kind {
     CONFIG_MANY    /* a list or group with a reader of its own; nothing at offset */
 };
 
-/* What the offset counts from. */
+/* The struct that the offset is in. */
 enum config_scope {
     CONFIG_IN_TOP,   /* struct config_draft, which begins with a struct config */
     CONFIG_IN_QUEUE, /* struct config_queue: rows of `queues` and of a pool's `queues` */
@@ -79,7 +79,7 @@ struct config_draft {
     uint32_t leaf_start;               /* leaves before this one came from earlier files */
     struct config_scan *scan;
     bool alone; /* no conf.d beside it */
-    /* Told of each fault, where all are wanted and not only the first; NULL = the first. */
+    /* Called for each fault; NULL: reading stops at the first. */
     void (*fault)(void *arg, const struct later_error *err);
     void *fault_arg;
 };
@@ -94,7 +94,7 @@ int config_preset(enum config_scope scope, void *base);
 /* Stores a number, the n-th choice or a flag at the row's place in base. */
 void config_store(const struct config_row *row, void *base, double value);
 
-/* The same back as a number. */
+/* Reads it back as a number. */
 double config_fetch(const struct config_row *row, const void *base);
 
 /* Frees the strings of a scope at base. */

@@ -1,4 +1,4 @@
-/* config_text.c: what options hold and take, in words. */
+/* config_text.c: values, ranges and defaults of options in words. */
 #include "config/config_text.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #define WHOLE_MAX    1e15 /* whole numbers below are written without exponent */
 #define KEY_MAX      32   /* no option's key is longer */
-#define DISTANCE_MAX 2    /* mistyped letters that still let us guess */
+#define DISTANCE_MAX 2    /* more mistyped letters are not guessed */
 
 const char *config_text_real(double value, char *out, size_t size)
 {
@@ -84,7 +84,7 @@ const char *config_text_range(const struct config_row *row, char *out, size_t si
     return out;
 }
 
-/* The default; "" where the option must be given. */
+/* Writes the default; "" if the option must be given. */
 static void default_text(const struct config_row *row, char *out, size_t size)
 {
     bool quoted = row->kind == CONFIG_STRING || row->words;
@@ -140,7 +140,7 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Letters to add, drop, change or swap with their neighbour to make b of a. */
+/* Returns how many letters to add, drop, change or swap with their neighbour to make b of a. */
 static size_t distance(const char *a, const char *b)
 {
     size_t m = strlen(a), n = strlen(b), cost[KEY_MAX + 1][KEY_MAX + 1];
@@ -163,7 +163,7 @@ static size_t distance(const char *a, const char *b)
     return cost[m][n];
 }
 
-/* Does the path lie in the group? Then the key that follows there is copied into key. */
+/* Is the path in the group? Then copies the next part of it into key. */
 static bool key_in_group(const char *path, const char *group, char key[KEY_MAX + 1])
 {
     size_t len = strlen(group);
@@ -203,7 +203,7 @@ const char *config_text_nearest(const char *group, const char *key, char *out, s
             strcmp(dot ? dot + 1 : config_table[i].path, key))
             continue;
         if (same)
-            return NULL; /* two groups have it: no telling */
+            return NULL; /* two groups have it: do not guess */
         same = &config_table[i];
     }
     if (!same)

@@ -1,21 +1,22 @@
 /*
  * config_text.h: values, ranges and defaults of options as text, for messages and --print-config.
  *
- * Where a function has `out`, it writes at most `size` bytes with the NUL there and returns it.
+ * A function with `out` writes at most `size` bytes there, with the NUL, and returns it.
  */
 #ifndef LATERD_CONFIG_TEXT_H
 #define LATERD_CONFIG_TEXT_H
 
 #include "config/config_table.h"
 
-/* The shortest decimal text that strtod() reads back to the same double. 25 bytes do. */
+/* Writes the shortest decimal text that strtod() reads back to the same double. 25 bytes are
+ * enough. */
 const char *config_text_real(double value, char *out, size_t size);
 
-/* What a row takes: "1 to 3600 seconds", "\"text\" or \"json\"", "a string". */
+/* Writes what a row takes: "1 to 3600 seconds", "\"text\" or \"json\"", "a string". */
 const char *config_text_range(const struct config_row *row, char *out, size_t size);
 
-/* All that the row says but its help: what it takes, its default, what brings a change into force:
- * "number, 1 to 3600 seconds; default 30; HUP." */
+/* Writes all that the row says except its help: what it takes, its default, and how a change takes
+ * effect: "number, 1 to 3600 seconds; default 30; HUP." */
 const char *config_text_summary(const struct config_row *row, char *out, size_t size);
 
 /* FILE:LINE: PATH: what is wrong; what would be right. Returns -1. */
@@ -23,8 +24,8 @@ int config_text_fault(const struct config_location *location, const char *path,
                       struct later_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The option that someone who wrote `key` in `group` ("" = outside all groups) may have meant: of
- * the same group and nearly the same letters, or of the same name elsewhere. Returns out, or
+/* Guesses the option that somebody who wrote `key` in `group` ("" = outside all groups) meant: one
+ * in the same group with nearly the same letters, or of the same name elsewhere. Returns out, or
  * NULL. */
 const char *config_text_nearest(const char *group, const char *key, char *out, size_t size);
 

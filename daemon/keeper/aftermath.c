@@ -1,4 +1,4 @@
-/* aftermath.c: settling for the dead. */
+/* aftermath.c: settles what dead workers left. */
 #include "keeper/aftermath.h"
 
 #include "base/clock.h"
@@ -18,9 +18,9 @@ struct remains {
     struct aftermath *aftermath;
     struct slots *slots;
     size_t jobs;  /* in the outbox */
-    size_t finds; /* looks for lost reserves, and freeings, under way */
-    int pass;     /* those that are complete */
-    bool failed;  /* one of this pass was not */
+    size_t finds; /* searches for lost reserves, and freeings, under way */
+    int pass;     /* how many passes are complete */
+    bool failed;  /* a search of this pass failed */
     struct timer *timer;
     struct remains *next;
 };
@@ -86,7 +86,7 @@ static void on_freed(void *arg, struct later_answer *answer)
     bool refused = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
     bool asked = atomic_load(&freeing->lease->state) == LEASE_ASKED;
 
-    if (refused) /* a key of another kind: its time ends it, if it has any */
+    if (refused) /* a key of another type: only an expiry can end it */
         log_line(LOG_WARN, "redis refuses to free what a dead job held: %s", answer->text);
     if (refused || (answer->outcome == LATER_ANSWERED && !(asked && remains->pass == 0)))
         atomic_store(&freeing->lease->state, LEASE_NONE);
@@ -104,7 +104,7 @@ static int free_lease(struct remains *remains, struct lock_lease *lease)
         return -1;
     *freeing = (struct freeing){ remains, lease };
     if (!lock_lease_free_command(lease, remains->aftermath->prefix, &cmd, &script)) {
-        atomic_store(&lease->state, LEASE_NONE); /* nobody knows its name: its time ends it */
+        atomic_store(&lease->state, LEASE_NONE); /* its name is lost: it ends by its ttl */
         free(freeing);
         return 0;
     }
@@ -117,7 +117,7 @@ static int free_lease(struct remains *remains, struct lock_lease *lease)
     return 0;
 }
 
-/* Returns whether there is any. */
+/* Frees the locks and permits. Returns whether there are any. */
 static bool free_leases(struct remains *remains)
 {
     uint32_t used = slots_lock_leases(remains->slots);
@@ -141,8 +141,8 @@ static bool free_leases(struct remains *remains)
 
 /* --- reserves without an answer --- */
 
-/* Looks for every reserve without an answer; with none, and nothing to free, the passes are over.
- */
+/* Looks for every reserve without an answer. If there is none, and nothing to free, the passes are
+ * over. */
 static void look(struct remains *remains)
 {
     struct slots_page *page = remains->slots->page;
@@ -158,7 +158,7 @@ static void look(struct remains *remains)
             continue;
         keys = remains->aftermath->keys(remains->aftermath->arg, remains->slots, call->queue);
         if (!keys)
-            continue; /* no such queue, or no memory: it will lapse */
+            continue; /* no such queue, or no memory: its jobs will lapse */
         any = true;
         if (find_and_return(remains->aftermath->link, keys, call->token, on_found, remains) == 0)
             remains->finds++;
@@ -191,7 +191,7 @@ static void bury(struct remains *remains)
     free(remains);
 }
 
-/* Done, or what is next? */
+/* Goes on with what is next, or ends. */
 static void check(struct remains *remains)
 {
     if (remains->jobs == 0 && remains->finds == 0 && remains->pass >= PASSES)
@@ -200,25 +200,25 @@ static void check(struct remains *remains)
         timer_in(remains->timer, PASS_SECONDS);
 }
 
-/* What it wrote to the log last may say why it died. */
+/* The last line that it logged may say why it died. */
 static void judge_with_log(struct slot *slot, bool others, enum keeper_cause cause,
                            const char *text, uint32_t crash_max)
 {
     char words[SLOT_TEXT + 1];
 
-    slot->text[SLOT_TEXT] = '\0'; /* a SIGKILL may have come in the middle of it */
+    slot->text[SLOT_TEXT] = '\0'; /* a SIGKILL may have come while it was written */
     snprintf(words, sizeof words, "%.160s%s%.800s", text, slot->text[0] ? "; last log line: " : "",
              slot->text);
     aftermath_judge(slot, others, cause, words, crash_max);
 }
 
-/* How the job in this slot has ended, in the words of worker/run.c. */
+/* Logs how the job in this slot has ended, in the words of worker/run.c. */
 static void tell(const struct slots *slots, const struct slot *slot, const char *text)
 {
     struct slot_words words;
     const struct log_job *job = slot_log_fields(slots, slot, &words);
 
-    if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN) /* Redis will take nothing of it */
+    if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN) /* Redis will not accept anything for it */
         log_job(LOG_WARN, job, "ended: %s", text);
     else if (slot->verb == LATER_VERB_RELEASE)
         log_job(LOG_WARN, job, "failed, again in %.3f s: %s", slot->wait, text);
@@ -228,7 +228,7 @@ static void tell(const struct slots *slots, const struct slot *slot, const char 
         log_job(LOG_WARN, job, "returned (%s): %s", slot->how, text);
 }
 
-/* Counts it where its worker would have. A suspect is none's fault yet. */
+/* Counts the attempt where its worker would have. A suspect is not counted yet. */
 static void count_attempt(struct slots *slots, const struct slot *slot, enum keeper_cause cause)
 {
     enum later_verb verb = slot_verb(slot);
@@ -245,7 +245,7 @@ static void count_attempt(struct slots *slots, const struct slot *slot, enum kee
                    -1, seconds);
 }
 
-/* What is to be done about one slot; returns whether it is the outbox's now. */
+/* Decides what to do about one slot. Returns whether it is in the outbox now. */
 static bool settle(struct slots *slots, struct slot *slot, bool others, enum keeper_cause cause,
                    const char *text, uint32_t crash_max)
 {
@@ -258,7 +258,7 @@ static bool settle(struct slots *slots, struct slot *slot, bool others, enum kee
     case SLOT_RUNNING:
         if (ran)
             judge_with_log(slot, others, cause, text, crash_max);
-        else /* not in its handler yet */
+        else /* its handler had not begun */
             slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
         break;
     case SLOT_FINISHED:
@@ -266,8 +266,8 @@ static bool settle(struct slots *slots, struct slot *slot, bool others, enum kee
     case SLOT_RETURNING:
         if (cause != KEEPER_LEFT)
             return false; /* it is in the outbox already */
-        /* That keeper may have died between the state and the verb: the one that is there may be
-         * of the slot's job before, an ack. */
+        /* An earlier keeper may have died between writing the state and the verb. The verb may then
+         * be of the slot's last job, even an ack. */
         slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
         break;
     case SLOT_FREE:

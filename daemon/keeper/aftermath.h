@@ -1,10 +1,10 @@
 /*
  * aftermath.h: what a dead worker left in its page, until all of it is settled.
  *
- * Its jobs go into the outbox at once, and its locks and permits are freed at once. Its reserves
+ * Its jobs go into the outbox at once, and its locks and permits are freed at once. Reserves
  * without an answer are looked for by their tokens. If it is not known whether they ran, they are
  * looked for twice, a second apart: a command that was in Redis's input when the worker died may
- * run a moment later.
+ * still run.
  */
 #ifndef LATERD_AFTERMATH_H
 #define LATERD_AFTERMATH_H
@@ -18,12 +18,12 @@ struct aftermath;
 /* Why a worker, or a whole laterd, is gone. */
 enum keeper_cause {
     KEEPER_CRASH,       /* by itself, or killed: what ran is to blame */
-    KEEPER_TIMEOUT,     /* we ended it, since a job was over its time */
-    KEEPER_INTERRUPTED, /* we ended it, since laterd stops */
-    KEEPER_LEFT         /* everything was killed: a page that was found at the start */
+    KEEPER_TIMEOUT,     /* we ended it because a job was over its time */
+    KEEPER_INTERRUPTED, /* we ended it because laterd stops */
+    KEEPER_LEFT         /* everything was killed; the page was found at the start */
 };
 
-/* buried is told when nothing of a page is open any more. NULL: no memory. */
+/* buried is called when a page has nothing open any more. NULL: no memory. */
 struct aftermath *aftermath_new(struct event_base *base, struct link *link, const char *prefix,
                                 struct outbox *outbox, outbox_keys_fn *keys,
                                 void (*buried)(void *arg, struct slots *slots), void *arg);
@@ -37,10 +37,10 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keepe
 void aftermath_settled(struct aftermath *aftermath, struct slots *slots);
 void aftermath_link_up(struct aftermath *aftermath);
 
-/* How many pages are not done. */
+/* Returns how many pages are not done. */
 size_t aftermath_open(const struct aftermath *aftermath);
 
-/* How a slot that was RUNNING is to be settled. `others`: more ran beside it. Pure. */
+/* Sets how a slot that was RUNNING is to be settled. `others`: other jobs ran beside it. Pure. */
 void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
                      uint32_t crash_max);
 

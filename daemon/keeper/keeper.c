@@ -1,4 +1,4 @@
-/* keeper.c: renews the leases of the living, settles for the dead. */
+/* keeper.c: renews the leases of living workers, settles for dead ones. */
 #include "keeper/keeper.h"
 
 #include "base/clock.h"
@@ -17,23 +17,23 @@
 #include <string.h>
 
 #define SCAN_SECONDS   0.050 /* between looks at the pages while a worker is busy */
-#define BEHIND_SECONDS 0.050 /* a job that runs for longer lets nobody wait behind it */
-#define AGAIN_SECONDS  0.5   /* before leases are renewed again where Redis refused */
+#define BEHIND_SECONDS 0.050 /* jobs that wait behind a longer job are given back */
+#define AGAIN_SECONDS  0.5   /* before leases are renewed again after Redis refused */
 
 /* The page of a living worker. */
 struct living {
     struct slots *slots;
-    int64_t beat;  /* its heartbeat when it was seen to move last */
-    unsigned same; /* looks since then with event jobs in flight */
+    int64_t beat;  /* the last heartbeat that was seen */
+    unsigned same; /* looks since then, with event jobs in flight */
 };
 
-/* A queue whose jobs workers hold. On a Redis Cluster one may be away while the others are not:
- * each is renewed by itself. */
+/* A queue whose jobs workers hold. On a Redis Cluster its node may be away while others are not, so
+ * each queue is renewed by itself. */
 struct known {
     struct later_keys keys;
     size_t touching; /* calls without an answer */
-    double again;    /* when to renew its leases before the next round; INFINITY = not */
-    bool now;        /* to be renewed in this round */
+    double again;    /* when to renew its leases again; INFINITY = in the next round */
+    bool now;        /* it is renewed in this round */
     struct fault refused;
 };
 
@@ -98,7 +98,7 @@ struct touched {
 struct touching {
     struct keeper *keeper;
     struct known *known;
-    struct touching *next; /* of this queue and page, not sent yet */
+    struct touching *next; /* of this queue and page; not sent yet */
     double lease_end;
     char token[LATER_TOKEN_LEN + 1];
     size_t count;
@@ -127,7 +127,7 @@ static void on_touched(void *arg, struct later_answer *answer)
         struct touched *item = &touching->items[i];
         bool lost = later_queue_lost(answer->reply, i, &cursor);
 
-        /* The page may be gone, the slot another job's by now. */
+        /* By now the page may be gone, or the slot another job's. */
         if (!watched(keeper, item->page) || atomic_load(&item->slot->serial) != item->serial)
             continue;
         if (lost)
@@ -152,7 +152,7 @@ static void send_touch(struct touching *touching)
     struct later_settlement jobs[LATER_BATCH_MAX];
     struct later_command cmd = { 0 };
 
-    if (!copies) { /* a third of a lease later again */
+    if (!copies) { /* it is tried again a third of a lease later */
         free(touching);
         return;
     }
@@ -170,7 +170,8 @@ static void send_touch(struct touching *touching)
         touching->known->touching++;
 }
 
-/* The call for the slot's token, in a list of those that are being made. NULL: no memory. */
+/* Finds the call for the slot's token in the list of those being made, or adds one. NULL: no
+ * memory. */
 static struct touching *touching_of(struct keeper *keeper, struct known *known,
                                     struct touching **list, const struct slot *slot)
 {
@@ -190,7 +191,7 @@ static struct touching *touching_of(struct keeper *keeper, struct known *known,
     return *list = touching;
 }
 
-/* Everything of one queue in one page: a call for each token. */
+/* Renews everything of one queue in one page, with a call for each token. */
 static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t queue)
 {
     struct known *known = known_of(keeper, slots, queue);
@@ -207,7 +208,7 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
             continue;
         touching = touching_of(keeper, known, &list, slot);
         if (!touching)
-            break; /* no memory: a third of a lease later again */
+            break; /* no memory: it is tried again a third of a lease later */
         touching->items[touching->count++] =
             (struct touched){ slots->number, slot, atomic_load(&slot->serial) };
     }
@@ -217,8 +218,8 @@ static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t que
     }
 }
 
-/* Which queues are in this round: all, or those that were refused in the last one; none whose
- * answers are not there yet. Returns whether there are any. */
+/* Chooses the queues of this round: all, or those that were refused in the last one; but none with
+ * answers to come. Returns whether there are any. */
 static bool choose(struct keeper *keeper, bool all, double now)
 {
     bool any = all;
@@ -255,7 +256,7 @@ static void touch(struct keeper *keeper, bool all)
 
 /* --- looking at the pages --- */
 
-/* What had not begun goes back to its place in ready. */
+/* Gives back jobs that have not begun, to their places in ready. */
 static void give_back_held(struct keeper *keeper, struct slots *slots)
 {
     uint32_t used = slots_used(slots);
@@ -289,14 +290,14 @@ void keeper_cancelled(struct keeper *keeper, const char *member)
 
             if (slot_state(slot) != SLOT_FREE && is_member(slot, member))
                 atomic_store(&slot->cancelled,
-                             SLOT_WITHDRAWN); /* on_scan() and the worker see it */
+                             SLOT_WITHDRAWN); /* on_scan() and the worker will see it */
         }
     }
 }
 
-/* Does its loop stand still? What counts are looks of ours without a beat between: so neither a
- * pause in which nobody beat, since there were no event jobs, nor one in which we stood still
- * ourselves, is its fault. */
+/* Does its loop stand still? This counts our own looks without a heartbeat between them. So neither
+ * a pause without event jobs, in which nobody beats, nor one in which we stood still counts against
+ * it. */
 static bool hangs(const struct keeper *keeper, struct living *page, bool events)
 {
     int64_t beat = atomic_load(&page->slots->page->heartbeat);
@@ -306,7 +307,7 @@ static bool hangs(const struct keeper *keeper, struct living *page, bool events)
     return page->same * SCAN_SECONDS > keeper->config->grace + 1;
 }
 
-/* Ends the worker of a page, for the sake of the job in this slot, or of all (NULL). */
+/* Ends the worker of a page because of the job in this slot, or of all (NULL). */
 static void expel(const struct keeper *keeper, struct slots *slots, const struct slot *slot,
                   const char *why)
 {
@@ -349,7 +350,7 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
         expel(keeper, slots, NULL, "its event loop hangs");
     if (!slots_busy(slots)) {
         atomic_store(&page->busy, 0);
-        if (slots_busy(slots)) /* it took something in between and saw the old mark */
+        if (slots_busy(slots)) /* it took a job in between and saw the old mark */
             atomic_store(&page->busy, 1);
     }
 }
@@ -387,7 +388,7 @@ void keeper_busy(struct keeper *keeper)
 {
     if (!timer_soon(keeper->scan, SCAN_SECONDS))
         return;
-    /* Nothing was held until now: the leases are fresh. */
+    /* Nothing was held until now, so the leases are fresh. */
     if (later_clock() - keeper->touched > keeper->config->lease)
         keeper->touched = later_clock();
 }

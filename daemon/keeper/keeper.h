@@ -6,9 +6,9 @@
  *   - tells Redis once a second how far they have come (reports.h);
  *   - gives back jobs that wait behind one that has run for 50 ms;
  *   - says which worker is over its time;
- *   - settles at once what a dead worker held: a running job is a crash, one that had not begun is
- *     returned untouched, a finished one is settled as it ended, a reserve without an answer is
- * found by its token, and locks and permits are freed.
+ *   - settles at once what a dead worker held: a running job counts a crash, one that had not begun
+ *     is returned untouched, a finished one is settled as it ended, a reserve without an answer is
+ *     found by its token, and locks and permits are freed.
  *
  * While all workers are idle it does nothing: a worker reports on its status pipe when it holds
  * something again (keeper_busy()).
@@ -23,10 +23,10 @@ struct keeper;
 
 struct keeper_options {
     const char *host; /* for error records */
-    /* A job of this worker is over its time (or its loop hangs): end the worker. Called again
-     * until it has died. */
+    /* A job of this worker is over its time, or its loop hangs: end the worker. Called again until
+     * it has died. */
     void (*expel)(void *arg, struct slots *slots, const char *why);
-    /* All that a dead worker held is settled: its page is not needed any more. */
+    /* All that a dead worker held is settled; its page is not needed any more. */
     void (*settled)(void *arg, struct slots *slots);
     void *arg;
 };
@@ -38,24 +38,24 @@ struct keeper *keeper_new(struct event_base *base, const struct config *config, 
 void keeper_free(struct keeper *keeper);
 void keeper_configure(struct keeper *keeper, const struct config *config);
 
-/* The page of a worker that was started. It must stay mapped until `settled`. */
+/* Adds the page of a new worker. It must stay mapped until `settled`. */
 void keeper_watch(struct keeper *keeper, struct slots *slots);
 
-/* Some worker holds something. */
+/* A worker holds something. */
 void keeper_busy(struct keeper *keeper);
 
-/* A reservation, `TOKEN:id`, was withdrawn: if a worker of ours holds it, it is told. */
+/* A reservation, `TOKEN:id`, was withdrawn. If one of our workers holds it, it is told. */
 void keeper_cancelled(struct keeper *keeper, const char *member);
 
-/* The link is up: what could not be renewed meanwhile is renewed now. */
+/* The link is up: renews what could not be renewed meanwhile. */
 void keeper_link_up(struct keeper *keeper);
 
-/* The worker of this page is dead and reaped: settles what it held. `text` becomes the error of
- * what ran. */
+/* The worker of this page is dead and reaped: settles what it held. `text` becomes the error of the
+ * jobs that ran. */
 void keeper_died(struct keeper *keeper, struct slots *slots, enum keeper_cause cause,
                  const char *text);
 
-/* Settlements and searches that are not done yet. */
+/* Returns how many settlements and searches are not done yet. */
 size_t keeper_open(const struct keeper *keeper);
 
 #endif

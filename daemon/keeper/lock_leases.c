@@ -1,4 +1,4 @@
-/* lock_leases.c: locks and permits of jobs, renewed and freed. */
+/* lock_leases.c: renews and frees the locks and permits of jobs. */
 #include "keeper/lock_leases.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGAIN_SECONDS 0.5 /* before what Redis refused is tried again */
+#define AGAIN_SECONDS 0.5 /* before trying again what Redis refused */
 
 struct lock_leases {
     struct link *link;
@@ -24,7 +24,7 @@ struct lock_leases {
     struct fault refused;
 };
 
-/* A copy that ends where it must, whatever a handler has written over it. */
+/* A copy whose strings end, whatever a handler has written over the original. */
 struct clean {
     char name[201], token[LATER_TOKEN_LEN + 1];
     bool lock;
@@ -81,7 +81,7 @@ struct item {
 
 struct call {
     struct lock_leases *leases;
-    struct slots *slots; /* only while `page`, its number, is watched */
+    struct slots *slots; /* valid only while `page`, its number, is watched */
     uint64_t page;
     double sent;
     bool lock;
@@ -99,15 +99,15 @@ static struct call *call_new(struct lock_leases *leases, struct slots *slots, bo
     return call;
 }
 
-/* No other call asks for it until this one is answered. On a Redis Cluster that may take a while,
- * and the others go on. */
+/* Adds a lease to the call. Until the call is answered, no other call asks for it. On a Redis
+ * Cluster that may take a while, and other leases go on. */
 static void add(struct call *call, struct lock_lease *lease)
 {
     call->items[call->count++] = (struct item){ lease, atomic_load(&lease->serial) };
     atomic_store(&lease->again, INT64_MAX);
 }
 
-/* From then on they may be asked for again. */
+/* Its leases may be asked for again from `when` on. */
 static void let_go(const struct call *call, double when)
 {
     for (size_t i = 0; i < call->count; i++) {
@@ -128,7 +128,7 @@ static void ask(struct lock_leases *leases, struct later_command *cmd, int scrip
     }
 }
 
-/* Its answer is there. Returns whether the page, and Redis's word, are. */
+/* The answer is there. Returns whether the page still is, and whether Redis has answered. */
 static bool answered(struct call *call, const struct later_answer *answer, const char *what)
 {
     struct lock_leases *leases = call->leases;
@@ -152,7 +152,7 @@ static void lose(struct slots *slots, struct lock_lease *lease)
     struct slot_words words;
 
     if (!atomic_compare_exchange_strong(&lease->state, &expected, (uint32_t)LEASE_LOST))
-        return; /* the job ends just now */
+        return; /* the job is just ending */
     if (!slot || atomic_load(&slot->serial) != lease->slot_serial)
         return;
     log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
@@ -195,13 +195,14 @@ static void renew_lock(struct lock_leases *leases, struct slots *slots, struct l
     struct later_command cmd = { 0 };
 
     if (!call)
-        return; /* no memory: at the next look */
+        return; /* no memory: it is tried at the next look */
     add(call, lease);
     later_lock_touch(&cmd, leases->prefix, copy->name, copy->token, copy->ttl);
     ask(leases, &cmd, LATER_SCRIPT_LOCK_TOUCH, on_renewed, call);
 }
 
-/* All permits of one name from `first` on, up to 500 in a call. All of a page have one ttl. */
+/* Renews all permits of one name from `first` on, up to 500 in a call. All permits of a page have
+ * the same ttl. */
 static void renew_permits(struct lock_leases *leases, struct slots *slots, uint32_t first,
                           const struct clean *copy)
 {
@@ -262,8 +263,8 @@ static void free_left(struct lock_leases *leases, struct slots *slots, struct lo
     line_flush(leases->line);
 }
 
-/* One lock lease of a living worker. A lock that could not be renewed for all of its ttl is lost,
- * whatever Redis will say; a permit is ours until another took it. */
+/* Looks at one lease of a living worker. A lock that could not be renewed for all of its ttl is
+ * lost, whatever Redis will say. A permit is ours until another takes it. */
 static void look_at(struct lock_leases *leases, struct slots *slots, uint32_t i, double now,
                     bool may_send)
 {

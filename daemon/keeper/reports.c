@@ -1,4 +1,4 @@
-/* reports.c: how far running jobs have come. */
+/* reports.c: sends the progress of running jobs. */
 #include "keeper/reports.h"
 
 #include "reservation/progress.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define EVERY 1.0 /* seconds */
-#define MOST  64  /* jobs of one call */
+#define MOST  64  /* jobs in one call */
 
 struct reports {
     struct link *link;
@@ -16,7 +16,7 @@ struct reports {
     double next;
 };
 
-/* One call in the making; its texts are owned. */
+/* A call that is being made; it owns its texts. */
 struct report {
     char token[LATER_TOKEN_LEN + 1];
     uint32_t queue;
@@ -66,7 +66,7 @@ static void send_report(const struct reports *reports, struct slots *slots, stru
     report->count = 0;
 }
 
-/* Does the slot's job go with those that are in the call already? */
+/* Does the slot's job fit into the call with those already in it? */
 static bool goes_with(const struct report *report, const struct slot_copy *copy, uint32_t queue)
 {
     return report->count < MOST && report->queue == queue &&

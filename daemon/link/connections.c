@@ -1,4 +1,4 @@
-/* connections.c: connections to each node. */
+/* connections.c: counts connections to each node. */
 #include "link/connections.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ void connections_add_all(struct connections *connections, const struct connectio
 
         memcpy(name, more->nodes[i].node, sizeof name);
         name[sizeof name - 1] = '\0';
-        name[strcspn(name, "\"\\")] = '\0'; /* a handler may have written over it */
+        name[strcspn(name, "\"\\")] = '\0'; /* a handler may have overwritten it */
         add(connections, name, more->nodes[i].connections);
     }
 }

@@ -20,10 +20,10 @@ struct connections {
     } nodes[CONNECTIONS_NODES];
 };
 
-/* Adds those of one. Nothing, where it is no Cluster's. */
+/* Adds the connections of one client of a Cluster; without a Cluster, none. */
 void connections_add(struct connections *connections, const struct later_redis *redis);
 
-/* Adds what another process has counted, which may be writing just now. */
+/* Adds the counts of another process, which may be writing them now. */
 void connections_add_all(struct connections *connections, const struct connections *more);
 
 #endif

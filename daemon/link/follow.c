@@ -9,14 +9,14 @@
 #include <string.h>
 
 #define ASK_SECONDS 1 /* between PINGs, and for an answer */
-#define TELL_AGAIN  3 /* PINGs after a change: other Sentinels may have named the old one since */
+#define TELL_AGAIN  3 /* PINGs after a change: other Sentinels may still name the old one */
 
 struct follow {
     struct link *link;
     struct timer *timer;
     struct later_address address; /* of the Sentinels */
     char peer[LATER_PEER_SIZE];   /* the master; "" = not known yet */
-    unsigned again;               /* how often it is still to be told */
+    unsigned again;               /* how often the master is still to be reported */
     void (*moved)(void *arg, const char *peer);
     void *arg;
 };
@@ -83,7 +83,7 @@ static void send_words(struct follow *follow, const char *name, const char *argu
     link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, NULL, NULL);
 }
 
-/* In one write, so that no switch falls between the question and the subscription. */
+/* Question and subscription go in one write, so that no switch is missed between them. */
 static void on_up(void *arg)
 {
     struct follow *follow = arg;

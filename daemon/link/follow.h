@@ -1,11 +1,11 @@
 /*
- * follow.h: hears from a Sentinel that the master has moved.
+ * follow.h: learns from a Sentinel that the master has moved.
  *
  * Connections that break find the new master by themselves (redis.h). But a master that is cut off
- * from the others keeps its connections and answers; those must be closed when Sentinels have named
- * another master. So the supervisor stays connected to one Sentinel, subscribed to +switch-master
- * and +promoted-slave. It pings that Sentinel once a second, and goes on to the next if there is no
- * answer.
+ * from the others keeps its connections and goes on answering. These connections must be closed
+ * when the Sentinels have named another master. So the supervisor stays connected to one Sentinel,
+ * subscribed to +switch-master and +promoted-slave. It pings that Sentinel once a second, and goes
+ * on to the next if there is no answer.
  */
 #ifndef LATERD_FOLLOW_H
 #define LATERD_FOLLOW_H
@@ -14,12 +14,12 @@
 
 struct follow;
 
-/* Is the configuration's Redis one that Sentinels name? */
+/* Is the configured Redis one that Sentinels name? */
 bool follow_wanted(const struct config *config);
 
-/* moved is told "host:port" of the master when that is another than before, and again in the three
- * seconds after that. Its first word is what the first Sentinel says, so that it also comes at the
- * start. NULL with *err. */
+/* moved is called with the "host:port" of the master when it has changed, and again in the next
+ * three seconds. It is first called with what the first Sentinel says, so also at the start. NULL
+ * with *err. */
 struct follow *follow_new(struct event_base *base, const struct config *config,
                           void (*moved)(void *arg, const char *peer), void *arg,
                           struct later_error *err);

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #define FIRST_WAIT   0.05
-#define LONGEST_WAIT 1.5 /* going on is promised 2 s after Redis answers */
-#define TOLD_SECONDS 0.2 /* an outage this short is not worth a line: our own server starts */
+#define LONGEST_WAIT 1.5 /* we promise to go on within 2 s after Redis answers */
+#define TOLD_SECONDS 0.2 /* a shorter outage is not logged: our own server may be starting */
 
 struct link {
     struct link_options options;
@@ -25,12 +25,12 @@ struct link {
     struct later_redis *redis;
     struct event *io;
     struct timer *timer;
-    int fd;              /* what io watches */
-    bool writing;        /* whether it watches for writing, too */
+    int fd;              /* the descriptor that io watches */
+    bool writing;        /* io also watches for writing */
     double wait;         /* before the next try */
     double retry_at;     /* 0: no try is due */
     double down_since;   /* 0: not in an outage */
-    bool told;           /* the log knows of this outage */
+    bool told;           /* this outage was logged */
     char *password_file; /* owned; NULL = none */
 };
 
@@ -85,7 +85,7 @@ static void on_io(evutil_socket_t fd, short what, void *arg)
     watch(link);
 }
 
-/* The password may have been changed since; where the file cannot be read the old one stays. */
+/* The password may have changed. If the file cannot be read, the old one stays. */
 static void read_password_again(struct link *link)
 {
     char password[LATER_PASSWORD_MAX];
@@ -139,7 +139,7 @@ static void on_down(void *arg, const char *why)
     uint32_t random = 0;
 
     if (link->fd >= 0) {
-        event_del(link->io); /* the descriptor is closed: it must not be watched */
+        event_del(link->io); /* the descriptor is closed and must not be watched */
         link->fd = -1;
     }
     if (link->down_since <= 0) {
@@ -279,7 +279,7 @@ void link_moved(struct link *link, const char *peer)
     if (*now && strcmp(now, peer) != 0) {
         link->wait = FIRST_WAIT;
         later_redis_disconnect(link->redis, "Sentinels have named another master");
-    } else if (link->retry_at > 0) { /* it waits for its next try, which would fail until now */
+    } else if (link->retry_at > 0) { /* it waits for its next try; there is no need to wait now */
         link->wait = FIRST_WAIT;
         link->retry_at = later_clock();
     }

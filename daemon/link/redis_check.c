@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that stays empty; on a Cluster with a number behind. */
+/* A queue that stays empty; on a Cluster a number follows. */
 #define PROBE_QUEUE "laterd.probe"
 
 struct redis_check {
@@ -18,14 +18,14 @@ struct redis_check {
     void (*judged)(void *arg, const char *why);
     void *arg;
     size_t open; /* questions without an answer */
-    bool doubt;  /* one since there were none was answered badly, or not at all */
+    bool doubt;  /* in this round one was answered badly, or not at all */
     bool warned_file, warned_replicas;
 };
 
 /* A question without an answer. */
 struct asked {
     struct redis_check *check;
-    char node[LATER_NODE_SIZE + 3]; /* " (127.0.0.1:7000)"; "" where there is one server only */
+    char node[LATER_NODE_SIZE + 3]; /* " (127.0.0.1:7000)"; "" with one server */
     bool cluster;
 };
 
@@ -54,7 +54,7 @@ static void refuse(struct redis_check *check, const char *why)
     check->judged(check->arg, why);
 }
 
-/* One question is answered: was it the last? */
+/* A question is answered; after the last one, says that the Redis is fit. */
 static void answered(struct asked *asked)
 {
     struct redis_check *check = asked->check;
@@ -64,7 +64,7 @@ static void answered(struct asked *asked)
         check->judged(check->arg, NULL);
 }
 
-/* The value of a line `name:value` of INFO's answer. */
+/* Finds the value of a line `name:value` in the answer of INFO. */
 static bool info_value(const char *info, const char *name, char *value, size_t room)
 {
     size_t len = strlen(name);
@@ -109,8 +109,8 @@ static void judge_persistence(const struct asked *asked, const char *info)
              asked->node);
 }
 
-/* INFO shows min_slaves_good_slaves where min-replicas-to-write is more than 0 (Redis's server.c,
- * genRedisInfoString). A Cluster is asked again and again, and warned of once. */
+/* INFO shows min_slaves_good_slaves if min-replicas-to-write is more than 0 (Redis's server.c,
+ * genRedisInfoString). A Cluster is asked again and again, but warned about once. */
 static void judge_replication(const struct asked *asked, const char *info)
 {
     struct redis_check *check = asked->check;
@@ -138,14 +138,15 @@ static void on_info(void *arg, struct later_answer *answer)
         judge_persistence(asked, info);
         if (asked->cluster || asked->check->failover)
             judge_replication(asked, info);
-    } else if (answer->outcome != LATER_REFUSED) { /* without the right it cannot be known */
+    } else if (answer->outcome !=
+               LATER_REFUSED) { /* without the right to ask, it cannot be known */
         asked->check->doubt = true;
     }
     answered(asked);
 }
 
-/* The commands that Redis's ACL denies to our scripts: one of them missing would stop a script
- * between two writes, so that we rather do nothing at all. */
+/* The answer has the commands that Redis's ACL denies to our scripts. A missing one would stop a
+ * script between two writes, so we do nothing at all then. */
 static void on_probed(void *arg, struct later_answer *answer)
 {
     struct asked *asked = arg;
@@ -185,7 +186,7 @@ static struct asked *make_asked(struct redis_check *check, const char *node)
     return asked;
 }
 
-/* It could not be sent. */
+/* The question could not be sent. */
 static void unask(struct asked *asked)
 {
     asked->check->doubt = true;
@@ -207,7 +208,7 @@ static void probe(struct redis_check *check, struct link *link, const char *node
         unask(asked);
 }
 
-/* All sections: several of them in a call are known to Redis 7 only. */
+/* Asks for all sections: only Redis 7 takes several sections in a call. */
 static void begin_info(struct later_command *cmd)
 {
     later_command_say(cmd, "INFO");
@@ -226,7 +227,8 @@ static void ask_server(struct redis_check *check, struct link *link)
         unask(asked);
 }
 
-/* A name whose queue is at this master: its number is as large as the master's slots are few. */
+/* Finds a name whose queue is at this master. The fewer slots the master has, the more names this
+ * tries. */
 static bool find_queue(const struct redis_check *check, struct later_redis *redis, size_t which,
                        char *queue, size_t room)
 {

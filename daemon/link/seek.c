@@ -1,21 +1,21 @@
-/* seek.c: EXISTS of many keys, then of parts of them. */
+/* seek.c: asks EXISTS for many keys, then for parts of them. */
 #include "link/seek.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 1000 /* of one command: some tenths of a millisecond of Redis */
-#define PARTS    16   /* of what has something */
-#define FEW      4    /* queues that are not told apart */
+#define KEYS_MAX 1000 /* of one command, which takes Redis some tenths of a millisecond */
+#define PARTS    16   /* that a part with something is split into */
+#define FEW      4    /* queues that are not split further */
 
-/* Some queues behind each other. */
+/* Some consecutive queues. */
 struct part {
     size_t from, count;
     size_t there; /* how many of their keys exist */
-    bool settled; /* and that is all we want to know */
+    bool settled; /* it needs no further question */
 };
 
-/* One round asks of all its parts that are not settled. */
+/* One round asks about all its parts that are not settled. */
 struct round {
     struct part *parts;
     size_t count, room;
@@ -26,7 +26,7 @@ struct seek {
     struct link *link;
     uint32_t *queues;
     struct round round;
-    size_t pending; /* answers to come; one more while they are asked for */
+    size_t pending; /* answers to come, plus one while they are asked for */
     bool failed, freed;
 };
 
@@ -52,7 +52,7 @@ static bool add(struct round *round, struct part part)
     return true;
 }
 
-/* Some queues, in parts of at most `size`. */
+/* Splits some queues into parts of at most `size`. */
 static bool split(struct round *round, size_t from, size_t count, size_t size)
 {
     bool ok = true;
@@ -63,7 +63,7 @@ static bool split(struct round *round, size_t from, size_t count, size_t size)
     return ok;
 }
 
-/* What was found, in place of what was looked for. */
+/* Reports what was found, which is stored in place of what was looked for. */
 static void end(struct seek *seek)
 {
     size_t found = 0;
@@ -82,7 +82,7 @@ static void end(struct seek *seek)
 
 static void answered(struct seek *seek);
 
-/* Answers may come in another order on a Cluster, where each part is settled by one. */
+/* On a Cluster, where one answer settles each part, answers may come in another order. */
 struct question {
     struct seek *seek;
     size_t part;
@@ -138,8 +138,8 @@ static void ask_all(struct seek *seek)
     answered(seek);
 }
 
-/* The parts of a part that has something, as long as there are not enough of them. Returns whether
- * any is to be asked about. */
+/* Splits the parts that have something, until enough is found. Returns whether there is anything to
+ * ask about. */
 static bool refine(struct seek *seek, struct round *next)
 {
     size_t sure = 0;
@@ -161,7 +161,7 @@ static bool refine(struct seek *seek, struct round *next)
     return asks && !seek->failed;
 }
 
-/* One answer less is to come; or all have been asked for. */
+/* An answer has come; or all questions have been asked. */
 static void answered(struct seek *seek)
 {
     struct round next = { 0 };

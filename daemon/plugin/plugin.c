@@ -55,7 +55,7 @@ static int check_types(const struct plugin_set *set, const struct plugin *plugin
     return 0;
 }
 
-/* Is the plugin, or a type of it, in the set already? */
+/* Refuses a plugin that is in the set already, or has a type that is. */
 static int check_unique(const struct plugin_set *set, const struct plugin *plugin,
                         struct later_error *err)
 {
@@ -107,7 +107,7 @@ static int is_plugin_file(const struct dirent *entry)
     return entry->d_name[0] != '.' && has_suffix(entry->d_name);
 }
 
-/* By bytes, not by locale: the order shall be the same on every machine. */
+/* Compares bytes, whatever the locale, so the order is the same on every machine. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -199,8 +199,8 @@ uint32_t plugin_type_room(const struct plugin_type *type, const char *name)
     return type->type.room ? type->type.room(name) : UINT32_MAX;
 }
 
-/* Puts a plugin's refusal into *err: the place, the plugin, the key if one is to blame, and its own
- * sentence. */
+/* Puts a plugin's refusal into *err: the place, the plugin, the key if one is to blame, and the
+ * plugin's own sentence. */
 static int refused(const char *where, const char *plugin, const char *key, const char *text,
                    struct later_error *err)
 {
@@ -208,7 +208,7 @@ static int refused(const char *where, const char *plugin, const char *key, const
                       key ? ": " : "", text[0] ? text : "refused, without saying why");
 }
 
-enum { ANSWER = 401 }; /* what a plugin may answer, and a NUL byte that is ours */
+enum { ANSWER = 401 }; /* the length of a plugin's answer, and our NUL */
 
 static int configure_leaf(struct plugin *plugin, const struct config_leaf *leaf, bool first,
                           struct later_error *err)
@@ -230,7 +230,7 @@ static int configure_leaf(struct plugin *plugin, const struct config_leaf *leaf,
     return 0;
 }
 
-/* The types that only its configuration names. */
+/* Adds the types that only its configuration names. */
 static int add_more(struct plugin_set *set, struct plugin *plugin, struct later_error *err)
 {
     if (plugin_more(plugin, err) != 0 ||

@@ -19,7 +19,7 @@
 
 enum {
     PLUGIN_NAME_MAX = 64,
-    STRUCT_MAX = 4096, /* no struct of ours gets as large: a larger one is not one of ours */
+    STRUCT_MAX = 4096, /* no struct of ours will be this large, so a larger one is not ours */
     PLUGIN_MIN = MEMBER_END(struct later_plugin, types),
     TYPE_MIN = MEMBER_END(struct later_type, perform)
 };
@@ -30,7 +30,7 @@ typedef Elf64_Ehdr elf_head;
 typedef Elf32_Ehdr elf_head;
 #endif
 
-/* Our own ELF header, put there by the linker: what a plugin's must agree with. */
+/* Our own ELF header, which the linker provides. A plugin's must agree with it. */
 extern const elf_head __ehdr_start __attribute__((visibility("hidden")));
 
 /* Whoever can write the file, or replace it in its directory, runs code as laterd. */
@@ -115,7 +115,7 @@ int plugin_check_open(const char *path, struct later_error *err)
 
     if (dir == -1)
         return -1;
-    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+    /* With O_NONBLOCK, opening a FIFO does not wait for a writer. */
     file = openat(dir, slash ? slash + 1 : path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file == -1) {
         later_fail(err, LATER_E_CONFIG, "%s: %s", path,
@@ -143,7 +143,7 @@ static bool is_name(const char *name)
     return len >= 1 && len <= PLUGIN_NAME_MAX && name[len] == '\0';
 }
 
-/* Is it a type `[A-Za-z0-9_.:-]{1,128}`, or such a beginning (or none) and a star? */
+/* Is it a type `[A-Za-z0-9_.:-]{1,128}`, or a beginning of one (or none) and a star? */
 static bool is_type_name(const char *name)
 {
     size_t len = strspn(name, LETTERS CAPITALS DIGITS "_.:-");

@@ -1,10 +1,10 @@
-/* plugin_describe.c: what a plugin holds, for laterd --describe. */
+/* plugin_describe.c: shows what a plugin holds, for laterd --describe. */
 #include "plugin/plugin.h"
 
 #include "plugin/plugin_open.h"
 
-/* A host without any function: LATER_HAS() says no to all of them, and none is needed to tell what
- * a plugin is. */
+/* A host without any function: LATER_HAS() answers no for all of them. None is needed to describe a
+ * plugin. */
 static const struct later_host no_host = { .api = LATER_API,
                                            .size = offsetof(struct later_host, job_string) };
 

@@ -1,4 +1,4 @@
-/* plugin_open.c: one file becomes one checked plugin. */
+/* plugin_open.c: opens and checks one plugin. */
 #include "plugin/plugin_open.h"
 
 #include "plugin/plugin_check.h"
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No dlclose() anywhere: the plugin, or a library it brought along, may have left threads, exit
- * handlers or thread-local data that point into the code; leak checkers need its symbols until the
- * end; and the process ends soon anyway. */
+/* dlclose() is never called. The plugin, or a library of it, may have left threads, exit handlers
+ * or thread-local data that point into its code. Leak checkers need its symbols until the end, and
+ * the process ends soon anyway. */
 void plugin_free(struct plugin *plugin)
 {
     if (!plugin)
@@ -23,7 +23,7 @@ void plugin_free(struct plugin *plugin)
     free(plugin);
 }
 
-/* What dlopen() complained of, with the path in place of the name that we gave it. */
+/* Reports dlopen()'s error, with the path in place of the name that we gave it. */
 static int library_error(const char *name, const char *path, struct later_error *err)
 {
     const char *text = dlerror(), *at;
@@ -37,9 +37,10 @@ static int library_error(const char *name, const char *path, struct later_error 
                       at + strlen(name));
 }
 
-/* Loads the very file that was checked, by its descriptor. The descriptor stays open as long as
- * the library is loaded, that is for ever: the linker knows a library by its name, and would take
- * the next file under the same number for this one. Returns the handle, or NULL with *err. */
+/* Loads the very file that was checked, by its descriptor. The linker knows a library by its name,
+ * and would take the next file with the same descriptor number for this one. So the descriptor
+ * stays open as long as the library is loaded, which is for ever. Returns the handle, or NULL with
+ * *err. */
 static void *open_library(const char *path, struct later_error *err)
 {
     int fd = plugin_check_open(path, err);
@@ -78,7 +79,7 @@ static int describe_itself(struct plugin *plugin, const struct later_host *host,
     return 0;
 }
 
-/* How many types are in described->types? -1 with *err if one of them is not sound. */
+/* Counts the types in described->types; -1 with *err if one of them is not sound. */
 static ssize_t count_types(const struct later_plugin *described, const char *path,
                            struct later_error *err)
 {

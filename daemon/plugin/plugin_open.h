@@ -1,5 +1,5 @@
 /*
- * plugin_open.h: one file becomes one checked plugin.
+ * plugin_open.h: opens and checks one plugin.
  */
 #ifndef LATERD_PLUGIN_OPEN_H
 #define LATERD_PLUGIN_OPEN_H
@@ -11,11 +11,11 @@
 struct plugin *plugin_open(const char *path, const struct later_host *host,
                            struct later_error *err);
 
-/* Frees our description of it; its code stays loaded. NULL is fine. */
+/* Frees our description of the plugin; its code stays loaded. NULL is fine. */
 void plugin_free(struct plugin *plugin);
 
-/* Behind its config_done: takes what its more_types() names, if it has that. Returns 0, or -1 with
- * *err. */
+/* Call it after config_done: adds the types that its more_types() names, if it has that. Returns 0,
+ * or -1 with *err. */
 int plugin_more(struct plugin *plugin, struct later_error *err);
 
 #endif

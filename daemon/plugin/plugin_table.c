@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a (Fowler, Noll, Vo): byte by byte, so that on the way to the hash of a name the hashes of
- * all its beginnings come for free. */
+/* FNV-1a (Fowler, Noll, Vo) goes byte by byte. So while a name is hashed, the hashes of all its
+ * beginnings come for free. */
 #define FNV_BEGIN 2166136261u
 #define FNV_PRIME 16777619u
 
@@ -25,7 +25,7 @@ void plugin_table_prepare(struct plugin_type *type)
         type->hash = hash_step(type->hash, type->name[i]);
 }
 
-/* The slot that holds the name, or the empty one where it would be put. */
+/* Returns the slot that holds the name, or the empty one where it would go. */
 static const struct plugin_type **slot_of(const struct plugin_table *table, uint32_t hash,
                                           const char *name, size_t len, bool pattern)
 {

@@ -6,25 +6,26 @@
 
 #include "plugin/plugin.h"
 
-/* Zero it to begin. It borrows the types it is given. */
+/* Zero it before use. It borrows the types it is given. */
 struct plugin_table {
     const struct plugin_type **slots; /* open addressing; a power of two, at most half full */
     size_t size, count;
-    uint8_t lengths[LATER_TYPE_MAX + 1]; /* those of the patterns, longest first */
+    uint8_t lengths[LATER_TYPE_MAX + 1]; /* the patterns' lengths, longest first */
     size_t length_count;
 };
 
 /* Sets type->len, pattern and hash from its name, which must be valid. */
 void plugin_table_prepare(struct plugin_type *type);
 
-/* The type with exactly this name (a pattern included), or NULL. */
+/* Finds the type with exactly this name (which may be a pattern), or NULL. */
 const struct plugin_type *plugin_table_same(const struct plugin_table *table,
                                             const struct plugin_type *type);
 
-/* Adds prepared types that are not in there yet. Returns 0, or -1 without memory: none is added. */
+/* Adds prepared types that are not in the table yet. Returns 0, or -1 without memory; then none is
+ * added. */
 int plugin_table_add(struct plugin_table *table, const struct plugin_type *types, size_t count);
 
-/* The handler for a job's type: the exact name, else the longest pattern, else NULL. */
+/* Finds the handler for a job's type: the exact name, else the longest pattern, else NULL. */
 const struct plugin_type *plugin_table_find(const struct plugin_table *table, const char *type);
 
 void plugin_table_clear(struct plugin_table *table);

@@ -1,4 +1,4 @@
-/* announce.c: who we are. */
+/* announce.c: writes this laterd's field of later:hosts. */
 #include "queues/announce.h"
 
 #include "base/clock.h"
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define EVERY          5       /* seconds */
-#define SAMPLES        12      /* of them: the rate is that of the last minute */
-#define FORGET_EVERY   720     /* beats between looks for daemons that are long gone */
+#define SAMPLES        12      /* the rate is over that many beats: a minute */
+#define FORGET_EVERY   720     /* beats between searches for daemons that are long gone */
 #define FORGET_SECONDS 86400.0 /* since they were seen */
 #define LEAVE_SECONDS  1.0
 
@@ -38,7 +38,7 @@ struct announce {
     struct sample samples[SAMPLES]; /* the oldest is overwritten */
     unsigned sampled;
     struct fault refused;
-    double leaving_until; /* 0: not leaving, or that has been answered */
+    double leaving_until; /* 0: not leaving, or the answer is there */
 };
 
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
@@ -106,8 +106,8 @@ void announce_count(struct announce_state *state, const char *queue)
     state->queues[i].running++;
 }
 
-/* `["a","b-*"],"patterns":{"b-*":9}`: a shard goes without saying, and so does what a pattern
- * means, but for how many these are. */
+/* Writes `["a","b-*"],"patterns":{"b-*":9}`. Shards, and queues that a pattern added, are not
+ * listed; of the latter there is the number. */
 static void write_queues(const struct config *config, FILE *out)
 {
     const char *between = "";
@@ -137,7 +137,7 @@ static void write_queues(const struct config *config, FILE *out)
     fputc('}', out);
 }
 
-/* Names need no escapes. For the caller to free(); NULL: no memory. */
+/* Names need no escapes. To be freed; NULL without memory. */
 static char *list_queues(const struct config *config)
 {
     char *text = NULL;
@@ -153,7 +153,7 @@ static char *list_queues(const struct config *config)
     return NULL;
 }
 
-/* `{"a":3,"b":1}`: the jobs that run, by queue. */
+/* Adds `{"a":3,"b":1}`: the jobs that run, by queue. */
 static void add_running(const struct announce_state *state, char *text, size_t room)
 {
     size_t len = 0;
@@ -163,7 +163,7 @@ static void add_running(const struct announce_state *state, char *text, size_t r
                                 state->queues[i].name, (unsigned)state->queues[i].running);
 }
 
-/* `"127.0.0.1:7000":12`. */
+/* Adds the connections to each node: `"127.0.0.1:7000":12`. */
 static void add_nodes(const struct announce_state *state, char *text, size_t room)
 {
     const struct connections *connections = &state->connections;
@@ -175,7 +175,8 @@ static void add_nodes(const struct announce_state *state, char *text, size_t roo
                                 (unsigned)connections->nodes[i].connections);
 }
 
-/* `,"fault":"…"`; nothing where there is none. Control bytes are replaced by who made the text. */
+/* Adds `,"fault":"…"`, or nothing if there is none. Whoever made the text has replaced control
+ * bytes. */
 static void add_reason(const char *name, const char *why, char *text, size_t room)
 {
     size_t len = strlen(text);
@@ -191,7 +192,7 @@ static void add_reason(const char *name, const char *why, char *text, size_t roo
     snprintf(text + len, room - len, "\"");
 }
 
-/* Attempts per second, over the last minute. */
+/* Returns attempts per second over the last minute. */
 static double rate(struct announce *announce, const struct announce_state *state)
 {
     unsigned count = announce->sampled < SAMPLES ? announce->sampled : SAMPLES;
@@ -214,7 +215,8 @@ static int forget(struct announce *announce, const char *field, later_answer_fn 
     return link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
 }
 
-/* One that comes back after all says so within seconds. */
+/* Deletes the fields of daemons not seen for a day. One that comes back after all writes its field
+ * again within seconds. */
 static void on_hosts(void *arg, struct later_answer *answer)
 {
     static const char member[] = "\"seen\":";
@@ -241,8 +243,8 @@ static void look_for_gone(struct announce *announce)
     link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, announce);
 }
 
-/* The one write that every laterd makes all the time: a Redis that is full, or whose disk is,
- * refuses it as it refuses pushes. */
+/* This is the one write that every laterd makes all the time. A Redis that is full, or whose disk
+ * is, refuses it just as it refuses pushes. */
 static void on_told(void *arg, struct later_answer *answer)
 {
     struct announce *announce = arg;
@@ -258,7 +260,7 @@ const char *announce_fault(const struct announce *announce)
     return fault_text(&announce->refused);
 }
 
-/* The line of `hosts`, for the caller to free(). NULL: no memory. */
+/* Makes the field for `hosts`. To be freed; NULL without memory. */
 static char *line(struct announce *announce, const struct announce_state *state)
 {
     char *queues = list_queues(announce->config), *text = NULL;
@@ -298,7 +300,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
         announce->since = state->redis_now;
     text = line(announce, state);
     if (!text)
-        return; /* in five seconds again */
+        return; /* it is tried again in five seconds */
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);

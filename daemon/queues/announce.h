@@ -1,7 +1,7 @@
 /*
- * announce.h: what happens when this laterd and its Redis meet: we say who we are (later:hosts;
- * registry.h), and ask whether Redis is fit to keep jobs (redis_check.h). Daemons that were not
- * seen for a day are forgotten here.
+ * announce.h: when laterd has connected to its Redis, we say who we are (later:hosts; registry.h)
+ * and ask whether Redis is fit to keep jobs (redis_check.h). Fields of daemons that were not seen
+ * for a day are deleted here, too.
  */
 #ifndef LATERD_ANNOUNCE_H
 #define LATERD_ANNOUNCE_H
@@ -20,7 +20,7 @@ struct announce_state {
     struct announce_queue {
         char name[LATER_QUEUE_MAX + 1];
         uint32_t running;
-    } queues[ANNOUNCE_QUEUES]; /* those of which jobs run */
+    } queues[ANNOUNCE_QUEUES]; /* those with running jobs */
     uint32_t queue_count;
     struct connections connections;
     const char *fault, *reload_refused; /* NULL: none; as in health.h */
@@ -29,29 +29,30 @@ struct announce_state {
 /* Counts a job that runs in this queue. */
 void announce_count(struct announce_state *state, const char *queue);
 
-/* judged is told what redis_check.h finds. config, link, host are borrowed. NULL: no memory. */
+/* judged is called with what redis_check.h finds. config, link, host are borrowed. NULL: no memory.
+ */
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
                               void (*judged)(void *arg, const char *why), void *arg);
 void announce_free(struct announce *announce);
 void announce_configure(struct announce *announce, const struct config *config);
 
-/* The link is up: names the queues, asks Redis how it keeps its data. */
+/* The link is up: registers the queues and asks Redis how it keeps its data. */
 void announce_link_up(struct announce *announce);
 
 /* Asks once more whether it is fit to keep jobs. */
 void announce_ask(struct announce *announce);
 
-/* What Redis refused last, since it takes no writes; NULL: it takes them. */
+/* Returns what Redis said when it last refused our write; NULL: it takes writes. */
 const char *announce_fault(const struct announce *announce);
 
-/* Called every second; every fifth time says where we are, and writes the registry again. */
+/* Called every second; every fifth time it writes our state, and the registry again. */
 void announce_tell(struct announce *announce, const struct announce_state *state);
 
 /* Says that we are gone. */
 void announce_withdraw(struct announce *announce);
 
-/* Is that still on its way? (On a Cluster the node may have to be connected first.) For a second at
- * most. */
+/* Has that no answer yet? (On a Cluster the node may have to be connected first.) This is true for
+ * a second at most. */
 bool announce_leaving(const struct announce *announce);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * patterns.h: which queues are there that the patterns of a configuration may mean?
+ * patterns.h: finds the queues that patterns of the configuration may match.
  *
- * Those in later:queues, where whoever pushes puts the name. How many these are is asked three
- * times a second; the names are read when that has changed, and every ten seconds in any case, a
- * page at a time: the set may be large, and neither Redis nor we shall stand still for it.
+ * It looks in later:queues, where every pusher puts the name. It asks three times a second how many
+ * names there are. It reads them when that has changed, and every ten seconds in any case. It reads
+ * a page at a time, since the set may be large and must not hold up Redis or us.
  */
 #ifndef LATERD_PATTERNS_H
 #define LATERD_PATTERNS_H
@@ -11,26 +11,26 @@
 #include "config/config.h"
 #include "link/link.h"
 
-#define PATTERNS_SEEN 65536 /* names; of those beyond it none is told */
+#define PATTERNS_SEEN 65536 /* names; further ones are not reported */
 
 struct patterns;
 
-/* found: one that was not there when the names were read before, whether or not a pattern means
- * it. The link is borrowed, and must be freed first. NULL: no memory. */
+/* found is called for each name that is new since the last reading, whether or not a pattern
+ * matches it. The link is borrowed, and must be freed first. NULL: no memory. */
 struct patterns *patterns_new(struct event_base *base, const struct config *config,
                               struct link *link, void (*found)(void *arg, const char *queue),
                               void *arg);
 /* NULL is fine. */
 void patterns_free(struct patterns *patterns);
 
-/* Another configuration: without a pattern nothing is asked. */
+/* Takes another configuration. If it has no pattern, nothing is asked. */
 void patterns_configure(struct patterns *patterns, const struct config *config);
 
-/* Those that were there when the names were read last. */
+/* Calls fn for each name of the last reading. */
 void patterns_each(const struct patterns *patterns, void (*fn)(void *arg, const char *queue),
                    void *arg);
 
-/* What keeps it from finding queues, in words; NULL: nothing. */
+/* Says what keeps it from finding queues; NULL: nothing. */
 const char *patterns_fault(const struct patterns *patterns);
 
 #endif

@@ -7,11 +7,10 @@
  * a lost answer does not matter. A period that is over is written until Redis has it, for half an
  * hour.
  *
- * It also merges fields: those of periods that are long over and, in the totals, those of laterds
- * that are gone.
+ * It also merges fields: those of old periods and, in the totals, those of laterds that are gone.
  *
- * Bounded: RECORDER_QUEUES queues, LATER_TALLY_TYPES types in each and RECORDER_ROWS in all; what
- * is beyond them is counted without its type, or not at all.
+ * Bounded: RECORDER_QUEUES queues, LATER_TALLY_TYPES types in each and RECORDER_ROWS in all; beyond
+ * that, attempts are counted without their type, or not at all.
  */
 #ifndef LATERD_RECORDER_H
 #define LATERD_RECORDER_H
@@ -31,8 +30,8 @@ struct recorder *recorder_new(const struct config *config, struct link *link, co
 void recorder_free(struct recorder *recorder);
 void recorder_configure(struct recorder *recorder, const struct config *config);
 
-/* Reads a page: of a worker of this pool; or of one that is dead, whose pool is not needed if it
- * was read before, else the page's own words on its queues are taken (pool NULL). */
+/* Reads a page of a worker of this pool. For a dead worker pool may be NULL if the page was read
+ * before; otherwise the page says which queues it has. */
 void recorder_read(struct recorder *recorder, const struct slots *slots,
                    const struct config_pool *pool);
 /* The page is about to be closed: reads it for the last time. */
@@ -41,12 +40,12 @@ void recorder_leave(struct recorder *recorder, const struct slots *slots);
 /* A worker process has died by itself. */
 void recorder_crashed(struct recorder *recorder);
 
-/* Each second, after all pages were read: writes what is due. now: Redis's clock; 0: not known,
- * then it waits. */
+/* Call it each second after all pages were read. Writes what is due. now: Redis's clock; if it is
+ * 0, not known, nothing is written. */
 void recorder_write(struct recorder *recorder, double now);
 
-/* The end: writes everything; where the time is not known, the totals. Then: is any of it without
- * an answer, and may have one? */
+/* At the end: writes everything, or only the totals if the time is not known. Then recorder_open():
+ * may any of it still get an answer? */
 void recorder_end(struct recorder *recorder);
 bool recorder_open(const struct recorder *recorder);
 

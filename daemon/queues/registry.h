@@ -9,16 +9,16 @@
 #include "config/config.h"
 #include "link/link.h"
 
-/* Writes all of it, and takes out a `max_jobs` that the configuration has no more. Once the link is
- * up, and with a new configuration. Sends; does not flush. */
+/* Writes all of it, and removes a `max_jobs` that the configuration no longer has. Call it when the
+ * link is up, and with a new configuration. Sends, but does not flush. */
 void registry_write(const struct config *config, struct link *link);
 
-/* The `max_jobs` of a queue, or that it has none. */
+/* Writes the `max_jobs` of a queue, or removes it. */
 void registry_limit(const struct config *config, const struct config_queue *queue,
                     struct link *link);
 
-/* Writes it again, in case somebody has emptied Redis: every few seconds, a part of the limits at
- * each turn (0, 1, 2 …). */
+/* Writes it again every few seconds, in case somebody has emptied Redis; each turn (0, 1, 2 …)
+ * renews a part of the limits. */
 void registry_renew(const struct config *config, struct link *link, uint32_t turn);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * subscriber.h: hears the messages of our queues: a delayed job is now the earliest, a reservation
- * was withdrawn. It has a connection of its own, since a subscribed connection can do nothing else.
+ * subscriber.h: receives the messages of our queues: another delayed job is the earliest, or a
+ * reservation was withdrawn. It has a connection of its own, since a subscribed connection can do
+ * nothing else.
  *
  * A message may be lost with the connection, so those who rely on one must also look now and then.
  */
@@ -14,9 +15,9 @@ struct subscriber;
 struct event_base;
 
 struct subscriber_options {
-    /* The score that is now the first in the queue's delayed jobs: seconds by Redis's clock. */
+    /* The first score in the queue's delayed jobs is now this, in seconds by Redis's clock. */
     void (*due)(void *arg, const char *queue, double at);
-    /* `TOKEN:id`, cancelled while it was reserved. */
+    /* This job, `TOKEN:id`, was cancelled while it was reserved. */
     void (*cancelled)(void *arg, const char *member);
     void *arg;
 };
@@ -34,7 +35,7 @@ void subscriber_count(const struct subscriber *subscriber, struct connections *c
 /* The configuration has another queue now (config_follow()). */
 void subscriber_follow(struct subscriber *subscriber, const char *queue);
 
-/* The master is at `peer` ("host:port") now: the subscription is made anew there. */
+/* The master is now at `peer` ("host:port"): subscribes again there. */
 void subscriber_moved(struct subscriber *subscriber, const char *peer);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum of { OF_NOTHING, OF_JOBS, OF_UNIQUE }; /* what of a part is being read */
+enum of { OF_NOTHING, OF_JOBS, OF_UNIQUE }; /* what is being read in a part */
 
 struct sweep {
     struct link *link;
@@ -63,7 +63,7 @@ static int drop(struct sweep *sweep)
 
 /* --- one part --- */
 
-/* Nothing to do with an empty call but its fence. */
+/* A push without jobs does nothing but fence. */
 static int fence(struct sweep *sweep, later_answer_fn *fn)
 {
     struct later_command cmd = { 0 };
@@ -90,7 +90,7 @@ static bool is_misplaced(const struct sweep *sweep, const char *id)
     return strcmp(part, sweep->keys.queue) != 0;
 }
 
-/* Reads the page that has come; true if all of it is where it belongs. */
+/* Reads a page; returns true if all its ids are where they belong. */
 static bool read_page(struct sweep *sweep, const struct later_reply *page)
 {
     for (size_t i = 1; i < later_reply_count(page); i++) {
@@ -102,7 +102,7 @@ static bool read_page(struct sweep *sweep, const struct later_reply *page)
     return true;
 }
 
-/* The epoch that the part has, if that is why it refuses to be fenced. */
+/* Returns the epoch of the part, if that is why it refuses the fence. */
 static uint64_t newer(const struct sweep *sweep, const struct later_answer *answer)
 {
     const char *words;
@@ -113,7 +113,7 @@ static uint64_t newer(const struct sweep *sweep, const struct later_answer *answ
     return later_plan_parse(words).epoch;
 }
 
-/* At the end of one thing begins the next: fence, jobs, unique, of one part after the other. */
+/* Goes on to the next step: fence, jobs, unique, in one part after the other. */
 static void go_on(struct sweep *sweep)
 {
     bool last = sweep->plan.formers ? sweep->of == OF_UNIQUE : sweep->of == OF_NOTHING;
@@ -168,7 +168,7 @@ struct sweep *sweep_start(struct link *link, const char *prefix, const struct la
     sweep->plan = later_plan_parse(plan);
     count = sweep->plan.formers ? sweep->plan.former[sweep->plan.formers - 1] : sweep->plan.count;
     sweep->count = later_shards_all(keys->queue, count, sweep->parts);
-    if (count > 1) /* the plain queue is no shard of many */
+    if (count > 1) /* with more than one shard the plain queue is not among them */
         memmove(sweep->parts, sweep->parts + 1, --sweep->count * sizeof *sweep->parts);
     if (step(sweep) == 0)
         return sweep;

@@ -18,19 +18,19 @@
 
 struct sweep;
 
-/* How it ended. `newer`: the epoch of a newer plan that a part has heard of; 0 = none has. */
+/* Called at the end. newer: the epoch of a newer plan that a part knows; 0 = none. */
 typedef void sweep_fn(void *arg, bool dropped, uint64_t newer);
 
-/* Begins with the last former count of a plan, its text as it was read. `done` comes once. prefix,
- * and keys of the plain queue: borrowed, as link. NULL: no memory, or the link is down; then done
- * does not come. */
+/* Begins with the last former count of a plan; its text is as it was read. `done` is called once.
+ * prefix, keys of the plain queue and link are borrowed. Returns NULL without memory or if the link
+ * is down; then done is not called. */
 struct sweep *sweep_start(struct link *link, const char *prefix, const struct later_keys *keys,
                           const char *plan, sweep_fn *done, void *arg);
 
-/* In `done`, or when the link is gone. NULL is fine. */
+/* Call it in `done`, or when the link is gone. NULL is fine. */
 void sweep_free(struct sweep *sweep);
 
-/* A call of the script reshard: counts in the place of the plan that was read as `before`. */
+/* Encodes a call of the script reshard: counts in place of the plan that was read as `before`. */
 void sweep_script(struct later_command *cmd, const struct later_keys *keys, const char *before,
                   const char *counts);
 

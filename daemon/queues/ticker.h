@@ -18,7 +18,7 @@
 struct event_base;
 struct ticker;
 
-/* host: what its schedules are marked with. All is borrowed. NULL with *err. */
+/* Its schedules are marked with host. All is borrowed. NULL with *err. */
 struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
                           const char *host, struct later_error *err);
 /* NULL is fine. */

@@ -1,4 +1,5 @@
-/* ticker_load.c: the schedules of the configuration, and those that it has no more. */
+/* ticker_load.c: writes the schedules of the configuration, and drops those that it no longer has.
+ */
 #include "queues/ticker_inner.h"
 
 #include "base/clock.h"
@@ -80,7 +81,8 @@ static void on_dropped(void *arg, struct later_answer *answer)
     (void)ticker_over(queue->ticker);
 }
 
-/* What this host has put, and its configuration has no more. Returns whether it goes. */
+/* Drops a schedule that this host has written and its configuration no longer has. Returns whether
+ * it does. */
 static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row)
 {
     struct later_command cmd = { 0 };
@@ -149,7 +151,7 @@ void ticker_load(struct ticker_queue *queue)
 
 /* --- once a minute --- */
 
-/* Which of them have gone, another host may have dropped them, is put again with all others. */
+/* If any of them is gone (another host may have dropped it), all are written again. */
 static void on_seen(void *arg, struct later_answer *answer)
 {
     struct ticker_queue *queue = arg;

@@ -9,7 +9,7 @@
  * jobs.
  *
  * A wake is handed to an idle worker through its control pipe. If none is idle any more, the wake
- * is put back for another host, and the listener does not wait until a worker says that it is idle.
+ * is put back for another host, and the listener stops waiting until a worker says that it is idle.
  *
  * A wake that is lost (with a connection, with a worker) costs at most a second: each host's
  * migrator leaves one if it finds work and no wake.
@@ -24,43 +24,43 @@ struct wake_listener;
 struct event_base;
 
 struct wake_listener_options {
-    bool all; /* no worker waits by itself, and no two queues are waited for together: a Cluster */
-    /* Is a worker of these pools idle? A bit for each. If not, wake_listener_idle() is called when
+    bool all; /* a Cluster: no worker waits by itself, and each queue has its own link */
+    /* Is a worker of these pools (one bit each) idle? If not, wake_listener_idle() is called when
      * one is. */
     bool (*idle)(void *arg, uint32_t pools);
-    /* Has one of them look at this queue. false: nobody is idle any more. */
+    /* Tells one of them to look at this queue. false: nobody is idle any more. */
     bool (*call)(void *arg, uint32_t pools, const char *queue);
     void *arg;
 };
 
 #define WAKE_GROUP 32
 
-/* Is this configuration's Redis a Cluster, where no worker waits by itself? */
+/* Is the configured Redis a Cluster, where no worker waits by itself? */
 bool wake_listener_wanted(const struct config *config);
 
 /* For all queues that workers do not wait for; config is borrowed. NULL with *err. */
 struct wake_listener *wake_listener_new(struct event_base *base, const struct config *config,
                                         const struct wake_listener_options *options,
                                         struct later_error *err);
-/* A wake that is on its way is lost. NULL is fine. */
+/* Frees it; a wake that is on its way is lost. NULL is fine. */
 void wake_listener_free(struct wake_listener *wake_listener);
 
 /* A pool of the configuration has another queue now, the last of its list (config_follow()).
  * Returns 0, or -1 without memory. */
 int wake_listener_follow(struct wake_listener *wake_listener, uint32_t pool);
 
-/* The master is at `peer` ("host:port") now (link.h). NULL is fine. */
+/* The master is now at `peer` ("host:port"; link.h). NULL is fine. */
 void wake_listener_moved(struct wake_listener *wake_listener, const char *peer);
 
-/* A worker is idle that was not: waits for the wakes of its queues. NULL is fine. */
+/* A worker has become idle: waits for the wakes of its queues. NULL is fine. */
 void wake_listener_idle(struct wake_listener *wake_listener);
 
 /* Adds the connections to each node. NULL is fine. */
 void wake_listener_count(const struct wake_listener *wake_listener,
                          struct connections *connections);
 
-/* A worker that was called has ended without having looked: the queue's wake is put back. NULL, and
- * a queue that it does not serve, are fine. */
+/* A worker that was called has ended before it looked: puts the queue's wake back. NULL, and a
+ * queue that it does not serve, are fine. */
 void wake_listener_uncalled(struct wake_listener *wake_listener, const char *queue);
 
 #endif

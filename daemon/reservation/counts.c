@@ -1,4 +1,4 @@
-/* counts.c: what a worker has counted. */
+/* counts.c: the counts of attempts in a slot page. */
 #include "reservation/counts.h"
 
 #include <string.h>
@@ -40,13 +40,13 @@ struct counts *counts_row(struct counts_table *table, uint32_t queue, const char
     return row;
 }
 
-/* There is one writer, so that nothing need be locked. */
+/* There is only one writer, so nothing has to be locked. */
 #define GROW(counter, by)                                                                          \
     atomic_store_explicit(&(counter),                                                              \
                           atomic_load_explicit(&(counter), memory_order_relaxed) + (by),           \
                           memory_order_relaxed)
 
-/* 0 or more; signed, since that is one instruction. */
+/* seconds is 0 or more. The conversion to a signed number is a single instruction. */
 static uint64_t microseconds(double seconds)
 {
     return (uint64_t)(int64_t)((seconds < LONGEST ? seconds : LONGEST) * 1e6);
@@ -54,7 +54,7 @@ static uint64_t microseconds(double seconds)
 
 static inline void count_time(_Atomic uint32_t *buckets, _Atomic uint64_t *sum, double seconds)
 {
-    unsigned bucket = later_bucket(seconds); /* GROW would ask twice */
+    unsigned bucket = later_bucket(seconds); /* GROW would compute it twice */
 
     GROW(buckets[bucket], 1U);
     GROW(*sum, microseconds(seconds));
@@ -74,7 +74,7 @@ void counts_add(struct counts *row, enum later_attempt_outcome outcome, double w
 
 /* --- the reader --- */
 
-/* It goes into a key's value and to terminals. */
+/* The type goes to Redis and to terminals, so it is checked. */
 static bool is_type(const char *type)
 {
     for (; *type; type++) {
@@ -95,7 +95,7 @@ void counts_begin(const struct counts *row, uint32_t index, struct counts_seen *
         seen->type[0] = '\0';
 }
 
-/* What is new in some counters; `most` of them all together. */
+/* Finds what is new in some counters; at most `most` in all of them together. */
 static bool new_of(const _Atomic uint32_t *from, const uint32_t *seen, uint64_t *to, unsigned count,
                    uint64_t *total)
 {
@@ -127,7 +127,7 @@ bool counts_new(const struct counts *row, struct counts_seen *seen, struct later
     good = new_of(row->outcomes, seen->outcomes, news.outcomes, LATER_OUTCOMES, &ended) &
            new_of(row->wait, seen->wait, news.wait.count, LATER_BUCKETS, &waited) &
            new_of(row->run, seen->run, news.run.count, LATER_BUCKETS, &ran);
-    /* One more than was counted: its worker is in the middle of it. */
+    /* One more than was counted may be there: the worker may be in the middle of counting it. */
     good = good && (double)news.wait_us <= ((double)waited + 1) * LONGEST * 1e6 &&
            (double)news.run_us <= ((double)ran + 1) * LONGEST * 1e6;
     seen->changes = changes;

@@ -1,4 +1,4 @@
-/* find.c: jobs reserved under a token. */
+/* find.c: finds and returns jobs reserved under a token. */
 #include "reservation/find.h"
 
 #include "log.h"

@@ -8,12 +8,12 @@
 #include "link/link.h"
 #include "queue/queue.h"
 
-/* Told when that is done; ok: nothing of the token can be left. Otherwise the
- * link broke, or Redis refused, and it has to be looked for again. */
+/* Called when that is done. If ok, nothing of the token can be left. Otherwise the link broke or
+ * Redis refused, and the token has to be looked for again. */
 typedef void find_done_fn(void *arg, bool ok);
 
-/* Looks for jobs reserved under token and returns them. Returns 0, or -1 when the link is down or
- * memory is out (done is not called). keys must live until done. */
+/* Looks for jobs reserved under token and returns them. Returns 0, or -1 if the link is down or
+ * memory is out; then done is not called. keys must live until done. */
 int find_and_return(struct link *link, const struct later_keys *keys, const char *token,
                     find_done_fn *done, void *arg);
 

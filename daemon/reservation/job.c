@@ -1,4 +1,4 @@
-/* job.c: what is decided about one job; pure. */
+/* job.c: decisions about one job; pure. */
 #include "reservation/job.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ void job_policy(struct later_job *job, const struct config *config)
 }
 
 #define PRIORITY_STEP 1e6  /* seconds of score */
-#define CLOCK_SLACK   10.0 /* by which a pusher's clock, or our notion of Redis's, may be ahead */
+#define CLOCK_SLACK   10.0 /* how far a pusher's clock, or our idea of Redis's, may be ahead */
 
 double job_waited(double score, double now)
 {
@@ -33,7 +33,7 @@ double job_waited(double score, double now)
 
     if (now <= 0 || !(fabs(shifted) <= 101 * PRIORITY_STEP))
         return -1;
-    if (!(shifted >= 0 && shifted < PRIORITY_STEP)) /* not of priority 0 */
+    if (!(shifted >= 0 && shifted < PRIORITY_STEP)) /* its priority is not 0 */
         waited = shifted - floor(shifted / PRIORITY_STEP) * PRIORITY_STEP;
     return waited < PRIORITY_STEP - CLOCK_SLACK ? waited : 0;
 }
@@ -43,7 +43,7 @@ bool job_result_valid(uint32_t result)
     return result <= LATER_BURY || result == LATER_RETURN;
 }
 
-/* What a handler has answered; a time-out is one only where it did not end otherwise in time. */
+/* Says how a handler ended. It is a timeout only if the handler did not end otherwise in time. */
 static enum later_ending ending_of(uint32_t result, bool timed_out)
 {
     switch (result) {
@@ -72,8 +72,7 @@ enum later_attempt_outcome job_settle(const struct later_job *job, struct slot *
     const char *text = job->error[0] ? job->error : "the handler gave no reason";
 
     if (job->kind == LATER_KIND_CRASH && attempt.ending == LATER_ENDED_RETRY)
-        verdict.kind =
-            "crash"; /* of a program: it cost no worker, so it counts as no crash of ours */
+        verdict.kind = "crash"; /* a program's crash cost no worker, so it does not count as ours */
     if (attempt.ending == LATER_ENDED_RETURNED && !job->error[0])
         verdict.kind = ""; /* nothing worth keeping */
     slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,

@@ -32,8 +32,8 @@ struct later_job {
     double score; /* NAN: not known */
     uint32_t attempt;
     uint32_t in_worker;        /* its number */
-    uint32_t asked;            /* how many of its needs it has */
-    struct lock_lease *asking; /* and which it waits to hear of */
+    uint32_t asked;            /* how many of its needs were met */
+    struct lock_lease *asking; /* the lease whose answer it waits for */
     double began, deadline;    /* later_clock() */
     struct later_policy policy;
 
@@ -43,9 +43,9 @@ struct later_job {
     uint32_t kind;   /* enum later_kind */
     void *data;
     uint32_t result;
-    double kept; /* seconds that its result is kept; 0: nobody asked */
-    double keep; /* seconds that the job is kept when it is done; 0: it is not */
-    char *value; /* what it gives back; owned, NULL: none */
+    double kept; /* seconds that its result is kept; 0: not wanted */
+    double keep; /* seconds that the job is kept once it is done; 0: not at all */
+    char *value; /* its value, owned; NULL: none */
     size_t value_len;
 
     /* Event jobs. */
@@ -54,23 +54,24 @@ struct later_job {
     struct later_job *next, **link;
 };
 
-/* Fills what log_job() wants. ms < 0: not known. */
+/* Fills in the fields for log_job(). ms < 0: not known. */
 void job_log_fields(const struct later_job *job, double ms, struct log_job *fields);
 
-/* The document's or the configuration's say on attempts, time and backoff: document before type
- * before global, the document's within what the configuration lets it ask for. Pure. */
+/* Sets attempts, time and backoff: by the document, within the limits of the configuration, else by
+ * its type, else by the global options. Pure. */
 void job_policy(struct later_job *job, const struct config *config);
 
-/* Does it end an attempt, enum later_result but LATER_DEFERRED? Pure. */
+/* Does this enum later_result end an attempt? All but LATER_DEFERRED do. Pure. */
 bool job_result_valid(uint32_t result);
 
-/* How long a job had waited when it was begun at `now` (Redis's clock; 0: not known), by the score
- * that it had: the time at which it was ready or due, less its priority in millions. Negative: that
- * is not known, or the score is none that a push gives. Pure. */
+/* Returns how long a job had waited when it began at `now` (Redis's clock; 0: not known). This is
+ * read from its score: the time at which it was ready or due, less its priority in millions.
+ * Negative if it is not known, or if no push gives such a score. Pure. */
 double job_waited(double score, double now);
 
-/* What a result means for a job that has run: fills the slot (verb, wait, how, kind, text), and
- * says how it is counted. timed_out: it was over its time. `random` is any 64 random bits. */
+/* Decides what a result means for a job that has run: fills the slot (verb, wait, how, kind, text),
+ * and returns how the attempt is counted. timed_out: the job was over its time. `random` is any 64
+ * random bits. */
 enum later_attempt_outcome job_settle(const struct later_job *job, struct slot *slot,
                                       uint32_t result, bool timed_out, uint64_t random);
 

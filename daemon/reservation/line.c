@@ -1,4 +1,4 @@
-/* line.c: the line of those that wait for locks and permits. */
+/* line.c: the lines of jobs that wait for locks and permits. */
 #include "reservation/line.h"
 
 #include "job/document.h"
@@ -101,7 +101,7 @@ static void end(struct line_question *question)
 
 /* --- its answers --- */
 
-/* Who was not there leaves its turn to the next. */
+/* If the job was not there, the next one gets its turn. */
 static void on_hastened(void *arg, struct later_answer *answer)
 {
     struct line_question *question = arg;
@@ -117,7 +117,7 @@ static void on_hastened(void *arg, struct later_answer *answer)
     }
 }
 
-/* Has one job due that was called. The question goes on with it. */
+/* Makes a job due that was called. The question is not over before that is answered. */
 static void hasten(struct line_question *question, const char *waiter, double due)
 {
     const struct line *line = question->line;

@@ -3,8 +3,8 @@
  *
  * Input: a lock or a permit was freed, or a job begins to wait. Output: the job that has waited
  * longest is due at once. That takes two calls, since the line is in the slot of the lock and the
- * job in that of its queue: lock_line or permit_line takes the job out of the line, hasten makes it
- * due.
+ * job is in the slot of its queue: lock_line or permit_line takes the job out of the line, and
+ * hasten makes it due.
  *
  * Four rules make sure that no job is forgotten while a lock or a permit is free
  * (tests/faults/model/line.pml shows what happens without each):
@@ -29,15 +29,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is waited for; the name is borrowed. */
+/* The lock or permits that jobs wait for; the name is borrowed. */
 struct line_key {
     bool lock;
-    uint32_t max; /* permits; of a lock 1 */
+    uint32_t max; /* the number of permits; 1 for a lock */
     const char *name;
 };
 
-/* told, which may be NULL, gets how many wait for a key, as often as its line was asked; and NULL
- * when no question is open any more. */
+/* told, which may be NULL, is called with how many wait for a key whenever its line was asked; and
+ * with NULL when no question is open any more. */
 typedef void line_told_fn(void *arg, const struct line_key *key, size_t waiting);
 
 struct line;
@@ -47,20 +47,21 @@ struct line *line_new(struct link *link, const char *prefix, line_told_fn *told,
 /* Its link must be freed before. NULL is fine. */
 void line_free(struct line *line);
 
-/* A question to be asked later, or dropped: that this job (queue, id) has gone into `delayed` for
- * `wait` seconds, and who comes next. NULL: no memory; then the job's own time must do. */
+/* Makes a question to be asked later, or dropped: it says that this job (queue, id) has gone into
+ * `delayed` for `wait` seconds, and asks who comes next. NULL: no memory; then the job comes back
+ * only by its own time. */
 struct line_question *line_entry(struct line *line, const struct line_key *key, double wait,
                                  const char *queue, const char *id);
 void line_ask(struct line_question *question);
 void line_drop(struct line_question *question); /* NULL is fine */
 
-/* Who comes next? Best effort. */
+/* Asks who comes next. Best effort. */
 void line_call_next(struct line *line, const struct line_key *key);
 
 /* Sends what was asked; the caller flushes the link. */
 void line_flush(struct line *line);
 
-/* Questions asked whose answer has not been acted on yet. */
+/* Returns how many questions have an answer that was not acted on yet, or none. */
 size_t line_open(const struct line *line);
 
 #endif

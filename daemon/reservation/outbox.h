@@ -1,11 +1,11 @@
 /*
  * outbox.h: brings settlements from a slot to Redis, whatever happens on the way.
  *
- * A worker that has ended a job, or the keeper on behalf of a dead worker, puts the job's slot in.
- * The outbox groups slots by queue and verb, sends up to 500 of one token in a call, and frees each
- * slot when Redis has answered. If Redis refuses for the moment, or an answer is lost, it sends
- * again after half a second; the token makes a repeat harmless (it answers LOST). If Redis has
- * become a replica, the link is closed first, since the host's name may now lead to another Redis.
+ * A worker that has ended a job, or the keeper for a dead worker, adds the job's slot. The outbox
+ * groups slots by queue and verb, sends up to 500 of one token in a call, and frees each slot when
+ * Redis has answered. If Redis refuses for the moment, or an answer is lost, it sends again after
+ * half a second; the token makes a repeat harmless (it answers LOST). If Redis has become a
+ * replica, the link is closed first, since the host's name may now lead to another Redis.
  */
 #ifndef LATERD_OUTBOX_H
 #define LATERD_OUTBOX_H
@@ -17,10 +17,11 @@
 
 struct outbox;
 
-/* The keys of a page's queue; they must outlive the outbox. */
+/* Returns the keys of a page's queue; they must outlive the outbox. */
 typedef const struct later_keys *outbox_keys_fn(void *arg, struct slots *slots, uint32_t queue);
 
-/* Told when a slot was settled and freed. lost: somebody else's by now. May be NULL. */
+/* Called when a slot was settled and freed. lost: the job is somebody else's by now. May be NULL.
+ */
 typedef void outbox_done_fn(void *arg, struct slots *slots, struct slot *slot, bool lost);
 
 /* host: for the error records; borrowed. NULL: no memory. */
@@ -30,14 +31,14 @@ struct outbox *outbox_new(struct event_base *base, struct link *link, const char
 /* Drops what is left. Free it after its link. NULL is fine. */
 void outbox_free(struct outbox *outbox);
 
-/* Puts a FINISHED or RETURNING slot in; it is sent by the next outbox_flush(). Without memory, or
- * where `keys` knows no such queue, it becomes FREE, so that its lease lapses; returns false. */
+/* Adds a FINISHED or RETURNING slot; the next outbox_flush() sends it. Without memory, or if `keys`
+ * has no such queue, the slot becomes FREE, so that its lease lapses; then returns false. */
 bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot);
 
 /* Sends what is there. The caller flushes the link. */
 void outbox_flush(struct outbox *outbox);
 
-/* How many wait to be sent, and how many in all have no answer. */
+/* Return how many wait to be sent; and how many have no answer, with these. */
 size_t outbox_waiting(const struct outbox *outbox);
 size_t outbox_open(const struct outbox *outbox);
 

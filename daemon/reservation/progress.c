@@ -1,4 +1,4 @@
-/* progress.c: how far a running job has come. */
+/* progress.c: the progress of a running job. */
 #include "reservation/progress.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ void progress_note(struct slot *slot, double done, double total, const char *tex
     atomic_store_explicit(&slot->progress, (change | 1) + 1, memory_order_release);
 }
 
-/* A handler may have written there what is no number. */
+/* A handler may have written something there that is not a number. */
 static double sane(double number)
 {
     return isfinite(number) && number >= 0 ? number : 0;

@@ -1,4 +1,4 @@
-/* value.c: what a job that is done gives back. */
+/* value.c: the values of done jobs. */
 #include "reservation/value.h"
 
 #include "job/json.h"
@@ -21,7 +21,7 @@ static size_t index_of(const struct slots *slots, const struct slot *slot)
     return (size_t)(slot - slots->page->slots);
 }
 
-/* All of it, or nothing. */
+/* Writes all of it, or fails. */
 static int write_all(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
@@ -68,7 +68,8 @@ int value_keep(struct slots *slots, struct slot *slot, const char *value, size_t
     return 0;
 }
 
-/* What a handler may have put in its place is no regular file, or another length. */
+/* A handler may have put something in its place; that is refused if it is not a regular file or has
+ * another length. */
 static size_t read_file(const struct slots *slots, const struct slot *slot, size_t len, char *value)
 {
     char path[800];

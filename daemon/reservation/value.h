@@ -10,22 +10,22 @@
 
 #include "reservation/slots.h"
 
-/* Keeps it, 1 to LATER_VALUE_MAX bytes, for a slot that is to be settled as done. 0; or -1 with
- * *err, then there is none. */
+/* Keeps a value of 1 to LATER_VALUE_MAX bytes for a slot that is to be settled as done. Returns 0,
+ * or -1 with *err; then there is none. */
 int value_keep(struct slots *slots, struct slot *slot, const char *value, size_t len,
                struct later_error *err);
 
-/* The value into `value` (room for LATER_VALUE_MAX); returns its length, 0: there is none, or it is
- * no JSON, since a handler may have written there. */
+/* Copies the value to `value` (room for LATER_VALUE_MAX). Returns its length; 0 if there is none,
+ * or if it is not JSON, since a handler may have written there. */
 size_t value_read(const struct slots *slots, const struct slot *slot, char *value);
 
-/* It is settled: its file, if it has one, goes. */
+/* The slot is settled: deletes the value's file, if there is one. */
 void value_drop(const struct slots *slots, const struct slot *slot);
 
-/* Drops the files of a page. */
+/* Deletes the files of a page. */
 void value_sweep(const struct slots *slots);
 
-/* Is this the name of such a file? Then `page` gets that of its page. */
+/* Is this the name of such a file? Then copies the name of its page to `page`. */
 bool value_is_file(const char *name, char *page, size_t room);
 
 #endif

@@ -1,4 +1,4 @@
-/* checker.c: a child tries a configuration. */
+/* checker.c: a child process tries a configuration. */
 #include "supervisor/checker.h"
 
 #include "plugin/plugin.h"
@@ -20,14 +20,14 @@
 
 struct checker {
     pid_t pid;
-    int words; /* a pipe: what the child says */
+    int words; /* a pipe from the child */
     bool late;
     struct timer *timer;
     void (*done)(void *arg, const char *why);
     void *arg;
 };
 
-/* In this process. */
+/* Loads and configures all plugins in this process. */
 static int load(const struct config *config, struct later_error *err)
 {
     struct plugin_set *plugins = plugin_set_new();
@@ -48,7 +48,7 @@ static void run_child(const struct config *config, int words)
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    dup2(words, WORDS_FD); /* which takes the flag CLOEXEC off: a plugin forks at its own risk */
+    dup2(words, WORDS_FD); /* dup2() clears CLOEXEC: if a plugin forks, that is its own risk */
     close_range(WORDS_FD + 1, ~0U, 0);
     if (load(config, &err) < 0) {
         (void)!write(WORDS_FD, err.text, strlen(err.text));
@@ -111,7 +111,7 @@ pid_t checker_pid(const struct checker *checker)
     return checker->pid;
 }
 
-/* How it ended, in words; false: all is well. */
+/* Says in words how the child ended. Returns false if all is well. */
 static bool find_fault(const struct checker *checker, int status, char *why, size_t room)
 {
     ssize_t got = read(checker->words, why, room - 1);

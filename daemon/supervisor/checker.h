@@ -1,6 +1,6 @@
 /*
- * checker.h: is a configuration good, plugins included? A child tries it, since code of a plugin
- * runs as soon as it is loaded, and the supervisor must not run any.
+ * checker.h: is a configuration good, with its plugins? A child process tries it. Loading a plugin
+ * runs its code, and the supervisor must not run any.
  */
 #ifndef LATERD_CHECKER_H
 #define LATERD_CHECKER_H
@@ -13,8 +13,8 @@
 struct event_base;
 struct checker;
 
-/* Forks the child. `done` is told what is wrong with the configuration, or NULL, and the checker
- * freed, by checker_ended() — a child that hangs for 30 s is killed, and its configuration is bad.
+/* Forks the child. checker_ended() calls `done` with what is wrong with the configuration, or NULL,
+ * and frees the checker. If the child hangs for 30 s it is killed, and the configuration is bad.
  * NULL with *err. */
 struct checker *checker_start(struct event_base *base, const struct config *config,
                               void (*done)(void *arg, const char *why), void *arg,
@@ -24,8 +24,8 @@ void checker_ended(struct checker *checker, int status);
 /* Kills the child and frees; done is not called. NULL is fine. */
 void checker_free(struct checker *checker);
 
-/* `laterd -t`: all plugins are loaded and configured in a child, waited for. Returns 0; or -1 with
- * *err, whose text is "" where the child has said it already. */
+/* `laterd -t`: loads and configures all plugins in a child, and waits for it. Returns 0, or -1 with
+ * *err. Its text is "" if the child has reported the fault already. */
 int checker_try(const struct config *config, struct later_error *err);
 
 #endif

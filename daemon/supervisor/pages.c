@@ -21,7 +21,7 @@ int pages_make_folder(const char *state_dir, char *folder, size_t room, struct l
     return 0;
 }
 
-/* Is it a value of a job? That of a page which is gone goes, too. */
+/* Is it the file of a job's value? If its page is gone, it is removed too. */
 static bool of_page(const char *folder, const char *name)
 {
     char page[300], path[800];

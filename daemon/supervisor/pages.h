@@ -6,12 +6,12 @@
 
 #include "keeper/keeper.h"
 
-/* Makes state_dir and the folder in it where they are not there yet; its path into `folder`.
- * Returns 0, or -1 with *err. */
+/* Makes state_dir and the folder in it if they are missing, and writes the folder's path into
+ * `folder`. Returns 0, or -1 with *err. */
 int pages_make_folder(const char *state_dir, char *folder, size_t room, struct later_error *err);
 
-/* What a laterd that was killed with all its workers left there is the keeper's: settled at once.
- * Pages that cannot be read are removed. */
+/* If a laterd was killed with all its workers, its pages are still there. Hands them to the keeper,
+ * which settles them at once. Pages that cannot be read are removed. */
 void pages_adopt(const char *folder, struct keeper *keeper);
 
 #endif

@@ -38,7 +38,7 @@ static const struct {
 
 /* --- workers --- */
 
-/* How we are, for all who look from outside. */
+/* Publishes our state: the health page, and what later:hosts says of us. */
 static void tell_health(struct supervisor *supervisor, struct announce_state *state)
 {
     workers_sum(supervisor->workers, state);
@@ -48,14 +48,14 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     if (!state->fault)
         state->fault = patterns_fault(supervisor->patterns);
     health_fault(supervisor->health, state->fault);
-    if (!state->fault) /* nothing that another start would mend */
+    if (!state->fault) /* another start would not help */
         state->fault = fault_text(&supervisor->crowded);
     health_beat(supervisor->health, link_is_up(supervisor->link) && supervisor->redis != UNFIT,
                 state->workers, state->busy);
 }
 
-/* Ready is when every worker has loaded its plugins and Redis takes commands: whoever was told may
- * push. */
+/* We are ready when every worker has loaded its plugins and Redis takes commands. Whoever waits for
+ * that may then push. */
 static void look_if_ready(struct supervisor *supervisor)
 {
     if (supervisor->ready || supervisor->stopping || !supervisor->staffed ||
@@ -164,7 +164,7 @@ static void on_link_up(void *arg)
     look_if_ready(supervisor);
 }
 
-/* Sentinels have another master: whoever is still at the old one leaves it. */
+/* The Sentinels have named another master; links to the old one are dropped. */
 static void on_moved(void *arg, const char *peer)
 {
     struct supervisor *supervisor = arg;
@@ -181,8 +181,8 @@ static void refuse(struct supervisor *supervisor, const char *why)
     supervisor_on_stop(-1, 0, supervisor);
 }
 
-/* At the start a Redis that is not fit is a mistake of the configuration. One that was fit may be
- * again: somebody works on it, and a service that has ended would not hear of that. */
+/* At the start, a Redis that is not fit is an error in the configuration. Later somebody may be
+ * working on it. It may become fit again, and a service that has ended would not notice. */
 static void on_judged(void *arg, const char *why)
 {
     struct supervisor *supervisor = arg;
@@ -205,7 +205,8 @@ static void on_judged(void *arg, const char *why)
     supervisor_pause(supervisor);
 }
 
-/* A Redis of a newer version: not ours at the start; later somebody works on it, and we wait. */
+/* Its protocol is newer than ours. At the start that is fatal; later somebody works on it, and we
+ * wait. */
 static void on_link_down(void *arg)
 {
     struct supervisor *supervisor = arg;
@@ -289,7 +290,7 @@ static int make_loop(struct supervisor *supervisor, struct later_error *err)
     return 0;
 }
 
-/* A queue has more shards than are served: the same file, with them. */
+/* A queue has more shards than we serve: loads the same file again, with the new shards. */
 static void on_grown(void *arg)
 {
     supervisor_on_reload(-1, 0, arg);
@@ -397,7 +398,7 @@ int supervisor_run(struct config *config, const char *path, bool verbose)
     supervisor_use_log(&supervisor);
     gethostname(supervisor.host, sizeof supervisor.host - 1);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* EFBIG is answer enough */
+    signal(SIGXFSZ, SIG_IGN); /* write() answers EFBIG */
     slots_guard();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (pages_make_folder(config->state_dir, supervisor.slots_dir, sizeof supervisor.slots_dir,

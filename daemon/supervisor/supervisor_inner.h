@@ -29,12 +29,12 @@ struct supervisor {
     struct link *link;
     struct follow *follow; /* NULL: no Sentinels */
     struct keeper *keeper;
-    struct upkeep *upkeep; /* NULL: at the start, and at the end */
+    struct upkeep *upkeep; /* NULL at the start and at the end */
     struct announce *announce;
     struct recorder *recorder;
     struct reshard *reshard;
     struct patterns *patterns;
-    struct fault crowded; /* a pool has no room for what its pattern means */
+    struct fault crowded; /* a pool has no room for a queue of its pattern */
     struct health *health;
     struct workers *workers;
     struct event *signals[4], *pausing;
@@ -49,11 +49,11 @@ struct supervisor {
 
     struct checker *checker;
     struct config *next;       /* being checked */
-    struct generation *trying; /* checked; its workers have to show that they start */
-    char *refused;             /* why the last reload was; NULL: it was not */
-    bool again;                /* HUP came meanwhile: the file may have changed since it was read */
+    struct generation *trying; /* it is checked, and its workers are on trial */
+    char *refused;             /* why the last reload was refused; NULL: it was not */
+    bool again;                /* HUP came during a reload: the file may have changed */
 
-    bool met; /* Redis, once, with a protocol that we know */
+    bool met; /* Redis has answered once, with a protocol we know */
     enum { UNJUDGED, FIT, UNFIT } redis;
     double unfit_since;
     bool staffed; /* all workers have loaded their plugins, once */
@@ -66,14 +66,14 @@ struct supervisor {
 
 /* --- supervisor_reload.c */
 
-/* The log as the present configuration wants it. */
+/* Sets up the log by the present configuration. */
 void supervisor_use_log(const struct supervisor *supervisor);
 
 /* Migrator, subscriber and wake listeners for a configuration. NULL with *err. */
 struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
                                       const struct config *config, struct later_error *err);
 
-/* The checker has said what it found; the new workers are ready, or do not start; HUP has come. */
+/* Callbacks: the checker has finished; the new workers are ready or have failed; HUP came. */
 void supervisor_on_checked(void *arg, const char *why);
 bool supervisor_on_tried(void *arg, const char *why);
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
@@ -81,12 +81,12 @@ void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
 /* --- supervisor_follow.c */
 void supervisor_on_found(void *arg, const char *name);
 
-/* The next configuration has the queues that are there. */
+/* Adds the queues that exist to the next configuration. */
 void supervisor_follow_next(struct supervisor *supervisor);
 
 /* --- supervisor_stop.c: events */
 
-/* Workers take no more jobs where that was ordered, or Redis is not fit; else they go on. */
+/* Pauses the workers if that was ordered or Redis is not fit; else lets them go on. */
 void supervisor_pause(struct supervisor *supervisor);
 
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg);   /* CHLD */

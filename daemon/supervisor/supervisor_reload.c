@@ -27,7 +27,7 @@ struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
                       supervisor->keeper, supervisor->workers, err);
 }
 
-/* The new configuration comes into force. */
+/* Puts the new configuration into force. */
 static int use(struct supervisor *supervisor, struct generation *generation,
                struct later_error *err)
 {
@@ -67,7 +67,7 @@ static void end_reload(struct supervisor *supervisor)
         reload(supervisor);
 }
 
-/* For `later status`. */
+/* Keeps the reason for `later status`. */
 static void remember(struct supervisor *supervisor, const char *why)
 {
     free(supervisor->refused);
@@ -104,7 +104,8 @@ bool supervisor_on_tried(void *arg, const char *why)
     return false;
 }
 
-/* Plugins can be started in workers only: new ones show whether they do, beside the old ones. */
+/* Plugins can only be started in workers. So new workers show beside the old ones whether theirs
+ * start. */
 static void try_next(struct supervisor *supervisor)
 {
     supervisor->trying = generation_new(supervisor->next);
@@ -128,7 +129,7 @@ void supervisor_on_checked(void *arg, const char *why)
         try_next(supervisor);
     } else if (supervisor->next) {
         refuse(supervisor, why);
-    } else if (!why) { /* the first: workers wait for it */
+    } else if (!why) { /* it is the first: start the workers */
         workers_start(supervisor->workers, supervisor->generation);
         if (supervisor->again)
             end_reload(supervisor);

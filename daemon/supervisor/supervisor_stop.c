@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SETTLE_SECONDS 5.0  /* at the end, for what the keeper still has to settle */
-#define RECORD_SECONDS 1.0  /* then, for what was counted last */
-#define SERVER_SECONDS 20.0 /* for the embedded server to write its file and go */
+#define SETTLE_SECONDS 5.0  /* for what the keeper still has to settle */
+#define RECORD_SECONDS 1.0  /* then for the last counts */
+#define SERVER_SECONDS 20.0 /* for the embedded server to end */
 
 /* --- reaping --- */
 
@@ -54,7 +54,7 @@ void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
             server_ended(supervisor, status);
         } else if (supervisor->checker && pid == checker_pid(supervisor->checker)) {
             checker_ended(supervisor->checker, status);
-        } else { /* a worker, or what one has left: its own children are ours now */
+        } else { /* a worker, or an orphan of one: we are the subreaper */
             workers_ended(supervisor->workers, pid, status);
             strays = true;
         }
@@ -89,8 +89,8 @@ static void resume_workers(struct supervisor *supervisor)
     supervisor_pause(supervisor);
 }
 
-/* TSTP and CONT. The kernel drops the one that waits when the other comes, so the last one sent is
- * the last one read here; libevent's signals have no order. */
+/* The kernel drops a pending TSTP when CONT comes, and the other way round. So the last one sent is
+ * the last one read here. libevent's signals have no order. */
 void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg)
 {
     struct signalfd_siginfo signal;
@@ -125,7 +125,7 @@ void supervisor_on_stop(evutil_socket_t fd, short what, void *arg)
     retire_workers(supervisor);
 }
 
-/* The workers are gone. What they held is settled; then the server goes; then we. */
+/* The workers are gone. First what they held is settled, then the server ends, then we do. */
 static bool wind_up(struct supervisor *supervisor)
 {
     double now = later_clock();
@@ -135,7 +135,7 @@ static bool wind_up(struct supervisor *supervisor)
     if (!supervisor->ending) {
         if (!supervisor->recorded && now < supervisor->end_by && keeper_open(supervisor->keeper))
             return false;
-        if (!supervisor->recorded) { /* all pages are closed, and read */
+        if (!supervisor->recorded) { /* all pages have been read and closed */
             recorder_end(supervisor->recorder);
             supervisor->recorded = true;
             supervisor->end_by = now + RECORD_SECONDS;
@@ -153,7 +153,7 @@ static bool wind_up(struct supervisor *supervisor)
     return supervisor->server == 0 && !announce_leaving(supervisor->announce);
 }
 
-/* Ten times a second while somebody is leaving. */
+/* Runs ten times a second while a process is ending. */
 void supervisor_on_tick(void *arg)
 {
     struct supervisor *supervisor = arg;

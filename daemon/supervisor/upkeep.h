@@ -1,6 +1,6 @@
 /*
- * upkeep.h: what the supervisor does for the queues of one configuration: migrator, subscriber,
- * wake listener. A reload makes another one.
+ * upkeep.h: what the supervisor runs for the queues of one configuration: migrator, subscriber,
+ * wake listener. A reload makes a new one.
  */
 #ifndef LATERD_UPKEEP_H
 #define LATERD_UPKEEP_H
@@ -10,7 +10,7 @@
 
 struct upkeep;
 
-/* All is borrowed. NULL with *err. */
+/* Its arguments are borrowed. NULL with *err. */
 struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
                           const char *host, struct keeper *keeper, struct workers *workers,
                           struct later_error *err);
@@ -25,10 +25,10 @@ void upkeep_moved(struct upkeep *upkeep, const char *peer);
  * or -1 without memory. */
 int upkeep_follow(struct upkeep *upkeep, uint32_t pool, const char *queue);
 
-/* Nothing is moved while it is paused. */
+/* While it is paused, nothing is moved. */
 void upkeep_pause(struct upkeep *upkeep, bool paused);
 
-/* A worker is idle that was not; one ended that was called for this queue and had not looked. */
+/* A worker has become idle; or a worker was called for this queue and ended before it looked. */
 void upkeep_idle(struct upkeep *upkeep);
 void upkeep_uncalled(struct upkeep *upkeep, const char *queue);
 

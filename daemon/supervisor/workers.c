@@ -1,4 +1,4 @@
-/* workers.c: worker processes on their seats, and those that leave. */
+/* workers.c: worker processes on their seats, and those that are leaving. */
 #include "supervisor/workers.h"
 
 #include "base/clock.h"
@@ -16,21 +16,21 @@
 #include <unistd.h>
 
 #define TRIAL_SECONDS 10 /* for a new generation to be ready */
-#define TRIAL_TIMES   3  /* so often one of its workers may fail, */
+#define TRIAL_TIMES   3  /* how often one of its workers may fail, */
 #define TRIAL_AGAIN   1  /* seconds apart */
 
 struct seat {
     struct workers *workers;
     struct generation *generation;
     const struct config_pool *pool;
-    struct process *process; /* NULL between two */
+    struct process *process; /* NULL while there is none */
     struct restart restart;
     struct timer *timer;
     bool on_trial;
-    unsigned failures; /* of those on trial */
+    unsigned failures; /* during the trial */
 };
 
-/* Those of one generation. */
+/* The seats of one generation. */
 struct seats {
     struct seat *list;
     size_t count;
@@ -40,13 +40,13 @@ struct workers {
     struct event_base *base;
     struct workers_options options;
     struct seats seats;
-    struct seats trial; /* of a generation that has to show that it starts */
+    struct seats trial; /* of a generation on trial */
     struct timer *trial_timer;
     struct fault refusal;       /* a plugin does not start */
-    struct fault unstarted;     /* no process can be made */
-    struct process *leaving;    /* no seat any more */
-    int started;                /* ever: their numbers */
-    uint64_t performed, failed; /* attempts of those that have ended */
+    struct fault unstarted;     /* a process cannot be forked */
+    struct process *leaving;    /* those without a seat */
+    int started;                /* so far; gives them their numbers */
+    uint64_t performed, failed; /* attempts of workers that have ended */
     bool paused;
 };
 
@@ -148,12 +148,12 @@ static void start_worker(struct seat *seat)
         .arg = workers,
     };
 
-    /* The clock keeps it apart from the pages of a laterd with our pid before us, as in containers,
-     * where it is 1 each time. */
+    /* An earlier laterd may have had our pid, as in containers, where it is always 1. The time
+     * keeps our pages apart from its pages. */
     snprintf(page, sizeof page, "%s/%d.%d.%" PRId64, workers->options.slots_dir, (int)getpid(),
              ++workers->started, (int64_t)(later_clock() * 1e6));
     seat->process = process_start(&options, &err);
-    if (!seat->process) { /* no process, descriptor or memory, no folder: it may pass */
+    if (!seat->process) { /* no process, descriptor, memory or folder: that may pass */
         fault_note(&workers->unstarted, LOG_ERROR, "%s; trying again", err.text);
         (void)pages_make_folder(seat->generation->config->state_dir, folder, sizeof folder,
                                 &ignored);
@@ -211,7 +211,7 @@ void workers_start(struct workers *workers, struct generation *generation)
     start_all(&workers->seats);
 }
 
-/* Takes seats away: who is on them leaves, when told. */
+/* Takes seats away. Their workers leave when they are told. */
 static void free_seats(struct workers *workers, struct seats *seats)
 {
     for (size_t i = 0; i < seats->count; i++) {
@@ -239,7 +239,7 @@ void workers_try(struct workers *workers, struct generation *generation)
     start_all(&workers->trial);
 }
 
-/* Those that are ready leave at a word; those that hang in a plugin's start, by TERM and KILL. */
+/* Workers that are ready leave when told; those that hang in a plugin's start get TERM and KILL. */
 static void dismiss_trial(struct workers *workers)
 {
     for (size_t i = 0; i < workers->trial.count; i++) {
@@ -266,7 +266,7 @@ static void take_seats(struct workers *workers)
     drain_leaving(workers);
 }
 
-/* why: it has failed. */
+/* If why is not NULL, the trial has failed. */
 static void end_trial(struct workers *workers, const char *why)
 {
     timer_stop(workers->trial_timer);
@@ -370,7 +370,7 @@ static struct seat *seat_of(const struct seats *seats, pid_t pid)
     return NULL;
 }
 
-/* Takes a process off its seat, or off the list of those that leave. */
+/* Takes a process off its seat, or off the list of those that are leaving. */
 static struct process *take(struct workers *workers, pid_t pid, struct seat **seat)
 {
     *seat = seat_of(&workers->seats, pid);
@@ -403,7 +403,7 @@ static bool crashed(const struct process *process, int status)
     return WEXITSTATUS(status) != 0 || slots_busy(process->slots);
 }
 
-/* Was it in a handler? */
+/* Did it run a handler? */
 static bool was_performing(const struct slots *slots)
 {
     for (uint32_t i = 0; i < slots_used(slots); i++) {
@@ -415,7 +415,7 @@ static bool was_performing(const struct slots *slots)
     return false;
 }
 
-/* refused: a plugin did not start, which the log has been told. */
+/* refused: a plugin did not start, and that was logged. */
 static void fill_seat(struct seat *seat, enum restart_cause cause, double lived, bool refused)
 {
     double wait = restart_after(&seat->restart, cause, lived);
@@ -426,7 +426,7 @@ static void fill_seat(struct seat *seat, enum restart_cause cause, double lived,
     timer_in(seat->timer, wait);
 }
 
-/* One on trial has ended before all were ready. */
+/* A worker on trial has ended before all were ready. */
 static void try_again(struct seat *seat, const char *why)
 {
     if (++seat->failures < TRIAL_TIMES)

@@ -1,9 +1,9 @@
 /*
- * workers.h: all worker processes: those on a seat of the present configuration, and those of
- * earlier ones that are leaving.
+ * workers.h: all worker processes: those on seats of the present configuration, and those of
+ * earlier configurations that are leaving.
  *
- * A seat is a place for one worker. When its process ends, the next one takes it: at once, or as
- * slowly as restart.h says.
+ * A seat is a place for one worker. When its process ends, a new one takes it, after the wait that
+ * restart.h sets.
  */
 #ifndef LATERD_WORKERS_H
 #define LATERD_WORKERS_H
@@ -19,13 +19,13 @@ struct workers_options {
     struct keeper *keeper;    /* watches the pages; borrowed */
     bool listens;             /* workers do not wait for wakes themselves (wake_listener.h) */
     void (*ready)(void *arg); /* every seat's worker has loaded its plugins */
-    /* The trial that workers_try() has begun is over. why is NULL: its workers take the seats if
-     * this returns true. Else it was given up. */
+    /* The trial that workers_try() began is over. why is NULL if it went well; then the workers
+     * take the seats if this returns true. Otherwise the trial has failed. */
     bool (*tried)(void *arg, const char *why);
-    void (*gone)(void *arg);    /* one has ended while they were leaving */
+    void (*gone)(void *arg);    /* a leaving worker has ended */
     void (*crashed)(void *arg); /* one has died by itself */
-    /* With wake listeners: one is idle that was not; one has ended that had not looked at this
-     * queue. */
+    /* For wake listeners: a worker has become idle; a worker has ended without having looked at the
+     * queue that it was called for. */
     void (*idle)(void *arg);
     void (*uncalled)(void *arg, const char *queue);
     void *arg;
@@ -33,34 +33,34 @@ struct workers_options {
 
 /* NULL: no memory. */
 struct workers *workers_new(struct event_base *base, const struct workers_options *options);
-/* Frees it, when no process is left. NULL is fine. */
+/* Frees it; no process may be left. NULL is fine. */
 void workers_free(struct workers *workers);
 
 /* Makes the seats of a generation and starts a worker on each. */
 void workers_start(struct workers *workers, struct generation *generation);
 
-/* Tries a generation: starts all its workers, which reserve nothing yet, beside those that are
- * there. When every one of them has loaded and started its plugins they take the seats, and the
- * others drain. When one has failed three times, or they are not ready within ten seconds, they are
- * ended and nothing has changed. One trial at a time. */
+/* Tries a generation: starts all its workers beside the others; they reserve nothing yet. When all
+ * have loaded and started their plugins, they take the seats, and the others drain. If one fails
+ * three times, or they are not ready within ten seconds, they are ended and nothing has changed.
+ * There can be one trial at a time. */
 void workers_try(struct workers *workers, struct generation *generation);
 
-/* Takes all seats away; all drain: they finish their jobs within `drain` seconds, get TERM then,
- * and KILL `grace` later (options of the generation that each is of). */
+/* Takes all seats away. All workers drain: they finish their jobs within `drain` seconds, then get
+ * TERM, and KILL `grace` later (options of each worker's generation). */
 void workers_retire(struct workers *workers);
 
-/* Stop or go on reserving: those alive, and those to come. */
+/* Pauses or resumes reserving, in all workers now and later. */
 void workers_pause(struct workers *workers, bool paused);
 bool workers_paused(const struct workers *workers);
 
-/* The master is at `peer` ("host:port") now: tells all that are alive. */
+/* Tells all workers that the master is now at `peer` ("host:port"). */
 void workers_moved(struct workers *workers, const char *peer);
 
-/* Ends the worker of this page, since a job of it is over its time. May be called again. */
+/* Ends the worker of this page, since one of its jobs is over its time. May be called again. */
 void workers_expel(struct workers *workers, const struct slots *slots, const char *why,
                    double grace);
 
-/* A child has ended: was it a worker? What it held is the keeper's then. */
+/* A child has ended. Returns whether it was a worker; then its page goes to the keeper. */
 bool workers_ended(struct workers *workers, pid_t pid, int status);
 
 /* Is this child a worker of ours? */
@@ -73,7 +73,7 @@ void workers_tick(struct workers *workers);
 void workers_each(const struct workers *workers, void (*fn)(struct process *process, void *arg),
                   void *arg);
 
-/* Processes alive; on seats; on those of a trial; and what they do, added to *state. */
+/* Counts processes: alive; on seats; on seats of a trial. The last adds what they do to *state. */
 size_t workers_count(const struct workers *workers);
 size_t workers_seats(const struct workers *workers);
 size_t workers_on_trial(const struct workers *workers);

@@ -1,4 +1,4 @@
-/* admission_lease.c: what a job leases, in the slot page: entered, given back. */
+/* admission_lease.c: the locks and permits of jobs in the slot page: entered, given back. */
 #include "worker/admission.h"
 #include "reservation/job.h"
 #include "worker/state.h"
@@ -79,7 +79,7 @@ static void on_freed(void *arg, struct later_answer *answer)
     free(freeing);
 }
 
-/* Frees a lease; who waits for it comes next. What cannot be sent the keeper frees. */
+/* Frees a lease, and asks who comes next. If that cannot be sent, the keeper frees it. */
 static void let_go(struct admission *admission, struct lock_lease *lease)
 {
     const struct worker *worker = admission->worker;
@@ -162,7 +162,8 @@ struct lock_lease *admission_held(const struct later_job *job, const char *name)
     return NULL;
 }
 
-/* At once, since the handler may take it again; who comes next is asked when the loop turns. */
+/* The lock is freed at once, since the handler may take it again. Who comes next is asked when the
+ * loop turns. */
 void admission_unlock(struct later_job *job, struct lock_lease *lease)
 {
     struct admission *admission = job->worker->admission;

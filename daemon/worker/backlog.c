@@ -1,12 +1,12 @@
-/* backlog.c: what is closed, and whose turn comes when. */
+/* backlog.c: what is not free, and when a job's turn comes. */
 #include "worker/backlog.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BUCKETS      1024
-#define LOOK_SECONDS 5.0 /* until a job looks that waits for a lock, at least */
-#define LOOKS        10  /* jobs that do so in a second, where many wait */
+#define LOOK_SECONDS 5.0 /* a job that waits for a lock looks no sooner */
+#define LOOKS        10  /* jobs that look in a second, if many wait */
 
 struct backlog {
     struct backlog_row *buckets[BUCKETS];
@@ -56,7 +56,7 @@ struct backlog_row *backlog_find(const struct backlog *backlog, char kind, const
     return row;
 }
 
-/* Forgets what is open, for which nobody waits. */
+/* Forgets what is free and has nobody waiting. */
 static void sweep(struct backlog *backlog, double now)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
@@ -112,7 +112,7 @@ void backlog_close(struct backlog_row *row, double now, double shut, uint32_t co
     row->shut = now + shut;
     row->count = row->early = count;
     row->per = per;
-    if (row->turn < now + shut + per) { /* those that are early use the first turn */
+    if (row->turn < now + shut + per) { /* the early ones have the first turn */
         row->turn = now + shut + per;
         row->given = 0;
     }
@@ -124,7 +124,8 @@ double backlog_turn(struct backlog_row *row, double now)
         row->early--;
         return row->shut > now ? row->shut - now : 0;
     }
-    /* Beyond the bound no turn is given: they look again, spread over its second half. */
+    /* Beyond the bound no turn is given. Those jobs look again, spread over the second half of that
+     * time. */
     if (row->turn - now > BACKLOG_MOST)
         return BACKLOG_MOST / 2 + BACKLOG_MOST / 2 * (double)(row->beyond++ % 1024) / 1024;
     if (row->given >= row->count) {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Plugins get one table per process: host_table() fills in whose. */
+/* Plugins get one table per process, of this worker (host_table()). */
 static struct worker *the_worker;
 
 static const char *job_string(const struct later_job *job, uint32_t which)
@@ -176,7 +176,7 @@ static struct event_base *host_event_base(void)
     return the_worker ? the_worker->base : NULL;
 }
 
-/* The client of this process's plugins; NULL where there is no Redis (--perform). */
+/* Returns the client for this process's plugins; NULL if there is no Redis (--perform). */
 static struct later_client *client_of(const struct later_job *job)
 {
     if (!job->worker || !job->worker->client)
@@ -236,8 +236,8 @@ static int host_stock_claim(struct later_job *job, const char *item, const char 
                                        : LATER_NO;
 }
 
-/* What is wrong with a call for a lock or a limit of this name; LATER_YES if it may be made, with
- * or without Redis: `laterd --perform` has none, and nobody else who could hold anything. */
+/* Checks a call for a lock or a limit of this name. Returns LATER_YES if it may be made, with Redis
+ * or without: `laterd --perform` has none, but nobody else could hold anything there either. */
 static int check_name(const struct later_job *job, const char *call, const char *name)
 {
     if (!name || !later_key_name_valid(name))

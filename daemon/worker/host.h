@@ -7,7 +7,7 @@
 struct later_host;
 struct worker;
 
-/* The table that plugins get; of no worker, NULL, what `laterd -t` and `--perform` can do. */
+/* Returns the table that plugins get. If worker is NULL, it is for `laterd -t` and `--perform`. */
 const struct later_host *host_table(struct worker *worker);
 
 #endif

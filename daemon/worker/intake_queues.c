@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At the end of its group; what is behind it in the order moves on. */
+/* Puts it at the end of its group; later queues move up by one. */
 static void put_in_order(struct worker *worker, struct worker_queue *queue)
 {
     struct worker_group *group = &worker->groups[queue->group];
@@ -26,7 +26,7 @@ static void put_in_order(struct worker *worker, struct worker_queue *queue)
     }
 }
 
-/* Behind those that it has. false: no memory. */
+/* Adds a queue after the others. false: no memory. */
 static bool serve(struct worker *worker, const struct config_queue *config)
 {
     struct slots_page *page = worker->slots->page;

@@ -1,11 +1,12 @@
-/* intake_room.c: how many jobs of a queue may be asked for: what 10 ms of work is, and what there
- * is room for. */
+/* intake_room.c: how many jobs of a queue may be asked for: 10 ms of work, as far as there is room.
+ */
 #include "reservation/job.h"
 #include "worker/intake.h"
 
 #include <string.h>
 
-/* How many more jobs its plugin has room for, if this queue's next are of the type of its last. */
+/* Returns how many more jobs its plugin has room for, if this queue's next jobs have the type of
+ * its last one. */
 static uint32_t room_of(const struct worker_queue *queue)
 {
     return queue->limited ? plugin_type_room(queue->limited, queue->limited_name) : UINT32_MAX;
@@ -31,7 +32,7 @@ bool intake_full(const struct worker *worker)
     return false;
 }
 
-/* What is not begun yet will want that room, too. */
+/* Jobs that have not begun yet will need that room, too. */
 static size_t at_most_room(const struct worker *worker, const struct worker_queue *queue,
                            size_t size)
 {

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 
-#define TURN_SECONDS 0.050 /* at one shard, before the next */
-#define SHARE_JOBS   16 /* at a time of the queue with the least weight, where others have jobs */
-#define SLOW_SECONDS 0.001 /* so long the slowest is taken for it */
+#define TURN_SECONDS 0.050 /* at one shard before the next */
+#define SHARE_JOBS   16    /* of the lightest queue at a time, while others have jobs */
+#define SLOW_SECONDS 0.001 /* how long the slowest time found stays valid */
 
 static struct worker_queue *at(const struct worker *worker, uint32_t rank)
 {
@@ -25,7 +25,7 @@ void intake_live(struct worker *worker, struct worker_queue *queue, bool live)
         worker->live[queue->rank / 64] &= ~bit;
 }
 
-/* The first rank from here on whose queue is live; `end` if there is none before it. */
+/* Returns the first rank from here on whose queue is live; `end` if there is none before it. */
 static uint32_t next_live(const struct worker *worker, uint32_t rank, uint32_t end)
 {
     while (rank < end) {
@@ -96,7 +96,7 @@ void intake_turn(struct worker *worker, const struct worker_queue *queue, double
     struct worker_group *group = &worker->groups[queue->group];
     uint32_t rank = queue->rank - group->first;
 
-    if (group->count > LATER_WHOLE_MAX) { /* no shards: each gets one batch */
+    if (group->count > LATER_WHOLE_MAX) { /* these are no shards: each gets one batch */
         group->turn = (rank + 1) % group->count;
         return;
     }
@@ -142,10 +142,10 @@ size_t intake_ready(struct worker *worker, struct worker_queue **list, size_t mo
     return count;
 }
 
-/* Fair queueing by start times (Goyal, Vin, Cheng 1996), counted in jobs: each group's clock goes
- * on by one weight's share for each job that it gave, and the one that is furthest behind comes
- * next. One that had nothing for a while does not make up for it: it begins where the others are.
- */
+/* Start-time fair queueing (Goyal, Vin, Cheng 1996), counted in jobs. Each group has a clock, which
+ * advances for each job that it gave, by less the higher its weight is. The group that is furthest
+ * behind comes next. A group without work for a while does not catch up: it begins where the others
+ * are. */
 struct worker_group *intake_choose(struct worker *worker)
 {
     uint32_t end = worker->queue_count, rank = next_live(worker, 0, end);

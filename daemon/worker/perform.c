@@ -1,4 +1,4 @@
-/* perform.c: one handler, once, without Redis. */
+/* perform.c: runs one handler once, without Redis. */
 #include "worker/perform.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All of standard input, at most `max` bytes and one more. */
+/* Reads standard input, at most `max` bytes and one more. */
 static char *read_payload(size_t max, size_t *len, struct later_error *err)
 {
     char *bytes = malloc(max + 2);
@@ -52,7 +52,7 @@ static int run(struct later_job *job, struct event_base *base)
     result = (uint32_t)job->type->type.perform(job);
     while (result == LATER_DEFERRED && job->event && !job->ended) {
         if (event_base_loop(base, EVLOOP_ONCE) != 0)
-            break; /* nothing is left that could finish it */
+            break; /* nothing is left on the loop that could finish it */
     }
     if (!job->ended)
         job->result = result;

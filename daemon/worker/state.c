@@ -13,7 +13,7 @@ void worker_report(struct worker *worker, enum worker_report what)
 {
     char byte = (char)what;
 
-    (void)!write(worker->start->status_fd, &byte, 1); /* full: the supervisor is told enough */
+    (void)!write(worker->start->status_fd, &byte, 1); /* a full pipe wakes it anyway */
 }
 
 void worker_busy(struct worker *worker)
@@ -24,7 +24,7 @@ void worker_busy(struct worker *worker)
 
 uint64_t worker_random(void)
 {
-    static uint64_t state; /* xorshift64 (Marsaglia 2003): jitter needs no secret */
+    static uint64_t state; /* xorshift64 (Marsaglia 2003) is good enough for jitter */
 
     while (!state)
         (void)!getrandom(&state, sizeof state, 0);

@@ -3,12 +3,13 @@
 
 #include <math.h>
 
-/* Doublings after which any base but 0 is beyond every limit: a double has fewer exponents. */
+/* After so many doublings any base but 0 exceeds every limit, since a double has fewer exponents.
+ */
 #define DOUBLINGS_MAX 4096
 
 static double clamp(double seconds, double max)
 {
-    if (!(seconds > 0)) /* NaN, too */
+    if (!(seconds > 0)) /* also for NaN */
         return 0;
     return seconds < max ? seconds : max;
 }
@@ -18,7 +19,8 @@ static double exponential(const struct later_backoff *backoff, uint32_t nth, uin
     double max = backoff->max < 0 ? LATER_DELAY_MAX : clamp(backoff->max, LATER_DELAY_MAX);
     double jitter = clamp(backoff->jitter, 1);
     double wait = clamp(ldexp(backoff->base, nth < DOUBLINGS_MAX ? (int)nth : DOUBLINGS_MAX), max);
-    /* 53 bits, as many as a double keeps, so that both ends can be reached and nothing rounds. */
+    /* It uses 53 bits, as many as a double keeps, so that both ends can be reached and nothing is
+     * rounded. */
     double chance = (double)(random >> 11) / (double)(UINT64_MAX >> 11);
 
     return wait * (1 - jitter * (1 - chance));

@@ -16,10 +16,10 @@
 
 struct later_backoff {
     double base;   /* seconds before the second attempt */
-    double max;    /* seconds; never longer */
+    double max;    /* seconds; the longest wait */
     double jitter; /* 0 … 1: how much of the wait is random */
     uint32_t list_count;
-    double list[LATER_BACKOFF_LIST_MAX]; /* seconds; used instead where list_count > 0 */
+    double list[LATER_BACKOFF_LIST_MAX]; /* seconds; used instead if list_count > 0 */
 };
 
 /* Seconds to wait after `attempt` (from 1; 0 counts as 1) has failed: 0 to LATER_DELAY_MAX.

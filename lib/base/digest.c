@@ -1,4 +1,4 @@
-/* digest.c: libmd's door. */
+/* digest.c: SHA-1, by libmd. */
 #include "base/digest.h"
 
 #include <sha1.h>

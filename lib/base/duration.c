@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* All digits as one whole number, then one division: exact to the last bit as long as a double
- * holds that number. To add tenths, hundredths and so on moves a time of today by a microsecond. */
+/* All digits are read as one whole number, which is then divided once. That is exact to the last
+ * bit as long as a double holds the number. Adding tenths, hundredths and so on would change a time
+ * of today by a microsecond. */
 bool later_duration_real(const char **p, double *number)
 {
     const char *start = *p;
@@ -22,7 +23,7 @@ bool later_duration_real(const char **p, double *number)
         return true;
     for (start = ++*p; **p >= '0' && **p <= '9'; (*p)++) {
         if (digits >= 0x1p53 / 10)
-            continue; /* beyond what a double holds */
+            continue; /* more digits than a double holds */
         digits = digits * 10 + (**p - '0');
         scale *= 10;
     }

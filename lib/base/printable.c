@@ -1,4 +1,4 @@
-/* printable.c: what of foreign bytes may reach a terminal. */
+/* printable.c: keeps harmful bytes from terminals. */
 #include "base/printable.h"
 
 #include <string.h>

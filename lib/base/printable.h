@@ -1,5 +1,5 @@
 /*
- * printable.h: which foreign bytes may reach a terminal. Pure.
+ * printable.h: keeps harmful bytes from terminals. Pure.
  */
 #ifndef LATER_PRINTABLE_H
 #define LATER_PRINTABLE_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The character at `bytes`: how many bytes it has, 1 … 4, and its number; 0 if it is not UTF-8 (RFC
- * 3629, section 4), or if len is 0. */
+/* Reads the character at `bytes`: returns how many bytes it has, 1 … 4, and sets *number; 0 if it
+ * is not UTF-8 (RFC 3629, section 4), or if len is 0. */
 size_t later_character(const char *bytes, size_t len, uint32_t *number);
 
 /* Would it change the screen, or the order in which text is read? Control characters (C0, DEL, C1),

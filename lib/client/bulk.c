@@ -1,4 +1,4 @@
-/* bulk.c: pushing many jobs. */
+/* bulk.c: pushes many jobs. */
 #include "client/bulk_batch.h"
 
 #include "base/clock.h"
@@ -9,27 +9,26 @@
 
 #define QUEUES_MAX  64
 #define UNDER_WAY   4                   /* batches sent and not answered */
-#define BATCH_BYTES (256 * 1024)        /* or one job, if it is larger */
+#define BATCH_BYTES (256 * 1024)        /* or one larger job */
 #define OPEN_BYTES  (4 * 1024 * 1024)   /* in all batches that are being filled */
-#define SENDS       6                   /* of a batch whose connection breaks again and again */
-#define SENDS_ONE   2                   /* of a job by itself */
-#define PAUSE       (200 * 1000 * 1000) /* nanoseconds between two looks for a Redis that is gone */
-#define PLANS_HEARD 20                  /* one after the other, before it is given up */
+#define SENDS       6                   /* of one batch, if its connection keeps breaking */
+#define SENDS_ONE   2                   /* the same for a job by itself */
+#define PAUSE       (200 * 1000 * 1000) /* nanoseconds between tries to reach Redis */
+#define PLANS_HEARD 20                  /* changes of a plan in a row, before giving up */
 #define PLAN_PAUSE  (50 * 1000 * 1000)  /* nanoseconds */
 
 struct later_bulk {
     struct later_client *client;
     bool one;        /* job */
-    bool alone;      /* a master has no replicas */
+    bool alone;      /* the master has no replicas */
     double patience; /* seconds */
     later_bulk_fn *fn;
     void *arg;
-    struct later_batch *open[QUEUES_MAX]; /* being filled, one a part */
+    struct later_batch *open[QUEUES_MAX]; /* being filled, one for each part */
     size_t open_count, open_bytes;
-    struct later_batch
-        *sent; /* under way, or lost; the oldest first, to be sent again in this order */
+    struct later_batch *sent; /* under way or lost, oldest first, to be sent again in this order */
     size_t sent_count;
-    struct later_batch *returned; /* answered, with jobs that have to go on to another part */
+    struct later_batch *returned; /* answered, with jobs that must go on to another part */
     bool rerouting;
 };
 
@@ -73,17 +72,18 @@ static void unlink_sent(struct later_bulk *bulk, struct later_batch *batch)
     bulk->sent_count--;
 }
 
-/* The plan was another: from the start, all of them. */
+/* The plan was another one: all jobs of the batch begin again. */
 static void begin_again(struct later_batch *batch, const char *words)
 {
     later_call_learn(batch->bulk->client, batch->queue, batch->keys.queue, words);
-    batch->epoch = UINT64_MAX; /* of no plan */
+    batch->epoch = UINT64_MAX; /* no plan has this epoch */
     for (size_t i = 0; i < batch->count; i++)
         batch->slots[i].tries++;
 }
 
-/* It was answered: Redis is there, and those behind it begin to count anew. With many under way and
- * a connection that breaks again and again, each of them is lost several times before its turn. */
+/* The batch was answered, so Redis is there, and later batches count their losses from 0 again. If
+ * many are under way and a connection keeps breaking, each of them is lost several times before its
+ * turn. */
 static void note_answer(struct later_bulk *bulk, struct later_batch *batch)
 {
     unlink_sent(bulk, batch);
@@ -106,7 +106,7 @@ static void take_answer(void *arg, struct later_answer *answer)
         return;
     }
     if (batch->shortly && answer->reply && !later_queue_pushed_now(answer->reply)) {
-        batch->shortly = false; /* by the other script now; nothing has happened */
+        batch->shortly = false; /* now by the other script, since nothing has happened */
         batch->lost = true;
         batch->sends = 0;
         return;
@@ -120,7 +120,7 @@ static void take_answer(void *arg, struct later_answer *answer)
         told = later_batch_report(batch, answer->reply, NULL, bulk->fn, bulk->arg);
     if (told) {
         later_batch_free(batch);
-    } else { /* reroute() goes on, outside of the callback */
+    } else { /* reroute() goes on after this callback */
         batch->next = bulk->returned;
         bulk->returned = batch;
     }
@@ -142,7 +142,7 @@ static int send_batch(struct later_batch *batch, struct later_error *err)
     return -1;
 }
 
-/* send_batch(), again and again while patience lasts. */
+/* Calls send_batch() again and again while patience lasts. */
 static int send_patiently(struct later_batch *batch, struct later_error *err)
 {
     const struct timespec pause = { .tv_nsec = PAUSE };
@@ -166,7 +166,7 @@ static int give_up(const struct later_batch *batch, struct later_error *err)
     return -1;
 }
 
-/* Sends what is new or lost. Gives up where that has failed too often in a row. */
+/* Sends what is new or lost. Gives up if that has failed too often in a row. */
 static int send_lost(struct later_bulk *bulk, struct later_error *err)
 {
     for (struct later_batch *batch = bulk->sent, *next; batch; batch = next) {
@@ -207,7 +207,7 @@ static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
 
 static int flush(struct later_bulk *bulk, struct later_batch *batch, struct later_error *err)
 {
-    /* What comes back replaces what was under way: it need not wait. */
+    /* A rerouted job replaces one that was under way, so it need not wait. */
     if (!bulk->rerouting && settle(bulk, UNDER_WAY - 1, err) < 0) {
         later_batch_free(batch);
         return -1;
@@ -230,7 +230,7 @@ static int flush_open(struct later_bulk *bulk, size_t i, struct later_error *err
     return flush(bulk, batch, err);
 }
 
-/* The fullest goes, so that many queues do not hold much more than one. */
+/* Sends the fullest batch, so that many queues do not hold much more than one. */
 static int flush_fullest(struct later_bulk *bulk, struct later_error *err)
 {
     size_t fullest = 0;
@@ -248,7 +248,7 @@ static bool is_for(const struct later_batch *batch, const char *part, unsigned f
     return batch->flags == flags && batch->epoch == epoch && strcmp(batch->keys.queue, part) == 0;
 }
 
-/* Where the open batch for a part is, made where there is none; -1 with *err. */
+/* Finds the open batch for a part, or makes it; -1 with *err. */
 static int find_open(struct later_bulk *bulk, const char *queue, const char *part, unsigned flags,
                      uint64_t epoch, struct later_error *err)
 {
@@ -272,8 +272,8 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *par
     return (int)bulk->open_count++;
 }
 
-/* Adds a job to the batch for the next part on its way, by the plan known now. Where that is not
- * the plan that it began with, it begins again. */
+/* Adds a job to the batch for the next part on its way, by the plan known now. If that is not the
+ * plan that it began with, it begins again. */
 static int add(struct later_bulk *bulk, const char *queue, const struct later_batch_slot *from,
                uint64_t epoch, struct later_error *err)
 {
@@ -300,8 +300,8 @@ static int add(struct later_bulk *bulk, const char *queue, const struct later_ba
     return bulk->open_bytes > OPEN_BYTES ? flush_fullest(bulk, err) : 0;
 }
 
-/* The plan changed while one pushed: waits where that was not the first time. heard: so often. -1
- * with *err where it is enough. */
+/* The plan changed during a push: waits, unless it was the first time. heard: how often it changed.
+ * -1 with *err if that is too often. */
 static int wait_for_plan(const char *queue, unsigned heard, struct later_error *err)
 {
     const struct timespec pause = { .tv_nsec = PLAN_PAUSE };
@@ -316,7 +316,7 @@ static int wait_for_plan(const char *queue, unsigned heard, struct later_error *
     return 0;
 }
 
-/* One batch whose jobs go on, or begin again by another plan. */
+/* Reroutes one batch, whose jobs go on, or begin again by another plan. */
 static int reroute_batch(struct later_batch *batch, struct later_error *err)
 {
     unsigned tries = batch->count ? batch->slots[0].tries : 0;
@@ -384,7 +384,7 @@ void later_bulk_free(struct later_bulk *bulk)
     if (!bulk)
         return;
     if (bulk->sent)
-        later_call_abort(bulk->client); /* no answer may come for what is freed here */
+        later_call_abort(bulk->client); /* no answer may arrive for what is freed here */
     for (size_t i = 0; i < bulk->open_count; i++)
         later_batch_free(bulk->open[i]);
     later_batch_free_all(bulk->sent);

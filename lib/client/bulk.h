@@ -1,17 +1,16 @@
 /*
- * bulk.h: pushing many jobs: batches of up to 500, several under way at once, memory bounded
+ * bulk.h: pushes many jobs in batches of up to 500, several under way at once. Memory is bounded
  * whatever the number.
  *
- * Jobs for different queues may be mixed; each queue, or each of its shards, has a batch of its own
- * (at most 64 at a time), and others for jobs that ask to `replace` or to be pushed `again`. Each
- * batch carries a call id: if the connection breaks, the batches without an answer are sent again,
- * and what had arrived is not pushed twice. A batch of one job of which nothing is asked goes by
- * the shorter script.
+ * Jobs for different queues may be mixed. Each queue, or each of its shards, has its own batch (at
+ * most 64 at a time), and others for jobs with `replace` or `again`. Each batch has a call id: if
+ * the connection breaks, batches without an answer are sent again, and what had arrived is not
+ * pushed twice. A batch of one job without options goes by the shorter script.
  *
- * A queue may have shards. The client pushes by the plan it knows, at first into the plain queue;
- * whoever has an older plan is refused and told (scripts/inc/fence.lua), and begins again. While
- * there are former counts, the id is looked for first in the parts where it may be from former
- * plans.
+ * A queue may have shards. The client pushes by the plan it knows, at first into the plain queue.
+ * If that plan is too old, the push is refused with the newer one (scripts/inc/fence.lua), and the
+ * client begins again. While there are former counts, the id is first looked for in the parts where
+ * they may have put it.
  */
 #ifndef LATER_BULK_H
 #define LATER_BULK_H
@@ -21,27 +20,27 @@
 
 struct later_bulk;
 
-/* What became of one job. Borrowed for the call. */
+/* The outcome of one job. Borrowed for the call. */
 struct later_bulk_told {
-    uint64_t mark; /* the caller's number of it */
+    uint64_t mark; /* the caller's number for it */
     const char *queue, *id;
     enum later_push_result how;
-    const char *state;             /* of one that is known, else "" */
+    const char *state;             /* the state of a known job, else "" */
     const struct later_error *err; /* NULL when it was pushed or known */
 };
 
-/* Told of each job, in the order of its queue's batches; where it has shards, in any. */
+/* Called for each job, in the order of its queue's batches; with shards, in any order. */
 typedef void later_bulk_fn(void *arg, const struct later_bulk_told *told);
 
 /* The client is borrowed and must outlive it. NULL: no memory. */
 struct later_bulk *later_bulk_new(struct later_client *client, later_bulk_fn *fn, void *arg);
 
-/* For one job only: it is sent once more where its answer was lost, not as often as many are, and
- * what fails is said in the words of the connection. */
+/* For one job only: if its answer is lost it is sent once more, not as often as many jobs are, and
+ * failures are reported in the words of the connection. */
 void later_bulk_one(struct later_bulk *bulk);
 
-/* How long to go on where Redis went away, in seconds: it is tried again and again. 0, as at first:
- * it is tried at once, and if that fails it is gone for good. */
+/* For how many seconds to go on trying if Redis goes away. 0, as at first: one try at once, and if
+ * that fails, it is gone for good. */
 void later_bulk_patience(struct later_bulk *bulk, double seconds);
 
 /* Adds one job; its strings are copied. May send a batch and wait for an earlier one. Returns 0,

@@ -1,4 +1,4 @@
-/* bulk_batch.c: a batch of bulk.c. */
+/* bulk_batch.c: a batch of a bulk push. */
 #include "client/bulk_batch.h"
 
 #include "job/document.h"
@@ -57,8 +57,8 @@ static size_t put(struct later_batch *batch, const char *bytes, size_t len)
     return at;
 }
 
-/* Room for one more: at first for one, which is all that most have, then for as many as there may
- * be. */
+/* Makes room for one more: at first for one, which is all that most have, then for the most that
+ * there may be. */
 static bool grow(struct later_batch *batch)
 {
     size_t room = batch->slots_room ? LATER_BATCH_MAX : 1;

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-#define AGAIN_SECONDS 0.05 /* between tries where Redis starts */
+#define AGAIN_SECONDS 0.05 /* between tries while Redis is starting */
 #define ANNOUNCED_MAX 32
 #define PLANS_MAX     32
-#define CALLS_MAX     500 /* of push_now, whose numbers are kept in one set */
-#define CALLS_TIME    60  /* seconds for which it gets numbers */
+#define CALLS_MAX     500 /* calls of push_now whose numbers are in one set */
+#define CALLS_TIME    60  /* for how many seconds a set gets numbers */
 
 struct later_client {
     struct later_redis *redis;
@@ -26,14 +26,15 @@ struct later_client {
     size_t document_max;
     char why[256]; /* why the connection broke last */
     double heard;  /* later_clock(): when Redis last answered; 0: never */
-    /* Queues pushed to, entered into the set of known ones once a connection. */
+    /* Queues pushed to, which are registered once per connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
-    /* Under which Redis remembers so many more calls of push_now, until then (later_clock()). */
+    /* The set in which Redis remembers so many more calls of push_now, until then (later_clock()).
+     */
     struct later_call_number call;
     unsigned calls_left;
     double calls_until;
-    /* Of queues with shards: what was heard last. */
+    /* The last known plans of queues with shards. */
     struct {
         later_queue_name queue;
         struct later_plan plan;
@@ -145,7 +146,7 @@ int later_call_whole(const char *queue, struct later_error *err)
 
 /* --- plans of shards --- */
 
-/* Where it is in the table, or plan_count. */
+/* Returns its index in the table, or plan_count. */
 static size_t find_plan(const struct later_client *client, const char *queue)
 {
     size_t i = 0;
@@ -224,7 +225,7 @@ static bool connect_once(struct later_client *client)
     return later_redis_up(client->redis);
 }
 
-/* Does Redis start just now? Its words, or the kernel's: there is no code for it. */
+/* Is Redis just starting? Its text, or the kernel's, must tell: there is no code for it. */
 static bool starts(const struct later_client *client)
 {
     return strstr(client->why, "LOADING ") || strstr(client->why, strerror(ECONNREFUSED)) ||
@@ -296,7 +297,7 @@ void later_call_wait(struct later_client *client)
     later_redis_wait(client->redis, later_clock() + client->timeout);
 }
 
-/* One call's answer, waited for on the stack of later_call(). */
+/* The answer of a call, on the stack of later_call(), which waits for it. */
 struct waiting {
     bool done, again;
     bool alone; /* the master has no replicas (NOREPLICAS) */
@@ -429,8 +430,8 @@ struct later_call_number later_call_number(struct later_client *client)
     return client->call;
 }
 
-/* Without a connection it is left to the next one: to make one here would cost a caller whose Redis
- * is away its timeout twice. */
+/* Without a connection this is left for later. To connect here would cost a caller whose Redis is
+ * away its timeout twice. */
 void later_call_announce(struct later_client *client, const struct later_keys *keys)
 {
     char name[1][LATER_QUEUE_MAX + 1];

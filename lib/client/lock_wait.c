@@ -1,4 +1,4 @@
-/* lock_wait.c: taking a lock, and waiting for it. */
+/* lock_wait.c: takes a lock, and waits for it. */
 #include "client/lock_wait.h"
 
 #include "client/call.h"
@@ -12,20 +12,20 @@
 #include <string.h>
 
 #define LOOK_LEAST 1.0 /* seconds between two looks, on average */
-#define LOOK_MOST  2.0 /* and at most: who was woken may die before it takes the lock */
-#define AGAIN      0.5 /* seconds until a connection that broke is tried again */
-#define LAST_WORD  2.0 /* seconds for what is under way when the wait is over */
+#define LOOK_MOST  2.0 /* at most: a woken client may die before it takes the lock */
+#define AGAIN      0.5 /* seconds until a broken connection is tried again */
+#define LAST_WORD  2.0 /* seconds for calls under way when the wait is over */
 
 struct waiter {
     struct later_client *client;
     const struct later_lock_wish *wish;
-    struct later_redis *line; /* where we are blocked; NULL until we wait */
-    bool in_line, served;     /* the BLPOP is under way; it gave a pass */
+    struct later_redis *line; /* the connection that blocks; NULL until we wait */
+    bool in_line, served;     /* the BLPOP is under way; it has given a pass */
     char pass[65];
-    double until;     /* later_clock(); so are those below */
-    double line_at;   /* not before then is the line's connection made (again) */
+    double until;     /* later_clock(), as are those below */
+    double line_at;   /* when the line's connection may be made (again) */
     double look_at;   /* the next look */
-    double look_free; /* looks are paid until then: what keeps their average */
+    double look_free; /* keeps the average: looks are paid for until then */
     bool away;        /* the last call did not reach Redis: *err says why */
     bool denied;      /* Redis refuses the BLPOP: *err says why */
     unsigned short dice[3];
@@ -39,7 +39,8 @@ static double dither(struct waiter *waiter, double most)
     return most * erand48(waiter->dice);
 }
 
-/* When the owner has `left` seconds, look when they are over: not all who wait at once. */
+/* The owner has `left` seconds: look when they are over, at a random moment, so that not all
+ * clients look at once. */
 static void plan_look(struct waiter *waiter, double left)
 {
     double now = later_clock(), most = now + LOOK_MOST * 0.75 + dither(waiter, LOOK_MOST / 2);
@@ -51,7 +52,7 @@ static void plan_look(struct waiter *waiter, double left)
 
 /* --- calls on the client's connection --- */
 
-/* Did this failure leave hope, so that it is tried again until the wait is over? */
+/* May this failure pass, so that it is worth trying until the wait is over? */
 static bool survive(struct waiter *waiter)
 {
     double now = later_clock();
@@ -85,8 +86,8 @@ static int take(struct waiter *waiter, const char *pass, struct later_locked *lo
     return how;
 }
 
-/* Where the last take's answer was lost the lock may be ours: then a look does not tell, a take
- * does. And a pass would be of no use to us while we are not in the line. */
+/* If the answer of the last take was lost, the lock may be ours. A look does not tell that, but a
+ * take does. And while we are not in the line, a pass would be of no use to us. */
 static int look(struct waiter *waiter, struct later_locked *locked)
 {
     struct later_command cmd = { 0 };
@@ -118,11 +119,11 @@ static void leave_line(void *arg, struct later_answer *answer)
     } else if (answer->outcome == LATER_REFUSED) {
         if (answer->remedy == LATER_REMEDY_ABANDON)
             waiter->denied = later_call_check(answer, LATER_NO_SCRIPT, waiter->err) < 0;
-        later_redis_disconnect(waiter->line, "refused"); /* to be joined again after a while */
+        later_redis_disconnect(waiter->line, "refused"); /* it is joined again after a while */
     }
 }
 
-/* Joins the line, connecting first. A BLPOP of 0 seconds would last for ever. */
+/* Joins the line, after connecting. A BLPOP of 0 seconds would block for ever. */
 static void join_line(struct waiter *waiter)
 {
     struct later_command cmd = { 0 };
@@ -168,7 +169,7 @@ static bool rest(struct waiter *waiter)
     return true;
 }
 
-/* Leaves the line for good. A pass that came meanwhile is for the next. */
+/* Leaves the line for good. A pass that came meanwhile goes to the next client. */
 static void go(struct waiter *waiter)
 {
     struct later_command cmd = { 0 };

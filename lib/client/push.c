@@ -10,7 +10,7 @@
 
 /* --- what a caller says, as the script takes it --- */
 
-/* An item in the making. */
+/* An item that is being made. */
 struct making {
     struct later_push_item item;
     char id[LATER_ID_SIZE];
@@ -58,7 +58,7 @@ int later_push_goes(const struct later_new_job *job, struct later_error *err)
     return later_push_check(&item, err) < 0 ? -1 : check_times(job, err);
 }
 
-/* Its id, or a new one; and whether what it asks for goes with it. */
+/* Sets its id, or a new one, and checks whether what it asks for goes with the id. */
 static int name(struct making *to, const char *id, struct later_error *err)
 {
     if (id && strlen(id) >= sizeof to->id)
@@ -90,7 +90,7 @@ static int build(struct making *to, const struct later_new_job *job, size_t max,
     return to->built ? 0 : -1;
 }
 
-/* A document of the caller's: its bytes are pushed as they are. */
+/* Takes a document of the caller, whose bytes are pushed as they are. */
 static int take(struct making *to, const struct later_new_job *job, size_t max,
                 struct later_error *err)
 {
@@ -105,7 +105,8 @@ static int take(struct making *to, const struct later_new_job *job, size_t max,
     return name(to, doc.id[0] ? doc.id : NULL, err);
 }
 
-/* Its document is built here or is the caller's; the other strings are copied, or his, too. */
+/* Makes an item. Its document is built here or is the caller's; the other strings are copied, or
+ * are the caller's too. */
 static int make(struct making *to, const struct later_client *client,
                 const struct later_new_job *job, struct later_error *err)
 {
@@ -209,12 +210,12 @@ int later_push_many(struct later_client *client, const char *queue,
     struct tally tally = { .results = results };
     struct later_bulk *bulk = later_bulk_new(client, count_one, &tally);
     struct later_error bad, why;
-    int ok = 0, good = 0; /* good: -1 once a job was refused, for `bad` */
+    int ok = 0, good = 0; /* good: -1 once a job was refused; `bad` says why */
 
     if (!bulk)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    /* Checked as they go, while Redis works on those before: checking all first would take as long
-     * as pushing them. */
+    /* Each job is checked when its turn comes, while Redis works on the ones before. To check all
+     * first would take as long as pushing them. */
     for (size_t i = 0; ok == 0 && good == 0 && i < count; i++) {
         struct making made;
 

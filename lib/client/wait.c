@@ -1,4 +1,4 @@
-/* wait.c: waiting for a job's end. */
+/* wait.c: waits for a job's end. */
 #include "client/wait.h"
 
 #include "base/clock.h"
@@ -17,9 +17,9 @@
 struct waiting {
     struct later_client *client;
     const char *queue, *id;
-    const char *before; /* a result of an earlier life; before_len 0 = none is known */
+    const char *before; /* a result of an earlier job; before_len 0 = none is known */
     size_t before_len;
-    bool looked; /* at least once: what comes now is new */
+    bool looked; /* there was a look, so what comes now is new */
     double until;
     struct later_keys part; /* where the job is, as far as was seen */
     struct later_end *end;
@@ -108,7 +108,7 @@ static int judge(struct waiting *waiting, struct later_left *left)
 
 /* --- looking --- */
 
-/* What is in one part; borrowed from what is returned. NULL with *err. */
+/* Asks one part; *left is borrowed from what is returned. NULL with *err. */
 static struct later_reply *ask(struct waiting *waiting, const char *part, struct later_left *left)
 {
     struct later_command cmd = { 0 };
@@ -133,7 +133,7 @@ static int look_at(struct waiting *waiting, const char *part)
     return ok;
 }
 
-/* Wherever an id may be under this plan, the likeliest part first. */
+/* Looks wherever the id may be under this plan, the likeliest part first. */
 static int look_along(struct waiting *waiting, const struct later_plan *plan)
 {
     later_queue_name route[LATER_COUNTS_MAX];
@@ -149,7 +149,7 @@ static int look_along(struct waiting *waiting, const struct later_plan *plan)
     return 0;
 }
 
-/* Before it is said to be gone the plan of its shards is read: ours may be an old one. */
+/* Before the job is reported as gone, the plan of its shards is read: ours may be old. */
 static int look(struct waiting *waiting)
 {
     struct later_plan plan = later_call_plan(waiting->client, waiting->queue), now;
@@ -167,7 +167,7 @@ static int look(struct waiting *waiting)
 
 /* --- waiting --- */
 
-/* Until the result is there or the slice is over. */
+/* Waits until the result is there or the slice is over. */
 static int await(struct waiting *waiting, double seconds)
 {
     struct later_command cmd = { 0 };
@@ -187,7 +187,7 @@ static int await(struct waiting *waiting, double seconds)
     return ok;
 }
 
-/* Did this failure leave hope, so that it is tried again until the wait is over? */
+/* May this failure pass, so that it is worth trying until the wait is over? */
 static bool survive(const struct waiting *waiting)
 {
     double left = waiting->until - later_clock();

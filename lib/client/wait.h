@@ -1,5 +1,5 @@
 /*
- * wait.h: later_wait(), also for an id that may have been pushed before.
+ * wait.h: later_wait(), even for an id that may have been pushed before.
  *
  * A wait is a look and a BLMOVE of at most LATER_WAIT_SLICE seconds, in turn. The BLMOVE gets the
  * result at once; the look notices a job that is gone without one. If at the first look both job
@@ -13,13 +13,13 @@
 
 #define LATER_WAIT_SLICE 5.0 /* seconds */
 
-/* The result that is there under this id, before it is pushed again; "" where there is none.
+/* Returns the result that exists under this id before it is pushed again; "" if there is none.
  * malloc'ed, *len bytes. NULL with *err. */
 char *later_wait_before(struct later_client *client, const char *queue, const char *id, size_t *len,
                         struct later_error *err);
 
-/* later_wait() of a job that was pushed just now; `before` is what was there then, and not its
- * result. */
+/* Does later_wait() for a job that was just pushed; `before` is an earlier result, which is not
+ * this job's. */
 int later_wait_pushed(struct later_client *client, const char *queue, const char *id, double wait,
                       const char *before, size_t before_len, struct later_end *end,
                       struct later_error *err);

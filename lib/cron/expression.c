@@ -1,4 +1,4 @@
-/* expression.c: when something is due again and again. */
+/* expression.c: reads expressions for recurring times. */
 #include "cron/expression.h"
 
 #include "cron/calendar.h"
@@ -9,7 +9,7 @@
 
 #define SPACE " \t"
 
-/* After so many days each date has been every weekday. */
+/* Within so many days each date falls on every weekday. */
 #define ALL_DAYS (28 * 366)
 
 static const struct {
@@ -68,7 +68,7 @@ static int read_fields(struct later_expression *expr, const char *whole, const c
     return 0;
 }
 
-/* 90, 90s, 2m30s, 1h, 7d: whole seconds. */
+/* Reads 90, 90s, 2m30s, 1h, 7d: whole seconds. */
 static int read_every(struct later_expression *expr, const char *whole, const char *text,
                       struct later_error *err)
 {
@@ -122,7 +122,7 @@ static int read_nickname(struct later_expression *expr, const char *whole, const
                            "and @every TIME, alone");
 }
 
-/* TZ=Z or CRON_TZ=Z before the fields. Returns what stands behind, or NULL with *err. */
+/* Reads TZ=Z or CRON_TZ=Z before the fields. Returns what follows, or NULL with *err. */
 static const char *read_zone(struct later_expression *expr, const char *whole, const char *text,
                              struct later_error *err)
 {
@@ -141,7 +141,7 @@ static const char *read_zone(struct later_expression *expr, const char *whole, c
     return name + len + strspn(name + len, SPACE);
 }
 
-/* The day that is meant by 15W: the working day nearest to it in the same month. */
+/* Returns the day that 15W means: the working day nearest to the 15th in the same month. */
 static int near_day(int64_t first, int day, int days)
 {
     int weekday = later_weekday(first + day - 1);
@@ -193,7 +193,7 @@ bool later_expression_day(const struct later_expression *expr, int64_t days)
     return expr->either ? day || weekday : day && weekday;
 }
 
-/* Is there any such day? */
+/* Does any day match? */
 static bool can_be(const struct later_expression *expr)
 {
     int64_t from = later_days(2000, 1, 1);

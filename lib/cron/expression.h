@@ -1,5 +1,5 @@
 /*
- * expression.h: when something is due again and again, as people write it. Pure.
+ * expression.h: recurring times, as people write them. Pure.
  *
  *     minute hour day month weekday              0 3 * * mon-fri
  *     second minute hour day month weekday       with six fields the first is the second
@@ -42,15 +42,15 @@ struct later_expression {
     uint32_t last_days;             /* bit n: the day n before the month's last */
     uint32_t near_days;             /* bit d: the working day nearest to d */
     bool last_working_day;
-    uint16_t nth[7]; /* of a weekday; bit n: the n-th of the month, 8 + n: the n-th last */
-    bool either;     /* day or weekday is enough; else both must hold */
+    uint16_t nth[7]; /* by weekday; bit n: the n-th of the month, 8 + n: the n-th last */
+    bool either;     /* day or weekday is enough; else both must match */
     bool elapsed;    /* a star in minute or hour: every instant counts (tick.h) */
     int32_t every;   /* seconds; 0: by the fields */
     char zone[LATER_ZONE_MAX + 1]; /* that it names; "" = none */
 };
 
-/* Reads a text. Returns 0, or -1 with *err (LATER_E_DATA): what is wrong, and where in the text; a
- * date that there never is, 30 February, too. */
+/* Reads a text. Returns 0, or -1 with *err (LATER_E_DATA), which says what is wrong, and where in
+ * the text. A date that never comes, like 30 February, is an error. */
 int later_expression_read(struct later_expression *expr, const char *text, struct later_error *err);
 
 /* Is a day of the calendar one of its days? */

@@ -7,7 +7,7 @@
 
 #define SUNDAY 7 /* as people may write it */
 
-/* What a field may have. */
+/* What a field may contain. */
 static const struct kind {
     const char *name;
     int least, most;
@@ -63,7 +63,7 @@ static bool take(struct reader *reader, char c)
     return true;
 }
 
-/* Either case; c is a capital letter. */
+/* Takes the letter c, a capital, in either case. */
 static bool take_letter(struct reader *reader, char c)
 {
     return take(reader, c) || take(reader, (char)(c + ('a' - 'A')));
@@ -85,8 +85,8 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* How many bytes of a word of `len` letters spell a name: the first three of them, or all; the L of
- * friL does not belong to it. */
+/* Returns how many bytes of a word of `len` letters spell a name: its first three letters, or all.
+ * The L of friL is not part of it. */
 static size_t spells(const char *word, size_t len, const char *name, size_t whole)
 {
     if (strncasecmp(word, name, 3) != 0)
@@ -118,7 +118,7 @@ static bool take_name(struct reader *reader, int *number)
     return false;
 }
 
-/* A number or a name within the field's range; Sunday may be 7. */
+/* Reads a number or a name within the field's range; Sunday may be 7. */
 static int read_value(struct reader *reader, int *number)
 {
     const char *from = reader->at;
@@ -135,7 +135,7 @@ static int read_value(struct reader *reader, int *number)
     return 0;
 }
 
-/* The step behind a slash, 1 where there is none. */
+/* Reads the step after a slash; 1 if there is none. */
 static int read_step(struct reader *reader, int *step)
 {
     const struct kind *kind = reader->kind;
@@ -153,7 +153,7 @@ static int read_step(struct reader *reader, int *step)
     return fail(reader, from + 1, text);
 }
 
-/* Every step-th value from a to b, which may lie beyond the end of the field. */
+/* Adds every step-th value from a to b, which may wrap past the end of the field. */
 static void add_range(struct reader *reader, int a, int b, int step)
 {
     const struct kind *kind = reader->kind;
@@ -194,8 +194,8 @@ static int read_nth(struct reader *reader, int weekday)
     return 0;
 }
 
-/* What may stand behind a value in these fields only. Returns 1 where that was all, 0 where there
- * is none of it, -1 with *err. */
+/* Reads what only some fields may have after a value. Returns 1 if that was all, 0 if there is
+ * none, -1 with *err. */
 static int read_special(struct reader *reader, int value)
 {
     if (reader->field == LATER_FIELD_DAY && take_letter(reader, 'W')) {

@@ -12,11 +12,11 @@ struct field_text {
     size_t len;
 };
 
-/* Adds what a field has to *expr. Returns 0, or -1 with *err. */
+/* Adds a field to *expr. Returns 0, or -1 with *err. */
 int expression_field_read(struct later_expression *expr, enum later_field field,
                           const struct field_text *text, struct later_error *err);
 
-/* The beginning of each message: later_fail() with the expression and the place in it. */
+/* Calls later_fail() with the expression and the place in it, with which each message begins. */
 int expression_fail(struct later_error *err, const char *whole, const char *at, const char *why);
 
 #endif

@@ -109,7 +109,7 @@ char *later_schedule_value(const char *lines, const char *tag, char *out, size_t
     return out;
 }
 
-/* The place of a word; the first one where it is another. */
+/* Returns the index of a word; 0 if it is not in the list. */
 static int word_index(const char *const *words, const char *word)
 {
     for (int i = 0; words[i]; i++) {
@@ -147,7 +147,7 @@ int later_schedule_read(struct later_schedule *schedule, const char *lines, stru
 
 /* --- a tick --- */
 
-/* A number for each schedule and tick, the same on every host: FNV-1a of 64 bits (Fowler, Noll,
+/* Returns a number for a schedule and a tick, the same on every host: 64-bit FNV-1a (Fowler, Noll,
  * Vo). */
 static uint64_t hash(const char *name, int64_t tick)
 {
@@ -162,7 +162,7 @@ static uint64_t hash(const char *name, int64_t tick)
     return sum ^ sum >> 32;
 }
 
-/* Cut where the next tick begins. */
+/* Returns the delay of a tick's job, which ends before the next tick. */
 static int32_t delay_of(const struct later_schedule *schedule, const char *name,
                         const struct later_firing *firing)
 {
@@ -173,7 +173,8 @@ static int32_t delay_of(const struct later_schedule *schedule, const char *name,
     return most > 0 ? (int32_t)(hash(name, firing->tick) % (uint64_t)most) : 0;
 }
 
-/* The first tick that is not missed, by the policy: `due` if none is. May lie ahead. */
+/* Finds the first tick that is not missed by the policy: `due` if none is. It may be in the future.
+ */
 static bool first_wanted(const struct later_schedule *schedule, const struct later_zone *zone,
                          int64_t due, int64_t now, int64_t *first)
 {

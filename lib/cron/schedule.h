@@ -1,6 +1,6 @@
 /*
- * schedule.h: a periodic job: when, in which zone, what is pushed, and what to do about ticks that
- * come late or find that the last job has not ended. Pure.
+ * schedule.h: a periodic job: when and in which zone it is due, what is pushed, and what to do
+ * about late ticks, or if the last job has not ended. Pure.
  *
  * Its definition in Redis is text: lines `TAG=VALUE` (`at` first, others only where they are not
  * the default), an empty line, the document. Equal schedules have equal definitions.
@@ -11,9 +11,9 @@
 #include "cron/tick.h"
 
 #define LATER_SCHEDULE_NAME_MAX 64
-#define LATER_SCHEDULE_ALL_MAX  100            /* missed ticks that `all` makes good */
+#define LATER_SCHEDULE_ALL_MAX  100            /* missed ticks that `all` catches up on */
 #define LATER_SCHEDULE_WINDOW   (int64_t)86400 /* seconds back that `all` looks */
-#define LATER_SCHEDULE_MISSED   10000          /* that are counted at a time */
+#define LATER_SCHEDULE_MISSED   10000          /* missed ticks that are counted at a time */
 #define LATER_SCHEDULE_LATE     60             /* seconds; the default */
 #define LATER_SCHEDULE_TIME_MAX 31536000       /* of spread and late */
 
@@ -43,13 +43,13 @@ extern const char *const later_overlap_words[];
 /* Is it `[A-Za-z0-9_.-]{1,64}`? */
 bool later_schedule_name_valid(const char *name);
 
-/* Reads `at`, and the zone that it may name, into *schedule, whose other members are set. zone: the
- * zone besides, NULL = none. Opens it, so that what is wrong is told now. Returns 0, or -1 with
+/* Reads `at`, and a zone in it, into *schedule, whose other members are set. zone: the zone given
+ * separately, NULL = none. Opens the zone, so that errors are reported now. Returns 0, or -1 with
  * *err (LATER_E_DATA, LATER_E_SYSTEM). */
 int later_schedule_set(struct later_schedule *schedule, const char *at, const char *zone,
                        struct later_error *err);
 
-/* The definition: malloc'ed, NUL-terminated beyond *len; NULL without memory. */
+/* Returns the definition, malloc'ed, NUL-terminated beyond *len; NULL without memory. */
 char *later_schedule_write(const struct later_schedule *schedule, const char *document, size_t size,
                            size_t *len);
 
@@ -57,23 +57,24 @@ char *later_schedule_write(const struct later_schedule *schedule, const char *do
 int later_schedule_read(struct later_schedule *schedule, const char *lines,
                         struct later_error *err);
 
-/* The value of a line `TAG=…` into out, "" where there is none; cut at its room. Returns out. */
+/* Copies the value of a line `TAG=…` to out, cut at its room; "" if there is none. Returns out. */
 char *later_schedule_value(const char *lines, const char *tag, char *out, size_t room);
 
-/* The zone to open for it. Borrowed. */
+/* Returns the name of the zone to open for it. Borrowed. */
 const char *later_schedule_zone(const struct later_schedule *schedule);
 
 /* What to do at a tick. */
 struct later_firing {
     bool push;
     int64_t tick;    /* to push */
-    bool more;       /* else there is no further tick */
+    bool more;       /* false: there is no further tick */
     int64_t next;    /* then */
     uint32_t missed; /* left out */
     int32_t delay;   /* seconds from the tick to its job */
 };
 
-/* name: of the schedule. due: its next tick, which has come. now: Redis's clock. */
+/* Decides what to do. name: of the schedule. due: its next tick, which has come. now: Redis's
+ * clock. */
 void later_schedule_fire(const struct later_schedule *schedule, const struct later_zone *zone,
                          const char *name, int64_t due, int64_t now, struct later_firing *firing);
 

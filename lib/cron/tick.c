@@ -4,16 +4,16 @@
 #include "cron/calendar.h"
 
 #define YEAR     (366 * (int64_t)LATER_DAY)
-#define LEAP_MAX (3 * 3600) /* of clocks, for daylight saving */
+#define LEAP_MAX (3 * 3600) /* seconds; a larger change of clocks is not daylight saving */
 
-/* The first value not below `from` that is in the set; -1: none. */
+/* Returns the first value from `from` on that is in the set; -1: none. */
 static int first_in(uint64_t set, int from)
 {
     set = from < 64 ? set >> from << from : 0;
     return set ? __builtin_ctzll(set) : -1;
 }
 
-/* The first time of a day, in seconds, not before `from`; -1: none. */
+/* Returns the first time of a day from `from` on, in seconds; -1: none. */
 static int time_in(const struct later_expression *expr, int from)
 {
     int hour = from / 3600, minute = from / 60 % 60, second = from % 60;
@@ -37,8 +37,8 @@ static int time_in(const struct later_expression *expr, int from)
            first_in(expr->in[LATER_FIELD_SECOND], 0);
 }
 
-/* What clocks show is counted as UNIX time counts in UTC: the first that is asked for, not before
- * `from` and before `until`. */
+/* Finds the first matching time that clocks show, from `from` on and before `until`. What clocks
+ * show is counted like UNIX time in UTC. */
 static bool shown_next(const struct later_expression *expr, int64_t from, int64_t until,
                        int64_t *shown)
 {
@@ -58,7 +58,7 @@ static bool shown_next(const struct later_expression *expr, int64_t from, int64_
     return false;
 }
 
-/* Each instant counts. */
+/* Finds the next tick if each instant counts. */
 static bool next_elapsed(const struct later_expression *expr, const struct later_zone *zone,
                          int64_t after, int64_t *tick)
 {
@@ -77,7 +77,7 @@ static bool next_elapsed(const struct later_expression *expr, const struct later
     return false;
 }
 
-/* The greatest that clocks have shown until an instant, but for those long ago. */
+/* Returns the latest time that clocks have shown until an instant, apart from changes long ago. */
 static int64_t shown_until(const struct later_zone *zone, int64_t at)
 {
     struct later_zone_span span = later_zone_at(zone, at), before;
@@ -90,7 +90,7 @@ static int64_t shown_until(const struct later_zone *zone, int64_t at)
     return last > shown ? last : shown;
 }
 
-/* When clocks show it first, or would, but for a leap. False: they leap too far. */
+/* Finds when clocks first show a time, or skip it. False: they skip too much. */
 static bool instant_of(const struct later_zone *zone, int64_t shown, int64_t *at)
 {
     struct later_zone_span span = later_zone_at(zone, shown - 2 * LATER_DAY), before = span;
@@ -106,7 +106,7 @@ static bool instant_of(const struct later_zone *zone, int64_t shown, int64_t *at
     return span.offset - before.offset <= LEAP_MAX;
 }
 
-/* What clocks show counts once. */
+/* Finds the next tick if each shown time counts once. */
 static bool next_shown(const struct later_expression *expr, const struct later_zone *zone,
                        int64_t after, int64_t *tick)
 {
@@ -138,7 +138,7 @@ bool later_tick_last(const struct later_expression *expr, const struct later_zon
 
     if (!later_tick_next(expr, zone, after, tick) || *tick > until)
         return false;
-    /* A tick is in (from, until]; none is in (to, until]. */
+    /* Invariant: a tick is in (from, until], none in (to, until]. */
     while (from + 1 < to) {
         int64_t middle = from + (to - from) / 2;
 
@@ -168,7 +168,7 @@ int64_t later_tick_after(const struct later_expression *expr, const struct later
 
     if (later_tick_count(expr, zone, after, until, most + 1) <= most)
         return after;
-    /* Too many are in (from, until], not in (to, until]. */
+    /* Invariant: too many are in (from, until], but not in (to, until]. */
     while (from + 1 < to) {
         int64_t middle = from + (to - from) / 2;
 

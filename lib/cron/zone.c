@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MAX     65536 /* the greatest of tzdata has 4 KiB */
+#define FILE_MAX     65536 /* the largest of tzdata has 4 KiB */
 #define CHANGES_MAX  4096
 #define TYPES_MAX    256
 #define HEAD         44 /* bytes of a block's head */
@@ -33,7 +33,7 @@ struct block {
     size_t width; /* bytes of a time: 4, and 8 from version 2 on */
     uint32_t leaps, changes, types, chars, walls, uts;
     const unsigned char *data;
-    size_t size; /* of all that stands behind the head */
+    size_t size; /* of everything after the head */
 };
 
 static uint32_t read_u32(const unsigned char *at)
@@ -94,7 +94,7 @@ static bool read_changes(struct later_zone *zone, const struct block *block)
     return true;
 }
 
-/* Between two line ends, behind the block of version 2. */
+/* Reads the rule, which is between two line ends after the block of version 2. */
 static bool read_rule(struct later_zone *zone, const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *stop;
@@ -165,7 +165,7 @@ static bool is_valid(const char *name)
     return len > 0 && len <= LATER_ZONE_MAX && !name[len] && name[0] != '/' && name[len - 1] != '/';
 }
 
-/* All of it into buf; -1 if there is no such regular file, or a greater one. */
+/* Reads all of a file into buf; -1 if it is not a regular file, or too large. */
 static ssize_t read_file(const char *path, char *buf, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -235,7 +235,7 @@ struct later_zone *later_zone_open(const char *name, struct later_error *err)
     return read_named(name, err);
 }
 
-/* How many changes are not after the instant. */
+/* Returns how many changes are not after the instant. */
 static size_t passed(const struct later_zone *zone, int64_t at)
 {
     size_t from = 0, to = zone->count;

@@ -1,11 +1,11 @@
-/* zone_rule.c: the rule behind a zone's last change. */
+/* zone_rule.c: the rule after a zone's last change. */
 #include "cron/zone_rule.h"
 
 #include "cron/calendar.h"
 
 #include <string.h>
 
-#define YEARS 3 /* are looked at: that of the instant and its neighbours */
+#define YEARS 3 /* years to look at: that of the instant and its neighbours */
 
 struct reader {
     const char *at, *end;
@@ -24,7 +24,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A name of at least three letters, or anything in <>. */
+/* Skips a name: at least three letters, or anything in <>. */
 static bool take_name(struct reader *reader)
 {
     const char *from = reader->at;
@@ -120,7 +120,7 @@ bool zone_rule_read(struct zone_rule *rule, const char *text, size_t len)
            take_day(&reader, &rule->end) && reader.at == reader.end;
 }
 
-/* The instant of a change in a year; offset: of the clock until then. */
+/* Returns the instant of a change in a year; offset: of the clock until then. */
 static int64_t change(const struct zone_day *day, int64_t year, int32_t offset)
 {
     int64_t days = later_days(year, 1, 1);
@@ -139,8 +139,8 @@ static int64_t change(const struct zone_day *day, int64_t year, int32_t offset)
     return days * LATER_DAY + day->time - offset;
 }
 
-/* In order, since of two in one instant the later one holds: an end of daylight saving and its
- * beginning in the next year are one where it lasts for ever. */
+/* Changes are noted in order, since of two at one instant the later one counts. If daylight saving
+ * lasts for ever, its end and its beginning in the next year are at one instant. */
 static void note(struct later_zone_span *span, int64_t at, int64_t change, int32_t offset)
 {
     if (change <= at && change >= span->from) {

@@ -1,6 +1,6 @@
 /*
- * zone_rule.h: the rule behind a zone's last change, in POSIX's form: `CET-1CEST,M3.5.0,M10.5.0/3`
- * (RFC 8536, section 3.3). Pure.
+ * zone_rule.h: the rule that holds after a zone's last change, in POSIX's form:
+ * `CET-1CEST,M3.5.0,M10.5.0/3` (RFC 8536, section 3.3). Pure.
  */
 #ifndef LATER_ZONE_RULE_H
 #define LATER_ZONE_RULE_H
@@ -17,17 +17,17 @@ struct zone_day {
 };
 
 struct zone_rule {
-    bool there;     /* else what was last holds */
-    bool saving;    /* else `offset` always */
+    bool there;     /* false: the last offset stays */
+    bool saving;    /* false: `offset` always */
     int32_t offset; /* seconds east of UTC */
     int32_t other;  /* while daylight saving lasts */
     struct zone_day begin, end;
 };
 
-/* Reads len bytes; none is no rule. False: it is none of the form. */
+/* Reads len bytes; 0 bytes are no rule. False: it has not this form. */
 bool zone_rule_read(struct zone_rule *rule, const char *text, size_t len);
 
-/* The span that has the instant. */
+/* Returns the span with the instant. */
 struct later_zone_span zone_rule_at(const struct zone_rule *rule, int64_t at);
 
 #endif

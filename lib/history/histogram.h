@@ -13,15 +13,15 @@
 #include <string.h>
 
 #define LATER_BUCKETS_OCTAVE 4
-#define LATER_OCTAVES        20 /* below a second, and above */
+#define LATER_OCTAVES        20 /* octaves below a second, and as many above */
 #define LATER_BUCKETS        (2 * LATER_OCTAVES * LATER_BUCKETS_OCTAVE + 1)
 
 struct later_histogram {
     uint64_t count[LATER_BUCKETS];
 };
 
-/* The bucket of a duration. Less than 0 and what is no number are in the first. Here, and by the
- * bits of the double (IEEE 754), since it is asked for twice a job. */
+/* Returns the bucket of a duration. Negative numbers and NaN are in the first one. It is inline and
+ * works on the bits of the double (IEEE 754), since it is called twice a job. */
 static inline unsigned later_bucket(double seconds)
 {
     uint64_t bits, part;
@@ -32,7 +32,7 @@ static inline unsigned later_bucket(double seconds)
     if (seconds >= 0x1p20)
         return LATER_BUCKETS - 1;
     memcpy(&bits, &seconds, sizeof bits);
-    part = bits & 0xfffffffffffff; /* of what is 1 or more, and less than 2: behind the point */
+    part = bits & 0xfffffffffffff; /* the fraction of a number from 1 up to 2 */
     bucket = ((int)(bits >> 52) - 1023 + LATER_OCTAVES) * LATER_BUCKETS_OCTAVE;
     /* Bounds belong to the bucket below them: 1 is the end of the octave before. */
     bucket += (part > 0) + (part > 0x306fe0a31b715) + (part > 0x6a09e667f3bcd) +
@@ -40,21 +40,21 @@ static inline unsigned later_bucket(double seconds)
     return bucket > 0 ? (unsigned)bucket : 0;
 }
 
-/* Where a bucket ends, in seconds; of the last one, too. */
+/* Returns where a bucket ends, in seconds, even for the last one. */
 double later_bucket_end(unsigned bucket);
 
 /* Adds `from` to `to`, bucket by bucket. */
 void later_histogram_add(struct later_histogram *to, const struct later_histogram *from);
 
-/* How many there are. */
+/* Returns how many durations there are. */
 uint64_t later_histogram_count(const struct later_histogram *histogram);
 
-/* How many are in the buckets up to and with the one that ends at `seconds`, a power of two from
- * 2^-20 to 2^20: exactly those that took no longer. */
+/* Returns how many durations are at most `seconds`, a power of two from 2^-20 to 2^20. A bucket
+ * ends there, so the number is exact. */
 uint64_t later_histogram_within(const struct later_histogram *histogram, double seconds);
 
-/* The duration that a part of them, 0 < part <= 1, does not exceed (nearest rank); negative where
- * there are none. */
+/* Returns the duration that a part of them, 0 < part <= 1, does not exceed (nearest rank); negative
+ * if there are none. */
 double later_histogram_quantile(const struct later_histogram *histogram, double part);
 
 #endif

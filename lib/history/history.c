@@ -84,7 +84,7 @@ static void note(struct later_command *cmd, const char *key, const char *field, 
     later_command_int(cmd, known);
 }
 
-/* From its end on. */
+/* `keep` counts from the end of a period; this returns the seconds from its beginning. */
 static double keep_of(enum later_scale scale)
 {
     return (double)later_scales[scale].keep + later_scales[scale].seconds;
@@ -113,7 +113,7 @@ bool later_history_noted(const struct later_reply *reply)
 
 /* --- folding --- */
 
-/* What is to be folded: indices of fields in the reply, and their sum. */
+/* What is to be merged: indices of fields in the reply, and their sum. */
 struct fold {
     size_t at[FOLD_MAX], count;
     struct later_tallies sum;

@@ -30,40 +30,40 @@
 
 enum later_scale { LATER_BY_MINUTE, LATER_BY_TEN, LATER_BY_HOUR, LATER_SCALES };
 
-/* One scale: the word in its keys; seconds of a period; seconds for which it is kept. */
+/* A scale: the word in its keys; seconds in a period; seconds for which a period is kept. */
 struct later_scale_row {
     const char *name;
     uint32_t seconds, keep;
 };
 extern const struct later_scale_row later_scales[LATER_SCALES];
 
-/* The finest scale that still has all of the last `seconds`; the coarsest where none has. */
+/* Returns the finest scale that has all of the last `seconds`; the coarsest if none has. */
 enum later_scale later_scale_for(double seconds);
 
-/* The number of the period that a time (UNIX seconds, Redis's clock) is in. */
+/* Returns the number of the period of a time (UNIX seconds, Redis's clock). */
 int64_t later_period(enum later_scale scale, double at);
 
 /* --- reading --- */
 
-/* The keys of what is counted beside the queues: the totals only, at `later:totals`. */
+/* Sets the keys of what is counted outside the queues: only the totals, at `later:totals`. */
 void later_history_besides(struct later_keys *keys, const char *prefix);
 
-/* HGETALL of a period; of the totals. */
+/* Encode HGETALL of a period; of the totals. */
 void later_history_ask(struct later_command *cmd, const struct later_keys *keys,
                        enum later_scale scale, int64_t period);
 void later_history_ask_totals(struct later_command *cmd, const struct later_keys *keys);
 
-/* Adds what the fields of such an answer hold; fields that are none of ours are passed over.
- * Returns how many there were. */
+/* Adds the fields of such an answer; fields that are not ours are skipped. Returns how many were
+ * added. */
 size_t later_history_read(struct later_tallies *tallies, const struct later_reply *reply);
 
 /* --- writing: LATER_SCRIPT_NOTE, of which later_history_noted() says whether it was written --- */
 
-/* The field of those that are gone. No laterd has it: theirs have a colon. */
+/* The field of the laterds that are gone. No laterd has this name: theirs have a colon. */
 #define LATER_FOLDED "all"
 
-/* One field of a period; of the totals (`known`: we have written it before). `packed` is borrowed
- * until it returns. */
+/* Write one field of a period; of the totals (`known`: we have written it before). `packed` is
+ * borrowed until it returns. */
 void later_history_note(struct later_command *cmd, const struct later_keys *keys,
                         enum later_scale scale, int64_t period, const char *field,
                         const char *packed, size_t len);
@@ -71,10 +71,10 @@ void later_history_note_total(struct later_command *cmd, const struct later_keys
                               const char *field, bool known, const char *packed, size_t len);
 bool later_history_noted(const struct later_reply *reply);
 
-/* Adds fields of an answer of later_history_ask() or _ask_totals() into one, and takes them out, if
- * they still are as they were; gone(arg, field) says which. now: Redis's clock, to keep the period
- * as long as it is to be kept; period: -1, the totals. Returns how many fields there are; with less
- * than two *cmd is as it was. */
+/* Merges fields from an answer of later_history_ask() or _ask_totals() into one, and deletes them,
+ * provided that they are unchanged in Redis. gone(arg, field) says which. now: Redis's clock, which
+ * sets how long the period is kept. period: -1 for the totals. Returns how many fields there are;
+ * with fewer than two *cmd is unchanged. */
 size_t later_history_fold(struct later_command *cmd, const struct later_keys *keys,
                           enum later_scale scale, int64_t period, double now,
                           const struct later_reply *reply,

@@ -43,7 +43,7 @@ uint64_t later_tally_failed(const struct later_tally *tally)
 
 /* --- rows --- */
 
-/* Where a type is, or would be. */
+/* Returns the index where a type is, or would be. */
 static size_t index_of(const struct later_tallies *tallies, const char *type)
 {
     size_t from = 0, to = tallies->count;

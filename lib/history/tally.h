@@ -1,6 +1,6 @@
 /*
- * tally.h: what became of attempts, by type: counts of outcomes, histograms of waits and runs; and
- * their packed form, in which Redis keeps them (pure).
+ * tally.h: counts of attempts by type: their outcomes, and histograms of waits and runs; and the
+ * packed form that Redis keeps (pure).
  *
  * The packed form is bytes (doc/protocol.md, "History"): a version, then for each type its name,
  * the counts and the buckets that are not empty. Adding up what several laterds have packed gives
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Types that are counted each by itself; all beyond them share the row without a name. */
+/* How many types have a row of their own; all others share the row without a name. */
 #define LATER_TALLY_TYPES 200
 
 /* How an attempt ended. The order is that of the packed form: new ones at the end. */
@@ -28,7 +28,7 @@ enum later_attempt_outcome {
     LATER_OUTCOME_RETRY,       /* it failed, and will be tried again */
     LATER_OUTCOME_BURY,        /* it failed, and the job is dead */
     LATER_OUTCOME_TIMEOUT,     /* it was over its time */
-    LATER_OUTCOME_CRASH,       /* it took its worker along */
+    LATER_OUTCOME_CRASH,       /* it killed its worker */
     LATER_OUTCOME_INTERRUPTED, /* laterd ended it, through no fault of its own */
     LATER_OUTCOME_RETURNED,    /* its handler gave it back: no attempt */
     LATER_OUTCOMES
@@ -37,7 +37,8 @@ enum later_attempt_outcome {
 /* "done" … Static. */
 const char *later_outcome_name(enum later_attempt_outcome outcome);
 
-/* Of one type. wait: from when it could have begun until it began; run: until it ended. */
+/* The counts of one type. wait: from when the attempt could have begun until it began; run: until
+ * it ended. */
 struct later_tally {
     char type[LATER_TYPE_MAX + 1]; /* "": all types beyond the bound */
     uint64_t outcomes[LATER_OUTCOMES];
@@ -48,35 +49,35 @@ struct later_tally {
 /* Adds all but the type. */
 void later_tally_add(struct later_tally *to, const struct later_tally *from);
 
-/* Attempts that ended: all outcomes but those given back; and of them those that were not done nor
- * interrupted. */
+/* Return how many attempts ended, without those given back; and how many of these were neither done
+ * nor interrupted. */
 uint64_t later_tally_attempts(const struct later_tally *tally);
 uint64_t later_tally_failed(const struct later_tally *tally);
 
-/* Rows by type, in the order of their names. Zero it first. */
+/* Rows by type, sorted by name. Zero it first. */
 struct later_tallies {
     struct later_tally **rows; /* owned */
     size_t count, room;
 };
 
-/* The row of a type, made where it is not there yet: that of "" where there are LATER_TALLY_TYPES
- * already. NULL: no memory. The row stays where it is until later_tallies_free(). */
+/* Finds or makes the row of a type. If there are LATER_TALLY_TYPES already, it is the row "". NULL:
+ * no memory. The row stays where it is until later_tallies_free(). */
 struct later_tally *later_tallies_row(struct later_tallies *tallies, const char *type);
 
 /* The row of a type, or NULL. */
 struct later_tally *later_tallies_find(const struct later_tallies *tallies, const char *type);
 
-/* Adds all rows up into *sum, which needs no content. */
+/* Adds all rows up into *sum, which need not be initialized. */
 void later_tallies_sum(const struct later_tallies *tallies, struct later_tally *sum);
 
-/* The packed form, for the caller to free(), its length into *len. NULL: no memory. */
+/* Packs the rows; the caller frees the result. Its length goes into *len. NULL: no memory. */
 char *later_tallies_pack(const struct later_tallies *tallies, size_t *len);
 
-/* Adds what is packed. False: it is none, of a newer version, or there is no memory; the first two
- * add nothing. */
+/* Adds packed rows. False: they are invalid, of a newer version, or there is no memory; in the
+ * first two cases nothing is added. */
 bool later_tallies_unpack(struct later_tallies *tallies, const char *bytes, size_t len);
 
-/* Frees the rows; zero again. */
+/* Frees the rows; the struct is empty again. */
 void later_tallies_free(struct later_tallies *tallies);
 
 #endif

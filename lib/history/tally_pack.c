@@ -53,7 +53,7 @@ static unsigned char *put(unsigned char *at, uint64_t number)
     return at;
 }
 
-/* Bits on their way into bytes. */
+/* Writes bits into bytes. */
 struct bits {
     unsigned char *at;
     unsigned used; /* of the byte at `at` */
@@ -136,7 +136,7 @@ static unsigned char *put_row(unsigned char *at, const struct later_tally *row, 
 
 char *later_tallies_pack(const struct later_tallies *tallies, size_t *len)
 {
-    /* A name, and all numbers and bits at their longest. */
+    /* This has room for a name, and for all numbers and bits at their longest. */
     size_t most = LATER_TYPE_MAX + NUMBER_MAX * (LATER_OUTCOMES + 5) + TIMES_MAX;
     unsigned char *bytes = malloc(1 + tallies->count * most), *at = bytes, *shorter;
     const char *before = "";
@@ -193,7 +193,7 @@ static uint64_t get_bits(struct reader *reader, unsigned count)
     return number;
 }
 
-/* At most `most`. */
+/* Reads a number in unary, at most `most`. */
 static unsigned get_unary(struct reader *reader, unsigned most)
 {
     unsigned number = 0;
@@ -214,7 +214,7 @@ static unsigned get_gap(struct reader *reader, unsigned bucket)
     return reader->failed ? LATER_BUCKETS : bucket + gap;
 }
 
-/* The length of a count, after one of length `before`. */
+/* Reads the length of a count whose predecessor had the length `before`. */
 static unsigned get_length(struct reader *reader, unsigned before)
 {
     unsigned step;
@@ -226,7 +226,7 @@ static unsigned get_length(struct reader *reader, unsigned before)
         step = before + step / 2;
     else
         step = before - (step + 1) / 2;
-    reader->failed = reader->failed || step > 64; /* less than 0 is, too */
+    reader->failed = reader->failed || step > 64; /* so is a negative one */
     return reader->failed ? 0 : step;
 }
 
@@ -273,7 +273,7 @@ static void get_times(struct reader *reader, struct later_tally *row)
     reader->used = 0;
 }
 
-/* It is printed as it is, so it has nothing that a type has not: no NUL, no control byte. */
+/* The name is printed as it is, so it must look like a type: no NUL, no control byte. */
 static bool get_name(struct reader *reader)
 {
     uint64_t shared = reader->version == 1 ? 0 : get(reader), len = get(reader);

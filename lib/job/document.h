@@ -1,7 +1,7 @@
 /*
  * document.h: the job document: parse, check, build.
  *
- * A document's bytes are never rewritten: parsing copies the small known members, and says where
+ * A document's bytes are never rewritten. Parsing copies the small known members, and tells where
  * the payload's bytes are.
  */
 #ifndef LATER_DOCUMENT_H
@@ -19,10 +19,10 @@
 #define LATER_ID_MAX       200
 #define LATER_TRACE_MAX    256
 #define LATER_UNIQUE_MAX   1e9 /* seconds that an id may stay taken */
-#define LATER_AT_MIN       1e9 /* UNIX seconds, in 2001; below, a delay was meant */
+#define LATER_AT_MIN       1e9 /* UNIX seconds, in 2001; a smaller number was meant as a delay */
 #define LATER_LOCK_MAX     200
 #define LATER_RESULT_MAX   86400 /* seconds that a result is kept */
-#define LATER_VALUE_MAX    65536 /* bytes of what a handler gives back */
+#define LATER_VALUE_MAX    65536 /* bytes of a job's value */
 #define LATER_BUCKET_MAX   64
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
 #define LATER_PRIORITY_MAX 100
@@ -51,8 +51,8 @@ struct later_document {
     struct later_backoff backoff; /* base, max, jitter < 0 where the document does not say them */
 };
 
-/* Which members to read: a worker ignores how a job is to be pushed (queue, in, at, unique_for,
- * debounce, max_wait, throttle, again), a file of lines to push has it. */
+/* Which members to read. How to push a job (queue, in, at, unique_for, debounce, max_wait,
+ * throttle, again) is read from a line of a file; a worker ignores it. */
 enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
 
 /* Parses `len` bytes into *doc, which borrows them (payload). max: most bytes allowed. Unknown
@@ -91,14 +91,14 @@ char *later_document_quote(const char *text, size_t len);
 
 #define LATER_NEW_ID_SIZE 15 /* 14 characters and NUL */
 
-/* A new id: 14 random letters and digits, 83 bits. It is short because Redis keeps a job's id
+/* Makes a new id: 14 random letters and digits, 83 bits. It is short because Redis keeps a job's id
  * twice, and up to 14 characters take 16 bytes each time, a UUID 48; and because Lua checks each
  * one. */
 void later_document_id(char id[LATER_NEW_ID_SIZE]);
 
 #define LATER_NEW_NUMBER_SIZE 19 /* 18 digits and NUL */
 
-/* A new number: 18 digits by chance, the first of them not 0, 59 bits. Redis keeps a set of such
+/* Makes a new number: 18 random digits, the first of them not 0, 59 bits. Redis keeps a set of such
  * numbers in 8 bytes each. */
 void later_document_chance(char number[LATER_NEW_NUMBER_SIZE]);
 

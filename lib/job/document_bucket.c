@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* May these bytes stand in a name as they are? */
+/* May these bytes be in a name as they are? */
 static bool plain(const char *text, size_t len)
 {
     if (len > 64 || (len > 0 && text[0] == '~'))

@@ -1,4 +1,4 @@
-/* document_build.c: making a job document from its parts. */
+/* document_build.c: makes a job document from its parts. */
 #include "job/document.h"
 
 #include "job/document_text.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that grow. Without memory it keeps what it has and says so at the end. */
+/* Bytes that grow. Without memory it keeps what it has, and reports that at the end. */
 struct draft {
     char *bytes;
     size_t len, room;
     bool failed;
 };
 
-/* Room for `more` bytes and a NUL: false if there is no memory. */
+/* Makes room for `more` bytes and a NUL; false without memory. */
 static bool reserve(struct draft *draft, size_t more)
 {
     size_t room = draft->room + draft->len + more + 1; /* at least doubles what is used */
@@ -43,7 +43,7 @@ static void add(struct draft *draft, const char *bytes, size_t len)
     draft->len += len;
 }
 
-/* `"name":`, with what stands before it. */
+/* Adds `"name":`, with what comes before it. */
 static void add_name(struct draft *draft, const char *name)
 {
     add(draft, draft->len ? ",\"" : "{\"", 2);
@@ -64,7 +64,7 @@ static int add_string(struct draft *draft, const char *name, const char *text, s
     return bad ? later_fail(err, LATER_E_DATA, "%s: bad UTF-8 at byte %zu", name, bad) : 0;
 }
 
-/* Nothing for 0, which means: not said. */
+/* Adds a number, but nothing for 0, which means that it is not set. */
 static int add_number(struct draft *draft, const char *name, double number, struct later_error *err)
 {
     char text[LATER_NUMBER_SIZE];
@@ -125,8 +125,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Is the payload that was read the payload that was given, and not its beginning or more? It is, if
- * nothing but white space is missing; then what was given is JSON. */
+/* Was the given payload read as the payload, all of it and no more? If only white space is missing
+ * it was, and then it is JSON. */
 static bool is_given_payload(const struct later_document *doc, const struct later_new_job *job)
 {
     const char *given = job->payload;
@@ -147,7 +147,8 @@ static int check_draft(const struct draft *draft, const struct later_new_job *jo
 
     if (!job->payload || job->text || (result == 0 && is_given_payload(&doc, job)))
         return result;
-    /* If it is the payload, say so. It is not parsed alone before, since it nearly never is. */
+    /* If the payload is at fault, say so. It is parsed alone only now, since it is rarely at fault.
+     */
     if (check_json("payload", job->payload, job->payload_len, err) < 0)
         return -1;
     return result;

@@ -32,7 +32,7 @@ static size_t encode(char *to, const char *bytes, size_t len)
     return (size_t)(to - start);
 }
 
-/* Decodes text into as many bytes or fewer. Returns 0, or -1 where it is none. */
+/* Decodes text into at most as many bytes. Returns 0, or -1 if it is not base64. */
 static int decode(char *to, size_t *len, const char *text, size_t text_len)
 {
     size_t pads = text_len > 0 && text[text_len - 1] == '=';
@@ -55,7 +55,7 @@ static int decode(char *to, size_t *len, const char *text, size_t text_len)
 
 /* --- reading --- */
 
-/* How it is to be pushed. */
+/* Takes how the job is to be pushed. */
 static int take_wishes(struct later_line *line, const char *id, const struct later_document *said,
                        struct later_error *err)
 {
@@ -74,7 +74,7 @@ static int take_wishes(struct later_line *line, const char *id, const struct lat
     return later_push_check(item, err);
 }
 
-/* Of a job document, as it stands. */
+/* Reads a line that is a job document. */
 static int take_document(struct later_line *line, const char *bytes, size_t len, size_t max,
                          struct later_error *err)
 {
@@ -100,13 +100,13 @@ static int decode_document(struct later_line *line, const struct later_json_memb
     if (!text)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     len = later_json_text(value->value, value->len, text, value->len);
-    line->item.document = text; /* three bytes over four characters that were read */
+    line->item.document = text; /* decoded in place: three bytes for four characters */
     if (decode(text, &line->item.document_len, text, len) < 0)
         return later_fail(err, LATER_E_DATA, "document_base64: is not base64");
     return 0;
 }
 
-/* What a line may have beside a document, and the document. */
+/* What a line may have beside a document, and the document itself. */
 enum {
     PLAIN,
     ENCODED,
@@ -124,7 +124,7 @@ enum {
     BESIDE
 };
 
-/* The bytes of the document that stands in a line. */
+/* Finds the bytes of the document in a line. */
 static int find_document(struct later_line *line, const struct later_json_member *found,
                          struct later_error *err)
 {
@@ -145,7 +145,7 @@ static int find_document(struct later_line *line, const struct later_json_member
     return 0;
 }
 
-/* What stands beside it. */
+/* Reads what is beside the document. */
 static int take_members(struct later_document *beside, const struct later_json_member *found,
                         struct later_error *err)
 {
@@ -199,8 +199,8 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
     int result;
 
     *line = (struct later_line){ .owned = NULL };
-    /* Nearly all lines are job documents, which are not to be read twice. A name written with
-     * escapes is overlooked here and refused as a member of a job document. */
+    /* Nearly all lines are job documents, which should not be parsed twice. If the name is written
+     * with escapes, it is overlooked here, and refused as a member of a job document. */
     if (!memmem(bytes, len, "\"document", 9))
         return take_document(line, bytes, len, max, err);
     if (len > LATER_LINE_ROOM(max))

@@ -18,7 +18,7 @@
 #include "job/document.h"
 #include "job/push_item.h"
 
-/* How many bytes a line has at most whose document has `max`. */
+/* The most bytes of a line whose document has at most `max`. */
 #define LATER_LINE_ROOM(max) ((max) / 3 * 4 + 1024)
 
 struct later_line {
@@ -28,17 +28,17 @@ struct later_line {
     char queue[LATER_QUEUE_MAX + 1]; /* "" = none */
 };
 
-/* Reads a line, which *line borrows; max: most bytes of its document. Returns 0, *line then for the
- * caller to later_line_free(); or -1 with *err as later_document_parse(), also for members that
- * would be lost: a document that is a string and a `state`, as `later peek --json` prints them, and
- * what is not known beside a document. */
+/* Reads a line, which *line borrows; max: most bytes of its document. Returns 0, and the caller
+ * frees *line by later_line_free(); or -1 with *err as later_document_parse(). It also refuses
+ * members that would be lost: a document that is a string, and a `state`, as `later peek --json`
+ * prints them, and unknown members beside a document. */
 int later_line_parse(struct later_line *line, const char *bytes, size_t len, size_t max,
                      struct later_error *err);
 void later_line_free(struct later_line *line);
 
-/* Writes a line of the second form, without a newline: document, queue, and of the item id, at and
- * priority; what is not said is left out. Returns malloc'ed bytes (NUL-terminated beyond
- * *len) for the caller to free, NULL without memory. */
+/* Writes a line of the second form, without a newline: the document, the queue, and the item's id,
+ * at and priority, if they are set. Returns malloc'ed bytes (NUL-terminated beyond *len) for the
+ * caller to free, NULL without memory. */
 char *later_line_build(const struct later_line *line, size_t *len);
 
 #endif

@@ -117,7 +117,7 @@ static int read_number(const struct later_json_member *value, double *to, struct
     return 0;
 }
 
-/* 5.0 counts as 5: the real does not tell how it was written. */
+/* 5.0 counts as 5, since a double does not tell how it was written. */
 static int read_integer(const struct later_json_member *value, int min, int max, int *to,
                         struct later_error *err)
 {
@@ -180,7 +180,7 @@ static int read_result(struct later_document *doc, const struct later_json_membe
     return 0;
 }
 
-/* A number of seconds: from 0, or above it. */
+/* Reads seconds: 0 or more, or with `above` more than 0. */
 static int read_seconds(const struct later_json_member *value, bool above, double most, double *to,
                         struct later_error *err)
 {
@@ -215,7 +215,7 @@ static int read_at(struct later_document *doc, const struct later_json_member *v
 
 /* ---- backoff */
 
-/* Seconds of a backoff: any from 0; what is over LATER_DELAY_MAX is cut when it is waited. */
+/* Reads seconds of a backoff: 0 or more. More than LATER_DELAY_MAX is cut when it is used. */
 static int read_wait(const char *name, const char *value, double *to, struct later_error *err)
 {
     const struct later_json_member number = { .name = name, .value = value };
@@ -395,7 +395,7 @@ int later_document_members(struct later_document *doc, enum later_document_use u
         found[count].name = members[count].name;
     if (later_json_scan(bytes, len, found, count, err) < 0)
         return -1;
-    if (bytes[strspn(bytes, " \n\t\r")] != '{') /* there is something else than white space */
+    if (bytes[strspn(bytes, " \n\t\r")] != '{') /* there is something other than white space */
         return later_fail(err, LATER_E_DATA, "not an object");
     for (size_t i = 0; i < count; i++) {
         if (found[i].value && members[i].read(doc, &found[i], err) < 0)

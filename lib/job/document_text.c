@@ -76,7 +76,7 @@ char *later_document_quote(const char *text, size_t len)
         end = QUOTED_MAX;
         while (end > QUOTED_MAX - 3 && continues((unsigned char)text[end]))
             end--;
-        if (continues((unsigned char)text[end])) /* no character at all */
+        if (continues((unsigned char)text[end])) /* not a character */
             end = QUOTED_MAX;
     }
     quoted = malloc(LATER_STRING_ROOM(end) + 1);
@@ -99,7 +99,8 @@ size_t later_document_number(char out[LATER_NUMBER_SIZE], double number)
     for (const char *c = text; *c; c++) {
         if ((*c >= '0' && *c <= '9') || *c == '-' || *c == '+' || *c == 'e')
             out[len++] = *c;
-        else if (len == 0 || out[len - 1] != '.') /* the locale's point, of one or more bytes */
+        else if (len == 0 ||
+                 out[len - 1] != '.') /* the locale's decimal point, one or more bytes */
             out[len++] = '.';
     }
     out[len] = '\0';
@@ -108,7 +109,7 @@ size_t later_document_number(char out[LATER_NUMBER_SIZE], double number)
 
 /* ---- ids */
 
-/* Bytes that nobody has drawn before. */
+/* Fills in random bytes. */
 static void draw(unsigned char *to, size_t len)
 {
     struct timespec now;
@@ -120,7 +121,7 @@ static void draw(unsigned char *to, size_t len)
     while (got < 0 && errno == EINTR);
     if (got == (ssize_t)len)
         return;
-    /* A kernel that refuses: an id must be new, it need not be a secret. */
+    /* If the kernel refuses, the clock must do: an id must be new, but need not be secret. */
     clock_gettime(CLOCK_REALTIME, &now);
     bits = (uint64_t)now.tv_sec ^ ((uint64_t)now.tv_nsec << 34) ^ ((uint64_t)getpid() << 12) ^
            (uintptr_t)&bits;
@@ -130,7 +131,7 @@ static void draw(unsigned char *to, size_t len)
     }
 }
 
-/* The two that stand there twice spare us to draw again. */
+/* Two characters are in the alphabet twice, so that no random number has to be drawn again. */
 void later_document_id(char id[LATER_NEW_ID_SIZE])
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01";

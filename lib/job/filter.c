@@ -1,4 +1,4 @@
-/* filter.c: which jobs are meant. */
+/* filter.c: the conditions that choose jobs. */
 #include "job/filter.h"
 
 #include "base/duration.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SINCE_MIN 9e8 /* UNIX seconds; a time before is a score that somebody made up */
+#define SINCE_MIN 9e8 /* UNIX seconds; an earlier score is not a time */
 
 /* The order of `rows`. */
 enum { STATE, TYPE, OLDER, NEWER, ERROR, KIND, ATTEMPTS, WHERE, TEXT, CONDITIONS };
@@ -35,7 +35,7 @@ static const char *const states[] = { "ready", "delayed", "reserved", "dead", "d
 static const char *const kinds[] = { "retry",  "timeout", "crash",  "lapse", "bad",
                                      "buried", "unknown", "return", NULL };
 
-/* One of the words; NULL with *err, which names `all` of them. */
+/* Finds one of the words; NULL with *err, which names `all` of them. */
 static const char *choose(const char *const *words, const char *value, const char *name,
                           const char *all, struct later_error *err)
 {
@@ -151,7 +151,8 @@ static bool meets_where(const struct later_filter *filter, const struct later_fi
 
 /* --- older, newer --- */
 
-/* The score of a done job says only until when it is kept. */
+/* The score of a done job only says until when it is kept, so the record has the time of its end.
+ */
 static double ended_at(const struct later_record *record)
 {
     struct later_json_member at;
@@ -171,7 +172,7 @@ double later_filter_since(const struct later_filter_job *job)
         return -1;
     if (!done && strcmp(job->state, "dead") != 0)
         since += job->record.priority * 1e6;
-    return since >= SINCE_MIN ? since : -1; /* no NaN either */
+    return since >= SINCE_MIN ? since : -1; /* nor is NaN */
 }
 
 static int take_older(struct later_filter *filter, const char *value, struct later_error *err)

@@ -15,7 +15,7 @@
  *               that equals it, or true, false, null; may be given LATER_FILTER_WHERE_MAX times
  *     text      is somewhere in the document, as it is written or with its escapes decoded
  *
- * A delayed job has no age, since nobody knows since when it waits; nor has one that was put in
+ * A delayed job has no age, since nobody knows since when it waits. Nor has a job that was pushed
  * with a score of 0. Neither is older or newer than anything. A document that is not JSON has no
  * type and no values, only text.
  */
@@ -33,7 +33,7 @@
 
 struct later_filter;
 
-/* Meets everything until a condition is added. NULL without memory. */
+/* Makes a filter that every job meets until a condition is added. NULL without memory. */
 struct later_filter *later_filter_new(void);
 void later_filter_free(struct later_filter *filter);
 
@@ -45,24 +45,25 @@ extern const char *const later_filter_names[];
 int later_filter_add(struct later_filter *filter, const char *name, const char *value,
                      struct later_error *err);
 
-/* Is no condition there but, perhaps, a state? That state, NULL = any. */
+/* Is there no condition except perhaps a state? Sets *state to that state, NULL = any. */
 bool later_filter_is_plain(const struct later_filter *filter);
 const char *later_filter_state(const struct later_filter *filter);
 
 /* A job as it was seen; all borrowed. */
 struct later_filter_job {
     const char *state;
-    double score;               /* in the set of its state; of a reserved job, that in ready */
+    double score; /* in the set of its state; for a reserved job, its score in ready */
     struct later_record record; /* by later_record_read() */
-    const char *document;       /* may be anything; NULL where none is read */
+    const char *document;       /* may be anything; NULL if it is not needed */
     size_t document_len;
 };
 
-/* now: by Redis's clock. Some microseconds, and a copy of the document for `text` alone. */
+/* Does the job meet all conditions? now: by Redis's clock. Takes some microseconds; only `text`
+ * copies the document. */
 bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job,
                         double now);
 
-/* Since when the job has been in its state, in UNIX seconds; < 0: not known. */
+/* Returns since when the job has been in its state, in UNIX seconds; < 0: not known. */
 double later_filter_since(const struct later_filter_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* filter_match.c: comparing the values of conditions with those of a job. */
+/* filter_match.c: compares the values of conditions with those of a job. */
 #include "job/filter_match.h"
 
 #include "job/filter.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_DIGITS 15 /* so many digits a double keeps */
+#define EXACT_DIGITS 15 /* decimal digits that a double keeps */
 
 /* --- numbers --- */
 
@@ -46,7 +46,7 @@ bool later_filter_string(const char *bytes, size_t len, const char *name, char *
     return true;
 }
 
-/* After a * that was tried, only the last one is tried again. */
+/* If a later * was reached, only that one is tried again. */
 bool later_filter_glob(const char *pattern, const char *text)
 {
     const char *star = NULL, *from = NULL;
@@ -84,7 +84,7 @@ bool later_filter_has(const char *bytes, size_t len, const char *text)
     plain = malloc(len);
     if (!plain)
         return false;
-    /* All of it as if it were one string: outside of strings nothing is escaped. */
+    /* It is decoded as if it were one string: outside of strings nothing is escaped. */
     plain_len = later_json_text(bytes, len, plain, len);
     found = memmem(plain, plain_len, text, wanted) != NULL;
     free(plain);
@@ -106,11 +106,12 @@ static double number_of(const char *text, size_t len)
     char copy[EXACT_DIGITS + 2] = "";
 
     memcpy(copy, text, len);
-    copy[len] = ']'; /* it must not end with its bytes */
+    copy[len] = ']'; /* the number must not end with the buffer */
     return later_json_double(copy);
 }
 
-/* By their values, as far as doubles keep them apart; longer ones by their digits alone. */
+/* Compares numbers by value if a double can tell them apart; longer ones must have the same digits.
+ */
 static bool equal_numbers(const char *value, size_t value_len, const char *text)
 {
     size_t len = strlen(text);
@@ -145,7 +146,7 @@ bool later_filter_equals(const struct later_json_member *value, const char *text
 
 /* --- regular expressions --- */
 
-/* glibc takes exponential time for references back, and memory by the product of nested counts. */
+/* glibc takes exponential time for back-references, and memory by the product of nested counts. */
 bool later_filter_costly(const char *regex)
 {
     unsigned counts = 0;

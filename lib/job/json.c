@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-#define NAME_SHOWN 64 /* bytes of a member's name that a message repeats */
+#define NAME_SHOWN 64 /* bytes of a name that a message shows */
 
-/* What jansson could not hold. */
+/* Reports something that jansson cannot hold. */
 static const char *beyond(struct later_json_pass *pass, const char *at, const char *what)
 {
     later_fail(pass->err, LATER_E_DATA, "%s at byte %zu", what, (size_t)(at - pass->start) + 1);
     return NULL;
 }
 
-/* Shows the name as it is written, not all of a long one, and no half of a character. */
+/* Reports a duplicate name as it is written. A long one is cut between characters. */
 static const char *duplicate(struct later_json_pass *pass, const struct later_json_name *name)
 {
     int shown = name->len < NAME_SHOWN ? (int)name->len : NAME_SHOWN;
@@ -55,7 +55,7 @@ static const char *read_number(struct later_json_pass *pass, const char *at)
         if ((at = skip_digits(digits, end)) == digits)
             return later_json_wrong(pass, at, "invalid token");
     } else if (at - from < 309) {
-        return at; /* too short to be large */
+        return at; /* too short to overflow */
     }
     return later_json_overflows(from, at) ? beyond(pass, from, "number too large") : at;
 }
@@ -91,7 +91,7 @@ static inline bool is_at(const struct later_json_pass *pass, const char *at, cha
     return at < pass->end && *at == byte;
 }
 
-/* From its opening quote. Most are short and plain: they need no call. */
+/* Reads a string from its opening quote. Most are short and plain, and need no call. */
 static inline const char *read_string(struct later_json_pass *pass, const char *at)
 {
     const char *text = ++at;
@@ -109,7 +109,7 @@ static inline const char *read_string(struct later_json_pass *pass, const char *
     return later_json_string(pass, text);
 }
 
-/* A name that is longer, or has something else than plain characters. */
+/* Reads a name that is long, or has other than plain characters. */
 static const char *read_odd_name(struct later_json_pass *pass, const char *at)
 {
     const char *name = at + 1;
@@ -128,7 +128,7 @@ static const char *read_odd_name(struct later_json_pass *pass, const char *at)
     return at;
 }
 
-/* The name is entered. Of up to seven plain characters, as most are, one word has all. */
+/* Reads a name and enters it. Most have up to seven plain characters, which fit into one word. */
 static inline const char *read_name(struct later_json_pass *pass, const char *at)
 {
     uint64_t word, stops;
@@ -153,7 +153,7 @@ static bool is_looked_for(const struct later_json_name *name, const char *plain)
     return later_json_named(name, plain);
 }
 
-/* The last name is of a member of the outermost object, whose value ends at `end`. */
+/* Notes a member of the outermost object, whose name was the last and whose value ends at `end`. */
 static void note_member(struct later_json_pass *pass, const char *end)
 {
     const struct later_json_name *name = &pass->names.list[pass->names.count - 1];
@@ -182,7 +182,7 @@ static inline bool in_object(const struct later_json_pass *pass)
     return pass->levels[pass->depth - 1] != LATER_JSON_ARRAY;
 }
 
-/* `"name":`, or nothing in an array. */
+/* Reads `"name":`, or nothing in an array. */
 static inline const char *before_value(struct later_json_pass *pass, const char *at)
 {
     at = skip_space(at, pass->end);
@@ -216,8 +216,8 @@ static inline bool is_closed(const struct later_json_pass *pass, const char *at)
     return is_at(pass, at, in_object(pass) ? '}' : ']');
 }
 
-/* A value has ended, and perhaps what it is in. Returns the place behind the comma, where another
- * follows; behind the outermost value, when that has ended. */
+/* A value has ended, and perhaps what it is in. Returns the place after the comma, if another
+ * follows; after the outermost value, if that has ended. */
 static inline const char *after_value(struct later_json_pass *pass, const char *at)
 {
     while (at && pass->depth > 0) {
@@ -244,7 +244,7 @@ static inline const char *open_nested(struct later_json_pass *pass, const char *
     return skip_space(at + 1, pass->end);
 }
 
-/* A word, or nothing that there is. */
+/* Reads a word, or reports that there is no such value. */
 static const char *read_other(struct later_json_pass *pass, const char *at, char first)
 {
     switch (first) {

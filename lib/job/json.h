@@ -1,6 +1,6 @@
 /*
  * json.h: one pass over JSON, which says whether it is valid and where the members of the outermost
- * object are. It makes no values and rewrites nothing: a document is read by its spans.
+ * object are. It makes no values and rewrites nothing; a document is read in place.
  *
  * What it takes is what jansson 2.14 takes with JSON_REJECT_DUPLICATES, JSON_ALLOW_NUL,
  * JSON_DECODE_ANY and JSON_DECODE_INT_AS_REAL (tests/unit/test_json.c compares them), except
@@ -17,8 +17,8 @@
 #define LATER_JSON_DEPTH 128               /* arrays and objects within each other */
 #define LATER_JSON_MAX   ((size_t)1 << 30) /* bytes */
 
-/* A member to look for. Set name: plain ASCII with nothing to escape; or NULL, for the first one
- * that is not looked for. */
+/* A member to look for. Set name to plain ASCII with nothing to escape; or to NULL for the first
+ * member that is not looked for. */
 struct later_json_member {
     const char *name;
     const char *value; /* within the bytes scanned, without white space; NULL: there is none. For a
@@ -26,14 +26,12 @@ struct later_json_member {
     size_t len;
 };
 
-/* Scans one JSON value (RFC 8259) with nothing behind it but white space, and finds `count` members
- * if it is an object, however their names are written. Refused: two members of one object with
- * equal names, at any depth; U+0000 in a name, a number that rounds to infinity, half a surrogate
- * pair, none of which jansson can hold.
- *
- * Returns 0; or -1 with *err and *members undefined. LATER_E_DATA: the text says what is wrong, and
- * at which byte, from 1; of the bytes themselves it repeats at most the start of a name.
- * LATER_E_SYSTEM: no memory, which is asked for only where more than 512 names are open at once. */
+/* Scans one JSON value (RFC 8259) with nothing after it but white space. If it is an object, finds
+ * `count` members, however their names are written. Refuses what jansson cannot hold: two members
+ * of one object with equal names, at any depth; U+0000 in a name; a number that rounds to infinity;
+ * half a surrogate pair. Returns 0; or -1 with *err and *members undefined. LATER_E_DATA: the text
+ * says what is wrong, and at which byte, from 1; it shows at most the start of a name.
+ * LATER_E_SYSTEM: no memory, which is needed only if more than 512 names are open at once. */
 int later_json_scan(const char *bytes, size_t len, struct later_json_member *members, size_t count,
                     struct later_error *err);
 
@@ -43,13 +41,13 @@ int later_json_scan(const char *bytes, size_t len, struct later_json_member *mem
  * Returns its length, which may be more, and counts U+0000. */
 size_t later_json_text(const char *value, size_t len, char *to, size_t room);
 
-/* The number that begins here, rounded as usual. */
+/* Returns the number that begins here, rounded as usual. */
 double later_json_double(const char *value);
 
 /* ---- of any bytes */
 
-/* Bytes of the UTF-8 character at `text`, 1 to 4; 0 if there is none (RFC 3629, section 4). len: at
- * least 1. */
+/* Returns how many bytes the UTF-8 character at `text` has, 1 to 4; 0 if it is none (RFC 3629,
+ * section 4). len: at least 1. */
 size_t later_json_utf8(const unsigned char *text, size_t len);
 
 #endif

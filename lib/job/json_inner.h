@@ -18,12 +18,12 @@ struct later_json_name {
     uint64_t key; /* its first 8 bytes decoded, the first one highest: names sort by it */
     const char *text;
     uint32_t len;
-    bool escaped; /* there are escapes in it */
+    bool escaped; /* it has escapes */
 };
 
-/* The names of all objects that are open: those of the innermost last. */
+/* The names of all open objects, those of the innermost one last. */
 struct later_json_names {
-    const char *end; /* of all bytes */
+    const char *end; /* the end of the bytes */
     struct later_json_name *list;
     size_t count, room;
     struct later_json_name own[LATER_JSON_NAMES];
@@ -36,7 +36,7 @@ void later_json_names_free(struct later_json_names *names);
 bool later_json_names_add(struct later_json_names *names, const char *text, size_t len,
                           bool escaped);
 
-/* The same for a short one, where there is room: its key is known, and nothing in it is escaped. */
+/* The same for a short name, if there is room: its key is known, and it has no escapes. */
 static inline void later_json_names_put(struct later_json_names *names, const char *text,
                                         size_t len, uint64_t key)
 {
@@ -44,11 +44,11 @@ static inline void later_json_names_put(struct later_json_names *names, const ch
         (struct later_json_name){ .key = key, .text = text, .len = (uint32_t)len };
 }
 
-/* Closes the innermost object, whose names begin at `from`. Returns a name that is there twice,
- * the second of them, until the next name is added; NULL if there is none. */
+/* Closes the innermost object, whose names begin at `from`. If a name is there twice, returns the
+ * second, which is valid until the next name is added; else NULL. */
 const struct later_json_name *later_json_names_close(struct later_json_names *names, size_t from);
 
-/* Is that its name, however it is written? */
+/* Is `plain` its name, however it is written? */
 bool later_json_named(const struct later_json_name *name, const char *plain);
 
 /* Decodes the character or byte at `at` within a string into 1 to 4 bytes. Returns where the next
@@ -60,27 +60,27 @@ bool later_json_overflows(const char *number, const char *end);
 
 /* ---- the pass */
 
-#define LATER_JSON_ARRAY UINT32_MAX /* of a level: an array, which has no names */
+#define LATER_JSON_ARRAY UINT32_MAX /* a level that is an array and has no names */
 
-/* Functions that read something take the place where it begins and return the one behind it, or
- * NULL where they have said what is wrong. */
+/* Functions that read something take the place where it begins, and return the place after it, or
+ * NULL after reporting what is wrong. */
 struct later_json_pass {
     const char *start, *end;
     struct later_json_member *members;
     size_t count;
     struct later_error *err;
-    const char *value; /* of the last member of the outermost object: where it begins */
-    bool escaped, nul; /* of a name that is read: are there escapes in it, and one of U+0000? */
-    unsigned depth;    /* of what is open */
-    uint32_t levels[LATER_JSON_DEPTH]; /* what is open: where the names of an object begin */
+    const char *value;                 /* where the last value of the outermost object begins */
+    bool escaped, nul;                 /* of the name being read: it has escapes; it has U+0000 */
+    unsigned depth;                    /* how many arrays and objects are open */
+    uint32_t levels[LATER_JSON_DEPTH]; /* for each of them, where its names begin */
     struct later_json_names names;
 };
 
 /* Says what is wrong at this byte. Returns NULL. */
 const char *later_json_wrong(struct later_json_pass *pass, const char *at, const char *what);
 
-/* Reads a string from behind its opening quote. Sets pass->escaped and pass->nul where it has such;
- * clears neither. */
+/* Reads a string after its opening quote. Sets pass->escaped and pass->nul if it has such; clears
+ * neither. */
 const char *later_json_string(struct later_json_pass *pass, const char *at);
 
 /* ---- eight bytes at once */
@@ -95,9 +95,10 @@ static inline uint64_t later_json_word(const char *at)
     return le64toh(word);
 }
 
-/* Which of these bytes end a run of plain ASCII: quote, backslash, control, not ASCII? Their high
- * bits are set. The first one is right; behind it a byte may be wrong, to which a difference has
- * borrowed (Warren, Hacker's Delight, 6-1; `| word` stands for what they mask at the end). */
+/* Returns which of these bytes end a run of plain ASCII: a quote, a backslash, a control or
+ * non-ASCII byte. Their high bits are set. The first one is right; bytes after it may be wrong,
+ * because of a borrow (Warren, Hacker's Delight, 6-1; `| word` takes the place of masking at the
+ * end). */
 static inline uint64_t later_json_stops(uint64_t word)
 {
     uint64_t quote = (word ^ LATER_JSON_EACH('"')) - LATER_JSON_EACH(1);
@@ -107,7 +108,7 @@ static inline uint64_t later_json_stops(uint64_t word)
     return (quote | backslash | control | word) & LATER_JSON_EACH(0x80);
 }
 
-/* The first of the stops, which are some: 0 to 7. */
+/* Returns the first stop, 0 to 7. There must be one. */
 static inline size_t later_json_first(uint64_t stops)
 {
     return (size_t)__builtin_ctzll(stops) >> 3;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SORT_FROM 32 /* names: below, each is compared with each */
+#define SORT_FROM 32 /* fewer names are compared pair by pair */
 
 void later_json_names_init(struct later_json_names *names, const char *end)
 {
@@ -35,7 +35,7 @@ static bool grow(struct later_json_names *names)
     return true;
 }
 
-/* Bytes behind a shorter name count as 0, which is in none. */
+/* A shorter name is filled up with 0 bytes, which no name has. */
 static uint64_t key_of(const struct later_json_name *name, const char *end)
 {
     const char *at = name->text;
@@ -68,14 +68,14 @@ bool later_json_names_add(struct later_json_names *names, const char *text, size
     return true;
 }
 
-/* What is left of a name, and of a character of it that was decoded. */
+/* The rest of a name, and of a character of it that was decoded. */
 struct rest {
     const char *at, *end;
     char decoded[4];
     size_t from, to;
 };
 
-/* Its next byte; -1 at the end. */
+/* Returns its next byte; -1 at the end. */
 static int next_byte(struct rest *rest)
 {
     if (rest->from == rest->to) {
@@ -122,7 +122,7 @@ static const struct later_json_name *later_one(const struct later_json_name *one
     return one->text > other->text ? one : other;
 }
 
-/* Nearly always a bit of 64 each tells few names apart. */
+/* One bit of 64 for each name nearly always shows that a few names differ. */
 static bool differ(const struct later_json_name *list, size_t count)
 {
     uint64_t seen = 0;

@@ -1,10 +1,10 @@
-/* json_path.c: one value deep inside a JSON document. */
+/* json_path.c: finds a value deep inside a JSON document. */
 #include "job/json_path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS_MAX 8 /* of a place in an array */
+#define DIGITS_MAX 8 /* digits of a place in an array */
 
 bool later_json_path_valid(const char *path)
 {
@@ -26,7 +26,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Behind the string that begins here. */
+/* Returns the place after the string that begins here. */
 static const char *skip_string(const char *at)
 {
     for (at++; *at != '"'; at++)
@@ -34,7 +34,7 @@ static const char *skip_string(const char *at)
     return at + 1;
 }
 
-/* Where the element that begins here ends: at a comma, or at the end of its array. */
+/* Returns the end of the element that begins here: a comma, or the end of its array. */
 static const char *skip_element(const char *at)
 {
     unsigned depth = 0;
@@ -48,7 +48,7 @@ static const char *skip_element(const char *at)
     }
 }
 
-/* The element of an array that was scanned. */
+/* Finds an element of a scanned array. */
 static bool find_element(struct later_json_member *found, const char *piece, size_t piece_len)
 {
     const char *at = found->value + 1, *end;
@@ -97,7 +97,7 @@ bool later_json_path(const char *bytes, size_t len, const char *path,
         len--;
     }
     *found = (struct later_json_member){ .value = bytes, .len = len };
-    if (len == 0 || *bytes != '{') /* by find_member() it is scanned first of all */
+    if (len == 0 || *bytes != '{') /* find_member() scans it first */
         return false;
     for (bool there = true; there; path++) {
         size_t piece_len = strcspn(path, ".");

@@ -10,12 +10,12 @@
 
 #define LATER_PATH_MAX 256 /* bytes of a path */
 
-/* May this be a path? Names and places in arrays (from 0), with a point between two; a name is
+/* Is this a path? It has names and places in arrays (from 0), with a point between two. A name is
  * printable ASCII without a point, a quote or a backslash. */
 bool later_json_path_valid(const char *path);
 
-/* Finds the value at a valid path; its span into `found`, whose name is of no account. False where
- * the bytes are no JSON object, or have none there. */
+/* Finds the value at a valid path, and puts its span into `found`, whose name is ignored. False if
+ * the bytes are not a JSON object, or have no such value. */
 bool later_json_path(const char *bytes, size_t len, const char *path,
                      struct later_json_member *found);
 

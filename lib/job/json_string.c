@@ -21,7 +21,7 @@ static inline bool is_plain(signed char byte)
     return byte >= ' ' && byte != '"' && byte != '\\';
 }
 
-/* 32 bytes of plain ASCII? The compiler makes vectors of it. */
+/* Are these 32 bytes plain ASCII? The compiler vectorizes this. */
 static bool is_plain_block(const char *at)
 {
     unsigned char bad = 0;
@@ -31,7 +31,7 @@ static bool is_plain_block(const char *at)
     return !bad;
 }
 
-/* Most strings are short: blocks are tried only behind four words. */
+/* Most strings are short, so blocks are tried only after four words. */
 static const char *skip_plain(const char *at, const char *end)
 {
     uint64_t stops;
@@ -54,7 +54,7 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* The four digits at `at`, whose value is put into *code. */
+/* Reads the four digits at `at` into *code. */
 static const char *read_hex(struct later_json_pass *pass, const char *at, unsigned *code)
 {
     *code = 0;
@@ -66,7 +66,7 @@ static const char *read_hex(struct later_json_pass *pass, const char *at, unsign
     return at;
 }
 
-/* From a backslash. */
+/* Reads an escape from its backslash. */
 static const char *read_escape(struct later_json_pass *pass, const char *at)
 {
     const char *from = at++;

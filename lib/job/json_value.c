@@ -103,15 +103,15 @@ size_t later_json_text(const char *value, size_t len, char *to, size_t room)
 
 #define LIMIT_DIGITS 309
 
-/* Half way between the largest double and the next one that there would be, 2^1024 - 2^970: from
- * here on a number rounds to infinity. */
+/* Half way between the largest double and 2^1024, the next one that there would be: 2^1024 - 2^970.
+ * From here on a number rounds to infinity. */
 static const char limit[] =
     "179769313486231580793728971405303415079934132710037826936173778980444968292764"
     "750946649017977587207096330286416692887910946555547851940402630657488671505820"
     "681908902000708383676273854845817711531764475730270069855571366959622842914819"
     "860834936475292719074168444365510704342711559699508093042880177904174497792";
 
-/* 10 to this power is the least that is above the number; 0 for 0. *first: its first digit. */
+/* Returns the least power of 10 that is above the number, 0 for 0. *first: its first digit. */
 static int64_t magnitude(const char *at, const char *end, const char **first)
 {
     int64_t power = 0, exponent = 0;
@@ -145,7 +145,7 @@ bool later_json_overflows(const char *number, const char *end)
     if (power != LIMIT_DIGITS)
         return power > LIMIT_DIGITS;
     for (size_t i = 0; i < LIMIT_DIGITS; i++) {
-        char digit = '0'; /* where there are no more */
+        char digit = '0'; /* if there are no more */
 
         if (at < end && *at == '.')
             at++;

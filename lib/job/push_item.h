@@ -1,6 +1,6 @@
 /*
- * push_item.h: a job to push, as the script takes it. A caller fills struct later_new_job
- * (later/client.h); this is what is sent (pure).
+ * push_item.h: a job to push, in the form that is sent. Callers of the library fill struct
+ * later_new_job (later/client.h) instead. Pure.
  */
 #ifndef LATER_PUSH_ITEM_H
 #define LATER_PUSH_ITEM_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One job. Zeroed, it is simply pushed. All borrowed. */
+/* One job. Zeroed, it has no options. All is borrowed. */
 struct later_push_item {
     const char *id; /* NULL: none of its own yet */
     const char *document;
@@ -22,8 +22,8 @@ struct later_push_item {
     bool replace, again;
 };
 
-/* Do its members go together? Returns 0, or -1 with *err (LATER_E_DATA), which names the members.
- */
+/* May these members be used together? Returns 0, or -1 with *err (LATER_E_DATA), which names the
+ * members. */
 int later_push_check(const struct later_push_item *item, struct later_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). Taken:
- * a c e g h i k p, which are read here; b d n t u, which only scripts read.
+ * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
+ * tags are in use: a c e g h i k p are read here; b d n t u only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A record's known tags, each with its value if it is missing. */
+/* A record's known tags. The comments give the value of a missing tag. */
 struct later_record {
     uint32_t attempts;   /* 0 */
     int32_t crashes;     /* -1: none; 0: a suspect */
@@ -22,7 +22,7 @@ struct later_record {
     size_t progress_len;
     const char *finished; /* "": of one that is done and kept, its end, a JSON object; borrowed */
     size_t finished_len;
-    double unknown_since; /* 0; UNIX time from which on nobody had its type, as its error says */
+    double unknown_since; /* 0; UNIX time since when nobody has had its type, by its error */
 };
 
 /* Reads a record; an empty one has no tags. Unknown tags, and values that should be numbers and are

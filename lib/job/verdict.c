@@ -1,4 +1,4 @@
-/* verdict.c: what becomes of a job. */
+/* verdict.c: decides whether a job may run, and what follows an attempt. */
 #include "job/verdict.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ void later_policy_apply(struct later_policy *policy, const struct later_document
             backoff->base = doc->backoff.base;
         if (doc->backoff.max >= 0)
             backoff->max = doc->backoff.max;
-        /* A base of its own above our cap is meant as it is said. */
+        /* If a document sets a base above our cap, the base counts. */
         else if (backoff->max < backoff->base)
             backoff->max = backoff->base;
     }
@@ -83,7 +83,7 @@ static bool is_last(const struct later_attempt *attempt)
            crashes + 1 >= attempt->crash_max;
 }
 
-/* A first crash has no backoff: it may have been its neighbour's, or ours. */
+/* A first crash has no backoff: a neighbour or laterd itself may be to blame. */
 static double wait_after(const struct later_attempt *attempt)
 {
     uint32_t number = attempt->ending == LATER_ENDED_RETURNED ? 1 : attempt->number;

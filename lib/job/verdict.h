@@ -1,8 +1,8 @@
 /*
- * verdict.h: what becomes of a job: may it run, and what follows when an attempt has ended? Pure.
+ * verdict.h: decides whether a job may run, and what follows when an attempt has ended. Pure.
  *
- * These rules are only here. Workers use them, the keeper for a worker that died, `later work` and
- * `later reserve`.
+ * These rules are only here. Workers, the keeper (for dead workers), `later work` and `later
+ * reserve` use them.
  */
 #ifndef LATER_VERDICT_H
 #define LATER_VERDICT_H
@@ -11,7 +11,7 @@
 #include "job/document.h"
 #include "queue/queue.h"
 
-/* The bounds of what a document may ask for; 0 = none. */
+/* Limits for what a document may ask; 0 = none. */
 struct later_ceiling {
     uint32_t attempts; /* at most */
     double timeout;    /* seconds, at most */
@@ -27,8 +27,8 @@ struct later_policy {
     struct later_ceiling ceiling;
 };
 
-/* *policy comes with what the type or the configuration says. The document overrides that, within
- * the ceiling. */
+/* *policy has the values of the type or the configuration. The document overrides them, within the
+ * ceiling. */
 void later_policy_apply(struct later_policy *policy, const struct later_document *doc);
 
 /* --- before an attempt --- */
@@ -66,9 +66,9 @@ enum later_ending {
 /* An attempt that has ended. */
 struct later_attempt {
     enum later_ending ending;
-    bool beside_others;    /* of a TIMEOUT, CRASH or LEFT: nobody knows which of them it was */
-    uint32_t number;       /* of this attempt, from 1 */
-    int32_t crashes;       /* before it; negative = none */
+    bool beside_others; /* for TIMEOUT, CRASH or LEFT: nobody knows which of the jobs caused it */
+    uint32_t number;    /* the number of this attempt, from 1 */
+    int32_t crashes;    /* before it; negative = none */
     uint32_t max_attempts; /* 0 = no bound is known; so is crash_max */
     uint32_t crash_max;
     double retry_in; /* seconds until the next attempt; negative or NaN: as the backoff says, of
@@ -77,8 +77,8 @@ struct later_attempt {
     uint64_t random;                     /* any 64 random bits, for its jitter */
 };
 
-/* How it is to be settled. `how` and `kind` are static: of a settlement (queue.h), and of
- * later_queue_error(), "" where there is no error to note. */
+/* How to settle it. `how` and `kind` are static: the words of a settlement (queue.h) and of
+ * later_queue_error(); "" if there is no error to note. */
 struct later_verdict {
     enum later_verb verb;
     double wait; /* seconds */

@@ -42,7 +42,7 @@ void later_crontab_row(const struct later_reply *reply, size_t i, struct later_c
                                        .state = text_at(reply, at + 4) };
 }
 
-/* '' for less than 0. */
+/* Adds a time; '' if it is less than 0. */
 static void add_time(struct later_command *cmd, int64_t at)
 {
     if (at < 0)

@@ -41,7 +41,7 @@ void later_crontab_put(struct later_command *cmd, const struct later_keys *keys,
 enum later_put { LATER_CRON_PUT, LATER_CRON_SAME, LATER_CRON_AGAIN };
 enum later_put later_crontab_was_put(const struct later_reply *reply);
 
-/* The first tick after the present and after the last tick that `state` knows of; < 0: none. */
+/* Returns the first tick after now and after the last tick in `state`; < 0: none. */
 int64_t later_crontab_first(const struct later_schedule *schedule, const struct later_zone *zone,
                             const char *state, double now);
 
@@ -49,7 +49,8 @@ int64_t later_crontab_first(const struct later_schedule *schedule, const struct 
 
 enum later_move { LATER_CRON_PAUSE, LATER_CRON_RESUME, LATER_CRON_DROP, LATER_CRON_SEEN };
 
-/* One of 1 … LATER_BATCH_MAX names. with: of resume the next tick, of drop an origin; NULL = "". */
+/* Adds one of 1 … LATER_BATCH_MAX names. with: for resume the next tick, for drop an origin; NULL =
+ * "". */
 void later_crontab_move(struct later_command *cmd, const struct later_keys *keys,
                         enum later_move what, const char *const *names, const char *with,
                         size_t count);

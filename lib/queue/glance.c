@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define BAND  1e6  /* what a priority takes off a score */
-#define SLACK 60.0 /* seconds: clocks of others, and the time since `now` */
+#define SLACK 60.0 /* seconds: for other clocks, and the time since `now` */
 
 /* What command n asks. */
 enum { READY, DELAYED, DEAD, PAUSED, STATS, OVERDUE, FIRST, LAST, PLAN };
@@ -41,7 +41,7 @@ void later_glance_ask(struct later_command *cmd, const struct later_keys *keys, 
         later_command_seconds(cmd, now);
 }
 
-/* Of [member, score], or of none. */
+/* Reads the score of [member, score], if there is one. */
 static bool read_score(const struct later_reply *reply, double *score)
 {
     *score = later_inspect_score(later_reply_at(reply, 1));
@@ -85,7 +85,7 @@ void later_glance_read(struct later_glance *glance, unsigned n, const struct lat
     }
 }
 
-/* As the script counts them: what was handed out and has not come back. */
+/* Counts them like the script: what was handed out and has not come back. */
 static uint64_t reserved(const uint64_t counters[LATER_COUNTERS])
 {
     static const enum later_counter back[] = { LATER_COUNT_DONE,     LATER_COUNT_EXPIRED,

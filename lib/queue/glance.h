@@ -1,9 +1,10 @@
 /*
- * glance.h: the sizes of many queues, by plain commands: encoders and decoders like queue.h.
+ * glance.h: asks for the sizes of many queues by plain commands: encoders and decoders like
+ * queue.h.
  *
  * The script size shows a queue at one moment. For a thousand queues it costs Redis four times as
- * much as these commands. But each of these is answered by itself, so jobs that move meanwhile may
- * be counted twice, or not at all: good enough to look at, not to add up.
+ * much as these commands. But these are answered one by one, so jobs that move meanwhile may be
+ * counted twice, or not at all. That is good enough to look at, but not to add up.
  *
  *     for (n = 0; n < LATER_GLANCES; n++)
  *         later_glance_ask(&cmd, &keys, n, now);               … send each …
@@ -19,22 +20,21 @@
 
 /* Zero it first. */
 struct later_glance {
-    struct later_sizes sizes; /* but for `jobs`, which is not asked for */
+    struct later_sizes sizes; /* all but `jobs` */
     struct later_plan plan;   /* of shards */
-    bool ready;               /* some job is */
-    double first, last;       /* score: the least and the greatest of ready */
+    bool ready;               /* a job is ready */
+    double first, last;       /* the lowest and the highest score in ready */
 };
 
-/* Command n of them. now: Redis's clock, of a moment ago. */
+/* Encodes command n of them. now: Redis's clock, from a moment ago. */
 void later_glance_ask(struct later_command *cmd, const struct later_keys *keys, unsigned n,
                       double now);
 
-/* What was answered to it. */
+/* Reads the answer to it. */
 void later_glance_read(struct later_glance *glance, unsigned n, const struct later_reply *reply);
 
-/* All of them were answered: what follows from them. False: which job in ready is the oldest cannot
- * be told from scores, since they have priorities, a score of 0, or none of the last eleven days.
- */
+/* All of them were answered: works out the rest. False: scores do not tell which ready job is the
+ * oldest, since there are priorities, a score of 0, or none from the last eleven days. */
 bool later_glance_done(struct later_glance *glance, double now);
 
 #endif

@@ -1,15 +1,15 @@
-/* held.c: what is held beside queues. */
+/* held.c: the locks, permits and limits in use. */
 #include "queue/held.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define PAGE 1000 /* keys that a SCAN is asked for */
+#define PAGE 1000 /* keys that a SCAN should look at */
 
 static const struct {
     const char *word, *type;
 } kinds[LATER_HELD_COUNT] = {
-    [LATER_HELD_LOCK] = { "lock", NULL }, /* itself is a hash, its line a sorted set */
+    [LATER_HELD_LOCK] = { "lock", NULL }, /* the lock is a hash, its line a sorted set */
     [LATER_HELD_PERMIT] = { "permit", "zset" },
     [LATER_HELD_FIXED] = { "limit", "string" },
     [LATER_HELD_SLIDING] = { "limit", "list" },
@@ -40,7 +40,8 @@ void later_held_scan(struct later_command *cmd, const char *prefix, enum later_h
     char match[LATER_KEY_MAX];
 
     spell(match, prefix, kind, "*");
-    strcat(match, "*"); /* and its line; a prefix and a name of one character leave room */
+    strcat(match, "*"); /* this also matches its line; a prefix and a name of one character leave
+                         * room */
     if (type)
         later_command_say(cmd, "SCAN %s MATCH %s COUNT %d TYPE %s", cursor, match, PAGE, type);
     else
@@ -62,7 +63,7 @@ bool later_held_name(char name[LATER_HELD_NAME], const char *key, bool *waits)
 
 /* --- one of them --- */
 
-/* From behind now on, as sorted sets are asked. */
+/* Writes the bound "after now" for a sorted set. */
 static void spell_from(char from[LATER_SECONDS_SIZE + 1], double now)
 {
     from[0] = '(';

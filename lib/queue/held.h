@@ -2,7 +2,7 @@
  * held.h: the locks, permits and limits that are in use now. Encoders like inspect.h, of plain
  * commands; read their answers with reply.h.
  *
- * All of them end by themselves, so one that is listed may be gone when you look at it.
+ * All of them end by themselves, so one that was listed may be gone when you look at it.
  */
 #ifndef LATER_HELD_H
 #define LATER_HELD_H
@@ -28,25 +28,25 @@ const char *later_held_word(enum later_held kind);
 void later_held_scan(struct later_command *cmd, const char *prefix, enum later_held kind,
                      const char *cursor);
 
-/* The name in such a key. *waits: it is the key of those that wait for it, which may be there
- * where it is free itself. False: somebody else's key, or one that says nothing. */
+/* Finds the name in such a key. *waits: the key is the line of jobs that wait for it, which may
+ * exist while it is free. False: it is another program's key, or one that says nothing. */
 #define LATER_HELD_NAME 201
 bool later_held_name(char name[LATER_HELD_NAME], const char *key, bool *waits);
 
-/* Of a permit: how many have one (ZCOUNT); when the first of them ends, if nobody renews it (that
- * member with its score). now: by Redis's clock; those before it are over. */
+/* For a permit: how many are taken (ZCOUNT); when the first of them ends unless it is renewed (that
+ * member with its score). now: by Redis's clock; earlier ones are over. */
 void later_held_holders(struct later_command *cmd, const char *prefix, const char *name,
                         double now);
 void later_held_first_end(struct later_command *cmd, const char *prefix, const char *name,
                           double now);
 
-/* Of a lock or a permit: how many jobs stand in its line; `QUEUE ID` of the first `limit`. */
+/* For a lock or a permit: how many jobs are in its line; `QUEUE ID` of the first `limit`. */
 void later_held_waiting(struct later_command *cmd, const char *prefix, enum later_held kind,
                         const char *name, double now);
 void later_held_waiters(struct later_command *cmd, const char *prefix, enum later_held kind,
                         const char *name, double now, size_t limit);
 
-/* Of a limit: how often it was used (GET, LLEN); the first of those times (LINDEX; SLIDING only);
+/* For a limit: how often it was used (GET, LLEN); the first of those times (LINDEX; SLIDING only);
  * the milliseconds until it is forgotten (PTTL). */
 void later_held_used(struct later_command *cmd, const char *prefix, enum later_held kind,
                      const char *name);

@@ -1,4 +1,4 @@
-/* inspect.c: looking at a queue, encoded and decoded. */
+/* inspect.c: encodes and decodes what looks at a queue. */
 #include "queue/inspect.h"
 
 #include "job/record.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE           500  /* elements that a ZSCAN is asked for */
-#define DOCUMENTS_PAGE 10   /* those of a hash whose values may be large */
-#define NAMES_PAGE     1000 /* keys that a SCAN is asked for */
+#define PAGE           500  /* elements that a ZSCAN should look at */
+#define DOCUMENTS_PAGE 10   /* for a hash whose values may be large */
+#define NAMES_PAGE     1000 /* keys that a SCAN should look at */
 
 /* --- size --- */
 
@@ -40,7 +40,7 @@ static uint64_t number_at(const struct later_reply *reply, size_t i)
 
 static void count(struct later_sizes *sizes, const char *name, uint64_t number)
 {
-    if (strcmp(name, "overdue") == 0) /* of the script: no counter */
+    if (strcmp(name, "overdue") == 0) /* from the script: not a counter */
         sizes->overdue = number;
     for (int n = 0; n < LATER_COUNTERS; n++) {
         if (strcmp(name, counters[n]) == 0) {
@@ -166,7 +166,7 @@ void later_inspect_kept(const struct later_reply *score, const struct later_repl
     seen->document_len = ends ? len - record - 1 : len;
 }
 
-/* score, record, document: elements from `at` on. */
+/* Reads score, record and document, the elements from `at` on. */
 static void read_seen(const struct later_reply *reply, size_t at, struct later_seen *seen)
 {
     later_inspect_found(later_reply_at(reply, at), later_reply_at(reply, at + 1),
@@ -290,7 +290,7 @@ const struct later_reply *later_inspect_scanned(const struct later_reply *reply,
     size_t len;
     const char *text = later_reply_text(later_reply_at(reply, 0), &len);
 
-    if (len == 0 || len > 31) { /* a cursor that cannot be: better to end than to go round */
+    if (len == 0 || len > 31) { /* an impossible cursor: end rather than loop */
         text = "0";
         len = 1;
     }
@@ -405,7 +405,8 @@ double later_inspect_timed(const struct later_reply *reply)
            later_reply_seconds(later_reply_at(reply, 1), 0) / 1e6;
 }
 
-/* The number behind `field`, a name and its colon, in what INFO said, whatever the locale. */
+/* Finds the number after `field`, a name with its colon, in the answer of INFO, whatever the
+ * locale. */
 static double info_number(const struct later_reply *reply, const char *field, double otherwise)
 {
     const char *found = strstr(later_reply_text(reply, NULL), field);

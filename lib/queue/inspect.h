@@ -1,5 +1,5 @@
 /*
- * inspect.h: looking at a queue and acting on many of its jobs: encoders and decoders like queue.h.
+ * inspect.h: looks at a queue and acts on many of its jobs: encoders and decoders like queue.h.
  */
 #ifndef LATER_INSPECT_H
 #define LATER_INSPECT_H
@@ -14,8 +14,8 @@
 
 /* --- size --- */
 
-/* The counters of `stats`; the order is that of their names in inspect.c. What else is in `stats`
- * is passed over. */
+/* The counters of `stats`, in the order of their names in inspect.c. Anything else in `stats` is
+ * skipped. */
 enum later_counter {
     LATER_COUNT_PUSHED,
     LATER_COUNT_ADOPTED,
@@ -24,7 +24,7 @@ enum later_counter {
     LATER_COUNT_CANCELLED,
     LATER_COUNT_PURGED,
     LATER_COUNT_TRIMMED,
-    LATER_CONSERVED, /* those before are what conservation needs */
+    LATER_CONSERVED, /* the sums of `later check` need those before */
     LATER_COUNT_DUPLICATE = LATER_CONSERVED,
     LATER_COUNT_REPLACED,
     LATER_COUNT_RELEASED,
@@ -33,7 +33,7 @@ enum later_counter {
     LATER_COUNT_KICKED,
     LATER_COUNT_LAPSED,
     LATER_COUNT_REFUSED,
-    LATER_COUNTED, /* those before are for people; the others say how many jobs are reserved */
+    LATER_COUNTED, /* those before are for people; those after it say how many jobs are reserved */
     LATER_COUNT_RESERVED = LATER_COUNTED,
     LATER_COUNT_WITHDRAWN,
     LATER_COUNT_BURIED_WAITING,
@@ -46,39 +46,39 @@ struct later_sizes {
     uint64_t jobs; /* documents */
     bool paused;
     double oldest_ready; /* age in seconds; < 0 = none */
-    uint64_t overdue;    /* reservations whose lease ran out and that nobody has returned yet */
+    uint64_t overdue;    /* reservations whose lease ran out and that have not lapsed yet */
     uint64_t counters[LATER_COUNTERS];
 };
 
 void later_inspect_size(struct later_command *cmd, const struct later_keys *keys);
 void later_inspect_sized(const struct later_reply *reply, struct later_sizes *sizes);
 
-/* The counters alone: names and numbers from element `at` of a reply on. */
+/* Reads only the counters: names and numbers from element `at` of a reply on. */
 void later_inspect_counted(const struct later_reply *reply, size_t at, struct later_sizes *sizes);
 
-/* A score as Redis spells it, which has some that no clock has: inf, -inf. */
+/* Reads a score as Redis writes it, also inf and -inf, which no time has. */
 double later_inspect_score(const struct later_reply *reply);
 
-/* The plan of shards in such a reply; of a shard it is none. */
+/* Reads the plan of shards in such a reply; a shard has none. */
 struct later_plan later_inspect_planned(const struct later_reply *reply);
 
 /* "pushed" … Static. */
 const char *later_counter_name(enum later_counter counter);
 
-/* How many jobs are in this set; 0 of done ones, which no size counts. */
+/* Returns how many jobs are in this set; 0 for done ones, which the sizes do not count. */
 uint64_t later_sizes_in(const struct later_sizes *sizes, enum later_key set);
 
 /* --- peek, show --- */
 
-/* One job seen. Strings are borrowed from the reply, and but for `error` NUL-terminated beyond
+/* One job as seen. Strings are borrowed from the reply; all but `error` are NUL-terminated beyond
  * their length. */
 struct later_seen {
-    const char *id;       /* "" = not adopted yet; of show: NULL, the caller knows it */
-    const char *state;    /* of show; "" = no such job. Of peek: NULL */
+    const char *id;       /* "" = not adopted yet; NULL from show, whose caller knows it */
+    const char *state;    /* from show; "" = no such job. NULL from peek */
     const char *error;    /* a JSON object; "" = none */
-    const char *earlier;  /* those before it, a JSON array as in a record; "" = none */
+    const char *earlier;  /* the errors before it, a JSON array as in a record; "" = none */
     const char *progress; /* a JSON object; "" = none */
-    const char *finished; /* a JSON object; "" = it is not done */
+    const char *finished; /* how it ended, a JSON object; "" = it is not done */
     const char *document;
     size_t error_len, earlier_len, progress_len, finished_len, document_len;
     bool has_score;
@@ -95,7 +95,7 @@ void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys
 size_t later_inspect_peeked_count(const struct later_reply *reply);
 void later_inspect_peeked(const struct later_reply *reply, size_t i, struct later_seen *seen);
 
-/* Job i of what later_queue_ids(…, LATER_SCRIPT_SHOW, …) answered. */
+/* Reads job i of the answer to later_queue_ids(…, LATER_SCRIPT_SHOW, …). */
 void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen);
 
 /* --- purge, pause, resume, wake --- */
@@ -106,11 +106,11 @@ void later_inspect_purge(struct later_command *cmd, const struct later_keys *key
                          const char *state, size_t limit);
 
 /* Kicks, buries, cancels or purges (`verb`) jobs that are still where they were seen: in `state`,
- * reserved ones under `token` (else ""), with the score that Redis spelled ("": whatever it is by
- * now). error: why they are buried, from later_queue_error(); else "". The reply is how many there
- * were. LATER_SCRIPT_ACT. */
+ * reserved ones under `token` (else ""), with the score that Redis wrote ("": any score). error:
+ * why they are buried, from later_queue_error(); else "". The reply is how many there were.
+ * LATER_SCRIPT_ACT. */
 struct later_acted {
-    const char *id; /* or the member that is its own document */
+    const char *id; /* the id, or a member that is its own document */
     size_t len;
     const char *score;
 };
@@ -118,18 +118,18 @@ void later_inspect_act(struct later_command *cmd, const struct later_keys *keys,
                        const char *state, const char *token, const char *error,
                        const struct later_acted *jobs, size_t count);
 
-/* A script of a queue without arguments: LATER_SCRIPT_PAUSE, _RESUME, _WAKE. */
+/* Encodes a script of a queue without arguments: LATER_SCRIPT_PAUSE, _RESUME, _WAKE. */
 void later_inspect_plain(struct later_command *cmd, const struct later_keys *keys,
                          enum later_script script);
 
 /* --- plain commands --- */
 
-/* A pause that ends by itself after so many seconds (at least 0.001). The reply is nil where the
- * queue was not paused before. */
+/* Encodes a pause that ends by itself after so many seconds (at least 0.001). The reply is nil if
+ * the queue was not paused before. */
 void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds);
 
-/* The members from a score on ("-inf", or what Redis has spelled), the first `offset` of them left
- * out, at most count: each with its score behind it. */
+/* The members from a score on ("-inf", or one that Redis has written), without the first `offset`,
+ * at most count; each is followed by its score. */
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count);
 
@@ -137,57 +137,59 @@ void later_inspect_from(struct later_command *cmd, const struct later_keys *keys
 void later_inspect_back(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count);
 
-/* ZSCAN or, of jobs and records, HSCAN: one page. cursor: "0" at first, then what the last page
- * said, until that is "0" again. match: a glob, NULL = all. How many elements there are: ZCARD or
+/* Encode ZSCAN or, for jobs and records, HSCAN: one page. cursor: "0" at first, then the one that
+ * the last page returned, until it is "0" again. match: a glob, NULL = all. The other: ZCARD or
  * HLEN. */
 void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
                          enum later_key key);
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *cursor, const char *match);
 
-/* The next cursor into `cursor` (32 bytes); the members are elements 0, 2, 4 … of the returned
- * array, what they have (score, value) the others. */
+/* Reads the next cursor into `cursor` (32 bytes). In the returned array elements 0, 2, 4 … are the
+ * members, the others their scores or values. */
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32]);
 
-/* `ZMSCORE key member…`, for what the caller adds; and `HEXISTS key id`, of jobs or records. */
+/* Encode `ZMSCORE key member…`, for members that the caller adds; and `HEXISTS key id`, for jobs or
+ * records. */
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count);
 void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, const char *id, size_t len);
 
-/* The second element of the wake list, which has one at most: nil. */
+/* Asks for the second element of the wake list. It should be nil, since the list has at most one.
+ */
 void later_inspect_second_wake(struct later_command *cmd, const struct later_keys *keys);
 
 /* `SCAN` for the keys of queues, of one node: one page, read by later_inspect_scanned(), where each
  * element is a key. */
 void later_inspect_names(struct later_command *cmd, const char *prefix, const char *cursor);
 
-/* How many jobs push lets into the queue (`max_jobs` of `stats`): HSET, or HDEL where `jobs` is 0.
- */
+/* Sets how many jobs push lets into the queue (`max_jobs` of `stats`): HSET, or HDEL if `jobs` is
+ * 0. */
 void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs);
 
-/* In which of ready, delayed, dead, what the token holds, jobs an id is: the reply has 1 or 0 for
+/* Asks which of ready, delayed, dead, the token's set and jobs have an id; the reply has 1 or 0 for
  * each. LATER_SCRIPT_LOCATE. */
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token);
 
-/* All ids that a token holds (ZRANGE); whether it holds this one (ZSCORE: nil if not). */
+/* Ask for all ids that a token holds (ZRANGE); whether it holds this one (ZSCORE: nil if not). */
 void later_inspect_held(struct later_command *cmd, const struct later_keys *keys,
                         const char *token);
 void later_inspect_member(struct later_command *cmd, const struct later_keys *keys,
                           const char *token, const char *id);
 
-/* BLPOP on the wake keys of some queues, for at most `seconds`. The reply is nil when none came;
- * else its element 0 is the key. */
+/* Encodes BLPOP on the wake keys of some queues, for at most `seconds`. The reply is nil if none
+ * came; else its element 0 is the key. */
 void later_inspect_wait(struct later_command *cmd, const struct later_keys *const *queues,
                         size_t count, double seconds);
 
-/* All queues' names, all hosts (field, value, …), Redis's clock (seconds, microseconds). */
+/* Ask for all queues' names; all hosts (field, value, …); Redis's clock (seconds, microseconds). */
 void later_inspect_queues(struct later_command *cmd, const char *prefix);
 void later_inspect_hosts(struct later_command *cmd, const char *prefix);
 
-/* A queue leaves the set of names; its plan of shards, or a shard's fence, is deleted. The replies
- * are whether it was there. */
+/* Removes a queue from the set of names; deletes its plan of shards, or a shard's fence. The
+ * replies say whether it was there. */
 void later_inspect_unlist(struct later_command *cmd, const char *prefix, const char *queue);
 void later_inspect_unplan(struct later_command *cmd, const struct later_keys *keys);
 
@@ -198,22 +200,22 @@ double later_inspect_timed(const struct later_reply *reply);
 void later_inspect_fields(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count);
 
-/* A job as a page of its set (later_inspect_from()) and those fields tell it; what is nil is "". */
+/* Puts a job together from a page of its set (later_inspect_from()) and those fields; what is nil
+ * is "". */
 void later_inspect_found(const struct later_reply *score, const struct later_reply *record,
                          const struct later_reply *document, struct later_seen *seen);
 
-/* Likewise of one that is done: its field of kept has record and document (scripts/inc/done.lua).
- */
+/* The same for a done job: its field of kept has record and document (scripts/inc/done.lua). */
 void later_inspect_kept(const struct later_reply *score, const struct later_reply *kept,
                         struct later_seen *seen);
 
-/* `INFO cpu`: the seconds for which this Redis has worked, itself and for the kernel; < 0 where it
- * does not say. */
+/* Ask `INFO cpu`, and read how many seconds of CPU time this Redis has used, in user and system
+ * mode; < 0 if it does not say. */
 void later_inspect_cpu(struct later_command *cmd);
 double later_inspect_worked(const struct later_reply *reply);
 
-/* `INFO server`: the seconds since this Redis was started; a very long time where it does not say.
- */
+/* Ask `INFO server`, and read how many seconds ago this Redis was started; a very long time if it
+ * does not say. */
 void later_inspect_server(struct later_command *cmd);
 double later_inspect_uptime(const struct later_reply *reply);
 

@@ -1,4 +1,4 @@
-/* lock.c: a distributed lock, encoded and decoded. */
+/* lock.c: encodes and decodes the calls of a distributed lock. */
 #include "queue/lock.h"
 
 #include "redis/key.h"
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The keys in the order of enum later_lock_key; a script gets those of `which`, which ends with
- * -1. */
+/* Begins a call. The keys are in the order of enum later_lock_key; a script gets those of `which`,
+ * which ends with -1. */
 static void begin(struct later_command *cmd, enum later_script script, const char *prefix,
                   const char *name, const int *which)
 {
@@ -22,7 +22,7 @@ static void begin(struct later_command *cmd, enum later_script script, const cha
     later_script_begin(cmd, script, NULL, keys, 0);
 }
 
-/* A text as an argument, cut where it is too long. */
+/* Adds a text as an argument, cut if it is too long. */
 static void cut(struct later_command *cmd, const char *text, size_t max)
 {
     later_command_bytes(cmd, text, strnlen(text, max));

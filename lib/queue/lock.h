@@ -20,9 +20,9 @@
  * numbers lower than one that it has seen, an owner that was stopped for longer than its ttl, and
  * does not know it, does no harm.
  *
- * We keep no list of those who wait: Redis keeps the clients that are blocked in BLPOP on the
- * lock's wake list, in the order in which they came. free leaves a pass there, with which the first
- * of them takes the lock; for two seconds nobody else can (scripts/inc/pass.lua).
+ * We keep no list of waiting clients. Redis keeps those that are blocked in BLPOP on the lock's
+ * wake list, in the order in which they came. free leaves a pass there, with which the first of
+ * them takes the lock; for two seconds nobody else can (scripts/inc/pass.lua).
  */
 #ifndef LATER_LOCK_H
 #define LATER_LOCK_H
@@ -39,13 +39,13 @@
 
 enum later_lock_taken { LATER_LOCK_NO = 0, LATER_LOCK_YES = 1 };
 
-/* name: valid (later_key_name_valid). token: later_token(). owner: for people, who asks `later lock
+/* name: valid (later_key_name_valid). token: later_token(). owner: for people who ask `later lock
  * --show`. ttl: seconds. pass: what the wake list gave, or NULL. LATER_SCRIPT_LOCK_TAKE. */
 void later_lock_take(struct later_command *cmd, const char *prefix, const char *name,
                      const char *token, const char *owner, double ttl, const char *pass);
 
 /* Was it taken? YES: *fence gets the fencing number, from 1. NO: *left gets the seconds after which
- * its owner loses it, if he does not renew it. Either may be NULL. */
+ * the owner loses it unless it is renewed. Either may be NULL. */
 enum later_lock_taken later_lock_taken(const struct later_reply *reply, uint64_t *fence,
                                        double *left);
 
@@ -53,8 +53,8 @@ enum later_lock_taken later_lock_taken(const struct later_reply *reply, uint64_t
 void later_lock_touch(struct later_command *cmd, const char *prefix, const char *name,
                       const char *token, double ttl);
 
-/* Gives it back, to who waits longest; `token` may be a pass that is not wanted any more.
- * LATER_SCRIPT_LOCK_FREE. */
+/* Gives it back to the client that has waited longest; `token` may be a pass that is not wanted any
+ * more. LATER_SCRIPT_LOCK_FREE. */
 void later_lock_free(struct later_command *cmd, const char *prefix, const char *name,
                      const char *token);
 
@@ -65,7 +65,7 @@ bool later_lock_still(const struct later_reply *reply);
 void later_lock_look(struct later_command *cmd, const char *prefix, const char *name);
 
 struct later_lock_seen {
-    bool held;         /* the next three are 0 and "" where it is not */
+    bool held;         /* if not, the next three are 0 and "" */
     double left;       /* seconds until it is lost, if it is not renewed */
     double since, ttl; /* UNIX time; seconds */
     const char *owner; /* borrowed from the reply */
@@ -75,20 +75,20 @@ void later_lock_seen(const struct later_reply *reply, struct later_lock_seen *se
 
 /* --- for those who wait (lock_wait.c; a loop of one's own) --- */
 
-/* BLPOP on the wake list: one's place in the queue, for as long as it stays blocked: at most
- * `seconds`, 0 = for ever. LATER_NO_SCRIPT, on a connection of its own. */
+/* Encodes BLPOP on the wake list. While it blocks, at most `seconds` (0 = for ever), the client has
+ * its place in the queue. LATER_NO_SCRIPT, on a connection of its own. */
 void later_lock_await(struct later_command *cmd, const char *prefix, const char *name,
                       double seconds);
 
-/* The pass that BLPOP answered, borrowed from the reply; NULL: its time is over. */
+/* Returns the pass that BLPOP answered, borrowed from the reply; NULL: its time is over. */
 const char *later_lock_pass(const struct later_reply *reply);
 
-/* A look whether the owner is gone without giving it back; then the first in the queue is woken.
- * pass: any token of one's own. LATER_SCRIPT_LOCK_WAKE. */
+/* Looks whether the lock has expired without being given back; then the first in the queue is
+ * woken. pass: a new token. LATER_SCRIPT_LOCK_WAKE. */
 void later_lock_wake(struct later_command *cmd, const char *prefix, const char *name,
                      const char *pass);
 
-/* Seconds until the next look is worth it, of a later_lock_wake(). */
+/* Returns the seconds until the next look is useful, from the answer to later_lock_wake(). */
 double later_lock_left(const struct later_reply *reply);
 
 #endif

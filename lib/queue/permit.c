@@ -1,4 +1,4 @@
-/* permit.c: permits, encoded and decoded. */
+/* permit.c: encodes and decodes the calls of permits. */
 #include "queue/permit.h"
 
 #include "redis/script.h"

@@ -1,4 +1,4 @@
-/* queue.c: jobs that nobody holds: what is due, what has lapsed, what somebody names by id. */
+/* queue.c: encodes calls for jobs without a reservation: migrate, lapse, and lists of ids. */
 #include "queue/queue.h"
 
 /* --- migrate --- */

@@ -1,4 +1,4 @@
-/* queue_push.c: jobs are pushed. */
+/* queue_push.c: encodes pushes, and decodes their answers. */
 #include "queue/queue.h"
 
 #include <inttypes.h>
@@ -27,7 +27,8 @@ static void add_when(struct later_command *cmd, const struct later_push_item *it
     }
 }
 
-/* Nobody pays for what most jobs do not ask: an id that stays taken stands behind the priority. */
+/* For how long an id stays taken follows the priority, so that most jobs, which do not ask for it,
+ * cost nothing more. */
 static void add_priority(struct later_command *cmd, const struct later_push_item *item)
 {
     double taken = item->throttle > 0 ? item->throttle : item->unique_for;
@@ -99,7 +100,7 @@ bool later_queue_pushed_now(const struct later_reply *reply)
 
 int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
 {
-    /* That of push_now is no list. */
+    /* The answer of push_now is not a list. */
     const struct later_reply *answer = later_reply_count(reply) ? later_reply_at(reply, i) : reply;
     const char *text = later_reply_text(answer, NULL);
     bool exists = strncmp(text, "EXISTS ", 7) == 0;

@@ -1,4 +1,4 @@
-/* result.c: what a job has left, encoded and decoded. */
+/* result.c: encodes and decodes the calls for a job's result. */
 #include "queue/result.h"
 
 #include "job/json.h"

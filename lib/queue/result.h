@@ -1,8 +1,9 @@
 /*
- * result.h: asking for a job's result, and waiting for it. Encoders and decoders like queue.h.
+ * result.h: asks for a job's result, and waits for it. Encoders and decoders like queue.h.
  *
- * A result is a list of one element (scripts/finish.lua). To wait for it is to have Redis move that
- * element onto its own list: it stays there for everybody else who waits, and nobody polls.
+ * A result is a list of one element (scripts/finish.lua). To wait for it, have Redis move that
+ * element from the list to the list itself. So it stays there for everybody else who waits, and
+ * nobody polls.
  */
 #ifndef LATER_RESULT_H
 #define LATER_RESULT_H
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* scripts/result.lua; what it answers, borrowed from the reply. */
+/* The call of scripts/result.lua, and its answer, borrowed from the reply. */
 struct later_left {
     const char *state;   /* "" = no such job */
     const char *element; /* of the result; element_len 0 = none */
@@ -30,20 +31,20 @@ void later_result_asked(const struct later_reply *reply, struct later_left *left
 void later_result_await(struct later_command *cmd, const struct later_keys *keys, const char *id,
                         double seconds);
 
-/* `LREM`: takes away just this element, of an earlier life. */
+/* `LREM`: removes just this element, which is from an earlier job of the id. */
 void later_result_forget(struct later_command *cmd, const struct later_keys *keys, const char *id,
                          const char *element, size_t len);
 
 /* An element. */
 struct later_result_seen {
-    bool dead; /* else done */
+    bool dead; /* false: done */
     uint32_t attempt;
-    double at;         /* Redis's time of its end */
-    const char *value; /* within the element; of one that is dead its error */
+    double at;         /* when it ended, by Redis's clock */
+    const char *value; /* within the element; for a dead job its error */
     size_t value_len;
 };
 
-/* Takes an element apart; false where it is none of ours. */
+/* Parses an element; false if it is not one of ours. */
 bool later_result_read(struct later_result_seen *seen, const char *element, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* shards.c: one queue spread over several. */
+/* shards.c: queues that are spread over several. */
 #include "queue/shards.h"
 
 #include "redis/slot.h"
@@ -97,7 +97,7 @@ void later_shard_of(later_queue_name out, const char *queue, uint32_t count, con
         snprintf(out, sizeof(later_queue_name), "%s", queue);
 }
 
-/* Enters the part that is at out[count], unless it is there already. */
+/* Keeps the part that is at out[count], unless it is there already. */
 static size_t once(later_queue_name *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

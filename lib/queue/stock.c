@@ -1,4 +1,4 @@
-/* stock.c: stocks and limits, encoded and decoded. */
+/* stock.c: encodes and decodes the calls of stocks and limits. */
 #include "queue/stock.h"
 
 #include "redis/key.h"

@@ -22,15 +22,15 @@ void later_stock_look(struct later_command *cmd, const char *prefix, const char 
 
 enum later_stock_taken { LATER_STOCK_TAKEN = 1, LATER_STOCK_HELD = 0, LATER_STOCK_SOLD_OUT = -1 };
 
-/* How a claim went; *number gets the claim's own number, from 1 (untouched when sold out). */
+/* Reads how a claim went; *number gets the claim's number, from 1 (unchanged if sold out). */
 enum later_stock_taken later_stock_taken(const struct later_reply *reply, uint64_t *number);
 
-/* At most max in per seconds. sliding: in any span of that length; else in a window that opens
+/* At most `max` in `per` seconds. sliding: in any span of that length; else in a window that opens
  * with the first. */
 void later_limit_ask(struct later_command *cmd, const char *prefix, const char *name, uint32_t max,
                      double per, bool sliding);
 
-/* Seconds until it may; 0: now, and it was counted. */
+/* Returns the seconds until it may happen; 0: now, and it was counted. */
 double later_limit_wait(const struct later_reply *reply);
 
 #endif

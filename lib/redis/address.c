@@ -82,7 +82,7 @@ static int parse_host(struct later_address *address, const char *text, size_t le
     return 0;
 }
 
-/* What stands before an @ in *text, of *len bytes; both go on behind it. */
+/* Takes what is before an @ in *text, of *len bytes, and moves both past it. */
 static int parse_user(struct later_address *address, const char **text, size_t *len,
                       struct later_error *err)
 {
@@ -132,7 +132,7 @@ unsigned later_address_sentinels(const struct later_address *address)
     return address->cluster ? 0 : later_address_hosts(address);
 }
 
-/* The one that begins at text, up to a comma or the end. */
+/* Parses the host that begins at text, up to a comma or the end. */
 static int parse_one(const struct later_address *address, struct later_address *one,
                      const char *text)
 {
@@ -147,10 +147,10 @@ void later_address_host(const struct later_address *address, unsigned which,
 
     for (; which > 0 && strchr(text, ','); which--)
         text = strchr(text, ',') + 1;
-    (void)parse_one(address, one, text); /* it was good when the URL was parsed */
+    (void)parse_one(address, one, text); /* it was checked when the URL was parsed */
 }
 
-/* Takes the list; each is tried once so that later_address_host() cannot fail. */
+/* Takes the list, and parses each host once, so that later_address_host() cannot fail. */
 static int parse_hosts(struct later_address *address, const char *text, size_t len,
                        struct later_error *err)
 {
@@ -231,7 +231,8 @@ static int connect_unix(const struct later_address *address, struct later_error 
 
 static void set_option(int fd, int level, int option, int value)
 {
-    (void)setsockopt(fd, level, option, &value, sizeof value); /* a refinement: may fail */
+    (void)setsockopt(fd, level, option, &value,
+                     sizeof value); /* this may fail: it is not essential */
 }
 
 static int connect_tcp(const struct addrinfo *to)

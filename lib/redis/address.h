@@ -9,8 +9,8 @@
  *     cluster://[user@]h1[:port],h2[:port] a Redis Cluster, of which these are some nodes
  * (cluster.h); their port 6379 unless said
  *
- * Never a password: it would be seen in ps and in logs. It comes from a file or an environment
- * variable of the caller's choice.
+ * A URL never has a password, which would be seen in ps and in logs. The caller gets it from a file
+ * or an environment variable.
  */
 #ifndef LATER_ADDRESS_H
 #define LATER_ADDRESS_H
@@ -32,24 +32,25 @@ struct later_address {
     char hosts[256]; /* "h1:port,h2": Sentinels or nodes; host and port are not known yet. "": none
                       */
     char master[64]; /* the name that the Sentinels know it by */
-    bool cluster;    /* they are nodes of a Cluster */
+    bool cluster;    /* the hosts are nodes of a Cluster */
 };
 
 /* Parses url. Returns 0, or -1 with *err (LATER_E_USAGE; the text repeats no password). */
 int later_address_parse(struct later_address *address, const char *url, struct later_error *err);
 
-/* How many hosts it lists, 0 where it names one server; how many of them are Sentinels, all or
- * none; and the host and port of number `which` of them into *one, all else in it empty. */
+/* Return how many hosts it lists, 0 if it names one server; how many of them are Sentinels, all or
+ * none. The third puts the host and port of number `which` into *one, and empties the rest of it.
+ */
 unsigned later_address_hosts(const struct later_address *address);
 unsigned later_address_sentinels(const struct later_address *address);
 void later_address_host(const struct later_address *address, unsigned which,
                         struct later_address *one);
 
 /* Begins a non-blocking connection to number `which` of the host's addresses (`localhost` may be
- * ::1 and 127.0.0.1; where there are fewer it begins again at the first), CLOEXEC, with keepalive
- * (15 s, 5 s, 3 times) and TCP_USER_TIMEOUT (10 s) on TCP. The host's name is resolved here, which
- * may block (getaddrinfo). Returns the socket, or -1 with *err (LATER_E_REDIS, LATER_E_SYSTEM).
- * *count gets how many addresses there are; unchanged where that is not known. */
+ * ::1 and 127.0.0.1; beyond the last it begins again at the first). The socket is CLOEXEC; on TCP
+ * it has keepalive (15 s, 5 s, 3 times) and TCP_USER_TIMEOUT (10 s). Resolving the host's name
+ * (getaddrinfo) may block. Returns the socket, or -1 with *err (LATER_E_REDIS, LATER_E_SYSTEM).
+ * *count gets the number of addresses, or is unchanged if that is not known. */
 int later_address_connect(const struct later_address *address, unsigned which, unsigned *count,
                           struct later_error *err);
 

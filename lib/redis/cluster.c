@@ -15,7 +15,7 @@
 
 static void turn(struct later_cluster *cluster);
 
-/* Answers everything, closes everything. The conns stay, for the next connect. */
+/* Answers all commands and closes all connections. The structs stay for the next connect. */
 void later_cluster_disconnect(struct later_cluster *cluster, const char *why)
 {
     char text[256];
@@ -68,7 +68,7 @@ static int send_to(struct later_redis *base, size_t which, struct later_command 
 
 /* --- the beginning: the slots, then the protocol --- */
 
-/* Where its node does not answer, or the ACL hides it, it is taken for ours. */
+/* If the node does not answer, or the ACL hides the number, we assume that it is our protocol. */
 static void on_protocol(void *arg, struct later_answer *told)
 {
     struct later_cluster *cluster = arg;
@@ -94,8 +94,8 @@ static struct call *ask_protocol(struct later_cluster *cluster)
     return later_cluster_enter(cluster, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_protocol, cluster);
 }
 
-/* Nodes were away, and others may have upgraded meanwhile. Nobody waits for the answer: its node
- * may be the one that is away, and the others go on. */
+/* Nodes were away, and somebody may have upgraded meanwhile. Nobody waits for the answer: if this
+ * node is away, the others go on. */
 static void greet_again(struct later_cluster *cluster)
 {
     struct call *call = cluster->base.protocol[0] ? ask_protocol(cluster) : NULL;
@@ -160,7 +160,7 @@ static int start(struct later_redis *base, struct later_error *err)
 
 /* --- for the owner's loop --- */
 
-/* All that follows from what has happened. */
+/* Does everything that follows from what has happened. */
 static void turn(struct later_cluster *cluster)
 {
     if (cluster->turning)

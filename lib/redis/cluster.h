@@ -2,8 +2,8 @@
  * cluster.h: the later_redis (redis.h) of a cluster: URL: a connection (conn.h) for each node that
  * is needed, behind one descriptor.
  *
- * A command goes to the node that has its slot (slot.h); one without a key to any node, the same as
- * long as that one answers. Where a node answers
+ * A command goes to the node that has its slot (slot.h). One without a key goes to any node, always
+ * the same as long as it answers. If a node answers
  *   MOVED      it goes where it says, and CLUSTER SLOTS is asked for behind it,
  *   ASK        it goes there once, behind ASKING,
  *   TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN, READONLY, UNBLOCKED, or cannot be reached
@@ -12,8 +12,8 @@
  * UNKNOWN. (Redis Cluster specification, "Redirection and resharding".) Commands of one slot keep
  * their order, unless they are redirected.
  *
- * The descriptor is an epoll(7) one that holds the nodes' sockets: readable when any of them wants
- * something.
+ * The descriptor is an epoll(7) set of the nodes' sockets. It is readable if any of them needs
+ * attention.
  */
 #ifndef LATER_CLUSTER_H
 #define LATER_CLUSTER_H

@@ -1,4 +1,4 @@
-/* cluster_call.c: commands on their way through a Cluster. */
+/* cluster_call.c: sends commands to the nodes of a Cluster. */
 #include "redis/cluster_inner.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_LEFT    0.3 /* for an answer, since a connection that gives none in time is closed */
+#define LEAST_LEFT    0.3 /* seconds for an answer: without one the connection is closed */
 #define QUICK         4   /* redirections in a row that are followed at once */
 #define REDIRECTS_MAX 16  /* … at all */
 
@@ -55,7 +55,7 @@ void later_cluster_give_up(struct later_cluster *cluster, const char *why)
     }
 }
 
-/* Keeps it to be tried again after this pause, if its time allows that. */
+/* Keeps the command, to be tried again after this pause if its time allows. */
 static bool wait_a_while(struct call *call, struct later_answer *told, double pause)
 {
     struct later_cluster *cluster = call->cluster;
@@ -74,7 +74,7 @@ static bool begins(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Two nodes may send it to each other while a slot changes hands, for a moment. */
+/* Follows a redirection. While a slot moves, two nodes may redirect to each other for a moment. */
 static bool follow(struct call *call, struct later_answer *told)
 {
     if (++call->redirects > REDIRECTS_MAX)
@@ -105,8 +105,8 @@ static bool redirected(struct call *call, struct later_answer *told)
     return follow(call, told);
 }
 
-/* Of an error that says that nothing was done and that it may work soon, here or at another node.
- * UNBLOCKED: a BLPOP whose master is none any more. */
+/* Tries again after an error that says that nothing was done and that it may work soon, here or at
+ * another node. UNBLOCKED: the master of a BLPOP is no longer master. */
 static bool put_off(struct call *call, struct later_answer *told)
 {
     static const char *const words[] = { "TRYAGAIN",   "CLUSTERDOWN", "LOADING",
@@ -118,7 +118,7 @@ static bool put_off(struct call *call, struct later_answer *told)
         i++;
     if (i == sizeof words / sizeof *words)
         return false;
-    if (i > 0) { /* a slot that moves is where the map has it */
+    if (i > 0) { /* during a move the slot still belongs to the node in the map */
         cluster->doubt = true;
         later_cluster_want(cluster);
     }
@@ -148,7 +148,7 @@ static void on_answer(void *arg, struct later_answer *told)
 
 /* --- sending --- */
 
-/* Where commands without a key go. */
+/* Returns the node for commands without a key. */
 static int any_node(struct later_cluster *cluster)
 {
     if (cluster->any != LATER_NO_NODE)
@@ -172,7 +172,7 @@ static int node_for(struct later_cluster *cluster, const struct call *call)
 
 enum passed { PASSED, STAYS, FAILED };
 
-/* Gives it to its node's connection, if that is up. FAILED: no memory, the bytes are gone. */
+/* Passes it to its node's connection, if that is up. FAILED: no memory, and the bytes are gone. */
 static enum passed pass(struct later_cluster *cluster, struct call *call)
 {
     int number = node_for(cluster, call);
@@ -193,7 +193,7 @@ static enum passed pass(struct later_cluster *cluster, struct call *call)
                                                                                        : PASSED;
 }
 
-/* Its node is away, or is not the right one any more: others may know. */
+/* Is its node away, or no longer the right one? Then others may know. */
 static bool is_stuck(struct later_cluster *cluster, const struct call *call)
 {
     int number = node_for(cluster, call);
@@ -203,8 +203,8 @@ static bool is_stuck(struct later_cluster *cluster, const struct call *call)
            later_clock() - call->since > LONGEST_PAUSE;
 }
 
-/* Nobody took it in time. Its node is looked for from now on, so that `up` tells when it is back.
- */
+/* No node took it in time. From now on its node is looked for, so that `up` is called when it is
+ * back. */
 static void expire(struct later_cluster *cluster, struct call *call)
 {
     int number = cluster->base.state == DOWN ? LATER_NO_NODE : node_for(cluster, call);
@@ -219,7 +219,7 @@ static void expire(struct later_cluster *cluster, struct call *call)
     answer_unsent(call, why);
 }
 
-/* One that waited: returns false where it waits on. */
+/* Tries to pass on a waiting command. Returns false if it goes on waiting. */
 static bool pump_one(struct later_cluster *cluster, struct call *call)
 {
     double now = later_clock();
@@ -239,8 +239,8 @@ static bool pump_one(struct later_cluster *cluster, struct call *call)
     return passed != STAYS;
 }
 
-/* Passes on what waits, in its order. An answer may send more meanwhile: that comes behind, and is
- * looked at likewise. */
+/* Passes on the waiting commands, in their order. An answer may send more meanwhile; these come
+ * after, and are tried as well. */
 void later_cluster_pump(struct later_cluster *cluster)
 {
     struct call *kept = NULL, **kept_last = &kept;
@@ -285,7 +285,7 @@ struct call *later_cluster_enter(struct later_cluster *cluster, struct later_com
     return call;
 }
 
-/* What waits for the same slot came before. */
+/* Does an earlier command wait for the same slot? */
 static bool is_behind(const struct later_cluster *cluster, const struct call *call)
 {
     const struct call *other = cluster->waiting;
@@ -309,8 +309,8 @@ int later_cluster_pass_or_wait(struct later_cluster *cluster, struct call *call)
     return -1;
 }
 
-/* When a command that waits is worth a look: when it is over, when it may be tried again, when its
- * node may. */
+/* Returns when to look at a waiting command: when its time is over, when it may be tried again, or
+ * when its node may. */
 static double call_deadline(struct later_cluster *cluster, const struct call *call)
 {
     int number = node_for(cluster, call);

@@ -73,7 +73,7 @@ static struct later_redis *conn_of(struct later_cluster *cluster, int number)
     return node->conn;
 }
 
-/* Enters its socket into the set, as it wants to be watched now. */
+/* Enters its socket into the epoll set, with the events that it waits for. */
 void later_cluster_watch(struct later_cluster *cluster, int number)
 {
     struct node *node = &cluster->node[number];
@@ -85,14 +85,14 @@ void later_cluster_watch(struct later_cluster *cluster, int number)
         return;
     if (writing)
         event.events |= EPOLLOUT;
-    /* Its number may be that of one that was closed, and so left the set, meanwhile. */
+    /* The descriptor may have been closed, which took it out of the set, and opened again. */
     if (epoll_ctl(cluster->base.fd, EPOLL_CTL_MOD, fd, &event) < 0)
         epoll_ctl(cluster->base.fd, EPOLL_CTL_ADD, fd, &event);
     node->fd = fd;
     node->writing = writing;
 }
 
-/* Is it connected? If not, it will be. */
+/* Is the node connected? If not, connects it. */
 bool later_cluster_reach(struct later_cluster *cluster, int number)
 {
     struct later_redis *conn = conn_of(cluster, number);
@@ -107,8 +107,8 @@ bool later_cluster_reach(struct later_cluster *cluster, int number)
     return later_redis_up(conn);
 }
 
-/* A master that was needed is connected to again, also where nothing waits for it: those whose
- * commands it lost wait for `up`. */
+/* Reconnects to a master that was needed, even if no command waits for it: whoever lost commands
+ * there waits for `up`. */
 void later_cluster_look(struct later_cluster *cluster)
 {
     for (int i = 0; i < cluster->nodes.count && cluster->base.state == UP; i++) {
@@ -121,7 +121,7 @@ void later_cluster_look(struct later_cluster *cluster)
     }
 }
 
-/* Lets go of nodes that belong to the Cluster no more, while no command is bound for one. */
+/* Closes nodes that no longer belong to the Cluster, unless a command is bound for them. */
 void later_cluster_forget(struct later_cluster *cluster)
 {
     for (int i = 0; i < cluster->nodes.count && !cluster->waiting; i++) {
@@ -176,9 +176,9 @@ static void on_slots(void *arg, struct later_answer *told)
         cluster->base.state = FOUND;
 }
 
-/* Who is asked next, of those that were not in this round: one that is connected, else the one that
- * may be tried first. Where the last answer did not help, the next in turn: the one that we are
- * connected to may be cut off from the others. */
+/* Chooses the node to ask next among those not asked in this round: one that is connected, else the
+ * one that may be tried first. If the last answer did not help, it is the next in turn, since the
+ * node that we are connected to may be cut off from the others. */
 static int whom_to_ask(struct later_cluster *cluster)
 {
     int count = cluster->nodes.count, other = LATER_NO_NODE;
@@ -216,7 +216,7 @@ static void ask(struct later_cluster *cluster, int number)
                                        &cluster->node[number]) == 0;
 }
 
-/* The next one; behind the last, from the first on, or it is over. */
+/* Asks the next node. After the last one, begins again or disconnects. */
 static void ask_next(struct later_cluster *cluster)
 {
     char why[300];

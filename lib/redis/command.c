@@ -34,7 +34,8 @@ static void put(struct later_command *cmd, const char *bytes, size_t len)
     cmd->len += len;
 }
 
-/* Writes `*N` or `$N` and CR LF; by hand, since this is the busiest line of the program. */
+/* Writes `*N` or `$N` and CR LF without printf, since no other line of the program runs as often.
+ */
 static void put_count(struct later_command *cmd, char kind, size_t count)
 {
     char digits[24], *p = digits + sizeof digits;

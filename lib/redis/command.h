@@ -3,12 +3,12 @@
  *
  * A command is "*N" and then N strings "$len bytes", each line ended by CR LF (Redis protocol
  * specification, RESP2, "Sending commands"). Arguments are copied in, so nothing stays borrowed.
- * The number of arguments is said at the beginning and must be met.
+ * The number of arguments is given at the beginning, and exactly so many must follow.
  *
  *     struct later_command cmd = { 0 };
  *     later_command_say(&cmd, "GET %s", key);
  *
- * Without memory a command becomes `failed`, and the sender refuses it.
+ * If memory is out the command becomes `failed`, and is not sent.
  */
 #ifndef LATER_COMMAND_H
 #define LATER_COMMAND_H
@@ -24,20 +24,20 @@ struct later_command {
     bool failed;
 };
 
-/* Starts a command of `count` arguments, its name included, behind what cmd holds already: several
+/* Starts a command of `count` arguments, with its name, after what cmd holds already: several
  * commands in one buffer are sent together. */
 void later_command_begin(struct later_command *cmd, size_t count);
 
-/* A whole command, begun and filled: words with a space between each two. A word may be %s, %d, %ju
- * or %f, which is an argument as later_command_text(), _int() and _seconds() add it, spaces and
- * all; those that hold NULs do not fit here. */
+/* Encodes a whole command from words, with a space between each two. A word may be %s, %d, %ju or
+ * %f: an argument as later_command_text(), _int() and _seconds() add it, with any spaces. Arguments
+ * with NULs cannot be given so. */
 void later_command_say(struct later_command *cmd, const char *words, ...)
     __attribute__((format(printf, 2, 3)));
 
-#define LATER_SECONDS_SIZE 24 /* seconds in text and their NUL */
+#define LATER_SECONDS_SIZE 24 /* seconds as text, with the NUL */
 
-/* Spells seconds with six decimals, whatever the locale, as scripts take them: less than 0 and what
- * is no number become 0, more than 10^12 becomes that. Returns the length. */
+/* Writes seconds with six decimals, as scripts take them, whatever the locale. Negative numbers and
+ * NaN become 0, and 10^12 is the most. Returns the length. */
 size_t later_seconds_spell(char out[LATER_SECONDS_SIZE], double seconds);
 
 /* Adds one argument: len bytes; a C string; a whole number; seconds as above. */

@@ -1,4 +1,4 @@
-/* conn_dial.c: connecting: Sentinels, addresses, the handshake. */
+/* conn_dial.c: connects: Sentinels, addresses, the handshake. */
 #include "redis/conn_inner.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ELEMENTS_MAX 10000000 /* of an array: more than any answer of ours has */
+#define ELEMENTS_MAX 10000000 /* in an array, more than any of our answers has */
 
 /* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, GET, PING --- */
 
@@ -23,8 +23,8 @@ static void must_work(void *arg, struct later_answer *told)
         snprintf(redis->why, sizeof redis->why, "%s", told->text);
 }
 
-/* Of another protocol we must not touch anything. Where the ACL hides the number, it is taken for
- * ours. */
+/* If Redis holds another protocol, we must not touch anything. If the ACL hides the number, we
+ * assume that it is ours. */
 static void take_protocol(void *arg, struct later_answer *told)
 {
     struct later_conn *redis = arg;
@@ -45,7 +45,7 @@ static void take_id(void *arg, struct later_answer *told)
         redis->base.id = later_reply_int(told->reply);
 }
 
-/* Only the master will do where Sentinels named it: what they said may be old. */
+/* A Redis that Sentinels named must be the master: what they said may be old. */
 static void take_role(void *arg, struct later_answer *told)
 {
     struct later_conn *redis = arg;
@@ -55,7 +55,7 @@ static void take_role(void *arg, struct later_answer *told)
         snprintf(redis->why, sizeof redis->why, "it is not the master (ROLE)");
 }
 
-/* A Sentinel's answer. */
+/* Takes a Sentinel's answer. */
 static void take_named(void *arg, struct later_answer *told)
 {
     struct later_conn *redis = arg;
@@ -69,8 +69,8 @@ static void take_named(void *arg, struct later_answer *told)
                  redis->base.options.address.master);
 }
 
-/* The last of the handshake. A PING tells LOADING, NOAUTH, MASTERDOWN. MISCONF and the like do not
- * count: reading still works, and it may heal. */
+/* This is the end of the handshake. PING shows LOADING, NOAUTH and MASTERDOWN. MISCONF and the like
+ * do not count, since reading still works and Redis may recover. */
 static void take_ping(void *arg, struct later_answer *told)
 {
     struct later_conn *redis = arg;
@@ -121,7 +121,7 @@ static void shake_hands(struct later_conn *redis)
     ask(redis, take_ping, (const char *const[]){ "PING", NULL });
 }
 
-/* The same at a Sentinel: the one question, or for who stays there, a PING. */
+/* The same at a Sentinel: asks who is master, or for an owner that stays there, a PING. */
 static void ask_sentinel(struct later_conn *redis)
 {
     struct later_command cmd = { 0 };
@@ -135,7 +135,7 @@ static void ask_sentinel(struct later_conn *redis)
     later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, LATER_SENTINEL_SECONDS, take_named, redis);
 }
 
-/* Begins to connect to the next of the host's addresses that was not tried yet. */
+/* Begins to connect to the next address of the host that was not tried yet. */
 static int dial(struct later_conn *redis, struct later_error *err)
 {
     int fd = -1;
@@ -146,7 +146,7 @@ static int dial(struct later_conn *redis, struct later_error *err)
     return fd;
 }
 
-/* Of another host: from its first address on. */
+/* Begins with the first address of another host. */
 static int dial_host(struct later_conn *redis, struct later_error *err)
 {
     redis->which = redis->tried = 0;
@@ -154,7 +154,7 @@ static int dial_host(struct later_conn *redis, struct later_error *err)
     return dial(redis, err);
 }
 
-/* Begins with the Sentinel whose turn it is, or one behind it. Returns its socket, or -1. */
+/* Begins with the Sentinel whose turn it is, or a later one. Returns its socket, or -1. */
 static int dial_sentinel(struct later_conn *redis, struct later_error *err)
 {
     int fd;
@@ -169,8 +169,8 @@ static int dial_sentinel(struct later_conn *redis, struct later_error *err)
     return fd;
 }
 
-/* What a header promises, hiredis makes room for at once: 16 GiB for `*2147483647`, which it takes
- * half a minute to give back, whatever the deadline. */
+/* hiredis allocates at once what the header of an array promises. For `*2147483647` that is 16 GiB,
+ * and freeing them takes half a minute, whatever the deadline. */
 #if HIREDIS_MAJOR >= 1
 static void bound_arrays(struct later_conn *redis)
 {
@@ -202,8 +202,8 @@ static void bound_arrays(struct later_conn *redis)
 }
 #endif
 
-/* Puts another socket in the place of the present one, whose answers nobody waits for any more. The
- * new one is there before the old one goes, so that the owner's loop sees another number. */
+/* Replaces the socket; nobody waits for answers from the old one. The new one is opened before the
+ * old one is closed, so that the owner's loop sees another number. */
 static bool move_to(struct later_conn *redis, int fd, double seconds)
 {
     redisReader *reader = fd < 0 ? NULL : redisReaderCreate();
@@ -236,7 +236,7 @@ bool later_conn_ask_next(struct later_conn *redis)
            move_to(redis, dial_sentinel(redis, &err), LATER_SENTINEL_SECONDS);
 }
 
-/* From the Sentinel to the Redis that it named. */
+/* Goes from the Sentinel to the Redis that it named. */
 void later_conn_follow(struct later_conn *redis)
 {
     struct later_error err = { .text = "no memory" };
@@ -256,9 +256,9 @@ int later_conn_connect(struct later_redis *base, struct later_error *err)
     redis->reader = redisReaderCreate();
     if (!redis->reader)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    redis->reader->maxbuf = 256 * 1024; /* what it may keep when it is empty */
+    redis->reader->maxbuf = 256 * 1024; /* the buffer that it may keep while empty */
     bound_arrays(redis);
-    redis->which += redis->tried; /* the last ones did not answer: begin behind them */
+    redis->which += redis->tried; /* the last ones did not answer: begin after them */
     redis->tried = 0;
     redis->addresses = 1;
     later_turns_begin(&redis->turns);
@@ -275,8 +275,8 @@ int later_conn_connect(struct later_redis *base, struct later_error *err)
     return 0;
 }
 
-/* This address refused: on to the next, or it is over. The new socket is there before the old one
- * goes, so that the owner's loop sees another number. */
+/* This address refused: goes on to the next, or disconnects. The new socket is opened before the
+ * old one is closed, so that the owner's loop sees another number. */
 static void dial_on(struct later_conn *redis, int why)
 {
     struct later_error err;
@@ -312,9 +312,8 @@ bool later_conn_finish(struct later_conn *redis)
     return true;
 }
 
-/* A master that stood still (SIGSTOP, a frozen machine) and wakes does not know yet that another
- * was chosen meanwhile, and takes writes until its next cron: so what a Sentinel said must be
- * fresh. */
+/* A master that stood still (SIGSTOP, a frozen machine) does not know at first that another was
+ * chosen meanwhile, and takes writes until its next cron. So what a Sentinel said must be fresh. */
 bool later_conn_is_late(struct later_conn *redis)
 {
     if (!redis->turns.count || redis->base.options.sentinel)

@@ -81,7 +81,7 @@ void later_keys_init(struct later_keys *keys, const char *prefix, const char *qu
                                         keys->queue, names[i]);
 }
 
-/* How much of each key of a queue is the same: `later:{Q}:`. */
+/* Returns the length of what all keys of a queue have in common: `later:{Q}:`. */
 static int stem(const struct later_keys *keys)
 {
     return (int)(keys->len[LATER_KEY_READY] - strlen(names[LATER_KEY_READY]));

@@ -1,5 +1,5 @@
 /*
- * key.h: every Redis key name of laterd, and nowhere else.
+ * key.h: the names of all Redis keys of laterd. They are made only here.
  *
  * All keys of a queue carry its name as hash tag, `later:{mail}:ready`, so that a queue is one
  * slot of a Redis Cluster (Redis Cluster specification, "Hash tags").
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #define LATER_QUEUE_MAX   64
-#define LATER_SHARDED_MAX 61 /* of a queue that has shards, whose names are longer */
+#define LATER_SHARDED_MAX 61 /* for a queue with shards, whose names are longer */
 #define LATER_PREFIX_MAX  32
 #define LATER_KEY_MAX     512 /* longest key with its NUL */
 
-/* The keys of a queue. The order is that of the names in key.c; a test compares them with
+/* The keys of a queue, in the order of their names in key.c. A test compares them with
  * doc/protocol.md. */
 enum later_key {
     LATER_KEY_READY,
@@ -40,7 +40,7 @@ enum later_key {
     LATER_KEY_COUNT
 };
 
-/* The keys of one queue under one prefix, spelled out once. Plain data; copy freely. */
+/* The keys of one queue under one prefix, made once. Plain data; may be copied. */
 struct later_keys {
     char queue[LATER_QUEUE_MAX + 1];
     char name[LATER_KEY_COUNT][LATER_PREFIX_MAX + LATER_QUEUE_MAX + 16];
@@ -56,11 +56,11 @@ bool later_key_shard_valid(const char *queue);
 /* Is it `[A-Za-z0-9_.:-]{1,32}`? Braces would move the hash tag. */
 bool later_key_prefix_valid(const char *prefix);
 
-/* Is it a name for a stock, a lock, a limit, places: 1 … 200 printable ASCII characters, no space,
- * no brace? */
+/* Is it a name for a stock, a lock, a limit or permits: 1 … 200 printable ASCII characters, no
+ * space, no brace? */
 bool later_key_name_valid(const char *name);
 
-/* Spells the keys. prefix and queue must be valid. */
+/* Makes the keys. prefix and queue must be valid. */
 void later_keys_init(struct later_keys *keys, const char *prefix, const char *queue);
 
 /* `later:{Q}:call:CALL` into out. Returns its length. CALL is at most 64 bytes. */
@@ -71,10 +71,10 @@ size_t later_key_call(char out[LATER_KEY_MAX], const struct later_keys *keys, co
 size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *scale,
                         int64_t number);
 
-/* `later:{Q}:reserved:TOKEN` into out. Returns its length. Of TOKEN 64 bytes count. */
+/* `later:{Q}:reserved:TOKEN` into out. Returns its length. At most 64 bytes of TOKEN are used. */
 size_t later_key_held(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *token);
 
-/* `later:{Q}:result:ID`: what a job has left. Returns its length. */
+/* `later:{Q}:result:ID`: the result of a job. Returns its length. */
 size_t later_key_result(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *id);
 
 /* `later:stock:{ITEM}` or, with claims, `later:stock:{ITEM}:claims`. Returns its length. */
@@ -97,22 +97,22 @@ size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *n
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
 
-/* `later:totals`: what is counted beside the queues (history.h). */
+/* `later:totals`: what is counted outside the queues (history.h). */
 size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix);
 
-/* `later:protocol`: the number of what is kept in Redis, and how. */
+/* `later:protocol`: the number of the protocol that the data in Redis follows. */
 size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix);
 
-/* Ours. It grows when an older version could not work beside a newer one any more: neither touches
- * what the other keeps. */
+/* The number of our protocol. It grows when an older version could no longer work beside a newer
+ * one. A laterd touches no data of another protocol. */
 #define LATER_PROTOCOL 2
 
-/* Is this, the text at `key`, the number of another protocol? Then `why` gets words that say so and
- * what to do. 0 and what is no number are nobody's. */
+/* Is this text, read at `key`, the number of another protocol? Then `why` gets a message that says
+ * so, and what to do. 0, and anything that is not a number, does not count. */
 #define LATER_PROTOCOL_WHY 320
 bool later_protocol_differs(const char *text, const char *key, char why[LATER_PROTOCOL_WHY]);
 
-/* The name behind the last colon: "ready". Static. */
+/* Returns the name after the last colon: "ready". Static. */
 const char *later_key_name(enum later_key key);
 
 #endif

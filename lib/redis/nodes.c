@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the specification has it, a host "?" is one that the node does not know either. */
+/* By the specification, a host "?" is one that the node itself does not know. */
 static bool is_address(const char *host, const char *port)
 {
     size_t digits = strspn(port, "0123456789");
@@ -66,8 +66,8 @@ static int enter_reply(struct later_nodes *nodes, const struct later_reply *repl
     return later_nodes_enter(nodes, host, port);
 }
 
-/* First slot, last slot, master, replica … into `of`. *left: so many slots are there to be named.
- */
+/* Enters a range (first slot, last slot, master, replica …) into `of`. *left: how many slots may
+ * still be named. */
 static bool take_range(struct later_nodes *nodes, const struct later_reply *range, int from,
                        uint8_t of[LATER_SLOTS], int64_t *left)
 {
@@ -138,7 +138,7 @@ int later_nodes_redirected(struct later_nodes *nodes, const char *text, int from
         return LATER_NO_NODE;
     *slot = (int)number;
     strcpy(host, end + 1);
-    colon = strrchr(host, ':'); /* an IPv6 address has more of them */
+    colon = strrchr(host, ':'); /* an IPv6 address has several colons */
     if (!colon)
         return LATER_NO_NODE;
     *colon = '\0';

@@ -1,4 +1,4 @@
-/* open.c: one server, or a Cluster? */
+/* open.c: makes the client for one server or for a Cluster. */
 #include "redis/cluster.h"
 #include "redis/conn.h"
 

@@ -10,9 +10,9 @@
 
 #define LATER_PASSWORD_MAX 512
 
-/* The first line of the file at path into password; a file that others may read or change is
- * refused. Returns 0, or -1 with *err, whose code is the
- * caller's to say. The caller wipes it with explicit_bzero(). */
+/* Reads the first line of the file at path into password. A file that others may read or change is
+ * refused. Returns 0, or -1 with *err, whose code the caller gives. The caller wipes it with
+ * explicit_bzero(). */
 int later_password_read(const char *path, char password[LATER_PASSWORD_MAX], enum later_code code,
                         struct later_error *err);
 

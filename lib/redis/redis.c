@@ -1,4 +1,4 @@
-/* redis.c: one server, or a Cluster: what both have, and what each does in its own way. */
+/* redis.c: what a server and a Cluster have in common, and the calls to what differs. */
 #include "redis/redis_inner.h"
 
 #include "base/clock.h"

@@ -12,7 +12,7 @@
 /* Each is the call of the same name in redis.h. */
 struct later_redis_table {
     struct later_redis *(*new)(const struct later_redis_options *options);
-    void (*end)(struct later_redis *redis); /* frees what is its own; it is down */
+    void (*end)(struct later_redis *redis); /* frees its own data; called when it is down */
     int (*connect)(struct later_redis *redis, struct later_error *err);
     void (*disconnect)(struct later_redis *redis, const char *why);
     int (*send)(struct later_redis *redis, struct later_command *cmd, int script, double timeout,
@@ -22,8 +22,8 @@ struct later_redis_table {
     double (*deadline)(struct later_redis *redis);
     void (*handle)(struct later_redis *redis);
     void (*tick)(struct later_redis *redis);
-    /* NULL where it is no Cluster. */
-    int (*password)(struct later_redis *redis, const char *password); /* tells its nodes */
+    /* NULL for a single server. */
+    int (*password)(struct later_redis *redis, const char *password); /* passes it to the nodes */
     size_t (*masters)(const struct later_redis *redis);
     int (*send_to)(struct later_redis *redis, size_t which, struct later_command *cmd,
                    double timeout, later_answer_fn *fn, void *arg);
@@ -32,10 +32,10 @@ struct later_redis_table {
     void (*connections)(const struct later_redis *redis, later_node_fn *fn, void *arg);
 };
 
-/* In between: the first two of a connection, the others of a Cluster. */
+/* Between DOWN and UP, the first two are of a connection, the others of a Cluster. */
 enum state { DOWN, CONNECTING, HANDSHAKE, SEEKING, FOUND, GREETING, UP };
 
-/* The first member of a struct later_conn, of a struct later_cluster. */
+/* The first member of struct later_conn and struct later_cluster. */
 struct later_redis {
     const struct later_redis_table *table;
     struct later_redis_options options;
@@ -44,11 +44,11 @@ struct later_redis {
     char protocol[LATER_KEY_MAX]; /* the key; "": not looked at */
     enum state state;
     bool other_protocol;
-    int fd;                     /* a socket; of a Cluster an epoll set; -1: down */
+    int fd;                     /* a socket, or for a Cluster an epoll set; -1: down */
     int64_t id;                 /* of the connection; 0 = not known */
     size_t pending;             /* commands that have no answer yet */
-    double since;               /* `up` was called */
-    char peer[LATER_PEER_SIZE]; /* the Redis that a Sentinel has named; "" = not there */
+    double since;               /* when `up` was last called */
+    char peer[LATER_PEER_SIZE]; /* the Redis that a Sentinel has named; "" = not connected */
 };
 
 /* Fills *redis from options, down. Returns 0, or -1 without memory. */

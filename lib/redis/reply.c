@@ -33,7 +33,7 @@ static const struct {
     { "UNBLOCKED", LATER_REMEDY_RECONNECT }, /* its role changed under a BLPOP */
     { "UNKILLABLE", LATER_REMEDY_RETRY },
     { "WRONGPASS", LATER_REMEDY_RECONNECT }, /* the password may be rotated: read it again */
-    { "WRONGTYPE", LATER_REMEDY_ABANDON },   /* somebody else's key in our place */
+    { "WRONGTYPE", LATER_REMEDY_ABANDON },   /* another program's key has our name */
 };
 
 enum later_remedy later_reply_remedy(const char *text, bool *known)
@@ -100,7 +100,7 @@ int64_t later_reply_int(const struct later_reply *reply)
     return strtoll(later_reply_text(reply, NULL), NULL, 10);
 }
 
-/* Digits at *p, up to `most` that count; adds them to *number. Returns how many counted. */
+/* Reads digits at *p, of which up to `most` count, into *number. Returns how many counted. */
 static int take_digits(const char **p, int most, double *number)
 {
     int count = 0;
@@ -114,8 +114,8 @@ static int take_digits(const char **p, int most, double *number)
     return count;
 }
 
-/* By hand, since strtod(3) takes what the locale has for a point. Redis writes `1e+20` and `5e-05`
- * where that is shorter. */
+/* This does not use strtod(3), which takes the locale's decimal point. Redis writes `1e+20` and
+ * `5e-05` if that is shorter. */
 double later_reply_seconds(const struct later_reply *reply, double otherwise)
 {
     const char *p = later_reply_text(reply, NULL);
@@ -139,7 +139,7 @@ double later_reply_seconds(const struct later_reply *reply, double otherwise)
         power = down ? -power : power;
     }
     power -= decimals;
-    /* Dividing by a power of ten is exact where multiplying by 0.001 is not. */
+    /* Dividing by a power of ten is exact when multiplying by 0.001 is not. */
     number = power < 0 ? number / pow(10, -power) : number * pow(10, power);
     if (!isfinite(number))
         return otherwise;

@@ -15,21 +15,21 @@ struct later_reply; /* hiredis's redisReply, seen only by reply.c and conn*.c */
 
 /* What to do about an error reply. */
 enum later_remedy {
-    LATER_REMEDY_RETRY,     /* the same again, after a while: it is loading, busy, full */
-    LATER_REMEDY_RECONNECT, /* this server will not do: find it anew */
-    LATER_REMEDY_LOAD,      /* load the script, then the same again: nothing has run */
+    LATER_REMEDY_RETRY,     /* send it again after a while: Redis is loading, busy, full */
+    LATER_REMEDY_RECONNECT, /* this is not the right server any more: connect again */
+    LATER_REMEDY_LOAD,      /* load the script and send it again: nothing has run */
     LATER_REMEDY_REROUTE,   /* another node has the slot (MOVED, ASK): nothing has run */
-    LATER_REMEDY_ABANDON    /* the same again would fail again */
+    LATER_REMEDY_ABANDON    /* it would fail again */
 };
 
-/* The remedy for an error's text, by its first word. Unknown words: RETRY where `known` comes back
+/* Returns the remedy for an error, by its first word. For an unknown word it is RETRY, with *known
  * false, so that a result is kept rather than dropped. Pure; known may be NULL. */
 enum later_remedy later_reply_remedy(const char *text, bool *known);
 
 bool later_reply_is_error(const struct later_reply *reply);
 bool later_reply_is_nil(const struct later_reply *reply);
 
-/* Number of elements; 0 where it is no array. */
+/* Returns the number of elements; 0 if it is not an array. */
 size_t later_reply_count(const struct later_reply *reply);
 
 /* Element i, or NULL beyond the end. */
@@ -42,8 +42,8 @@ const char *later_reply_text(const struct later_reply *reply, size_t *len);
 /* An integer, or the number a string spells; 0 otherwise. */
 int64_t later_reply_int(const struct later_reply *reply);
 
-/* The number a string spells, to nine decimals, whatever the locale; `otherwise` where it spells
- * none, or one that no double holds. */
+/* Returns the number that a string spells, to nine decimals, whatever the locale; `otherwise` if it
+ * spells none, or one too large for a double. */
 double later_reply_seconds(const struct later_reply *reply, double otherwise);
 
 /* Frees a reply that was kept. NULL is fine. */

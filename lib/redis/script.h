@@ -2,8 +2,8 @@
  * script.h: the Lua scripts, embedded at build from scripts/ (their heads checked), and the calls
  * to them.
  *
- * A call is EVALSHA; conn.c answers NOSCRIPT by SCRIPT LOAD and the same call again, since
- * NOSCRIPT means that nothing has run.
+ * A call is EVALSHA. On NOSCRIPT, conn.c sends SCRIPT LOAD and repeats the call, since nothing has
+ * run.
  */
 #ifndef LATER_SCRIPT_H
 #define LATER_SCRIPT_H
@@ -23,13 +23,13 @@ struct later_script_text {
     int key_count;
     int keys[16]; /* enum later_key, or -1: no key of a queue, given by the caller */
     int argc;     /* fixed arguments */
-    int group;    /* then groups of so many; 0 = none */
+    int group;    /* size of the group that repeats; 0 = none */
 };
 extern const struct later_script_text later_script_texts[LATER_SCRIPT_COUNT];
 
-/* Starts a call with the queue's keys and room for the script's fixed arguments and `groups`
+/* Starts a call with the queue's keys, and room for the script's fixed arguments and `groups`
  * repetitions (at most LATER_BATCH_MAX), which the caller adds next. `other` are the keys that are
- * not a queue's, in order; NULL where there are none. */
+ * not a queue's, in order; NULL if there are none. */
 void later_script_begin(struct later_command *cmd, enum later_script script,
                         const struct later_keys *keys, const char *const *other, size_t groups);
 

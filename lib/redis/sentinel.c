@@ -61,7 +61,7 @@ static bool is_port(const char *text)
     return len > 0 && len <= 5 && !text[len] && atoi(text) > 0 && atoi(text) <= 65535;
 }
 
-/* A host of a sensible length and a port: what comes from the network is foreign. */
+/* Is this a host of sensible length, and a port? What comes from the network is not trusted. */
 static bool is_address(const char *host, const char *port)
 {
     return *host && strlen(host) < sizeof((struct later_address *)0)->host && is_port(port);

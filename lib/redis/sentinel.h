@@ -1,5 +1,5 @@
 /*
- * sentinel.h: asking Redis Sentinels who is master: the words, and whose turn it is.
+ * sentinel.h: asks Redis Sentinels who is master: the commands, and whose turn it is.
  *
  * Pure: conn_dial.c sends and reads. It follows https://redis.io/docs/reference/sentinel-clients/:
  * the Sentinels are asked one after another, each with a short deadline; the one that answered goes
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LATER_SENTINEL_SECONDS 0.5               /* for a Sentinel to be connected and answer */
+#define LATER_SENTINEL_SECONDS 0.5               /* for a Sentinel to connect and answer */
 #define LATER_PEER_SIZE        (256 + 1 + 5 + 1) /* "host:port" and its NUL */
 
 /* Whose turn it is. Plain data. */
@@ -34,32 +34,32 @@ void later_turns_begin(struct later_turns *turns);
 /* Whose turn it is. */
 unsigned later_turns_now(const struct later_turns *turns);
 
-/* On to the next. Returns false behind the last one. */
+/* Goes on to the next. Returns false after the last one. */
 bool later_turns_next(struct later_turns *turns);
 
-/* The present one was right: it goes to the front. It was wrong: to the end. */
+/* The present one was right and goes to the front; or it was wrong and goes to the end. */
 void later_turns_right(struct later_turns *turns);
 void later_turns_wrong(struct later_turns *turns);
 
 /* `SENTINEL get-master-addr-by-name MASTER` into cmd. */
 void later_sentinel_ask(struct later_command *cmd, const char *master);
 
-/* Its answer: host and port into *to, which else stays as it is. Returns 0, or -1 where it names
- * nobody: that master is not known there. */
+/* Reads its answer: host and port into *to, the rest of which stays as it is. Returns 0, or -1 if
+ * the Sentinel does not know that master. */
 int later_sentinel_named(const struct later_reply *reply, struct later_address *to);
 
 /* ROLE's answer: is it the master? */
 bool later_sentinel_is_master(const struct later_reply *reply);
 
-/* A message of the channel +switch-master, `NAME OLD-HOST OLD-PORT HOST PORT`: "HOST:PORT" into
- * peer. Returns false where it speaks of another master than `master`, or is none. */
+/* Reads a message of the channel +switch-master, `NAME OLD-HOST OLD-PORT HOST PORT`: "HOST:PORT"
+ * into peer. Returns false if it is about another master, or is not such a message. */
 bool later_sentinel_switched(const char *text, const char *master, char peer[LATER_PEER_SIZE]);
 
-/* The same for +promoted-slave, `slave WORD HOST PORT @ NAME OLD-HOST OLD-PORT`: the Sentinel that
- * leads a failover says so at once, and +switch-master only when the other replicas follow. */
+/* The same for +promoted-slave, `slave WORD HOST PORT @ NAME OLD-HOST OLD-PORT`. The Sentinel that
+ * leads a failover sends this at once, and +switch-master only when the other replicas follow. */
 bool later_sentinel_promoted(const char *text, const char *master, char peer[LATER_PEER_SIZE]);
 
-/* "host:port" into peer; "" where there is no host. */
+/* Writes "host:port" into peer; "" if there is no host. */
 void later_sentinel_peer(const struct later_address *address, char peer[LATER_PEER_SIZE]);
 
 #endif

@@ -22,7 +22,7 @@ int later_slot_of_key(const char *key, size_t len)
     const char *open = memchr(key, '{', len);
     const char *shut = open ? memchr(open, '}', len - (size_t)(open - key)) : NULL;
 
-    if (shut && shut > open + 1) { /* "{}" is no tag */
+    if (shut && shut > open + 1) { /* "{}" is not a tag */
         key = open + 1;
         len = (size_t)(shut - key);
     }

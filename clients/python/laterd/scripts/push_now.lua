@@ -3,15 +3,15 @@
 -- ARGV   epoch id document number
 -- reply  PUSHED; or ASK: nothing was done, and push has to look closer. No list of answers
 --
--- push, for what is pushed most often, one job of priority 0 and for now, at less than half of its
--- cost: with as few commands as can be.
+-- This is push for the most common case: one job of priority 0, due now. It uses as few commands as
+-- possible, and costs less than half.
 --
 -- epoch   of the plan of shards that the caller knows, 0: none (inc/fence.lua)
--- number  of this call, by chance, 1 to 18 digits. It is kept in the set `call` for a minute at
---         least, and a repetition is told PUSHED. A pusher takes a new set after 500 calls, and when
---         it has had one for a minute: a set of so few numbers is one small piece of memory.
+-- number  of this call, random, 1 to 18 digits. It is kept in the set `call` for at least a minute,
+--         and a repetition answers PUSHED. A pusher takes a new set after 500 calls, and after a
+--         minute, since a set of so few numbers is one small piece of memory.
 --
--- As with push its first write is one that a full Redis refuses.
+-- As with push, the first write is one that a full Redis refuses.
 
 -- From its head, by scripts/expand.awk:
 if #KEYS ~= 8 or #ARGV ~= 4 then
@@ -44,7 +44,8 @@ if number == '' or #number > 18 then
     return redis.error_reply('ERR push_now: the number of a call is 1 to 18 digits')
 end
 
--- One look for all: `wake` counts 1, `call` 2, and 4 each what most queues do not have.
+-- One EXISTS asks for everything: `wake` counts 1, `call` 2, and each key that most queues do not
+-- have counts 4.
 local there = redis.call('EXISTS', wake, call, call, shards, shards, shards, shards,
     records, records, records, records, paused, paused, paused, paused)
 local hindered = (there > 3 or epoch ~= '0') and ((redis.call('GET', shards) or '0') ~= epoch
@@ -58,14 +59,14 @@ end
 if redis.call('SADD', call, number) == 0 then
     return 'PUSHED'
 end
--- Where it goes no further, a key of another type among the reasons, nothing of it stays.
+-- If it cannot go on, for example because of a key of another type, it undoes what it has written.
 local new = redis.pcall('HSETNX', jobs, id, document)
 if new ~= 1 then
     redis.call('SREM', call, number)
     return new == 0 and 'ASK' or new
 end
 local clock = redis.call('TIME')
--- All as text: to write a number costs Redis as much as a whole command.
+-- The score is made as text: to write out a number costs Redis as much as a whole command.
 local put = redis.pcall('ZADD', ready, clock[1] .. '.' .. string.sub('00000' .. clock[2], -6), id)
 if type(put) == 'table' then
     redis.call('HDEL', jobs, id)
