@@ -231,8 +231,7 @@ static int connect_unix(const struct later_address *address, struct later_error 
 
 static void set_option(int fd, int level, int option, int value)
 {
-    (void)setsockopt(fd, level, option, &value,
-                     sizeof value); /* this may fail: it is not essential */
+    (void)setsockopt(fd, level, option, &value, sizeof value); /* may fail */
 }
 
 static int connect_tcp(const struct addrinfo *to)

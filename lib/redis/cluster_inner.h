@@ -37,8 +37,8 @@ struct node {
     struct later_redis *conn; /* NULL: never needed */
     int fd;                   /* in the epoll set; -1: none */
     bool writing;             /* watched for writing, too */
-    bool was_up, lost; /* was_up: it was needed; lost: and is away, so `up` is to be called */
-    bool asked;        /* it was asked in this round */
+    bool was_up, lost;        /* was_up: it was up; lost: and is away now, so `up` is owed */
+    bool asked;               /* it was asked in this round */
     double retry_at, pause;
 };
 
