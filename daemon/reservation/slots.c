@@ -1,4 +1,4 @@
-/* slots.c: pages shared by supervisor and worker. */
+/* slots.c: the pages that supervisor and worker share. */
 #include "reservation/slots.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 
 static const char magic[8] = "laterd6";
 
-/* All pages that this process has mapped: a signal handler has no other way to them. */
+/* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
-static uint64_t mapped_ever; /* how many */
+static uint64_t mapped_ever; /* how many there have been */
 
-/* Which start of the host this is; "" where nobody says. */
+/* Reads the id of this boot of the host; "" if it has none. */
 static void read_boot(char boot[40])
 {
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -89,7 +89,7 @@ struct slots *slots_create(const char *path, uint32_t capacity, struct later_err
     return slots;
 }
 
-/* Was it written by a laterd with the same layout? */
+/* Was the page written by a laterd with the same layout? */
 static bool valid(const struct slots_page *page, size_t size)
 {
     return size >= sizeof *page && memcmp(page->magic, magic, sizeof magic) == 0 &&
@@ -161,8 +161,8 @@ void slots_keep_only(const struct slots *mine)
 
 /* --- a file that is cut short --- */
 
-/* SIGBUS comes from the very access that fails, so from none of the functions above. An empty page
- * in its place, and the access is made again. (systemd's journald does the same, sigbus.c.) */
+/* SIGBUS comes from the access that fails, not from one of the functions above. An empty page is
+ * put in its place, and the access is repeated. (systemd's journald does the same, sigbus.c.) */
 static void on_bus(int number, siginfo_t *info, void *context)
 {
     const char *at = info->si_addr;
@@ -181,7 +181,7 @@ static void on_bus(int number, siginfo_t *info, void *context)
         errno = before;
         return;
     }
-    signal(number, SIG_DFL); /* none of ours: it ends us at the next try */
+    signal(number, SIG_DFL); /* not one of our pages: the next try ends us */
 }
 
 void slots_guard(void)
@@ -204,7 +204,7 @@ enum slot_state slot_state(struct slot *slot)
     return (enum slot_state)atomic_load_explicit(&slot->state, memory_order_acquire);
 }
 
-/* Cut at a whole UTF-8 character, so that the JSON made of it is valid. */
+/* Cuts between UTF-8 characters, so that the JSON made of it is valid. */
 static void copy_text(char *to, size_t room, const char *from)
 {
     size_t len = strlen(from);
@@ -271,7 +271,8 @@ bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle 
     return atomic_compare_exchange_strong(&slots->page->idle, &expected, (uint32_t)to);
 }
 
-/* Each of the two writes its own word before it reads the other's: one of them sees both. */
+/* Worker and supervisor each write their own word before they read the other's, so at least one of
+ * them sees both. */
 bool slots_set_idle(struct slots *slots, bool idle)
 {
     if (!idle) {
@@ -396,13 +397,13 @@ enum later_verb slot_verb(const struct slot *slot)
 {
     uint32_t verb = *(const volatile uint32_t *)&slot->verb; /* read once: it may change */
 
-    /* One that is none: nobody knows how it ended; once more. */
+    /* If it is not a verb, nobody knows how the job ended, so it runs again. */
     return verb <= LATER_VERB_BURY ? (enum later_verb)verb : LATER_VERB_RETURN;
 }
 
 void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *copy)
 {
-    /* What the scripts take for `how`, by verb. */
+    /* The words that the scripts take as `how`, by verb. */
     static const char *const hows[] = { [LATER_VERB_ACK] = "",
                                         [LATER_VERB_EXPIRE] = "",
                                         [LATER_VERB_RELEASE] = " ran crashed ",

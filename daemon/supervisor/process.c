@@ -49,7 +49,7 @@ static void reset_signals(void)
     sigset_t none;
 
     for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL); /* some cannot be: no harm */
+        signal(i, SIG_DFL); /* some cannot be set, which does no harm */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C is for the supervisor, which lets us drain */
@@ -59,7 +59,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Descriptors: 0 to 2 as they are, the two pipes at 3 and 4, nothing else of the supervisor's. */
+/* Keeps descriptors 0 to 2, puts the two pipes at 3 and 4, and closes everything else. */
 static void keep_descriptors(int control, int status)
 {
     int control_copy = fcntl(control, F_DUPFD, 16), status_copy = fcntl(status, F_DUPFD, 16);
@@ -88,7 +88,7 @@ static void run_child(const struct process *process, const struct process_option
     char name[32];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before the line above */
+    if (getppid() != parent) /* the supervisor died before the line above */
         _exit(0);
     setpgid(0, 0);
     reset_signals();
@@ -103,8 +103,8 @@ static void run_child(const struct process *process, const struct process_option
 
 /* --- in the supervisor --- */
 
-/* What it said last may still be in the pipe when it is reaped. Reports of one that has ended mean
- * nothing, but the reason of a refusal, which stands behind its byte, in the same write. */
+/* When a worker is reaped, its last report may still be in the pipe. Of a worker that has ended,
+ * only the reason of a refusal matters, which follows its byte in the same write. */
 void process_reaped(struct process *process)
 {
     char report[1024], *refusal;
@@ -118,7 +118,7 @@ void process_reaped(struct process *process)
     }
 }
 
-/* The reports, a byte each; behind WORKER_REFUSED stands the reason, in the same write. */
+/* Reports are one byte each. After WORKER_REFUSED the reason follows in the same write. */
 static void on_status(evutil_socket_t fd, short what, void *arg)
 {
     struct reports *reports = arg;
@@ -128,7 +128,7 @@ static void on_status(evutil_socket_t fd, short what, void *arg)
 
     (void)what;
     if (got == 0)
-        event_del(process->status); /* it has ended: SIGCHLD tells the rest */
+        event_del(process->status); /* it has ended; SIGCHLD does the rest */
     for (ssize_t i = 0; i < got; i++) {
         if (report[i] == WORKER_REFUSED) {
             report[got] = '\0';
@@ -174,7 +174,7 @@ static pid_t fork_worker(struct process *process, const struct process_options *
     return pid;
 }
 
-/* Its pipes, the child, and a watch over what that says. */
+/* Makes its pipes and the child, and watches its status pipe. */
 static int begin(struct process *process, const struct process_options *options,
                  struct reports *reports, struct later_error *err)
 {
@@ -184,7 +184,8 @@ static int begin(struct process *process, const struct process_options *options,
         return -1;
     process->control_fd = control[1];
     process->status_fd = status[0];
-    /* In its pipe before it is there: it must not reserve anything before it hears this. */
+    /* The order is in the pipe before the worker starts, so it reserves nothing before it has read
+     * it. */
     if (options->paused)
         process_order(process, WORKER_PAUSE);
     process->pid = fork_worker(process, options, control[0], status[1]);
@@ -213,7 +214,7 @@ struct process *process_start(const struct process_options *options, struct late
                                  .generation = options->generation,
                                  .pool = options->pool,
                                  .started = later_clock() };
-    /* Room for all event jobs, two batches of every size, and settlements under way. */
+    /* This has room for all event jobs, two batches of any size, and settlements under way. */
     process->slots = slots_create(options->page, config->events + 4 * LATER_BATCH_MAX, err);
     if (process->slots) {
         process->slots->worker = (uint32_t)options->number;
@@ -221,7 +222,7 @@ struct process *process_start(const struct process_options *options, struct late
     }
     if (!process->slots || begin(process, options, reports, err) < 0)
         goto failed;
-    setpgid(process->pid, process->pid); /* whoever of us two comes first */
+    setpgid(process->pid, process->pid); /* the child does the same; whichever is first */
     options->generation->users++;
     return process;
 
@@ -237,10 +238,10 @@ void process_order(struct process *process, enum worker_order order)
 {
     char byte = (char)order;
 
-    (void)!write(process->control_fd, &byte, 1); /* a dead worker reads no more: SIGCHLD follows */
+    (void)!write(process->control_fd, &byte, 1); /* if the worker is dead, SIGCHLD follows */
 }
 
-/* In one write, which a pipe takes whole or not at all: WORKER_MOVED says what follows. */
+/* This is one write, which a pipe takes whole or not at all. WORKER_MOVED says what follows. */
 void process_moved(struct process *process, const char *peer)
 {
     char order[LATER_PEER_SIZE + 2];
@@ -298,7 +299,7 @@ void process_end(struct process *process, enum keeper_cause cause, const char *w
     double now = later_clock();
 
     if (process->term_at > 0 && process->term_at <= now)
-        return; /* it has got its TERM; process_tick() does the rest */
+        return; /* it has had its TERM; process_tick() does the rest */
     process->term_at = now;
     process->kill_at = now + grace;
     process->cause = cause;

@@ -1,5 +1,5 @@
 /*
- * process.h: one worker process, seen from the supervisor: started, told, ended, reaped.
+ * process.h: one worker process as the supervisor sees it: start, orders, end.
  */
 #ifndef LATERD_PROCESS_H
 #define LATERD_PROCESS_H
@@ -29,20 +29,20 @@ struct process {
     double started;
     bool ready;
     bool draining;
-    bool dismissed;          /* its end is no news */
+    bool dismissed;          /* its end is expected */
     double term_at, kill_at; /* when it gets TERM, KILL, unless it has ended; 0 = not */
     enum keeper_cause cause; /* why it will have ended, if it was us */
     char why[128];
-    char refused[600]; /* why it cannot start, in its own words; "" = it has not said so */
+    char refused[600];                /* why it cannot start, in its own words; "" = unknown */
     char called[LATER_QUEUE_MAX + 1]; /* the queue that it was told to look at last */
     double called_at;
     uint32_t called_more; /* others behind that one, a moment later */
     struct process *next;
 };
 
-/* How a worker is started: for a pool, with a page at `page`. listens: it does not wait for wakes
- * itself (wake_listener.h); paused: until it is told to resume it reserves nothing. on_report is
- * called with what it writes on its status pipe. All but page must outlive it. */
+/* How a worker is started: for a pool, with a page at `page`. If it listens, it does not wait for
+ * wakes itself (wake_listener.h). If paused, it reserves nothing until it is told to resume.
+ * on_report is called with each byte from its status pipe. All but page must outlive it. */
 struct process_options {
     struct event_base *base;
     struct generation *generation;
@@ -54,7 +54,7 @@ struct process_options {
     void *arg;
 };
 
-/* Forks it. Returns NULL with *err (no process, no descriptors, no memory). */
+/* Forks a worker. Returns NULL with *err (no process, descriptor or memory). */
 struct process *process_start(const struct process_options *options, struct later_error *err);
 
 /* Writes an order to its control pipe. */
@@ -63,7 +63,8 @@ void process_order(struct process *process, enum worker_order order);
 /* Tells it where the master is now ("host:port"). */
 void process_moved(struct process *process, const char *peer);
 
-/* Tells it to look at this queue, if it is idle. false: it is not, or cannot be told. */
+/* Tells it to look at this queue, if it is idle. Returns false if it is not idle or cannot be told.
+ */
 bool process_wake(struct process *process, const char *queue);
 
 /* Tells one that was called a moment ago of another queue. false: it does not take more. */
@@ -75,20 +76,20 @@ void process_drain(struct process *process, double drain, double grace);
 /* TERM now, KILL of its group after `grace`; again and again is fine. */
 void process_end(struct process *process, enum keeper_cause cause, const char *why, double grace);
 
-/* Sends what is due. Returns the seconds until the next is due, or < 0 for nothing. */
+/* Sends the signals that are due. Returns the seconds until the next is due, or < 0 for none. */
 double process_tick(struct process *process);
 
-/* It was reaped: takes what it said last. Before process_describe(). */
+/* It was reaped: reads its last report. Call it before process_describe(). */
 void process_reaped(struct process *process);
 
-/* How it ended, in words: "killed by signal 11 (Segmentation fault)". status: of waitpid(). */
+/* Says how it ended: "killed by signal 11 (Segmentation fault)". status: from waitpid(). */
 void process_describe(const struct process *process, int status, char *text, size_t room);
 
 /* Closes its pipes, kills what it left in its process group, frees it. Not its page. */
 void process_free(struct process *process);
 
-/* Kills children of ours that are none of `known`: what workers forked and orphaned (we are their
- * subreaper). */
+/* Kills our children that are not `known`: workers forked them and died, and we are the subreaper.
+ */
 void process_kill_strays(bool (*known)(void *arg, pid_t pid), void *arg);
 
 #endif

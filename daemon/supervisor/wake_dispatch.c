@@ -1,4 +1,4 @@
-/* wake_dispatch.c: who is called. */
+/* wake_dispatch.c: chooses the worker that is called. */
 #include "supervisor/wake_dispatch.h"
 
 struct choice {
@@ -15,7 +15,7 @@ static bool serves(const struct process *process, uint32_t pools)
     return !process->draining && (pools >> pool & 1);
 }
 
-/* All are asked, so that all that are not will tell. */
+/* Asks every worker, so that each busy one reports when it is idle. */
 static void ask_one(struct process *process, void *arg)
 {
     struct choice *choice = arg;
@@ -69,7 +69,7 @@ static bool call_another(const struct workers *workers, uint32_t pools, const ch
     return choice.best && process_wake_more(choice.best, queue);
 }
 
-/* The best may begin something just now: then the next. */
+/* The best worker may have just begun something; then the next is tried. */
 bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue)
 {
     struct choice choice;

@@ -1,18 +1,17 @@
 /*
- * wake_dispatch.h: which worker gets a wake that the wake listener heard (wake_listener.h).
+ * wake_dispatch.h: which worker gets a wake from the wake listener (wake_listener.h).
  */
 #ifndef LATERD_WAKE_DISPATCH_H
 #define LATERD_WAKE_DISPATCH_H
 
 #include "supervisor/workers.h"
 
-/* Is a worker of these pools idle? A bit for each. If not, each of them will report when it is
+/* Is a worker of these pools (one bit each) idle? If not, each of them will report when it is
  * (WORKER_IDLE). */
 bool wake_dispatch_idle(const struct workers *workers, uint32_t pools);
 
-/* Has one of them look at the queue: of those that run the fewest jobs the one that was called the
- * longest ago; or, where none is idle, one that was called a moment ago and takes more. false: put
- * it back. */
+/* Tells an idle worker to look at the queue. Of those that run the fewest jobs it takes the one
+ * that was called longest ago. Returns false if none is idle. */
 bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue);
 
 #endif

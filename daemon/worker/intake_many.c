@@ -1,10 +1,9 @@
 /*
  * intake_many.c: which of very many queues to look at.
  *
- * Where a pool has more queues than a worker can wait for, the supervisor waits (wake_listener.h),
- * and one that is busy learns which queues have a wake by a few EXISTS for all of them (seek.h)
- * instead of a reserve each. Several queues that have work are asked in one write, for a part of a
- * batch each.
+ * If a pool has more queues than a worker can wait for, the supervisor waits (wake_listener.h). A
+ * busy worker learns which queues have a wake by a few EXISTS for all of them (seek.h), not by a
+ * reserve for each. Several queues with work are asked in one write, each for a part of a batch.
  */
 #include "worker/intake.h"
 
@@ -14,10 +13,10 @@
 #include <stdlib.h>
 
 #define AT_ONCE      8      /* queues that are asked in one write */
-#define LOOK_SECONDS 0.020  /* between looks at those that had nothing, */
-#define LOOK_EACH    0.0001 /* but so long for each of them, */
-#define LOOK_APART   0.0004 /* on a Cluster, where each is a command */
-#define ENOUGH       64     /* queues that one look finds */
+#define LOOK_SECONDS 0.020  /* between looks at queues without work, */
+#define LOOK_EACH    0.0001 /* or so long for each of them, */
+#define LOOK_APART   0.0004 /* on a Cluster, where each costs a command */
+#define ENOUGH       64     /* queues that are enough for one look */
 
 static double pause_of(const struct worker *worker)
 {
@@ -39,7 +38,7 @@ static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
 {
     struct worker *worker = arg;
 
-    (void)ok;                                            /* others are found by the next look */
+    (void)ok;                                            /* the next look finds the others */
     worker->sought = count < ENOUGH ? later_clock() : 0; /* there are more */
     worker->found_some = count >= INTAKE_SOME;
     worker->pressed = count > 0;
@@ -50,7 +49,8 @@ static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
     worker_kick(worker);
 }
 
-/* In strict order, those above the first that has work; by weight, all. */
+/* Lists the queues without known work: in strict order, those above the first that has work; by
+ * weight, all. */
 static size_t list_quiet(struct worker *worker, uint32_t *list)
 {
     size_t listed = 0;
@@ -86,7 +86,7 @@ static void look_for_wakes(struct worker *worker, bool now)
         seek_ask(worker->seek);
 }
 
-/* Of the group whose turn it is, or of all in their order. */
+/* Chooses queues of the group whose turn it is, or in strict order of all. */
 static size_t choose(struct worker *worker, struct worker_queue **list)
 {
     const struct worker_group *group;
@@ -111,10 +111,9 @@ void intake_many(struct worker *worker)
     look_for_wakes(worker, false);
 }
 
-/* Who was called as soon as it was idle looks first whether there is more: else each job would
- * bring the wakes of all queues to this host, to be put back. Without a pause while each look finds
- * some: it costs less than to hear of them one by one. Not on a Cluster, where a node that
- * stands still would keep it from being called for the others. */
+/* A worker that was called as soon as it was idle first looks whether there is more. Otherwise each
+ * job would bring the wakes of all queues to this host, only to be put back. Not on a Cluster,
+ * where a node that stands still would keep the worker from being called for the others. */
 bool intake_many_first(struct worker *worker)
 {
     bool apart = later_redis_is_cluster(link_redis(worker->main));

@@ -2,9 +2,9 @@
  * intake_wake.c: a worker waits for work.
  *
  * On one server it waits in BLPOP on the wake keys of its queues, at most 5 seconds or a third of
- * the lease. With one queue a reserve for a few jobs is written right behind, which runs in the
- * same turn of Redis in which the wake comes. On a Redis Cluster it says that it is idle, and the
- * supervisor, which waits for all workers, calls it (wake_listener.h).
+ * the lease. With one queue a reserve for a few jobs is written right after it, which Redis runs as
+ * soon as the wake comes. On a Redis Cluster the worker says that it is idle; the supervisor waits
+ * for all workers and calls it (wake_listener.h).
  */
 #include "worker/intake.h"
 
@@ -15,9 +15,9 @@
 #include <string.h>
 
 #define WAIT_SECONDS    5.0    /* one BLPOP, at most */
-#define PRESSED_SECONDS 0.005  /* of being idle */
+#define PRESSED_SECONDS 0.005  /* of being idle, or less: pressed */
 #define QUICK_SECONDS   0.0005 /* a job: a batch of several queues is a matter of milliseconds */
-#define UNTIL_SLACK     0.2    /* the reserve behind takes nothing so long after the BLPOP's end */
+#define UNTIL_SLACK     0.2    /* how long after the BLPOP's end the reserve may still take jobs */
 
 /* --- in BLPOP --- */
 
@@ -32,7 +32,7 @@ static void on_wake(void *arg, struct later_answer *answer)
 
         if (strcmp(key, queue->keys.name[LATER_KEY_WAKE]) != 0)
             continue;
-        /* With one queue the reserve behind this BLPOP takes the first jobs already. */
+        /* With one queue, the reserve after this BLPOP already takes the first jobs. */
         intake_live(worker, queue, !queue->asked);
         if (worker->draining || worker->paused || worker->alone || intake_full(worker))
             link_wake(worker->main, &queue->keys);
@@ -44,8 +44,8 @@ static void on_wake(void *arg, struct later_answer *answer)
     worker_kick(worker);
 }
 
-/* A reserve behind a BLPOP counts its lease from when it was sent: it must not wait for long
- * beside a short lease, or what it takes is over before it begins. */
+/* We count the lease of a reserve after a BLPOP from when it was sent. So with a short lease the
+ * BLPOP must not wait long, or the lease would be over before the jobs begin. */
 static double longest_wait(const struct worker *worker)
 {
     return fmin(WAIT_SECONDS, worker->config->lease / 3);
@@ -74,8 +74,7 @@ static void begin_to_wait(struct worker *worker)
     link_flush(worker->wake);
 }
 
-/* 0: nobody was blocked. The BLPOP, on its way by another connection, may not have come there yet.
- */
+/* 0: nobody was blocked. The BLPOP goes by another connection, and may not have arrived yet. */
 static void on_unblocked(void *arg, struct later_answer *answer)
 {
     struct worker *worker = arg;
@@ -117,7 +116,7 @@ static bool has_time(const struct worker *worker, const struct worker_queue *que
            (!worker->held_count && !intake_any_ready(worker));
 }
 
-/* Whoever is called and has other things to do lets another have it. */
+/* A worker that is called but has other things to do puts the wake back for another. */
 void intake_called(struct worker *worker, const char *name)
 {
     struct worker_queue *queue;
@@ -138,7 +137,7 @@ void intake_called(struct worker *worker, const char *name)
         link_wake(worker->main, &queue->keys);
 }
 
-/* Work that comes as soon as a worker is idle is seldom alone. */
+/* If work comes as soon as a worker is idle, there is probably more. */
 static void note_idle(struct worker *worker, bool idle)
 {
     double now = later_clock();

@@ -1,7 +1,7 @@
 /*
- * orders.h: what supervisor and worker say to each other: how a worker is started, the orders on
- * its control pipe, its reports on its status pipe. Apart from the slot page (slots.h), they share
- * nothing else.
+ * orders.h: what supervisor and worker tell each other: how a worker is started, the orders on its
+ * control pipe, the reports on its status pipe. Besides this they share only the slot page
+ * (slots.h).
  */
 #ifndef LATERD_ORDERS_H
 #define LATERD_ORDERS_H
@@ -12,9 +12,9 @@
 
 #include <stdbool.h>
 
-/* What the supervisor says on the control pipe, a byte each; its end means: stop, nobody is left.
- * Behind two of them stands more, in the same write, up to a newline: the new master's "host:port";
- * the name of the queue to look at. */
+/* Orders on the control pipe, one byte each. The end of the pipe means: stop, the supervisor is
+ * gone. Two orders are followed, in the same write, by a text and a newline: the new master's
+ * "host:port"; the name of the queue to look at. */
 enum worker_order {
     WORKER_DRAIN = 'd',
     WORKER_PAUSE = 'p',
@@ -24,16 +24,16 @@ enum worker_order {
 };
 #define WORKER_CALLS_MORE 15 /* names of queues behind the first, a moment later */
 
-/* What a worker says on its status pipe: its plugins are loaded; it holds something again; it is
- * idle, which was awaited (slots.h). */
+/* Reports on the status pipe: the plugins are loaded; the worker holds something again; it is idle,
+ * which the supervisor wanted to know (slots.h). */
 enum worker_report {
     WORKER_READY = 'R',
     WORKER_BUSY = 'B',
     WORKER_IDLE = 'I',
-    WORKER_REFUSED = 'X' /* it ends, since it cannot start: the reason stands behind */
+    WORKER_REFUSED = 'X' /* it cannot start and ends; the reason follows */
 };
 
-/* What a worker process is started with. All borrowed, for its life. */
+/* What a worker process is started with. All is borrowed for its life. */
 struct worker_start {
     const struct config *config;
     const struct config_pool *pool;
@@ -45,8 +45,7 @@ struct worker_start {
     bool listens;     /* the supervisor waits for wakes (wake_listener.h) */
 };
 
-/* Runs a worker until it is told to stop. Returns the process's exit status: 0, or 78 where a
- * plugin refuses. */
+/* Runs a worker until it is told to stop. Returns the exit status: 0, or 78 if a plugin refuses. */
 int worker_main(const struct worker_start *start);
 
 #endif
