@@ -250,7 +250,7 @@ void process_moved(struct process *process, const char *peer)
     (void)!write(process->control_fd, order, (size_t)len);
 }
 
-/* false: it dies, or reads no more. */
+/* Returns false if the worker is dying, or does not read. */
 static bool call(const struct process *process, const char *queue)
 {
     char order[LATER_QUEUE_MAX + 3];

@@ -36,7 +36,7 @@ struct process {
     char refused[600];                /* why it cannot start, in its own words; "" = unknown */
     char called[LATER_QUEUE_MAX + 1]; /* the queue that it was told to look at last */
     double called_at;
-    uint32_t called_more; /* others behind that one, a moment later */
+    uint32_t called_more; /* further queues after that one */
     struct process *next;
 };
 
@@ -67,7 +67,8 @@ void process_moved(struct process *process, const char *peer);
  */
 bool process_wake(struct process *process, const char *queue);
 
-/* Tells one that was called a moment ago of another queue. false: it does not take more. */
+/* Tells a worker that was called a moment ago of another queue. Returns false if it takes no more.
+ */
 bool process_wake_more(struct process *process, const char *queue);
 
 /* Tells it to drain; TERM after `drain` seconds, KILL of its group `grace` seconds later. */

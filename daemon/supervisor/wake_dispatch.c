@@ -48,7 +48,7 @@ static void compare_one(struct process *process, void *arg)
     choice->running = running;
 }
 
-/* Of large pools, whose workers ask several queues at once. */
+/* This is for large pools, whose workers ask several queues at once. */
 static void compare_called(struct process *process, void *arg)
 {
     struct choice *choice = arg;
@@ -59,8 +59,8 @@ static void compare_called(struct process *process, void *arg)
         choice->best = process;
 }
 
-/* Wakes that come in the same moment go together to who was called for the first of them: to put
- * them back, and hear of them again, costs Redis more than the jobs behind them. */
+/* Wakes of the same moment go to the worker that was called for the first of them. To put them back
+ * and hear of them again would cost Redis more than their jobs. */
 static bool call_another(const struct workers *workers, uint32_t pools, const char *queue)
 {
     struct choice choice = { .pools = pools };

@@ -11,7 +11,8 @@
 bool wake_dispatch_idle(const struct workers *workers, uint32_t pools);
 
 /* Tells an idle worker to look at the queue. Of those that run the fewest jobs it takes the one
- * that was called longest ago. Returns false if none is idle. */
+ * that was called longest ago. If none is idle, it tells one that was called a moment ago and takes
+ * more. Returns false if none does; then put the wake back. */
 bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue);
 
 #endif
