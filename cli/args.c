@@ -1,11 +1,11 @@
-/* args.c: the command line. */
+/* args.c: reads the command line. */
 #include "args.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_MAX 32 /* letters compared by args_nearest() */
+#define WORD_MAX 32 /* longest word that args_nearest() compares */
 
 /* --- nearest --- */
 
@@ -16,7 +16,7 @@ static int least(int a, int b, int c)
     return ab < c ? ab : c;
 }
 
-/* The optimal string alignment distance, row by row. Both at most WORD_MAX long. */
+/* Returns the optimal string alignment distance of a and b, both at most WORD_MAX long. */
 static int distance(const char *a, const char *b)
 {
     int rows[3][WORD_MAX + 1];
@@ -53,7 +53,7 @@ const char *args_nearest(const char *word, const char *const *names, size_t coun
     for (size_t i = 0; i < count; i++) {
         int away = strlen(names[i]) > WORD_MAX ? WORD_MAX : distance(word, names[i]);
 
-        /* A word of which nothing is right is near to nothing. */
+        /* If every letter would have to change, the words have nothing in common. */
         if (away <= best && (size_t)away < len) {
             best = away - 1;
             nearest = names[i];
@@ -69,7 +69,7 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
 }
 
-/* Is the next word its value, if none is part of the word itself? */
+/* Is the next word this option's value, if the option's own word has none? */
 static bool takes(const struct args_option *option, const char *next)
 {
     if (!option->value || !next)
@@ -77,8 +77,8 @@ static bool takes(const struct args_option *option, const char *next)
     return *option->value != '[' || (*next >= '0' && *next <= '9');
 }
 
-/* Does word name this option? `--name`, `--name=…`, `-n`, `-n…`. *inside gets the value that is
- * part of the word, or NULL. */
+/* Does word name this option, as `--name`, `--name=…`, `-n` or `-n…`? *inside becomes the value
+ * within the word, or NULL. */
 static bool names(const char *word, const struct args_option *option, const char **inside)
 {
     size_t len = strlen(option->name);
@@ -142,7 +142,7 @@ static int refuse_unknown(const struct args *args, const char *word, struct late
     return later_fail(err, LATER_E_USAGE, "no option %.60s", word);
 }
 
-/* Takes the option argv[i]. Returns how many words it took, or -1 with *err. */
+/* Reads the option in argv[i]. Returns how many words it used, or -1 with *err. */
 static int take(struct args *args, char **argv, int i, struct later_error *err)
 {
     const struct args_option *option = NULL;

@@ -1,10 +1,10 @@
 /*
- * args.h: the command line. Pure.
+ * args.h: reads the command line. Pure.
  *
- * Options may stand anywhere, before the command too: `--name value`, `--name=value`, `-n value`,
- * `-nvalue`; `--` ends them. A word that begins with `-` and a digit is a number, not an option,
- * so that `later push t -5` works. Whatever an option needs a value for takes the next word as it
- * is. The last one wins.
+ * Options may stand anywhere, even before the command: `--name value`, `--name=value`, `-n value`,
+ * `-nvalue`. `--` ends them. A word that begins with `-` and a digit is a number, not an option,
+ * so that `later push t -5` works. An option that needs a value takes the next word, whatever it
+ * looks like. If an option is given twice, the last one counts.
  */
 #ifndef LATER_CLI_ARGS_H
 #define LATER_CLI_ARGS_H
@@ -14,12 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One option. A table of them ends with a name of NULL. */
+/* One option. A NULL name ends a table of them. */
 struct args_option {
     const char *name;  /* without the dashes */
     char letter;       /* 0 = none */
-    const char *value; /* what it needs, for the help: "SECONDS"; NULL = a flag. "[SECONDS]": it may
-                        * have one, which begins with a digit */
+    const char *value; /* the value's name in the help: "SECONDS"; NULL = a flag; "[SECONDS]" =
+                          optional, begins with a digit */
     const char *help;
 };
 
@@ -29,40 +29,41 @@ struct args_option {
 
 struct args {
     const struct args_option *tables[ARGS_TABLES];
-    const char *values[ARGS_TABLES][ARGS_OPTIONS_MAX]; /* NULL = not given; of a flag: "" */
+    const char *values[ARGS_TABLES][ARGS_OPTIONS_MAX]; /* NULL = not given; "" for a flag */
     struct {
         const char *name, *value;
-    } given[ARGS_GIVEN_MAX]; /* those with values, in their order, for those that may come again */
+    } given[ARGS_GIVEN_MAX]; /* all values in the order given, for options that may be repeated */
     size_t given_count;
-    char **words; /* what is no option; NULL-terminated */
+    char **words; /* the words that are not options; NULL-terminated */
     int count;
-    char **program; /* what stands behind `--`, for a command that runs a program; NULL = no -- */
+    char **program; /* the words after `--`, for a command that runs a program; NULL = no -- */
 };
 
-/* The place of the command in argv: the first word that is no option and no value of one of the
- * options in `count` tables; 0 = there is none. An option of one name takes a value in all tables
- * or in none. */
+/* Returns the command's place in argv: the first word that is neither an option nor a value of an
+ * option in the `count` tables. 0 = there is none. An option of one name must take a value in all
+ * tables or in none. */
 int args_command(int argc, char **argv, const struct args_option *const *tables, size_t count);
 
-/* Sorts argv[1] … argv[argc - 1], but for argv[command], into *args, which borrows and reorders
- * argv. program: what stands behind `--` is a program to run. Returns 0, or -1 with *err
- * (LATER_E_USAGE): an unknown option, with the nearest one that there is; a value that is missing
- * or not wanted. */
+/* Sorts argv[1] … argv[argc - 1], except argv[command], into *args, which borrows and reorders
+ * argv. program: the words after `--` are a program to run. Returns 0, or -1 with *err
+ * (LATER_E_USAGE) for an unknown option (the message suggests the nearest one), a missing value or
+ * an unwanted value. */
 int args_parse(struct args *args, int argc, char **argv, int command,
                const struct args_option *global, const struct args_option *own, bool program,
                struct later_error *err);
 
-/* What was given for an option of the tables: its value, NULL if it was not given, "" if it was
- * given without one; for a flag, whether it was. Asking for one that is in no table is a fault and
- * ends the program. */
+/* What was given for an option of the tables. args_text(): its value, NULL if the option was not
+ * given, "" if it was given without a value. args_flag(): whether it was given. Asking for an
+ * option that no table has is a bug and ends the program. */
 const char *args_text(const struct args *args, const char *name);
 bool args_flag(const struct args *args, const char *name);
 
-/* The values of an option that may come several times: *at is 0 at first. NULL = no more. */
+/* Iterates over the values of an option that may be repeated. Set *at to 0 first. NULL = no
+ * more. */
 const char *args_next(const struct args *args, const char *name, size_t *at);
 
-/* The name that was most likely meant, or NULL if none is near: counted are letters too many, too
- * few, wrong, and neighbours exchanged. */
+/* Returns the name that was most likely meant, or NULL if none is near. Missing, extra, wrong and
+ * swapped letters count. */
 const char *args_nearest(const char *word, const char *const *names, size_t count);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PATIENCE    5 /* seconds a call may take */
-#define FIRST_START 2 /* seconds to wait for a Redis that just starts */
+#define FIRST_START 2 /* seconds to wait for a Redis that is just starting */
 
 const char *cli_wrong_count(const struct cli *cli)
 {
@@ -145,8 +145,8 @@ void cli_say(const struct cli *cli, const char *format, ...)
     va_end(args);
     if (len < 0)
         return;
-    later_make_printable(text); /* there may be foreign words in it: ids, types, Redis's */
-    fflush(stdout);             /* in the order in which it happened, where both go to one place */
+    later_make_printable(text); /* the text may contain foreign words: ids, types, Redis's errors */
+    fflush(stdout);             /* keeps the order of output if both streams go to one place */
     fprintf(stderr, "later %s: %s\n", cli->command->name, text);
     free(text);
 }

@@ -1,4 +1,4 @@
-/* commands.h: the commands of `later`, by the files they are in. */
+/* commands.h: the commands of `later`, by the file that they are in. */
 #ifndef LATER_CLI_COMMANDS_H
 #define LATER_CLI_COMMANDS_H
 

@@ -1,4 +1,4 @@
-/* help.c: `later help`, and what --help and a wrong usage print. */
+/* help.c: `later help`, --help, and the usage line of a wrong command. */
 #include "commands.h"
 
 #include <stdio.h>

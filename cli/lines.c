@@ -14,7 +14,7 @@ void lines_begin(struct lines *lines, int fd, size_t max)
     *lines = (struct lines){ .fd = fd, .max = max };
 }
 
-/* Moves what is left to the front and reads more behind it. False at the end or on failure. */
+/* Moves the rest to the front and reads more. Returns false at the end or on failure. */
 static bool fill(struct lines *lines)
 {
     size_t left = lines->end - lines->start;
@@ -50,7 +50,7 @@ static bool fill(struct lines *lines)
     return true;
 }
 
-/* Passes over the rest of a line that is too long; its beginning stays where it is. */
+/* Skips the rest of a line that is too long. Its beginning stays in the buffer. */
 static void pass_over(struct lines *lines)
 {
     size_t keep = lines->start + lines->max + 1;

@@ -1,4 +1,4 @@
-/* main.c: `later`: find the command, read its options, run it. */
+/* main.c: `later` finds the command, reads its options and runs it. */
 #include "commands.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ const struct args_option global_options[] = {
     { 0 },
 };
 
-/* Where the command stands in argv; 0 = nowhere. */
+/* Returns the command's place in argv, 0 = none. */
 static int find_command(int argc, char **argv)
 {
     const struct args_option *tables[sizeof commands / sizeof *commands + 1] = { global_options };
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     const char *nearest;
     int at = find_command(argc, argv), status;
 
-    signal(SIGPIPE, SIG_DFL); /* who stops reading our output ends us without a word */
+    signal(SIGPIPE, SIG_DFL); /* if the reader of our output goes away, we end silently */
     if (!at)
         return without_command(argc, argv);
     cli.command = help_find(argv[at], &nearest);

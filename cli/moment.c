@@ -1,4 +1,4 @@
-/* moment.c: a time as people say it. */
+/* moment.c: reads times as people write them. */
 #include "moment.h"
 
 #include "text.h"
@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { TODAY = -1, TOMORROW = -2 }; /* else a day of the week, Sunday is 0 */
+enum { TODAY = -1, TOMORROW = -2 }; /* other values are days of the week; Sunday is 0 */
 
 static const struct {
     const char *name;
@@ -26,7 +26,7 @@ static const struct {
     { "saturday", 6 },  { "sat", 6 },
 };
 
-/* One word in the reading. */
+/* The state of reading one word. */
 struct moment {
     const char *word, *what;
     time_t now;
@@ -46,7 +46,7 @@ static int refuse_form(const struct moment *moment, struct later_error *err)
                   err);
 }
 
-/* glibc takes a zone that it does not know for UTC. */
+/* glibc takes an unknown zone for UTC, so it must be checked. */
 static int check_zone(const struct moment *moment, struct later_error *err)
 {
     const char *zone = getenv("TZ"), *folder = getenv("TZDIR");
@@ -62,7 +62,7 @@ static int check_zone(const struct moment *moment, struct later_error *err)
                       moment->what, zone);
 }
 
-/* One or two digits. */
+/* Reads one or two digits. */
 static bool read_pair(const char **p, int max, int *number)
 {
     size_t len = strspn(*p, "0123456789");
@@ -74,7 +74,7 @@ static bool read_pair(const char **p, int max, int *number)
     return *number <= max;
 }
 
-/* `9:00` or `9:00:30`, whole. */
+/* Reads a whole `9:00` or `9:00:30`. */
 static bool read_clock(const char *p, struct tm *tm)
 {
     tm->tm_sec = 0;
@@ -86,7 +86,7 @@ static bool read_clock(const char *p, struct tm *tm)
     return !*p;
 }
 
-/* The instant of a local time, -1 where the clocks never show it. */
+/* Returns the instant of a local time, or -1 if the clocks never show it. */
 static time_t instant(const struct tm *wanted)
 {
     time_t first = -1;
@@ -104,7 +104,7 @@ static time_t instant(const struct tm *wanted)
     return first;
 }
 
-/* The local date, so many days on. */
+/* Moves the local date on by some days. */
 static void go_on(struct tm *tm, int count)
 {
     struct tm noon = { .tm_year = tm->tm_year,
@@ -129,7 +129,7 @@ static int finish(const struct moment *moment, double *unix_seconds, struct late
     return 0;
 }
 
-/* The next of the days that are `step` apart on which that time is to come. */
+/* Finds the next of the days, `step` apart, on which that time is still to come. */
 static int finish_next(struct moment *moment, int step, double *unix_seconds,
                        struct later_error *err)
 {
@@ -140,7 +140,7 @@ static int finish_next(struct moment *moment, int step, double *unix_seconds,
     return finish(moment, unix_seconds, err);
 }
 
-/* `today 9:00`: the name of a day, a space, a time. */
+/* Reads `today 9:00`: the name of a day, a space, a time. */
 static int read_day(struct moment *moment, int day, const char *clock, double *unix_seconds,
                     struct later_error *err)
 {
@@ -188,7 +188,7 @@ int moment_read(const char *word, const char *what, time_t now, double *unix_sec
     struct later_error ignored;
 
     if (strcspn(word, "0123456789:-") == strlen(word) && !strchr(word, ' '))
-        return refuse_form(&moment, err); /* a word alone */
+        return refuse_form(&moment, err); /* the name of a day without a time */
     if (strspn(word, "0123456789.") == strlen(word))
         return text_time(word, what, unix_seconds, err);
     if (text_time(word, what, unix_seconds, &ignored) == 0)

@@ -1,15 +1,15 @@
 /*
- * moment.h: a time as people say it, by the clock of who says it.
+ * moment.h: reads times as people write them, in the local zone.
  *
  *     1767225600, 2026-01-31T12:00:00Z    as text_time()
- *     9:00, 9:00:30                       when the clock shows that next
+ *     9:00, 9:00:30                       the next time the clock shows this
  *     today 18:30                         if that is still to come
  *     tomorrow 9:00
- *     monday 9:00, mon 9:00               the next Monday, or this one
- *     2026-01-31 9:00, 2026-01-31         that day; without a time, at its beginning
+ *     monday 9:00, mon 9:00               the next Monday, or today
+ *     2026-01-31 9:00, 2026-01-31         that day; without a time, its beginning
  *
- * All but the first are in the zone of $TZ, or of the host. A time that the clocks leave out when
- * they are put forward is refused; of one that they show twice the first is meant.
+ * All but the first are in the zone of $TZ, or of the host. A time that the clocks skip is refused.
+ * If they show it twice, the first counts.
  */
 #ifndef LATER_CLI_MOMENT_H
 #define LATER_CLI_MOMENT_H

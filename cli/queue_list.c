@@ -1,4 +1,4 @@
-/* queue_list.c: the names of queues that a command is about. */
+/* queue_list.c: the names of the queues that a command works on. */
 #include "queue_list.h"
 
 #include "queue/inspect.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 100000  /* names until those that come twice are sorted out */
-#define SCANS_MAX 1000000 /* pages of keys: a thousand million */
+#define NAMES_MAX 100000  /* names, before duplicates are removed */
+#define SCANS_MAX 1000000 /* pages of keys: a thousand million keys */
 
 static int add(struct queue_list *list, const char *name, struct later_error *err)
 {
@@ -32,7 +32,7 @@ void queue_list_free(struct queue_list *list)
 
 /* --- in order, each once --- */
 
-/* -1: it is no shard. */
+/* Returns -1 if the name is not that of a shard. */
 static long shard_of(const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -40,7 +40,7 @@ static long shard_of(const char *name)
     return slash ? strtol(slash + 1, NULL, 10) : -1;
 }
 
-/* A queue, then its shards by their numbers, then the next queue. */
+/* Orders a queue before its shards, and shards by number. */
 static int by_name(const void *a, const void *b)
 {
     later_queue_name one, other;
@@ -83,18 +83,18 @@ static int read_known(struct cli *cli, struct queue_list *list, struct later_err
     for (size_t i = 0; ok == 0 && i < later_reply_count(reply); i++) {
         const char *name = later_reply_text(later_reply_at(reply, i), NULL);
 
-        if (later_key_shard_valid(name)) /* else somebody else's words are in our set */
+        if (later_key_shard_valid(name)) /* somebody else may have written into our set */
             ok = add(list, name, err);
     }
     later_reply_free(reply);
     return ok;
 }
 
-/* What the command line names. */
+/* Reads the names from the command line. */
 static int read_named(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
     for (int i = 0; i < cli->args.count; i++) {
-        /* A name that is too long must not become a good one. */
+        /* A name that is too long must not be cut to a good one. */
         if (!later_key_shard_valid(cli->args.words[i]))
             return later_call_whole(cli->args.words[i], err);
         if (add(list, cli->args.words[i], err) < 0)
@@ -120,7 +120,7 @@ int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error
 
 /* --- from the names of keys --- */
 
-/* The queue's name in a key, `later:{NAME}:ready`; false where there is none. */
+/* Finds the queue's name in a key, `later:{NAME}:ready`. Returns false if there is none. */
 static bool name_in(const char *key, later_queue_name name)
 {
     const char *from = strchr(key, '{'), *to = from ? strchr(from, '}') : NULL;
@@ -130,7 +130,7 @@ static bool name_in(const char *key, later_queue_name name)
         return false;
     memcpy(name, from + 1, len);
     name[len] = '\0';
-    /* *probe* makes keys for a moment. */
+    /* The script *probe* makes keys of this queue for a moment. */
     return later_key_shard_valid(name) && strcmp(name, "laterd.probe") != 0;
 }
 
@@ -218,7 +218,7 @@ int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_erro
     queue_list_free(&wholes);
     if (ok < 0 || cli->args.count > 0)
         return ok;
-    ok = read_known(cli, list, err); /* a plan may be gone while its shards are not */
+    ok = read_known(cli, list, err); /* shards may outlive their plan */
     put_in_order(list);
     return ok;
 }

@@ -1,30 +1,30 @@
 /*
- * queue_list.h: the names of queues that a command is about.
+ * queue_list.h: the names of the queues that a command works on.
  */
 #ifndef LATER_CLI_QUEUE_LIST_H
 #define LATER_CLI_QUEUE_LIST_H
 
 #include "whole.h"
 
-/* Some queues' names. Zero it first; free it even where it could not be filled. */
+/* Zero it first. Free it even if it could not be filled. */
 struct queue_list {
     later_queue_name *names; /* owned */
     size_t count, room;
 };
 
-/* The queues named on the command line, or, where it names none, all that Redis knows of, in order;
- * of a queue with shards the whole. Returns 0, or -1 with *err. */
+/* Lists the queues of the command line, or, if it names none, all that Redis knows, in order.
+ * Shards are not listed apart from their queue. Returns 0, or -1 with *err. */
 int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err);
 
-/* All that Redis knows of, whatever the command line names. */
+/* Lists all queues that Redis knows, whatever the command line names. */
 int queue_list_known(struct cli *cli, struct queue_list *list, struct later_error *err);
 
-/* The same as queue_list_find(), but each with its shards behind it: those of its plan and, where
- * the command line names no queue, those that Redis knows of beyond it. */
+/* Lists the same as queue_list_find(), but with each queue's shards after it: those of its plan,
+ * and, if the command line names no queue, others that Redis knows. */
 int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_error *err);
 
-/* The queues, and shards, of which there are keys and that are not in *known, by a SCAN of one
- * node's keys. Returns 0, or -1 with *err: LATER_E_TOKEN where the rights do not allow it. */
+/* Lists the queues and shards that have keys but are not in *known, with a SCAN of one node's keys.
+ * Returns 0, or -1 with *err: LATER_E_TOKEN if the rights do not allow it. */
 int queue_list_strays(struct cli *cli, const struct queue_list *known, struct queue_list *list,
                       struct later_error *err);
 

@@ -1,4 +1,4 @@
-/* serve.c: `later serve`: many command lines over one connection. */
+/* serve.c: `later serve` runs many command lines over one connection. */
 #include "commands.h"
 #include "output/jsonl.h"
 
@@ -10,12 +10,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WORDS_MAX 64   /* of one command line */
-#define SAID_MAX  8192 /* bytes of what a command says on standard error that are handed on */
+#define WORDS_MAX 64   /* words of one command line */
+#define SAID_MAX  8192 /* bytes of a command's messages that are passed on */
 
-/* --- what a command says on standard error --- */
+/* --- what a command writes to standard error --- */
 
-/* A file in memory takes the place of standard error. Returns its descriptor, or -1 with *err. */
+/* Puts a file in memory in place of standard error. Returns its descriptor, or -1 with *err. */
 static int catch_words(struct later_error *err)
 {
     int fd = memfd_create("later serve", MFD_CLOEXEC);
@@ -25,7 +25,7 @@ static int catch_words(struct later_error *err)
     return fd;
 }
 
-/* What was said since the last time; the file is empty then. */
+/* Returns what was written since the last call, and empties the file. */
 static size_t take_words(int fd, char said[SAID_MAX])
 {
     ssize_t len = pread(fd, said, SAID_MAX - 1, 0);
@@ -38,8 +38,8 @@ static size_t take_words(int fd, char said[SAID_MAX])
     return (size_t)len;
 }
 
-/* The command lines; standard input is empty from then on, so that no command reads them. NULL with
- * *err. */
+/* Opens the stream of command lines. Standard input is empty from then on, so that no command reads
+ * from it. NULL with *err. */
 static FILE *take_input(struct later_error *err)
 {
     int lines = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), none = open("/dev/null", O_RDONLY);
@@ -60,7 +60,7 @@ static int usage(const char *why)
     return LATER_E_USAGE;
 }
 
-/* Runs it as main() would, on the connection that is there. */
+/* Runs the command as main() would, on the connection that is open. */
 static int run_inner(struct cli *inner, struct later_error *err)
 {
     const char *why = cli_wrong_count(inner);
@@ -72,7 +72,7 @@ static int run_inner(struct cli *inner, struct later_error *err)
     return (int)err->code;
 }
 
-/* argv[0] stands for the program; NULL-terminated. */
+/* argv[0] stands for the program. argv is NULL-terminated. */
 static int answer(const struct cli *cli, int argc, char **argv)
 {
     struct cli inner = { .where = cli->where, .client = cli->client };
@@ -89,7 +89,8 @@ static int answer(const struct cli *cli, int argc, char **argv)
     return run_inner(&inner, &err);
 }
 
-/* The words borrow from *line. Returns how many, or -1 where it is no list of strings. */
+/* Fills argv with words borrowed from *line. Returns how many, or -1 if it is not a list of
+ * strings. */
 static int words_of(const json_t *line, char *argv[WORDS_MAX + 2])
 {
     size_t count = json_array_size(line);
@@ -101,7 +102,8 @@ static int words_of(const json_t *line, char *argv[WORDS_MAX + 2])
 
         if (!word)
             return -1;
-        argv[i + 1] = (char *)(uintptr_t)word; /* args_parse() reorders them, and writes to none */
+        argv[i + 1] =
+            (char *)(uintptr_t)word; /* args_parse() reorders them but does not write to them */
     }
     argv[count + 1] = NULL;
     return (int)count + 1;
@@ -110,7 +112,7 @@ static int words_of(const json_t *line, char *argv[WORDS_MAX + 2])
 static int answer_line(const struct cli *cli, const char *text, size_t len)
 {
     char later[] = "later", *argv[WORDS_MAX + 2] = { later };
-    json_t *line = json_loadb(text, len, 0, NULL); /* without NULs in strings */
+    json_t *line = json_loadb(text, len, 0, NULL); /* refuses NULs in strings */
     int argc = words_of(line, argv);
     int status = argc > 0 ? answer(cli, argc, argv) : usage("a line is a JSON list of strings");
 

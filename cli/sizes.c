@@ -1,4 +1,4 @@
-/* sizes.c: how many jobs many queues have. */
+/* sizes.c: reads how many jobs many queues have. */
 #include "sizes.h"
 
 #include "queue/glance.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOGETHER 200 /* queues asked about in one round trip */
+#define TOGETHER 200 /* queues per round trip */
 
-/* A queue that is asked: a whole's plain one, or a shard. */
+/* One queue in Redis: a plain queue or a shard. */
 struct part {
     struct sized *of;
     later_queue_name name;
-    bool exact; /* the script is asked */
+    bool exact; /* ask the script */
     struct later_glance glance;
     struct answer {
         struct part *part;
@@ -22,11 +22,11 @@ struct part {
     struct part *next;
 };
 
-/* Those of some queues that are asked together. */
+/* The queues that are asked together. */
 struct asking {
     struct cli *cli;
     double now;
-    struct part *parts; /* to be asked next */
+    struct part *parts; /* parts to ask next */
 };
 
 static bool is_refused(struct sized *sized, const struct later_answer *answer, int script)
@@ -136,14 +136,15 @@ static int ask_one(struct asking *asking, struct part *part, bool first, struct 
     return ask_part(asking, part, &keys, err);
 }
 
-/* All parts that there are. first: they are the queues themselves. */
+/* Asks all parts. first: they are the queues themselves, not their shards. */
 static int ask_parts(struct asking *asking, bool first, struct later_error *err)
 {
     for (struct part *part = asking->parts; part; part = part->next) {
         if (ask_one(asking, part, first, err) == 0)
             continue;
         if (asking->cli->client)
-            later_call_abort(asking->cli->client); /* nothing comes back to those before */
+            later_call_abort(
+                asking->cli->client); /* drops the questions already sent, whose targets end here */
         return -1;
     }
     return later_call_drain(asking->cli->client, 0, err);
@@ -162,7 +163,7 @@ static int add_shards(struct asking *asking, struct sized *sized, bool exact,
     return 0;
 }
 
-/* A part was answered. One of which a glance did not tell enough is asked again. */
+/* Takes the answer of a part. If plain commands did not tell enough, the part is asked again. */
 static int take_part(struct asking *asking, struct part *part, bool exact, struct later_error *err)
 {
     struct sized *sized = part->of;

@@ -1,11 +1,11 @@
 /*
- * sizes.h: how many jobs many queues have, in few round trips.
+ * sizes.h: reads how many jobs many queues have, in few round trips.
  *
  *     struct sized *sized = …;                 zeroed, each with its name
  *     sizes_ask(cli, sized, count, false, &err);
  *
- * Shards are added up. What some of them refuse is in `err` of theirs; the others are right. Of one
- * that was not asked, since the connection broke before, `err` is as the caller has left it.
+ * Shards are added up. If a queue refuses, its `err` says so, and the other queues are still right.
+ * If the connection broke before a queue was asked, its `err` is as the caller left it.
  */
 #ifndef LATER_CLI_SIZES_H
 #define LATER_CLI_SIZES_H
@@ -14,23 +14,25 @@
 #include "history/history.h"
 #include "queue/inspect.h"
 
-/* A queue, and what was answered: all but the first two are set by sizes_ask(). */
+/* A queue and its sizes. sizes_ask() sets all but the first two members. */
 struct sized {
-    const char *name;             /* of a queue or of a shard; borrowed */
-    struct later_tallies *totals; /* what became of its attempts is added; NULL: not asked for */
+    const char *name; /* of a queue or a shard; borrowed */
+    struct later_tallies
+        *totals; /* the results of its attempts are added to it; NULL = not wanted */
     struct later_plan plan;
-    struct later_sizes sizes; /* `jobs` only if `exact` */
-    uint32_t parts, paused;   /* with its shards how many queues it is, and how many are paused */
-    struct later_error err;   /* of the first refusal; code 0: none */
+    struct later_sizes sizes; /* `jobs` is only set with `exact` */
+    uint32_t parts,
+        paused; /* how many queues it is, with its shards; how many of them are paused */
+    struct later_error err; /* the first refusal; code 0 = none */
 };
 
-/* Asks for all of them. exact: each by a script, of one moment; else by plain commands, which cost
- * less (queue/glance.h). now: Redis's clock, of a moment ago; not needed if `exact`. Returns 0, or
- * -1 with *err where the connection is gone. */
+/* Asks about all of them. exact: one script per queue, which sees a single moment; otherwise by
+ * plain commands, which cost less (queue/glance.h). now: Redis's clock a moment ago, not needed if
+ * `exact`. Returns 0, or -1 with *err if the connection is lost. */
 int sizes_ask(struct cli *cli, struct sized *sized, size_t count, bool exact, double now,
               struct later_error *err);
 
-/* Adds a part's sizes to those of a whole, but for `paused`. */
+/* Adds a part's sizes to those of its queue, except `paused`. */
 void sizes_add(struct later_sizes *sum, const struct later_sizes *part);
 
 #endif

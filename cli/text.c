@@ -1,4 +1,4 @@
-/* text.c: durations, times, numbers. */
+/* text.c: durations, times and numbers. */
 #include "text.h"
 
 #include "base/duration.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TIME_MAX 99999999999.0 /* year 5138; what is larger is milliseconds */
+#define TIME_MAX 99999999999.0 /* year 5138; anything larger is milliseconds */
 
 int text_duration(const char *word, const char *what, double *seconds, struct later_error *err)
 {
@@ -20,7 +20,7 @@ int text_duration(const char *word, const char *what, double *seconds, struct la
 
 /* --- time --- */
 
-/* Exactly `digits` digits at *p, then, unless it is NUL, the character `then`. */
+/* Reads exactly `digits` digits at *p and then, unless `then` is NUL, that character. */
 static bool read_field(const char **p, int digits, const char *then, int min, int max, int *field)
 {
     *field = 0;
@@ -42,7 +42,7 @@ static int days_in(int year, int month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* `Z` or `+01:00`: seconds east of Greenwich. */
+/* Reads `Z` or `+01:00`: seconds east of Greenwich. */
 static bool read_zone(const char **p, int *east)
 {
     int sign = **p == '-' ? -1 : 1, hours, minutes;
@@ -61,7 +61,7 @@ static bool read_zone(const char **p, int *east)
     return true;
 }
 
-/* RFC 3339, section 5.6. */
+/* See RFC 3339, section 5.6. */
 static bool read_rfc3339(const char *word, double *unix_seconds)
 {
     struct tm tm = { 0 };
@@ -203,7 +203,7 @@ char *text_put_real(char *out, size_t room, double number)
     uint64_t whole = (uint64_t)(micros < 9e18 ? micros : 0);
     size_t len;
 
-    if (!(micros < 9e18)) { /* nothing of it is behind the point */
+    if (!(micros < 9e18)) { /* too large to have decimals */
         snprintf(out, room, number < 1e15 && number > -1e15 ? "%.0f" : "%.17g", number);
         return out;
     }

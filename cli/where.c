@@ -1,4 +1,4 @@
-/* where.c: which Redis. */
+/* where.c: finds out which Redis to use. */
 #include "where.h"
 
 #include "job/document.h"
@@ -18,7 +18,7 @@ static int copy(char *to, size_t room, const char *text, const char *what, struc
     return 0;
 }
 
-/* The file to read, or NULL. */
+/* Returns the file to read, or NULL. */
 static const char *file_of(const struct where_given *given)
 {
     if (given->config)

@@ -1,18 +1,19 @@
 /*
- * where.h: which Redis, from the command line, the environment and the configuration files.
+ * where.h: finds out which Redis to use, from the command line, the environment and the
+ * configuration files.
  *
- * The first of these that is there says where; the others are not even read:
+ * The first of these that exists decides. The others are not even read:
  *     --redis URL · $LATER_REDIS_URL · -c FILE · /etc/laterd/client.conf · the daemon's
  *     configuration (-C FILE, else /etc/laterd/laterd.conf) if readable · the embedded server's
  *     socket
- * -c FILE goes before $LATER_REDIS_URL, since it was said more closely. The password file and the
- * prefix come from the same file as the URL, so that no password goes to another server than it
- * is for; $LATER_REDIS_PASSWORD_FILE and --prefix go before.
+ * But -c FILE comes before $LATER_REDIS_URL, since it is given for this one command. The password
+ * file and the prefix come from the same file as the URL, so that no password is sent to a server
+ * that it is not for. $LATER_REDIS_PASSWORD_FILE and --prefix override them.
  */
 #ifndef LATER_CLI_WHERE_H
 #define LATER_CLI_WHERE_H
 
-#include "config/config.h" /* laterd's: a client's configuration is read like the daemon's */
+#include "config/config.h" /* a client's configuration is read like the daemon's */
 #include "redis/key.h"
 #include "later/error.h"
 
@@ -26,21 +27,22 @@ struct where {
     uint64_t document_max; /* bytes */
 };
 
-/* What the command line says; NULL = nothing. */
+/* What the command line says. NULL = nothing. */
 struct where_given {
     const char *redis, *prefix, *config, *daemon_config;
 };
 
-/* Returns 0, or -1 with *err: LATER_E_CONFIG for a configuration that is wrong or, where it was
- * named, missing; LATER_E_USAGE for a value that is too long. */
+/* Returns 0, or -1 with *err: LATER_E_CONFIG if a configuration is wrong, or was named and is
+ * missing; LATER_E_USAGE if a value is too long. */
 int where_find(struct where *where, const struct where_given *given, struct later_error *err);
 
-/* What the daemon on this host goes by: -c or -C FILE, its configuration if readable, else what is
- * built in. For the caller to config_free(); NULL with *err. */
+/* Reads the configuration of the daemon on this host: that of -c or -C FILE, else the daemon's
+ * own if readable, else the built-in defaults. The caller frees it with config_free(). NULL with
+ * *err. */
 struct config *where_config(const struct where_given *given, struct later_error *err);
 
-/* The state_dir of the daemon on this host: of -c or -C FILE, of the daemon's configuration if
- * readable, else the default. */
+/* Finds the state_dir of the daemon on this host: that of -c or -C FILE, of the daemon's
+ * configuration if readable, else the default. */
 int where_state_dir(char dir[PATH_MAX], const struct where_given *given, struct later_error *err);
 
 #endif

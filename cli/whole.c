@@ -20,7 +20,7 @@ int whole_find(struct cli *cli, const char *queue, struct whole *whole, struct l
     return 0;
 }
 
-/* Enters a part unless it is there. */
+/* Adds a part unless it is there. */
 static size_t add_part(const struct later_keys **parts, size_t count, const struct later_keys *part)
 {
     for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ static size_t add_part(const struct later_keys **parts, size_t count, const stru
     return count + 1;
 }
 
-/* Enters the part of a name. */
+/* Adds the part of this name. */
 static size_t add_named(const struct whole *whole, const struct later_keys **parts, size_t count,
                         const char *name)
 {

@@ -1,9 +1,9 @@
 /*
  * whole.h: a queue with its shards.
  *
- * Who names `events` means the whole: the queue of that name and all `events/0` … that its plan
- * (shards.h) says. Who names `events/3` means that one. A queue without a plan is a whole of one
- * part, and that it has none costs one GET.
+ * The name `events` means the whole queue: the one of that name and all of `events/0` … that its
+ * plan (shards.h) has. The name `events/3` means that shard only. A queue without a plan is a whole
+ * of one part; one GET finds that out.
  */
 #ifndef LATER_CLI_WHOLE_H
 #define LATER_CLI_WHOLE_H
@@ -11,20 +11,20 @@
 #include "cli.h"
 
 struct whole {
-    later_queue_name name; /* as it was given; what is printed */
-    uint32_t shards;       /* into which ids are pushed now; 1 = the plain queue */
+    later_queue_name name; /* the name as it was given and is printed */
+    uint32_t shards;       /* number of shards that take new ids; 1 = the plain queue */
     struct later_plan plan;
     size_t count;
-    struct later_keys parts[LATER_WHOLE_MAX]; /* the first one is the queue of that name */
+    struct later_keys parts[LATER_WHOLE_MAX]; /* the first one is the plain queue */
 };
 
-/* Reads the plan. Some 70 KiB; plain data. Returns 0, or -1 with *err: LATER_E_USAGE for a bad
- * name. */
+/* Reads the plan. *whole is about 70 KiB of plain data. Returns 0, or -1 with *err: LATER_E_USAGE
+ * for a bad name. */
 int whole_find(struct cli *cli, const char *queue, struct whole *whole, struct later_error *err);
 
-/* All parts, in the order in which it is best to look for an id: where it is pushed now, where it
- * was pushed under former counts, the plain queue, and the others, into which somebody may have put
- * it by hand. Returns how many. */
+/* Lists all parts in the order in which an id is best looked for: where it would be pushed now,
+ * where former plans put it, the plain queue, and the rest, where somebody may have put it by hand.
+ * Returns how many. */
 size_t whole_parts(const struct whole *whole, const char *id,
                    const struct later_keys *parts[LATER_WHOLE_MAX]);
 

@@ -1,4 +1,4 @@
-/* check.c: `later check`: the invariants of a queue, on a live Redis. */
+/* check.c: `later check` tests the invariants of a queue on a live Redis. */
 #include "check/check_beside.h"
 #include "check/check_scan.h"
 #include "commands.h"
@@ -11,21 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 5 /* a queue that is alive changes between counting and looking */
+#define TRIES 5 /* a busy queue changes between counting and scanning */
 
 struct report {
     const char *queue;
     struct later_sizes sizes;
     struct check_scan scan;
     bool counters_ok, sets_ok, members_ok;
-    bool undecided; /* are the sets: each sum may be right, but the queue has moved between them */
-    bool stray;     /* it is not in later:queues */
-    bool name_ok;   /* and needs not be: nothing has been pushed by a script */
+    bool undecided; /* the sets do not match the counts, but the queue moved, so each count may be
+                       right */
+    bool stray;     /* the queue is not in later:queues */
+    bool name_ok;   /* it is in later:queues, or has no jobs */
 };
 
 /* --- checking --- */
 
-/* pushed + adopted = done + expired + cancelled + purged + trimmed + jobs, at one moment. */
+/* pushed + adopted = done + expired + cancelled + purged + trimmed + jobs, all read at one
+ * moment. */
 static bool counters_agree(const struct later_sizes *sizes)
 {
     const uint64_t *counters = sizes->counters;
@@ -37,8 +39,7 @@ static bool counters_agree(const struct later_sizes *sizes)
     return in == out;
 }
 
-/* How many members have no document, by the numbers of one moment; negative: some documents are in
- * no set. */
+/* Returns how many members have no document. If negative, some documents are in no set. */
 static int64_t difference(const struct later_sizes *sizes)
 {
     uint64_t members = sizes->ready + sizes->delayed + sizes->reserved + sizes->dead;
@@ -54,7 +55,8 @@ static bool has_moved(const struct later_sizes *before, const struct later_sizes
            before->jobs != after->jobs;
 }
 
-/* Is what the tokens hold as many as the counters say? Only a queue that rests can be asked. */
+/* Do the tokens hold as many jobs as the counters say? This is only known if nothing was reserved
+ * meanwhile. */
 static bool reserved_agree(const struct report *report, const struct later_sizes *after)
 {
     const struct later_sizes *before = &report->sizes;
@@ -63,9 +65,9 @@ static bool reserved_agree(const struct report *report, const struct later_sizes
            before->reserved != after->reserved || report->scan.reserved == after->reserved;
 }
 
-/* Counts, looks, counts: what was seen must lie between what was counted before and after. While
- * the queue moves it may lie outside: a job that ends between its set's page and its document's
- * look is seen as one that is not adopted. */
+/* Counts before and after the scan: what the scan finds must lie between the two counts. It may lie
+ * outside if the queue moves. A job that ends after its set was read, but before its document is
+ * looked up, looks like one that is not adopted. */
 static int check_once(struct cli *cli, const struct later_keys *keys, struct report *report,
                       struct later_error *err)
 {
@@ -95,14 +97,14 @@ static int check_queue(struct cli *cli, const struct later_keys *keys, struct re
 
     for (int i = 0; i < TRIES; i++) {
         ok = check_once(cli, keys, report, err);
-        /* Only the second equation can fail for being watched while it moves. */
+        /* Movement can only spoil the second equation, so another try is only for that. */
         if (ok < 0 || report->sets_ok || difference(&report->sizes) < 0)
             break;
     }
     if (ok == 0 && !report->sets_ok) {
         ok = check_documents(cli, keys, &report->scan, err);
-        /* Of a queue that never rests the sum says no more. Each member has been looked at, and
-         * each document now, too. */
+        /* The sums prove nothing about a queue that never rests. But by now every member and every
+         * document has been looked at. */
         report->sets_ok = report->undecided;
     }
     report->members_ok = report->scan.faults == 0;
@@ -267,7 +269,7 @@ static int check_all(struct cli *cli, const struct queue_list *list, bool stray,
     return status;
 }
 
-/* Queues that later:queues does not name, as after a FLUSHALL, by the names of the keys. */
+/* Finds queues that have keys but are missing from later:queues, as after a FLUSHALL. */
 static int check_strays(struct cli *cli, const struct queue_list *known, struct table *table,
                         struct later_error *err)
 {
@@ -275,7 +277,7 @@ static int check_strays(struct cli *cli, const struct queue_list *known, struct 
     struct later_error why;
     int status = LATER_OK;
 
-    if (later_redis_is_cluster(later_call_redis(cli->client))) { /* each node has its own keys */
+    if (later_redis_is_cluster(later_call_redis(cli->client))) { /* each node has keys of its own */
         if (known->count == 0)
             cli_say(cli, "no queues: later:queues is empty; on a Cluster no other is looked for");
         return LATER_OK;

@@ -1,4 +1,4 @@
-/* check_beside.c: what stands beside a queue's jobs. */
+/* check_beside.c: checks records, wakes, kept jobs and documents. */
 #include "check/check_beside.h"
 
 #include "jobs/members.h"
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK      250 /* records whose jobs, documents whose sets are looked for together */
+#define CHUNK      250 /* ids per round trip */
 #define KEPT_TRIES 5
 
 struct beside;
 
-/* What is asked about many ids at once, and who looks at one for which it is not so. */
+/* A yes-or-no question about many ids, and the function that looks closer at each id with a no. */
 struct question {
     int script;
     void (*encode)(struct later_command *cmd, const struct later_keys *keys, const char *id);
@@ -26,7 +26,7 @@ struct beside {
     struct check_scan *scan;
     struct later_error *err;
     const struct question *question;
-    char *ids[CHUNK]; /* of records, or of documents; owned */
+    char *ids[CHUNK]; /* ids of records or of documents; owned */
     bool denied[CHUNK];
     size_t count, answered;
 };
@@ -79,7 +79,7 @@ static int add(struct beside *beside, const char *id)
     return beside->count == CHUNK ? look_at_chunk(beside) : 0;
 }
 
-/* Asks it about all fields of a hash that fn adds. */
+/* Asks the question about each field of a hash that fn adds. */
 static int look_at_all(struct beside *beside, enum later_key key, members_hash_fn *fn,
                        const struct question *question)
 {
@@ -103,7 +103,7 @@ static bool exists(const struct later_reply *reply)
     return later_reply_int(reply) > 0;
 }
 
-/* 1 or 0 as Redis answers, -1 with *err. */
+/* Returns 1 or 0, or -1 with *err. */
 static int has_job(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
@@ -112,13 +112,13 @@ static int has_job(struct beside *beside, const char *id)
     return (int)cli_count(cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err));
 }
 
-/* One that tells until when an id stays taken outlives its job. */
+/* A record that says until when an id stays taken outlives its job. */
 static bool outlives(const char *record)
 {
     return strncmp(record, "t=", 2) == 0 || strstr(record, "\nt=");
 }
 
-/* 1 where it has a record that its job should have, 0 where not, -1 with *err. */
+/* Returns 1 if the id has a record that needs a job, 0 if not, -1 with *err. */
 static int has_own_record(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
@@ -137,8 +137,8 @@ static int has_own_record(struct beside *beside, const char *id)
     return result;
 }
 
-/* A job may come or go meanwhile, and leave until when its id is taken: a record of its own must be
- * there between two looks for the job. */
+/* A job may come or go meanwhile, and may leave a record for its taken id. So the record must be
+ * there between two looks for the job before it counts as a fault. */
 static int look_again(struct beside *beside, const char *id)
 {
     int record = has_own_record(beside, id);
@@ -169,8 +169,8 @@ static int count_of(struct beside *beside, enum later_key key, int64_t *count)
     return *count < 0 ? -1 : 0;
 }
 
-/* Others come and go meanwhile: the documents lie between two counts of the ids, sooner or later.
- */
+/* Jobs come and go meanwhile, so the number of documents must lie between two counts of the ids.
+ * That may take several tries. */
 static int look_at_kept(struct beside *beside)
 {
     int64_t before = 0, documents = 0, after = 0;
@@ -195,7 +195,7 @@ static void ask_states(struct later_command *cmd, const struct later_keys *keys,
     later_inspect_locate(cmd, keys, id, "");
 }
 
-/* In ready, delayed or dead? Reserved ones are under a token that is not known here. */
+/* Is it in ready, delayed or dead? The token of a reserved job is not known here. */
 static bool has_set(const struct later_reply *reply)
 {
     bool found = false;
@@ -205,7 +205,7 @@ static bool has_set(const struct later_reply *reply)
     return found;
 }
 
-/* Returns 1 where it is in one of the four sets that are states, 0 where not, -1 with *err. */
+/* Returns 1 if it is in one of the four sets, 0 if not, -1 with *err. */
 static int has_state(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
@@ -226,7 +226,7 @@ static int has_state(struct beside *beside, const char *id)
     return *token != '\0';
 }
 
-/* One that is on its way from one set to another is seen at the second look. */
+/* A job that is moving from one set to another is found at the second look. */
 static int look_at_document(struct beside *beside, const char *id)
 {
     int found = has_state(beside, id);
@@ -274,7 +274,7 @@ int check_beside(struct cli *cli, const struct later_keys *keys, struct check_sc
     return look_at_all(&beside, LATER_KEY_RECORDS, take_record, &of_a_job);
 }
 
-/* Most are in a set; the others are looked at one by one. */
+/* Most documents are in a set. Only the others are looked at one by one. */
 int check_documents(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                     struct later_error *err)
 {

@@ -1,4 +1,4 @@
-/* check_scan.c: the members of a queue's sets, looked at. */
+/* check_scan.c: looks at the members of a queue's sets. */
 #include "check/check_scan.h"
 
 #include "queue/inspect.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK        250    /* members looked at together */
-#define RESERVED_MAX 100000 /* reservations compared with each other */
+#define CHUNK        250    /* members looked up together */
+#define RESERVED_MAX 100000 /* how many reservations are compared with each other */
 #define SETS         4
 
-/* In the order of *locate*. */
+/* The order is that of *locate*. */
 static const enum later_key sets[SETS] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
                                            LATER_KEY_RESERVED };
 
@@ -27,8 +27,8 @@ struct walk {
     char *members[CHUNK]; /* owned */
     size_t count;
     bool suspect[CHUNK];
-    size_t answered; /* of the HEXISTS under way */
-    char **reserved; /* owned, with all in it; at most RESERVED_MAX */
+    size_t answered; /* of the present HEXISTS batch */
+    char **reserved; /* every `TOKEN:id` seen, at most RESERVED_MAX; owned */
     size_t reserved_count, reserved_room;
 };
 
@@ -128,7 +128,7 @@ static int ask_documents(struct walk *walk)
     return later_call_drain(walk->cli->client, 0, walk->err);
 }
 
-/* Which of them are in another set, too? */
+/* Which of the members are also in another set? */
 static int ask_set(struct walk *walk, enum later_key other)
 {
     struct later_command cmd = { 0 };
@@ -194,7 +194,7 @@ static int by_id(const void *a, const void *b)
     return order ? order : strcmp(x, y);
 }
 
-/* Returns whether it is reserved so, `TOKEN:id`; -1 with *err. */
+/* Returns whether `TOKEN:id` is reserved, or -1 with *err. */
 static int is_held(struct walk *walk, const char *member)
 {
     struct later_command cmd = { 0 };
@@ -208,7 +208,8 @@ static int is_held(struct walk *walk, const char *member)
     return held;
 }
 
-/* Two tokens of one id, both valid? No id comes back to a token that has lost it. */
+/* Are two tokens of one id both valid? An id never comes back to a token that has lost it, so two
+ * looks are enough. */
 static int look_at_pair(struct walk *walk, const char *a, const char *b)
 {
     int first = is_held(walk, a), second = first > 0 ? is_held(walk, b) : 0;
@@ -251,7 +252,7 @@ static int take_member(void *arg, const char *member, size_t len)
     return walk->count == CHUNK ? look_at_chunk(walk) : 0;
 }
 
-/* What each token holds, as `TOKEN:id`. */
+/* Reads what each token holds, as `TOKEN:id`. */
 static int scan_reserved(struct walk *walk)
 {
     struct later_reply *tokens;
@@ -292,7 +293,7 @@ int check_scan(struct cli *cli, const struct later_keys *keys, struct check_scan
         if (ok == 0)
             ok = look_at_chunk(&walk);
     }
-    for (size_t i = 0; i < walk.count; i++) /* of a chunk that was not looked at any more */
+    for (size_t i = 0; i < walk.count; i++) /* what is left of a chunk after a failure */
         free(walk.members[i]);
     if (compare_reserved(&walk) < 0)
         ok = -1;

@@ -1,4 +1,4 @@
-/* cron.c: `later cron`: which verb is meant. */
+/* cron.c: `later cron` picks the verb. */
 #include "cron/cron.h"
 
 #include "commands.h"
@@ -8,7 +8,7 @@
 static const struct {
     const char *name;
     cron_verb_fn *run;
-    int min, max; /* words behind it */
+    int min, max; /* words after it */
     const char *needs;
 } verbs[] = {
     { "next", cron_next, 1, 1, "next needs a NAME or an EXPRESSION, in quotes" },

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was done, for programs; people see it by the exit status. */
+/* Prints what was done, for programs. People only see the exit status. */
 static void tell(const struct cron_found *found, const char *name, const char *id,
                  const char *result)
 {
@@ -68,7 +68,8 @@ int cron_delete(struct cli *cli, char **words, int count, struct later_error *er
     return move(cli, &found, words[0], LATER_CRON_DROP, NULL, err);
 }
 
-/* It goes on with the first tick from now on: what was due meanwhile does not come. */
+/* The schedule goes on with the first tick from now on. Ticks that came meanwhile are not
+ * pushed. */
 int cron_resume(struct cli *cli, char **words, int count, struct later_error *err)
 {
     struct cron_found found;
@@ -89,7 +90,7 @@ int cron_resume(struct cli *cli, char **words, int count, struct later_error *er
     return move(cli, &found, words[0], LATER_CRON_RESUME, next, err);
 }
 
-/* The document in a definition: what stands behind the empty line. */
+/* Finds the document in a definition: it follows the empty line. */
 static const char *find_document(const struct later_reply *reply, size_t *len)
 {
     size_t size;
@@ -119,7 +120,7 @@ static int push(struct cli *cli, const struct cron_found *found, const char *nam
     return LATER_OK;
 }
 
-/* Now, besides its ticks, of which none is used up. */
+/* The job is pushed now, besides the ticks. No tick is used up. */
 int cron_run(struct cli *cli, char **words, int count, struct later_error *err)
 {
     struct later_command cmd = { 0 };

@@ -1,4 +1,4 @@
-/* cron_find.c: a schedule by its name. */
+/* cron_find.c: finds a schedule by its name. */
 #include "cron/cron.h"
 
 #include "queue_list.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns 1 where the queue has it, 0 where not, -1 with *err. */
+/* Returns 1 if the queue has it, 0 if not, -1 with *err. */
 static int look(struct cli *cli, const char *queue, const char *name, struct cron_found *found,
                 struct later_error *err)
 {

@@ -1,4 +1,4 @@
-/* cron_list.c: `later cron`: the schedules that there are. */
+/* cron_list.c: `later cron` lists the schedules. */
 #include "cron/cron.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STALE 600 /* seconds; as scripts/cron_fire.lua */
+#define STALE 600 /* seconds; the same as in scripts/cron_fire.lua */
 
-/* A row taken apart. */
+/* A row of the list. */
 struct shown {
     const char *queue;
     const struct later_crontab_row *row;
@@ -102,7 +102,7 @@ static void tell_row(struct table *table, const struct shown *shown)
                  (uint64_t)count_of(shown, "missed"));
 }
 
-/* Page by page. */
+/* Reads the schedules page by page. */
 static int list_queue(struct cli *cli, const char *queue, struct table *table,
                       struct later_error *err)
 {

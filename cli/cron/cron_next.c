@@ -12,7 +12,7 @@
 
 #define COUNT_MAX 10000
 
-/* 2026-03-29T03:00:00+02:00, with the weekday before it for people. */
+/* Writes 2026-03-29T03:00:00+02:00, for people with the weekday before it. */
 static void put_local(char *out, size_t room, int64_t at, int32_t offset, bool weekday)
 {
     static const char *const names[] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
@@ -70,7 +70,7 @@ static void tell(const struct cli *cli, const struct later_expression *expr,
         table_end(&table);
 }
 
-/* Expressions have spaces or begin with @; what has none is a name. */
+/* An expression has a space or begins with @. Any other word is a name. */
 static int take_expression(struct cli *cli, const char *word, struct later_schedule *schedule,
                            struct later_error *err)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 5 /* each fails only if a tick passes meanwhile */
+#define TRIES 5 /* a try fails only if a tick passes meanwhile */
 
 static int take_word(const struct cli *cli, const char *option, const char *const *words,
                      unsigned *value, struct later_error *err)
@@ -75,7 +75,7 @@ static char *make_document(const struct cli *cli, char **words, int count, size_
     return later_document_build(&job, cli->where.document_max, len, err);
 }
 
-/* What Redis knows of it: its clock, and the last tick. */
+/* Reads Redis's clock and the schedule's last tick. */
 static int look(struct cli *cli, const struct later_keys *keys, const char *name, double *now,
                 char *state, size_t room, struct later_error *err)
 {
@@ -129,7 +129,7 @@ static int put(struct cli *cli, const struct later_keys *keys, const char *name,
     return result == LATER_CRON_AGAIN ? -1 : 0;
 }
 
-/* So that commands find a queue whose first job is yet to come. */
+/* Enters the queue in later:queues, so that commands find it before its first job comes. */
 static int name_queue(struct cli *cli, const char *queue, struct later_error *err)
 {
     struct later_command cmd = { 0 };

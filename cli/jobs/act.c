@@ -1,4 +1,4 @@
-/* act.c: `later kick` and `purge`. */
+/* act.c: `later kick` and `later purge`. */
 #include "commands.h"
 #include "output/jsonl.h"
 #include "jobs/each.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells how many jobs something was done to. */
+/* Prints how many jobs were changed. */
 static void print_count(const struct cli *cli, const char *queue, const char *done, uint64_t count)
 {
     struct jsonl json;
@@ -90,11 +90,11 @@ const struct command command_kick = {
 
 /* --- purge --- */
 
-/* One run of it without conditions: it need not look first. */
+/* A purge without conditions, which need not look at the jobs first. */
 struct purging {
     struct cli *cli;
     enum later_key set;
-    struct pace pace; /* for its end at ^C */
+    struct pace pace; /* lets ^C end it */
     struct progress progress;
     uint64_t purged, sum;
 };
@@ -120,8 +120,8 @@ static int purge(struct purging *purging, const struct later_keys *keys, uint64_
     return 0;
 }
 
-/* How many there are in each part; returns the sum, or -1 with *err. Done jobs are in no size: they
- * are outside of the sums. */
+/* Counts the jobs in each part. Returns the sum, or -1 with *err. Done jobs have to be counted
+ * separately, since they are not part of a queue's size. */
 static int64_t count_each(struct cli *cli, const struct whole *whole, enum later_key set,
                           uint64_t *counts, struct later_error *err)
 {

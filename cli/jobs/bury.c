@@ -1,4 +1,5 @@
-/* bury.c: `later bury`: waiting jobs by their ids or by conditions, a reserved one by its token. */
+/* bury.c: `later bury`. It buries waiting jobs by id or by conditions, and a reserved one by its
+ * token. */
 #include "commands.h"
 #include "jobs/each.h"
 #include "jobs/many.h"
@@ -18,7 +19,7 @@ static const struct many_verb verb = {
     .set_count = 2,
 };
 
-/* Returns whether it was there, or -1 with *err. */
+/* Returns whether the job was there, or -1 with *err. */
 static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_key set,
                    const char *id, const char *error, struct later_error *err)
 {
@@ -62,7 +63,8 @@ static int bury_ids(struct cli *cli, struct later_error *err)
     return status;
 }
 
-/* With ids alone, --error is the reason, as it is for a reserved job. */
+/* If only ids are given, --error is the reason, as it is for a reserved job, and not a
+ * condition. */
 static bool is_many(const struct cli *cli)
 {
     for (size_t i = 0; later_filter_names[i]; i++) {

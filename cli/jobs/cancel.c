@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 3 /* a job may change hands between the search and the call */
+#define TRIES 3 /* a job may change its state between the search and the call */
 
-/* One call; token: under which it is reserved, or "". *state gets the state it had, ""
- * where nothing was cancelled. */
+/* Calls the script once. token: the one that holds the job, or "". *state becomes the state that
+ * the job had, or "" if nothing was cancelled. */
 static int cancel_as(struct cli *cli, const struct later_keys *keys, const char *id,
                      const char *token, char state[EACH_STATE], struct later_error *err)
 {

@@ -1,4 +1,4 @@
-/* choose.c: the jobs of a queue that a filter means. */
+/* choose.c: finds the jobs of a queue that match a filter. */
 #include "jobs/choose.h"
 
 #include "jobs/fields.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_MIN  10     /* jobs in a call: each may have a document of 1 MiB */
-#define REPLY_GOOD 262144 /* bytes of documents in a reply */
+#define SHOWN_MIN  10     /* jobs per call at least; each may have a document of 1 MiB */
+#define REPLY_GOOD 262144 /* bytes of documents that a reply should have */
 #define TELL_EVERY 0.5    /* seconds between two lines of progress */
 
 /* --- options --- */
@@ -81,7 +81,7 @@ static int read_conditions(struct choice *choice, struct later_error *err)
     return 0;
 }
 
-/* Nobody knows since when a delayed job waits: to say so is better than to find none. */
+/* A delayed job's age is not recorded. An error is better than finding none. */
 static int check_ages(const struct choice *choice, struct later_error *err)
 {
     static const char *const ages[] = { "older", "newer" };
@@ -139,7 +139,7 @@ int choose_queues(const struct choice *choice, struct queue_list *list, struct l
     return queue_list_find(choice->cli, list, err);
 }
 
-/* --- how far it is --- */
+/* --- progress --- */
 
 static bool tells_now(struct choice *choice, bool last)
 {
@@ -208,7 +208,7 @@ static int offer(const struct choosing *choosing, const struct chosen *chosen,
     return choosing->fn(choosing->arg, chosen, err);
 }
 
-/* As the filter takes it. It borrows from both. */
+/* Fills in what the filter reads. The result borrows from both arguments. */
 static struct later_filter_job choose_job(const struct later_seen *seen, const char *state)
 {
     return (struct later_filter_job){ .state = state,
@@ -223,7 +223,7 @@ static struct later_filter_job choose_job(const struct later_seen *seen, const c
                                       .document_len = seen->document_len };
 }
 
-/* One that was looked at: it is offered if it is meant, and was there when we began. */
+/* Offers a job to the caller if it matches and was there when the walk began. */
 static int judge(const struct choosing *choosing, const struct chosen *chosen,
                  struct later_error *err)
 {
@@ -239,8 +239,7 @@ static int judge(const struct choosing *choosing, const struct chosen *chosen,
 
 /* --- ready, delayed, dead, done --- */
 
-/* What is known of job i of a page. Returns whether it is still there: else it has gone just now.
- */
+/* Collects what is known of job i of a page. Returns false if the job has gone meanwhile. */
 static bool find(const struct walk *walk, size_t i, const struct fields *fields, size_t at,
                  struct chosen *chosen, struct later_seen *seen)
 {
@@ -256,7 +255,7 @@ static bool find(const struct walk *walk, size_t i, const struct fields *fields,
     chosen->seen = seen;
     if (!later_reply_is_nil(document))
         return true;
-    seen->document = chosen->member; /* it is its own document */
+    seen->document = chosen->member; /* the member is its own document */
     seen->document_len = chosen->len;
     return chosen->member[0] == '{';
 }
@@ -277,7 +276,7 @@ static int judge_found(const struct choosing *choosing, const struct walk *walk,
     return ok;
 }
 
-/* Some of a page; `most` follows the size of their documents. */
+/* Looks at some jobs of a page. `most` adapts to the size of their documents. */
 static int look_at_some(const struct choosing *choosing, const struct walk *walk, size_t from,
                         size_t count, size_t *most, struct later_error *err)
 {
@@ -317,7 +316,7 @@ static int offer_page(const struct choosing *choosing, const struct walk *walk,
     return ok;
 }
 
-/* All up to job `last` of a page. */
+/* Tells the caller that everything up to job `last` of the page has been looked at. */
 static void pass(const struct choosing *choosing, const struct walk *walk, size_t last)
 {
     struct choice *choice = choosing->choice;
@@ -354,8 +353,8 @@ static int take_page(const struct choosing *choosing, const struct walk *walk, s
     return ok;
 }
 
-/* How many there are now. A queue that is filled faster than it is looked at must come to an end,
- * too; those that stay are passed by others at most as often as there are jobs. */
+/* Counts the jobs now. This bounds the walk, so that it ends even if jobs come faster than they are
+ * looked at. Jobs that stay can be overtaken at most this many times. */
 static int most_of(const struct choosing *choosing, uint64_t *most, struct later_error *err)
 {
     struct later_command cmd = { 0 };
@@ -399,7 +398,7 @@ static int walk_set(const struct choosing *choosing, struct later_error *err)
 
 /* --- reserved --- */
 
-/* What a token holds, some of it; *count gets how many that were. */
+/* Looks at some of the jobs that a token holds. *count becomes how many it looked at. */
 static int look_at_held(const struct choosing *choosing, const char *token, uint64_t offset,
                         size_t *count, struct later_error *err)
 {

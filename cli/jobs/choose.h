@@ -1,9 +1,9 @@
 /*
- * choose.h: the jobs of a queue that a filter means (filter.h): the options that say which, and the
- * walk that finds them, page by page, while the queue is in use.
+ * choose.h: finds the jobs of a queue that match a filter (filter.h). It has the options that
+ * describe the filter, and the walk that finds the jobs page by page while the queue is in use.
  *
- * A job that keeps its state meanwhile is found exactly once. One that came into its state after
- * the walk began is left out, as far as its score tells.
+ * A job that keeps its state during the walk is found exactly once. A job that entered its state
+ * after the walk began is left out if its score shows that.
  */
 #ifndef LATER_CLI_CHOOSE_H
 #define LATER_CLI_CHOOSE_H
@@ -15,7 +15,8 @@
 #include "queue/queue.h"
 #include "queue_list.h"
 
-/* Rows for a table of options: the conditions; the rest of what all that choose have. */
+/* Rows for a table of options: the conditions, and then the other options of commands that
+ * choose. */
 #define CHOOSE_OPTIONS                                                                             \
     { "state", 0, "STATE", "in this state (any but done)" },                                       \
         { "type", 0, "GLOB", "of types such as 'mail.*'" },                                        \
@@ -35,14 +36,15 @@
 
 #define CHOOSE_RATE_MAX 1000000 /* jobs a second */
 
-/* Has any of these been given; any but --state? */
+/* Has any of these options been given? And any besides --state? */
 bool choose_is_asked(const struct cli *cli);
 bool choose_is_picky(const struct cli *cli);
 
-/* Of a command that has --queue for ids: it names the queue here, too, where no word does. */
+/* For a command that takes --queue with ids: here too --queue names the queue if no word does. */
 void choose_take_queue(struct cli *cli);
 
-/* The set that --state names, which must be given: any but reserved. Returns 0, or -1 with *err. */
+/* Reads the set of --state, which is required and may not be reserved. Returns 0, or -1 with
+ * *err. */
 int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err);
 
 struct chosen;
@@ -52,54 +54,55 @@ struct choice {
     struct later_filter *filter;
     struct pace pace;
     struct progress progress;
-    bool reads;     /* records and documents; else only ids and scores */
-    uint64_t left;  /* to be found still */
+    bool reads;     /* read records and documents, not only ids and scores */
+    uint64_t left;  /* still to be found */
     uint64_t seen;  /* jobs looked at */
-    uint64_t total; /* that there are, for the progress */
-    bool counted;   /* all of them are in `total`; else each set is added as its turn comes */
-    double began;   /* by Redis's clock */
-    double told;    /* when the last line of progress was */
-    bool back;      /* the last ones first */
-    const char *from_score, *from_member; /* the next set begins behind these; NULL = at its end */
-    /* Called now and then: all up to *last, of which only member, score, keys and set are there,
-     * have been looked at. NULL = nobody asks. */
+    uint64_t total; /* all jobs there are, for the progress */
+    bool counted;   /* `total` is complete; otherwise each set is added when its turn comes */
+    double began;   /* Redis's clock */
+    double told;    /* time of the last line of progress */
+    bool back;      /* walk from the last job to the first */
+    const char *from_score, *from_member; /* the next set begins after these; NULL = at its start */
+    /* Called now and then: everything up to *last has been looked at. Only member, score, keys and
+     * set of *last are filled in. May be NULL. */
     void (*passed)(void *arg, const struct chosen *last);
 };
 
-/* Reads the options. reads: documents are wanted, whatever the filter asks. rate: as pace.h.
- * Returns 0, choose_end() is due then; or -1 with *err. */
+/* Reads the options. reads: documents are needed even if the filter does not ask for them. rate:
+ * see pace.h. Returns 0, and then choose_end() is due; or -1 with *err. */
 int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate,
                  struct later_error *err);
 void choose_end(struct choice *choice);
 
-/* The queues: the one that is named, or all; in wholes. Returns 0, or -1 with *err. */
+/* Lists the queues: the one that is named, or all, each with its shards as a whole. Returns 0, or
+ * -1 with *err. */
 int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err);
 
-/* A line of progress, at most twice a second but for the last one, where --progress was given:
- * {"searched":…,"of":…,"found":…,"next":"…","ended":false}; next: NULL = none. */
+/* If --progress was given, prints a line at most twice a second, and always at the end:
+ * {"searched":…,"of":…,"found":…,"next":"…","ended":false}. next may be NULL. */
 void choose_tell(struct choice *choice, uint64_t found, const char *next, bool last);
 
-/* Of an action: {"acted":…,"of":…,"ended":false}, likewise. */
+/* The same for an action: {"acted":…,"of":…,"ended":false}. */
 void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool last);
 
-/* One job that is meant. */
+/* One job that matches. */
 struct chosen {
     const struct later_keys *keys;
     enum later_key set;
-    const char *token;  /* of a reserved one, else "" */
-    const char *member; /* its id, or the document that is one; NUL-terminated beyond len */
+    const char *token;  /* of a reserved job, otherwise "" */
+    const char *member; /* its id, or a document that has none yet; a NUL follows */
     size_t len;
     const char *score;
-    const struct later_seen *seen; /* NULL where neither record nor document was read */
+    const struct later_seen *seen; /* NULL if neither record nor document was read */
 };
 
-/* Do the conditions leave room for jobs of this set? Done ones stand outside of the sums: they are
- * looked at where their state is asked for. */
+/* Can jobs of this set match the conditions? Done jobs are only looked at if --state asks for them,
+ * since they are not part of a queue's size. */
 bool choose_is_asked_of(const struct choice *choice, enum later_key set);
 
-/* Calls fn for each in one set of one part: ready, delayed, reserved, dead, done; fn returns 0 to
- * go on, -1 with *err. Returns 0, also where it was stopped (choice->pace.stopped) or enough was
- * found; or -1 with *err. */
+/* Calls fn for each matching job in one set (ready, delayed, reserved, dead, done) of one part. fn
+ * returns 0 to go on, or -1 with *err. Returns 0, even if it was stopped (choice->pace.stopped) or
+ * has found enough; or -1 with *err. */
 typedef int chosen_fn(void *arg, const struct chosen *chosen, struct later_error *err);
 int choose_in(struct choice *choice, const struct later_keys *keys, enum later_key set,
               chosen_fn *fn, void *arg, struct later_error *err);

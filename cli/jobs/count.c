@@ -69,7 +69,7 @@ static void tell(struct cli *cli, struct table *table, const char *queue, uint64
     }
 }
 
-/* Of all queues those are told that have such jobs. */
+/* Of all queues, only those with such jobs are printed. */
 static int count_all(struct choice *choice, const struct queue_list *list, struct later_error *err)
 {
     static const char *const headings[] = { "QUEUE", ">JOBS", NULL };

@@ -1,4 +1,4 @@
-/* each.c: one verb for the jobs of some ids. */
+/* each.c: one verb for jobs given by id. */
 #include "jobs/each.h"
 #include "output/jsonl.h"
 #include "whole.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In one part after the other. */
+/* Tries one part after the other. */
 static int act(struct cli *cli, const struct each_verb *verb, const struct whole *whole,
                const char *id, const char *error, char was[EACH_STATE], struct later_error *err)
 {

@@ -1,4 +1,4 @@
-/* earlier.c: how a job failed before it failed last. */
+/* earlier.c: the earlier failures of a job. */
 #include "jobs/earlier.h"
 
 #include "cli.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One that does not say why failed as the one after it did. */
+/* A failure without a reason had the same reason as the one after it. */
 static void complete(json_t *errors, const json_t *last)
 {
     static const char *const same[] = { "kind", "text", "host" };
@@ -26,7 +26,7 @@ static void complete(json_t *errors, const json_t *last)
     }
 }
 
-/* NULL where there are none, or what is kept was written by a foreign hand. */
+/* Returns NULL if there are none, or if what is kept is not of our form. */
 static json_t *read_all(const struct later_seen *seen)
 {
     json_t *errors =
@@ -46,7 +46,7 @@ static json_t *read_all(const struct later_seen *seen)
 void earlier_json(struct jsonl *json, const struct later_seen *seen)
 {
     json_t *errors = read_all(seen);
-    /* 16 digits: a time of today to the microsecond, and none that is made up */
+    /* 16 digits show a present time to the microsecond, and no digit beyond what is known */
     char *text = errors ? json_dumps(errors, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
 
     if (text)

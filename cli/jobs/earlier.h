@@ -1,5 +1,5 @@
 /*
- * earlier.h: how a job failed before it failed last, as its record keeps it (doc/protocol.md,
+ * earlier.h: the failures of a job before its last one, as its record keeps them (doc/protocol.md,
  * "Records").
  */
 #ifndef LATER_CLI_EARLIER_H
@@ -9,11 +9,11 @@
 #include "output/table.h"
 #include "queue/inspect.h"
 
-/* A member `earlier`: the failures, the newest first, each with all that its error had. Nothing
- * where there are none. */
+/* Adds a member `earlier`: the failures, the newest first, each with all members that an error has.
+ * Adds nothing if there are none. */
 void earlier_json(struct jsonl *json, const struct later_seen *seen);
 
-/* For a person: a row each, which attempt and why. */
+/* Adds a row for each failure: which attempt, and why. For people. */
 void earlier_rows(struct table *card, const struct later_seen *seen);
 
 #endif

@@ -1,4 +1,4 @@
-/* export.c: `later export`: the jobs of a state as lines that `later push --file` takes. */
+/* export.c: `later export` prints the jobs of a state as lines that `later push --file` takes. */
 #include "commands.h"
 #include "base/digest.h"
 #include "job/document_line.h"
@@ -52,7 +52,7 @@ static int write_line(struct exporting *exporting, const struct later_line *line
     return 0;
 }
 
-/* A job with an id, as it was seen. */
+/* Prints a job that has an id. */
 static int export_known(struct exporting *exporting, const char *id, const struct later_seen *seen,
                         struct later_error *err)
 {
@@ -70,7 +70,7 @@ static int export_known(struct exporting *exporting, const char *id, const struc
     if (exporting->set == LATER_KEY_DELAYED)
         *at = seen->score > 0 ? seen->score : 0;
     if (*at<LATER_AT_MIN && * at> 0)
-        *at = LATER_AT_MIN; /* as long ago, and push takes it */
+        *at = LATER_AT_MIN; /* push takes nothing earlier */
     if (*at >= LATER_AT_END) {
         leave_out(exporting, id, "it is due at a time that cannot be pushed");
         return 0;
@@ -78,7 +78,7 @@ static int export_known(struct exporting *exporting, const char *id, const struc
     return write_line(exporting, &line, err);
 }
 
-/* A member that is its own document: its id is the one that it will be adopted under. */
+/* Prints a member that is its own document, with the id that it will be adopted under. */
 static int export_document(struct exporting *exporting, const char *document, size_t len,
                            struct later_error *err)
 {
@@ -124,7 +124,7 @@ static int export_all(struct exporting *exporting, struct choice *choice, struct
     return ok;
 }
 
-/* Of a dry run. */
+/* The result of a dry run. */
 static void print_count(const struct cli *cli, uint64_t count)
 {
     struct jsonl json;

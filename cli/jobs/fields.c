@@ -1,4 +1,4 @@
-/* fields.c: the records and documents of some jobs. */
+/* fields.c: reads the records and documents of some jobs. */
 #include "jobs/fields.h"
 
 #include "queue/inspect.h"
@@ -17,7 +17,7 @@ static void spell(struct later_command *cmd, const struct asked *asked, enum lat
         later_command_bytes(cmd, asked->ids[i], asked->lens[i]);
 }
 
-/* What is kept of a done job is one field. */
+/* A done job that is kept has record and document in one field. */
 static int read_kept(struct fields *fields, struct cli *cli, const struct asked *asked,
                      struct later_error *err)
 {
@@ -38,8 +38,8 @@ static void take(void *arg, struct later_answer *answer)
     }
 }
 
-/* The records are asked for first, and not waited for. Where they do not come, they are asked for
- * once more: that tells why, too. */
+/* The records are asked for first, and not waited for. If their answer fails, they are asked for
+ * again, and that also tells why. */
 int fields_read(struct fields *fields, struct cli *cli, const struct later_keys *keys,
                 enum later_key set, const char *const *ids, const size_t *lens, size_t count,
                 struct later_error *err)
@@ -56,7 +56,7 @@ int fields_read(struct fields *fields, struct cli *cli, const struct later_keys 
     spell(&documents, &asked, LATER_KEY_JOBS);
     fields->documents = cli_call(cli, &documents, LATER_NO_SCRIPT, err);
     if (!fields->documents || later_call_drain(cli->client, 0, err) < 0) {
-        later_call_abort(cli->client); /* nobody takes the records any more */
+        later_call_abort(cli->client); /* nobody waits for the records any more */
         fields_free(fields);
         return -1;
     }

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* What it has ever had. */
+/* Counts everything that the queue has ever had. */
 static uint64_t traces(const struct later_sizes *sizes)
 {
     uint64_t sum = 0;
@@ -25,8 +25,8 @@ static int refuse_full(const char *queue, uint64_t jobs, struct later_error *err
                       queue, jobs, jobs == 1 ? "" : "s", queue);
 }
 
-/* Nobody may serve it by its name: a laterd would enter it again. By a pattern it may be served
- * until a laterd is loaded again, but not with shards, whose plan is missed. */
+/* A laterd that serves the queue by name would enter it again, so none may. A laterd that serves it
+ * by a pattern does not matter, unless the queue has shards, whose plan it would miss. */
 static int check_unserved(struct cli *cli, const struct whole *whole, struct later_error *err)
 {
     const char *queue = whole->parts[0].queue;
@@ -42,7 +42,7 @@ static int check_unserved(struct cli *cli, const struct whole *whole, struct lat
     return hosts < 0 ? -1 : 0;
 }
 
-/* Its schedules would go on, in a queue that nobody sees. */
+/* A queue with schedules may not be forgotten: they would go on in a queue that nobody sees. */
 static int check_unscheduled(struct cli *cli, const struct later_keys *keys,
                              struct later_error *err)
 {
@@ -66,7 +66,7 @@ static int check_unscheduled(struct cli *cli, const struct later_keys *keys,
     return crontab.count ? -1 : 0;
 }
 
-/* It leaves later:queues. Returns whether it was there, or -1 with *err. */
+/* Removes the queue from later:queues. Returns whether it was there, or -1 with *err. */
 static int unlist(struct cli *cli, const char *queue, struct later_error *err)
 {
     struct later_command cmd = { 0 };
@@ -75,8 +75,8 @@ static int unlist(struct cli *cli, const char *queue, struct later_error *err)
     return (int)cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
 }
 
-/* Only now is it sure that there is no job. Somebody who pushes meanwhile enters the queue again.
- */
+/* The name has gone from later:queues, so it is now certain that there is no job. Whoever pushes
+ * meanwhile enters the queue again. */
 static int forget_part(struct cli *cli, const struct later_keys *keys, struct later_error *err)
 {
     int listed = unlist(cli, keys->queue, err);
@@ -93,7 +93,7 @@ static int forget_part(struct cli *cli, const struct later_keys *keys, struct la
     return refuse_full(keys->queue, (uint64_t)left, err);
 }
 
-/* The plan of shards goes last, as long as there are shards to be found by it. */
+/* The plan goes last, since the shards are found by it. */
 static int forget_whole(struct cli *cli, const struct whole *whole, struct later_error *err)
 {
     struct later_command cmd = { 0 };
@@ -118,7 +118,7 @@ static int forget_whole(struct cli *cli, const struct whole *whole, struct later
     return listed;
 }
 
-/* Returns 0; LATER_E_NONE where it was unknown, which was said; or -1 with *err. */
+/* Returns 0; LATER_E_NONE if the queue was unknown, after saying so; or -1 with *err. */
 static int forget(struct cli *cli, const char *queue, struct later_error *err)
 {
     struct later_sizes sum;

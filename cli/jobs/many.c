@@ -1,4 +1,4 @@
-/* many.c: acting on all jobs that a filter means. */
+/* many.c: acts on all jobs that match a filter. */
 #include "jobs/many.h"
 
 #include "jobs/spool.h"
@@ -15,10 +15,10 @@ struct many {
     const struct many_verb *verb;
     struct choice choice;
     struct spool *spool;
-    const char *whole; /* the queue that is looked at */
+    const char *whole; /* the queue of the present walk */
     uint64_t found[LATER_KEY_COUNT], sum;
-    char *reason; /* of bury */
-    /* those that were acted on, of the queue that is told next */
+    char *reason; /* --error of bury */
+    /* the queue whose count is printed next, and the jobs acted on in it */
     later_queue_name told;
     uint64_t count, all;
     struct table table;
@@ -90,7 +90,7 @@ static int look(struct many *many, const struct queue_list *list, struct later_e
 
 /* --- telling --- */
 
-/* What was done in one queue. */
+/* Prints what was done in one queue. */
 static void tell_count(struct many *many)
 {
     const struct cli *cli = many->cli;
@@ -113,7 +113,7 @@ static void tell_count(struct many *many)
     }
 }
 
-/* The next counts are of this queue. */
+/* From here on, counts belong to this queue. */
 static void turn_to(struct many *many, const char *whole)
 {
     if (strcmp(many->told, whole) == 0)
@@ -151,7 +151,7 @@ static int ask(struct many *many, const struct queue_list *list)
 
 /* --- acting --- */
 
-/* Returns how many were where they were seen, or -1 with *err. */
+/* Returns how many were still where they had been seen, or -1 with *err. */
 static int64_t act_on(struct many *many, const struct spool_batch *batch, struct later_error *err)
 {
     struct later_command cmd = { 0 };
@@ -169,7 +169,7 @@ static int64_t act_on(struct many *many, const struct spool_batch *batch, struct
     return count;
 }
 
-/* With a rate ten calls a second, so that it is even. */
+/* With a rate, ten calls a second keep it even. */
 static size_t batch_size(const struct many *many)
 {
     double tenth = many->choice.pace.rate / 10;
@@ -230,7 +230,7 @@ static int act_and_tell(struct many *many, struct later_error *err)
 {
     int ok = act(many, err);
 
-    tell_count(many); /* also where Redis went away in the middle */
+    tell_count(many); /* even if Redis went away in the middle */
     if (ok < 0)
         return -1;
     if (many->choice.pace.stopped)
@@ -252,7 +252,7 @@ static int go(struct many *many, const struct queue_list *list, struct later_err
         return LATER_E_LATER;
     }
     if (!args_flag(&many->cli->args, "all-queues"))
-        turn_to(many, list->names[0]); /* it is told about, also where there is none */
+        turn_to(many, list->names[0]); /* it is reported even if there is none */
     if (args_flag(&many->cli->args, "dry-run")) {
         status = dry_run(many, err);
         tell_count(many);

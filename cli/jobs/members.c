@@ -1,4 +1,4 @@
-/* members.c: finding members of a set. */
+/* members.c: finds members of a set. */
 #include "jobs/members.h"
 
 #include "queue/inspect.h"
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_MAX  1000000000 /* elements: what Redis says beyond is not believed */
-#define TOKENS_MAX 1000000    /* reserves that hold something */
+#define COUNT_MAX  1000000000 /* no table is larger, whatever Redis says */
+#define TOKENS_MAX 1000000    /* tokens that hold something */
 
-/* Of a table of so many elements no scan takes more pages, even while it is made larger or smaller:
- * an end that does not come by then never comes. */
+/* No scan of a table of this many elements takes more pages, even if the table grows or shrinks
+ * meanwhile. If the end has not come by then, it never will. */
 static int most_pages(struct cli *cli, const struct later_keys *keys, enum later_key key,
                       uint64_t *pages, struct later_error *err)
 {
@@ -25,7 +25,7 @@ static int most_pages(struct cli *cli, const struct later_keys *keys, enum later
     return count < 0 ? -1 : 0;
 }
 
-/* What is called for each element: one of the two. */
+/* The function for each element: one of the two is set. */
 struct scan {
     members_fn *member;
     members_hash_fn *pair;
@@ -103,8 +103,8 @@ const char *members_token(const struct later_reply *tokens, size_t i)
 }
 
 struct wanted {
-    size_t asked; /* answers so far */
-    size_t found; /* the first that holds it; SIZE_MAX: none */
+    size_t asked; /* answers taken so far */
+    size_t found; /* the first token that holds it; SIZE_MAX = none */
 };
 
 static void take_member(void *arg, struct later_answer *answer)

@@ -1,4 +1,4 @@
-/* merge.c: the jobs of a whole queue in one order. */
+/* merge.c: all jobs of a queue and its shards in one order. */
 #include "jobs/merge.h"
 
 #include "jobs/members.h"
@@ -12,7 +12,7 @@ void merge_begin(struct merge *merge, struct cli *cli, const struct whole *whole
     merge->by_token = strcmp(state, "reserved") == 0;
     for (size_t i = 0; i < whole->count; i++)
         merge->sources[i].keys = &whole->parts[i];
-    if (whole->count == 1) { /* else nobody knows which parts the first ones are in */
+    if (whole->count == 1) { /* with several parts, the first jobs may be in any of them */
         merge->sources[0].offset = offset;
     } else {
         merge->over = offset;
@@ -28,7 +28,7 @@ void merge_end(struct merge *merge)
     }
 }
 
-/* Each part will have about as many of the jobs that are wanted; a page more costs little. */
+/* Each part probably has about the same share of the jobs. One page more costs little. */
 static size_t page_size(const struct merge *merge)
 {
     uint64_t share = (merge->left + merge->count - 1) / merge->count;
@@ -49,11 +49,11 @@ static int read_some(const struct merge *merge, struct merge_source *source, con
     source->at = 0;
     source->count = later_inspect_peeked_count(source->page);
     source->offset += source->count;
-    source->ended = source->count == 0; /* a page may be short: documents are bounded, too */
+    source->ended = source->count == 0; /* a page may be short, because documents are bounded too */
     return 0;
 }
 
-/* One token after the other: those whose leases end first, first. */
+/* Reads one token after the other, those whose leases end first before the others. */
 static int read_reserved(const struct merge *merge, struct merge_source *source,
                          struct later_error *err)
 {
@@ -76,7 +76,7 @@ static int read_page(const struct merge *merge, struct merge_source *source,
     return merge->by_token ? read_reserved(merge, source, err) : read_some(merge, source, "", err);
 }
 
-/* The next job of a source; of a reserved one the score is the end of its lease. */
+/* Finds the next job of a source. The score of a reserved job is the end of its lease. */
 static void look_at(const struct merge *merge, const struct merge_source *source,
                     struct later_seen *seen)
 {
@@ -85,7 +85,8 @@ static void look_at(const struct merge *merge, const struct merge_source *source
         seen->score = later_reply_seconds(later_reply_at(source->tokens, 2 * source->token + 1), 0);
 }
 
-/* The part whose next job has the least score, NULL where none has a job; *seen is that job. */
+/* Returns the part whose next job has the least score, and that job in *seen. NULL if no part has a
+ * job. */
 static struct merge_source *least(struct merge *merge, struct later_seen *seen)
 {
     struct merge_source *found = NULL;

@@ -1,4 +1,4 @@
-/* pace.c: not too fast, and not without an end. */
+/* pace.c: limits the share of Redis's time, and handles ^C. */
 #include "jobs/pace.h"
 
 #include "base/clock.h"
@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <math.h>
 
-#define PINGS 5      /* the fastest counts */
-#define OURS  0.0002 /* seconds that Redis works in a pause: our question, and what it ever does */
+#define PINGS 5      /* the fastest of them counts */
+#define OURS  0.0002 /* seconds that Redis works during a pause: our INFO, and its own timer */
 
 static void signals(sigset_t *set)
 {
@@ -54,7 +54,7 @@ void pace_pause(struct pace *pace)
     sigprocmask(SIG_SETMASK, &pace->before, NULL);
 }
 
-/* Sleeps, unless somebody wants an end. */
+/* Sleeps, unless INT or TERM comes. */
 static bool nap(struct pace *pace, double seconds)
 {
     struct timespec time = { .tv_sec = (time_t)seconds,
@@ -75,7 +75,7 @@ static void take_worked(void *arg, struct later_answer *answer)
         *worked = later_inspect_worked(answer->reply);
 }
 
-/* Asks how long Redis has worked; the answer comes with that of the next call. */
+/* Asks how long Redis has worked. The answer comes with that of the next call. */
 static void ask_worked(const struct pace *pace, double *worked)
 {
     struct later_command cmd = { 0 };
@@ -83,7 +83,7 @@ static void ask_worked(const struct pace *pace, double *worked)
 
     *worked = -1;
     if (later_redis_is_cluster(later_call_redis(pace->cli->client)))
-        return; /* each node has its own count */
+        return; /* each node has a count of its own */
     later_inspect_cpu(&cmd);
     later_call_begin(pace->cli->client, &cmd, LATER_NO_SCRIPT, take_worked, worked, &err);
 }
@@ -103,8 +103,9 @@ void pace_end(struct pace *pace)
 {
     struct later_error err;
 
-    later_call_drain(pace->cli->client, 0, &err); /* pace->worked gets no answer any more */
-    nap(pace, 0); /* one that came just now must not end us behind our back */
+    later_call_drain(pace->cli->client, 0,
+                     &err); /* later, pace->worked could no longer take the answer */
+    nap(pace, 0); /* a signal that came just now must not end us after the mask is restored */
     pace_pause(pace);
 }
 
@@ -113,8 +114,8 @@ void pace_work(struct pace *pace)
     pace->from = later_clock();
 }
 
-/* The seconds that Redis has worked since the last pause, and of those in it what our own questions
- * cost; negative: it does not tell. */
+/* Returns the seconds that Redis has worked since the last pause, and during the pause for our own
+ * questions. Negative if Redis does not tell. */
 static double worked_since(struct pace *pace)
 {
     struct later_error err;

@@ -1,12 +1,12 @@
 /*
- * pace.h: what goes over many jobs takes at most a tenth of Redis's time, and ends at ^C.
+ * pace.h: work over many jobs takes at most a tenth of Redis's time, and ends at ^C.
  *
- * What the calls since the last pause cost Redis is what it has worked meanwhile, by its own count
- * (INFO): that has what it did for others, too, so that there is more of a pause where it is busy;
- * and not what others had of the processor, who may make each answer a long time coming. Where it
- * does not tell, as on a Cluster, it is the time until the answers, less that of a PING for each.
+ * The cost of the calls since the last pause is taken from Redis's own count of the time that it
+ * has worked (INFO). That includes work for others, so the pauses grow when Redis is busy. It does
+ * not include other programs' use of the processor, which may delay each answer a lot. If Redis
+ * does not tell, as on a Cluster, the cost is the time until the answers less that of a PING each.
  *
- * INT and TERM are taken while a pace lasts: whoever goes by it asks whether to go on, and can say
+ * INT and TERM are caught while a pace lasts. The caller asks it whether to go on, and can report
  * how far it came.
  */
 #ifndef LATER_CLI_PACE_H
@@ -21,30 +21,32 @@
 struct pace {
     struct cli *cli;
     sigset_t before;
-    bool stopped; /* somebody wants it to end */
+    bool stopped; /* INT or TERM came */
     struct share share;
-    double from;     /* when the present call began */
-    double worked;   /* what Redis had worked when the last pause ended; < 0 = it does not tell */
-    double rested;   /* when it began; < 0 = there was none */
-    double reckoned; /* when what our calls cost was last added up */
-    double rate;     /* jobs a second to act on; 0 = any number */
-    double first;    /* when the first of them was */
+    double from;     /* start of the present call */
+    double worked;   /* Redis's count when the last pause ended; < 0 = Redis does not tell */
+    double rested;   /* start of the last pause; < 0 = there was none */
+    double reckoned; /* when the cost of our calls was last added up */
+    double rate;     /* jobs per second to act on; 0 = no limit */
+    double first;    /* when the first of them was acted on */
     uint64_t count;
 };
 
-/* Returns 0, or -1 with *err. Behind a success pace_end() is due. */
+/* Returns 0, and then pace_end() is due; or -1 with *err. */
 int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_error *err);
 void pace_end(struct pace *pace);
 
-/* While a person is asked, ^C is not taken. */
+/* pace_pause() stops catching ^C while a person is asked a question; pace_go_on() catches it
+ * again. */
 void pace_pause(struct pace *pace);
 void pace_go_on(struct pace *pace);
 
-/* Around what asks Redis. The second one may sleep; false: stop. */
+/* Put these around each question to Redis. pace_rest() may sleep, and returns false if it is time
+ * to stop. */
 void pace_work(struct pace *pace);
 bool pace_rest(struct pace *pace);
 
-/* So many jobs are to be acted on next: sleeps until they may be. False: stop. */
+/* Sleeps until this many more jobs may be acted on. Returns false if it is time to stop. */
 bool pace_count(struct pace *pace, uint64_t jobs);
 
 #endif

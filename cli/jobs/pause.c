@@ -7,13 +7,14 @@
 
 #define PAUSE_MAX 31536000.0 /* a year, in seconds */
 
-/* What is wanted: a pause, for so many seconds (0 = until resume), or its end. */
+/* What is wanted: a pause for some seconds (0 = until resume), or its end. */
 struct wish {
     bool pause;
     double seconds;
 };
 
-/* Ends by itself. What waits then is found by a migrator's next look. Returns as pause_part(). */
+/* This pause ends by itself. A migrator then finds the waiting jobs at its next look. Returns as
+ * pause_part(). */
 static int pause_for(struct cli *cli, const struct later_keys *keys, double seconds,
                      struct later_error *err)
 {
@@ -23,12 +24,12 @@ static int pause_for(struct cli *cli, const struct later_keys *keys, double seco
 
     later_inspect_pause(&cmd, keys, seconds);
     reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    changed = reply ? later_reply_is_nil(reply) : -1; /* else what was there before */
+    changed = reply ? later_reply_is_nil(reply) : -1; /* otherwise the answer is the former value */
     later_reply_free(reply);
     return changed;
 }
 
-/* Returns 1 where that was a change, 0 where it was so already, -1 with *err. */
+/* Returns 1 if it changed something, 0 if the part was already so, -1 with *err. */
 static int pause_part(struct cli *cli, const struct later_keys *keys, const struct wish *wish,
                       struct later_error *err)
 {
@@ -42,8 +43,9 @@ static int pause_part(struct cli *cli, const struct later_keys *keys, const stru
     return (int)cli_count(cli_call(cli, &cmd, script, err));
 }
 
-/* The plain queue before the plan is read: who adds shards writes the plan and then does with them
- * what holds for the plain queue, so that one of us sees the other. Returns as pause_part(). */
+/* The plain queue is paused before the plan is read. Whoever adds shards writes the plan first and
+ * then copies the plain queue's pause to them. So one of the two sees the other. Returns as
+ * pause_part(). */
 static int pause_whole(struct cli *cli, const char *queue, const struct wish *wish,
                        struct later_error *err)
 {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- one job, printed --- */
+/* --- printing a job --- */
 
 void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1])
 {
@@ -64,8 +64,8 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
     jsonl_end(&json);
 }
 
-/* What a score says to a person: when it was pushed, is due, lapses, or died. Of one that is done
- * it is how long that one is kept; when it ended stands beside. */
+/* Returns the time to show: when the job was pushed, is due, lapses, died or ended. The score of a
+ * done job says how long it is kept, so its end is read from what is kept. */
 static double when_of(const struct later_seen *seen)
 {
     json_t *finished = NULL;
@@ -93,7 +93,7 @@ static void add_score(const struct cli *cli, struct table *table, const struct l
         table_text(table, PLAIN, text_put_time(text, sizeof text, when_of(seen)));
 }
 
-/* The words of an error, without what stands around them. */
+/* Adds an error's kind and text, or an error of another form as it is. */
 static void add_error(struct table *table, const struct later_seen *seen)
 {
     json_t *error = seen->error_len ? json_loadb(seen->error, seen->error_len, 0, NULL) : NULL;
@@ -129,7 +129,7 @@ void peek_add_progress(struct table *table, const struct later_seen *seen)
     json_decref(progress);
 }
 
-/* `12.5 ms on web1`. */
+/* Adds a text like `12.5 ms on web1`. */
 static void add_finished(struct table *table, const struct later_seen *seen)
 {
     json_t *finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
@@ -269,7 +269,7 @@ const struct command command_peek = {
 
 /* --- show --- */
 
-/* For a person: a job's members one below the other, nothing cut. */
+/* Prints a job for people: one member per line, nothing cut. */
 static void print_card(const struct cli *cli, const char *queue, const struct later_seen *seen)
 {
     const char *const headings[] = { "JOB", seen->id, NULL };
@@ -307,7 +307,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_end(&card);
 }
 
-/* Looks where it may be, until it is found; *seen borrows from what is returned. NULL with *err. */
+/* Looks in each part where the job may be. *seen borrows from the result. NULL with *err. */
 static struct later_reply *look_for(struct cli *cli, const struct whole *whole, const char *id,
                                     struct later_seen *seen, struct later_error *err)
 {
@@ -339,7 +339,7 @@ static void print_shown(struct cli *cli, struct table *table, const char *queue,
         peek_add_row(cli, table, seen);
 }
 
-/* Shows it if it is in this queue. Returns whether it was, or -1 with *err. */
+/* Shows the job if it is in this queue. Returns whether it was, or -1 with *err. */
 static int show_in(struct cli *cli, struct table *table, const char *queue, const char *id,
                    struct later_error *err)
 {
@@ -361,8 +361,8 @@ static int show_in(struct cli *cli, struct table *table, const char *queue, cons
     return found;
 }
 
-/* Without -q in every queue that Redis knows of: one id may well be in two. Returns as show_in().
- */
+/* Without -q, looks in every queue that Redis knows, since two queues may have the same id. Returns
+ * as show_in(). */
 static int show_anywhere(struct cli *cli, struct table *table, const struct queue_list *list,
                          const char *id, struct later_error *err)
 {
@@ -392,7 +392,8 @@ static int run_show(struct cli *cli, struct later_error *err)
         return -1;
     }
     peek_begin_rows(cli, &table);
-    for (int i = 0; i < cli->args.count && status >= 0; i++) { /* one a call: they may be large */
+    for (int i = 0; i < cli->args.count && status >= 0;
+         i++) { /* one id per call, since documents may be large */
         int found = show_anywhere(cli, &table, &list, cli->args.words[i], err);
 
         status = found < 0 ? -1 : found ? status : LATER_E_NONE;

@@ -16,15 +16,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_RESULT 3600 /* seconds that the result is kept of a job that is waited for */
+#define WAIT_RESULT 3600 /* seconds to keep the result of a job that is waited for */
 
-/* One job in the making. */
+/* One job to push. */
 struct making {
     struct later_new_job job;
     char *payload; /* from standard input; owned */
     char *backoff; /* owned */
-    double wait;   /* seconds; < 0: not at all */
-    char *before;  /* what a job of this id had left before; owned */
+    double wait;   /* seconds; < 0 = do not wait */
+    char *before;  /* the result left by a former job of this id; owned */
     size_t before_len;
 };
 
@@ -48,7 +48,7 @@ void push_print_json(const char *queue, const char *id, enum later_push_result h
     jsonl_end(&json);
 }
 
-/* All of standard input, at most max bytes, and a NUL behind it. */
+/* Reads all of standard input, at most max bytes, and adds a NUL. */
 static char *read_stdin(size_t max, size_t *len, struct later_error *err)
 {
     char *bytes = calloc(1, max + 2);
@@ -87,7 +87,7 @@ static int take_payload(struct cli *cli, struct making *making, struct later_err
         making->payload = read_stdin(cli->where.document_max, &job->payload_len, err);
         job->payload = making->payload;
     }
-    /* White space around JSON is no part of it: no line end in the middle of a document. */
+    /* White space around JSON is not part of it. A newline would break the document's line. */
     while (job->payload && !job->text && job->payload_len > 0 &&
            strchr(" \t\r\n", job->payload[job->payload_len - 1]))
         job->payload_len--;
@@ -114,7 +114,7 @@ static int take_times(struct cli *cli, struct later_new_job *job, struct later_e
     return 0;
 }
 
-/* --debounce, --max-wait, --throttle, and what becomes of a known id. */
+/* Reads --debounce, --max-wait, --throttle, and what to do if the id is known. */
 static int take_turns(struct cli *cli, struct later_new_job *job, struct later_error *err)
 {
     if (cli_duration(cli, "debounce", &job->debounce, err) < 0 ||
@@ -128,7 +128,8 @@ static int take_turns(struct cli *cli, struct later_new_job *job, struct later_e
     return 0;
 }
 
-/* Who waits wants a result, and perhaps once more after the time was up. */
+/* With --wait a result is kept. It is kept for longer than the wait, so that it can be asked for
+ * again. */
 static int take_result(struct cli *cli, struct making *making, struct later_error *err)
 {
     double *result = &making->job.result;
@@ -174,7 +175,7 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
     return take_payload(cli, making, err);
 }
 
-/* Who forgot the quotes of JSON, or never meant it. */
+/* The payload may be text without JSON's quotes: then the message suggests --text. */
 static void hint_at_text(const struct making *making, struct later_error *err)
 {
     struct later_error why = *err;
@@ -184,7 +185,7 @@ static void hint_at_text(const struct making *making, struct later_error *err)
         later_fail(err, why.code, "%.400s; --text makes a string of plain text", why.text);
 }
 
-/* A job that was pushed under this id before may have left its result. */
+/* Reads the result that a former job of this id may have left. */
 static int look_before(struct cli *cli, struct making *making, struct later_error *err)
 {
     if (making->wait < 0 || !making->job.id)
@@ -229,7 +230,8 @@ static int push(struct cli *cli, const struct making *making, struct later_error
     served_warn(cli, "pushed to", cli_queue(cli));
     if (making->wait >= 0)
         return wait_for(cli, making, &pushed, err);
-    (void)later_call_drain(cli->client, 0, &ignored); /* of the announcement; the job is pushed */
+    (void)later_call_drain(cli->client, 0,
+                           &ignored); /* only the announcement can fail; the job is pushed */
     return LATER_OK;
 }
 

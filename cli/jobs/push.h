@@ -1,14 +1,15 @@
-/* push.h: what the two files of `later push` share. */
+/* push.h: what the files of `later push` share. */
 #ifndef LATER_CLI_PUSH_H
 #define LATER_CLI_PUSH_H
 
 #include "cli.h"
 #include "later/client.h"
 
-/* `later push --file PATH`: one document a line. As a command's function. */
+/* `later push --file PATH`: one document per line. A command's function. */
 int push_file(struct cli *cli, const char *path, struct later_error *err);
 
-/* Prints how one job went, as JSON if that is wanted; line: of the file, 0 = none. */
+/* Prints what became of one job. push_print_json() prints JSON; line: its line in the file, 0 =
+ * none. */
 void push_print_json(const char *queue, const char *id, enum later_push_result how,
                      const char *state, uint64_t line);
 

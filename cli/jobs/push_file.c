@@ -1,4 +1,4 @@
-/* push_file.c: `later push --file`: many jobs, one a line. */
+/* push_file.c: `later push --file` pushes many jobs, one per line. */
 #include "jobs/push.h"
 
 #include "client/bulk.h"
@@ -14,18 +14,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATIENCE 60 /* seconds that Redis may be away in the middle */
+#define PATIENCE 60 /* seconds that Redis may be away during a file */
 
-/* One file on its way. */
+/* One file that is being pushed. */
 struct filing {
     struct cli *cli;
     struct later_bulk *bulk;
     struct lines lines;
     struct progress progress;
-    uint64_t line;                     /* the one being read */
-    uint64_t told[LATER_IS_AGAIN + 1]; /* how they went */
+    uint64_t line;                     /* the present line */
+    uint64_t told[LATER_IS_AGAIN + 1]; /* how many jobs had each result */
     uint64_t refused;
-    struct later_error stop; /* code != 0: Redis refuses, going on makes no sense */
+    struct later_error stop; /* code != 0: Redis refuses for good, so the rest is not tried */
     uint64_t stop_line;
 };
 
@@ -57,7 +57,7 @@ static void take_told(void *arg, const struct later_bulk_told *told)
     }
 }
 
-/* One line that is not empty. Returns -1 only where going on makes no sense. */
+/* Pushes one line that is not empty. Returns -1 only if the rest need not be tried. */
 static int push_line(struct filing *filing, const char *bytes, size_t len, struct later_error *err)
 {
     struct later_error why;
@@ -95,7 +95,7 @@ static int push_lines(struct filing *filing, struct later_error *err)
     size_t len;
 
     while (filing->stop.code == LATER_OK) {
-        /* Who writes slowly wants each line pushed, not the first five hundred of them. */
+        /* If the input is slow, each line is pushed at once, rather than 500 together. */
         if (lines_would_wait(&filing->lines) && later_bulk_finish(filing->bulk, err) < 0)
             return -1;
         bytes = lines_next(&filing->lines, &len);
@@ -125,7 +125,7 @@ static void print_sum(const struct filing *filing)
             told[LATER_IS_PUSHED], told[LATER_IS_REPLACED], told[LATER_IS_KNOWN], filing->refused);
 }
 
-/* Redis must be there at the beginning; later it may go away for a while. */
+/* Redis must be there at the beginning. Later it may be away for a while. */
 static int knock(struct cli *cli, struct later_error *err)
 {
     struct later_command cmd = { 0 };

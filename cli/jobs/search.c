@@ -1,4 +1,4 @@
-/* search.c: `later search`: jobs that meet conditions, the newest first. */
+/* search.c: `later search` finds jobs that meet conditions, the newest first. */
 #include "commands.h"
 #include "jobs/choose.h"
 #include "jobs/peek.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define HITS     100 /* if no limit is given */
-#define NEXT_MAX 600 /* characters of a place to go on from */
+#define NEXT_MAX 600 /* characters of a place to continue from */
 
 static const enum later_key sets[] = { LATER_KEY_RESERVED, LATER_KEY_READY, LATER_KEY_DELAYED,
                                        LATER_KEY_DEAD, LATER_KEY_DONE };
@@ -22,16 +22,16 @@ static const enum later_key sets[] = { LATER_KEY_RESERVED, LATER_KEY_READY, LATE
 struct searching {
     struct choice choice;
     struct table table;
-    struct whole whole; /* the queue that is being looked at */
+    struct whole whole; /* the queue of the present walk */
     uint64_t found;
-    uint64_t reserved, skip; /* that this part has told; that it has told before */
-    char next[NEXT_MAX];     /* from where to go on; "" = from the beginning */
+    uint64_t reserved, skip; /* reserved jobs of this part printed so far; how many to skip */
+    char next[NEXT_MAX];     /* where to continue; "" = at the beginning */
     struct spot {
         uint64_t seen;
         later_queue_name part;
         enum later_key set;
         char score[64], member[LATER_ID_SIZE];
-    } from; /* of --after; part "" = none */
+    } from; /* the value of --after; an empty part = none */
 };
 
 static bool goes_on(const struct searching *searching)
@@ -39,10 +39,10 @@ static bool goes_on(const struct searching *searching)
     return searching->choice.left > 0 && !searching->choice.pace.stopped;
 }
 
-/* --- where to go on --- */
+/* --- where to continue --- */
 
-/* What stands for a member: `=ID`; of one that is its own document `x` and its bytes in
- * hexadecimal. A long one is left out: those of its score are looked at once more. */
+/* Writes a member as `=ID`, or, if it is its own document, as `x` and its bytes in hexadecimal. A
+ * long one is left out. The search then repeats the jobs of its score. */
 static void spell_member(const struct chosen *last, char out[2 * LATER_ID_SIZE])
 {
     bool is_id = last->member[0] != '{';
@@ -55,7 +55,7 @@ static void spell_member(const struct chosen *last, char out[2 * LATER_ID_SIZE])
         sprintf(out + 1 + 2 * i, "%02x", (unsigned char)last->member[i]);
 }
 
-/* False where it is none. */
+/* Returns false if the text is not a member. */
 static bool read_member(const char *text, char out[LATER_ID_SIZE])
 {
     size_t len = strlen(text);
@@ -77,8 +77,8 @@ static bool read_member(const char *text, char out[LATER_ID_SIZE])
     return true;
 }
 
-/* `SEEN,PART,STATE,SCORE,MEMBER`; of reserved ones, which are few and not in order, how many of the
- * part have been told stands for the score. */
+/* Notes the place as `SEEN,PART,STATE,SCORE,MEMBER`. Reserved jobs are few and have no order, so
+ * the number of those already printed takes the place of the score. */
 static void note_spot(struct searching *searching, const struct chosen *last)
 {
     char member[2 * LATER_ID_SIZE];
@@ -94,7 +94,7 @@ static void note_spot(struct searching *searching, const struct chosen *last)
              member);
 }
 
-/* The next piece up to a comma, or the rest. False where it is longer than its room. */
+/* Reads up to the next comma, or the rest. Returns false if that is too long. */
 static bool take_piece(const char **text, char *out, size_t room, bool rest)
 {
     size_t len = rest ? strlen(*text) : strcspn(*text, ",");
@@ -140,7 +140,7 @@ static int read_spot(struct searching *searching, struct later_error *err)
     return 0;
 }
 
-/* --- telling --- */
+/* --- printing --- */
 
 static int tell_hit(void *arg, const struct chosen *chosen, struct later_error *err)
 {
@@ -158,7 +158,7 @@ static int tell_hit(void *arg, const struct chosen *chosen, struct later_error *
     progress_hide(&searching->choice.progress);
     seen.state = later_key_name(chosen->set);
     if (seen.document == seen.id)
-        seen.id = ""; /* it is its own document */
+        seen.id = ""; /* the member is its own document */
     if (searching->choice.cli->json)
         peek_print_json(searching->whole.name, &seen);
     else
@@ -186,8 +186,8 @@ static void tell_end(struct searching *searching)
 
 /* --- looking --- */
 
-/* Is this set of this part behind the place from which it goes on? The set that has it begins
- * there. */
+/* Is this set of this part at or after the place to continue from? The set that contains the place
+ * begins there. */
 static bool is_due(struct searching *searching, const struct later_keys *part, enum later_key set)
 {
     struct spot *from = &searching->from;
@@ -222,8 +222,8 @@ static int look_at_queue(struct searching *searching, const char *queue, struct 
     return ok;
 }
 
-/* How many there are to be looked at, for the progress. Done ones are in no size: their sets are
- * counted as their turn comes. */
+/* Counts the jobs to look at, for the progress. Done jobs are not part of a queue's size. They are
+ * counted when their turn comes. */
 static int count_all(struct searching *searching, const struct queue_list *list,
                      struct later_error *err)
 {

@@ -1,22 +1,24 @@
-/* share.c: a tenth of Redis's time. */
+/* share.c: keeps to a tenth of Redis's time. */
 #include "jobs/share.h"
 
 #include <math.h>
 
-#define SHARE      0.098 /* what is not seen of it makes a tenth: our connection, the last piece */
+#define SHARE                                                                                      \
+    0.098 /* a bit less than a tenth, for what is not measured: our connection, the last piece */
 #define PIECE_MIN  0.002 /* seconds */
 #define PIECE_MAX  0.064
-#define PAUSE_GOOD 0.02 /* seconds; shorter pauses are made at greater distances */
+#define PAUSE_GOOD 0.02 /* seconds; if pauses are shorter, pieces of work get longer */
 #define PAUSE_MAX  1.0
 #define CREDIT_MAX 0.5
-#define UNSEEN     0.0004 /* seconds that it works for us beyond our waits: it cleans up, counts */
+#define UNSEEN                                                                                     \
+    0.0004 /* seconds that Redis works for us after the answers: it cleans up and counts */
 
 void share_begin(struct share *share, double way)
 {
     *share = (struct share){ .piece = PIECE_MIN, .way = way };
 }
 
-/* The way may have seemed long at the start, where others had the processor. */
+/* The round trip may have been overestimated at the start if the machine was busy. */
 bool share_called(struct share *share, double waited)
 {
     share->way = fmin(share->way, waited);
@@ -25,7 +27,7 @@ bool share_called(struct share *share, double waited)
     return share->waited >= share->piece;
 }
 
-/* What it has worked is for others, too; for us not more than we have waited. */
+/* Redis's work includes work for others. For us it was never more than we have waited. */
 static double taken(const struct share *share, double worked)
 {
     return worked < 0 ? share->beyond : fmin(worked, share->waited + UNSEEN);

@@ -1,4 +1,4 @@
-/* size.c: `later size`: many queues in few round trips. */
+/* size.c: `later size` of many queues in few round trips. */
 #include "commands.h"
 #include "jobs/queues.h"
 #include "output/jsonl.h"
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOGETHER 1000 /* queues that are in memory at once */
+#define TOGETHER 1000 /* queues held in memory at a time */
 
 /* --- printing --- */
 
-/* Some of its shards are. */
+/* Are some of its shards paused, but not all? */
 static bool is_partly_paused(const struct sized *sized)
 {
     return sized->paused > 0 && sized->paused < sized->parts;
@@ -61,7 +61,7 @@ static void add_row(struct table *table, const struct sized *sized, int served)
         table_age(table, PLAIN, sizes->oldest_ready);
     else
         table_none(table);
-    if (served == 0 && table->aligned) /* a person overlooks a 0 */
+    if (served == 0 && table->aligned) /* a person would overlook a 0 */
         table_text(table, YELLOW, "nobody");
     else if (served >= 0)
         table_number(table, PLAIN, (uint64_t)served);
@@ -70,7 +70,7 @@ static void add_row(struct table *table, const struct sized *sized, int served)
     table_number(table, sizes->overdue ? YELLOW : PLAIN, sizes->overdue);
 }
 
-/* What was named and left no trace anywhere is most likely a typing error. */
+/* A queue that was named and has no trace anywhere is probably a typing error. */
 static bool is_known(const struct sized *sized, int served)
 {
     const struct later_sizes *sizes = &sized->sizes;
@@ -104,7 +104,8 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
     return status;
 }
 
-/* Queues that were named by a script each, of one moment; all that there are by what costs less. */
+/* Queues that were named are read exactly, each by a script. For all queues the cheaper commands
+ * are used. */
 static int ask_some(struct cli *cli, const struct served *served, struct sized *sized, size_t count,
                     struct later_error *err)
 {
@@ -164,7 +165,9 @@ static int run_size(struct cli *cli, struct later_error *err)
     struct queue_list list = { 0 };
     int status = -1;
 
-    if (served || err->code == LATER_E_TOKEN) /* who may not read later:hosts gets the sizes */
+    if (served ||
+        err->code ==
+            LATER_E_TOKEN) /* without the right to read later:hosts, the sizes are still printed */
         status = queue_list_find(cli, &list, err);
     if (status == 0)
         status = queues_print(cli, &list, served, err);

@@ -1,4 +1,4 @@
-/* spool.c: which jobs were chosen. */
+/* spool.c: notes which jobs were chosen. */
 #include "jobs/spool.h"
 
 #include <errno.h>
@@ -8,16 +8,16 @@
 
 #define SCORE_SIZE 32
 
-/* Where jobs are; written when it is another than that of the last one. */
+/* Where jobs are. It is written only if it differs from that of the job before. */
 struct origin {
     later_queue_name whole, part;
     char token[LATER_TOKEN_LEN + 1];
     enum later_key set;
 };
 
-/* What stands before each job's member. */
+/* What is written before each member. */
 struct head {
-    bool moves; /* another origin stands before the member */
+    bool moves; /* another origin comes before the member */
     char score[SCORE_SIZE];
     size_t len;
 };
@@ -25,11 +25,11 @@ struct head {
 struct spool {
     FILE *file;
     struct origin origin;
-    bool has_head; /* one that was read and is the next batch's */
+    bool has_head; /* a head was read that belongs to the next batch */
     struct head head;
     struct later_acted jobs[LATER_BATCH_MAX];
     char scores[LATER_BATCH_MAX][SCORE_SIZE];
-    char *members; /* one behind the other */
+    char *members; /* one after the other */
     size_t room;
 };
 
@@ -66,7 +66,7 @@ int spool_add(struct spool *spool, const char *whole, const struct chosen *chose
     struct head head = { .len = chosen->len };
     struct origin origin;
 
-    memset(&origin, 0, sizeof origin); /* it is compared as bytes */
+    memset(&origin, 0, sizeof origin); /* origins are compared as bytes, so the padding must be 0 */
     origin.set = chosen->set;
     snprintf(origin.whole, sizeof origin.whole, "%s", whole);
     snprintf(origin.part, sizeof origin.part, "%s", chosen->keys->queue);
@@ -90,7 +90,7 @@ int spool_rewind(struct spool *spool, struct later_error *err)
     return 0;
 }
 
-/* The head of the next job, which stays there until it is used. Returns as spool_next(). */
+/* Reads the head of the next job. It stays there until it is used. Returns as spool_next(). */
 static int read_head(struct spool *spool, struct later_error *err)
 {
     if (spool->has_head)
@@ -102,7 +102,7 @@ static int read_head(struct spool *spool, struct later_error *err)
     return ferror(spool->file) ? fail(err) : 0;
 }
 
-/* Its member, behind `used` bytes of others. */
+/* Reads its member and puts it after `used` bytes of others. */
 static int read_member(struct spool *spool, size_t used, struct later_error *err)
 {
     size_t len = spool->head.len;
@@ -140,7 +140,8 @@ int spool_next(struct spool *spool, size_t most, struct spool_batch *batch, stru
     if (more < 0)
         return -1;
     used = 0;
-    for (size_t i = 0; i < count; i++) { /* the members may have moved meanwhile */
+    for (size_t i = 0; i < count;
+         i++) { /* members[] is set last, since the buffer may have moved */
         spool->jobs[i].id = spool->members + used;
         spool->jobs[i].score = spool->scores[i];
         used += spool->jobs[i].len;

@@ -1,4 +1,4 @@
-/* wait.c: `later wait`, `later result`. */
+/* wait.c: `later wait` and `later result`. */
 #include "jobs/wait.h"
 
 #include "base/clock.h"
@@ -33,7 +33,7 @@ static void print_json(const char *queue, const char *id, const struct later_end
     jsonl_end(&json);
 }
 
-/* The words of an error, without what stands around them. */
+/* Says that a job is dead, with its error's kind and text. */
 static void say_dead(const struct cli *cli, const char *id, const struct later_end *end)
 {
     json_t *error = end->value ? json_loadb(end->value, end->value_len, 0, NULL) : NULL;
@@ -70,8 +70,8 @@ int wait_option(const struct cli *cli, const char *option, double *seconds, stru
     return word && *word ? cli_duration(cli, option, seconds, err) : 0;
 }
 
-/* All of them within the same time; one after the other, since only the last one counts for that.
- */
+/* All jobs share the same time limit. Waiting for one after the other is enough, since the last one
+ * to end decides. */
 static int wait_for_all(struct cli *cli, double seconds, struct later_error *err)
 {
     double until = later_clock() + seconds;

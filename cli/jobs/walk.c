@@ -22,8 +22,7 @@ static bool has_score(const struct walk *walk, size_t i)
     return strcmp(later_reply_text(later_reply_at(walk->page, 2 * i + 1), NULL), walk->score) == 0;
 }
 
-/* Does member i come before the last one that was seen, or is it that? Of one score they are in the
- * order of their bytes. */
+/* Is member i the last one seen, or before it? Members of one score are ordered by their bytes. */
 static bool is_seen(const struct walk *walk, size_t i)
 {
     size_t len, least;
@@ -54,8 +53,9 @@ static int read_page(struct walk *walk, uint64_t offset, struct later_error *err
     return walk->page ? 0 : -1;
 }
 
-/* The page that begins with a member that was seen, so that none between is missed; `offset` gets
- * where that is among those of its score. It is sought backwards where members have gone. */
+/* Finds the page that begins with a member already seen, so that none in between is missed.
+ * `offset` becomes that member's place among those of its score. If members have gone, the page is
+ * found further back. */
 static int find_page(struct walk *walk, uint64_t *offset, struct later_error *err)
 {
     *offset = walk->equals > 0 ? walk->equals - 1 : 0;
@@ -68,7 +68,7 @@ static int find_page(struct walk *walk, uint64_t *offset, struct later_error *er
     }
 }
 
-/* The last member of the page is the last one seen. */
+/* Notes the last member of the page as the last one seen. */
 static int note_last(struct walk *walk, uint64_t offset, struct later_error *err)
 {
     size_t len, first = walk->count - 1;
@@ -102,7 +102,8 @@ int walk_next(struct walk *walk, struct later_error *err)
             walk->from++;
         if (walk->from == walk->count && walk->count < WALK_PAGE)
             return 0;
-        if (walk->from == walk->count) /* others came before the last one: further */
+        if (walk->from ==
+            walk->count) /* new members came before the last one, so the page has nothing new */
             walk->equals = offset + walk->count;
     } while (walk->from == walk->count);
     return note_last(walk, offset, err) < 0 ? -1 : 1;

@@ -42,8 +42,8 @@ static int read_order(const struct cli *cli, struct limit_order *order, struct l
     return 0;
 }
 
-/* Asks once. Returns the seconds until it may, 0 where it may; or -1 with *err. A question whose
- * answer was lost is not repeated: it would count twice. */
+/* Asks once. Returns the seconds until it may happen, 0 if it may now, or -1 with *err. The
+ * question is not repeated after a lost answer, since it might count twice. */
 static double ask(struct cli *cli, const struct limit_order *order, struct later_error *err)
 {
     enum later_script script =
@@ -74,8 +74,8 @@ static void pause_for(double seconds)
         ;
 }
 
-/* What Redis said is exact: who sleeps so long and a millisecond asks once more, not ten times a
- * second. Where many wait, another may have been first. */
+/* Redis's answer is exact, so it is enough to sleep that long plus a millisecond and ask again. If
+ * many wait, somebody else may then have been faster. */
 static double ask_and_wait(struct cli *cli, const struct limit_order *order,
                            struct later_error *err)
 {

@@ -1,4 +1,4 @@
-/* lock_next.c: whose turn it is when a lock is free. */
+/* lock_next.c: lets the next job have a free lock. */
 #include "lock/lock_next.h"
 
 #include "queue/permit.h"
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRIES 100 /* jobs that are not there any more, passed over */
+#define TRIES 100 /* jobs in the line that no longer exist, and are skipped */
 
-/* Takes the job that waits longest out of the line: "QUEUE ID" into member, and when it is due.
- * Returns false where none waits, or Redis does not answer. */
+/* Takes the job that has waited longest out of the line: member becomes "QUEUE ID", and *due its
+ * due time. Returns false if none waits, or if Redis does not answer. */
 static bool take_next(struct cli *cli, const char *name, char *member, size_t room, double *due)
 {
     struct later_command cmd = { 0 };
@@ -27,7 +27,7 @@ static bool take_next(struct cli *cli, const char *name, char *member, size_t ro
     return any;
 }
 
-/* Returns false where it does not wait any more. */
+/* Returns false if the job no longer waits. */
 static bool hasten(struct cli *cli, char *member, double due)
 {
     char *id = strchr(member, ' ');

@@ -1,13 +1,13 @@
 /*
- * lock_next.h: the jobs that wait for a lock, called by who gives it back.
+ * lock_next.h: when a lock is given back, calls the next job that waits for it.
  */
 #ifndef LATER_CLI_LOCK_NEXT_H
 #define LATER_CLI_LOCK_NEXT_H
 
 #include "cli.h"
 
-/* Has the job that waits longest for the lock `name`, which is free now, due at once. Best effort:
- * a job that is not called looks again by itself, within two seconds. */
+/* Makes the job that has waited longest for the free lock `name` due at once. Best effort: a job
+ * that is not called looks again by itself within two seconds. */
 void lock_call_next(struct cli *cli, const char *name);
 
 #endif

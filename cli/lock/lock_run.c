@@ -1,8 +1,8 @@
 /*
- * lock_run.c: a program under a lock.
+ * lock_run.c: runs a program under a lock.
  *
- * Nothing here waits for Redis while the program runs: a Redis that hangs must not keep us from
- * ending the program before the lock is another's.
+ * Nothing here waits for Redis while the program runs. If Redis hangs, the program must still be
+ * ended before somebody else can get the lock.
  */
 #include "lock/lock_run.h"
 
@@ -32,25 +32,26 @@ struct run {
     const struct lock_order *order;
     struct later_redis *redis; /* the client's */
     char token[LATER_TOKEN_LEN + 1];
-    struct later_locked locked; /* since: before the last renewal that worked was sent */
-    double sent_at;             /* when the renewal under way was sent; later_clock(), like all */
-    double touch_at;            /* the next one; INFINITY: one is under way */
-    double kill_at;             /* INFINITY: never */
+    struct later_locked
+        locked;      /* since: the time just before the last successful renewal was sent */
+    double sent_at;  /* when the present renewal was sent; later_clock(), as are the others */
+    double touch_at; /* the next renewal; INFINITY = one has been sent */
+    double kill_at;  /* INFINITY = never */
     enum loss loss;
     char why[160]; /* why the last renewal failed */
     int signals;   /* signalfd */
-    int caught;    /* the last signal that asks for an end; 0 = none */
+    int caught;    /* the last signal that asks us to end; 0 = none */
     pid_t pid;     /* 0 = not started */
     bool ended, terminal;
-    int status; /* of waitpid() */
+    int status; /* from waitpid() */
 };
 
 /* --- signals --- */
 
 static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
-/* What was ignored when we were started (nohup) stays so, for the program too. The mask stays as it
- * is until the end; child_start() clears it for the program. */
+/* Signals that were ignored when we were started (nohup) stay ignored, for the program too. The
+ * mask stays until the end. child_start() clears it for the program. */
 static int catch_signals(struct run *run, struct later_error *err)
 {
     struct sigaction before;
@@ -63,19 +64,21 @@ static int catch_signals(struct run *run, struct later_error *err)
             sigaddset(&set, passed_on[i]);
     }
     run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    sigaddset(&set, SIGTTOU); /* we set the terminal's group, also when it is not ours */
+    sigaddset(&set,
+              SIGTTOU); /* we set the terminal's group even when another group has the terminal */
     sigprocmask(SIG_BLOCK, &set, NULL);
     return run->signals < 0 ? later_fail(err, LATER_E_SYSTEM, "signalfd: %s", strerror(errno)) : 0;
 }
 
-/* Gives the terminal to a group, if we have it: else a program that reads it would be stopped. */
+/* Gives the terminal to a group if it is ours to give. Without it, a program that reads from it
+ * would be stopped. */
 static void give_terminal(const struct run *run, pid_t group)
 {
     if (run->terminal)
         tcsetpgrp(STDIN_FILENO, group);
 }
 
-/* The program was stopped by ^Z: so are we, that the shell goes on; and afterwards both do. */
+/* The program was stopped by ^Z. We stop too, so that the shell goes on. Later both continue. */
 static void stop_with_it(struct run *run)
 {
     if (!run->terminal || run->loss != HELD)
@@ -116,7 +119,7 @@ static void read_signals(struct run *run)
 
 /* --- keeping the lock --- */
 
-/* When the program must be told to end, so that it is over when the ttl is. */
+/* Returns when the program must be told to end, to be gone before the ttl is over. */
 static double last_moment(const struct run *run)
 {
     double ttl = run->order->ttl;
@@ -134,7 +137,7 @@ static void lose(struct run *run, enum loss how)
     run->touch_at = INFINITY;
     run->kill_at = how == CUT_OFF ? run->locked.since + run->order->ttl : now + GRACE;
     child_signal(run->pid, SIGTERM);
-    child_signal(run->pid, SIGCONT); /* one that is stopped would not hear it */
+    child_signal(run->pid, SIGCONT); /* a stopped program would not get the signal */
     if (how == CUT_OFF)
         cli_say(run->cli, "%s: lost, since Redis was not reached for %.3g seconds (%s); ending %s",
                 run->order->name, now - run->locked.since, run->why, run->order->program[0]);
@@ -158,7 +161,7 @@ static void take_touch(void *arg, struct later_answer *answer)
     }
 }
 
-/* Renews the lock, connecting first. An answer that comes too late for us is given up. */
+/* Renews the lock, and connects first if needed. An answer that comes too late is given up. */
 static void touch(struct run *run)
 {
     const struct lock_order *order = run->order;
@@ -183,7 +186,7 @@ static void touch(struct run *run)
         run->touch_at = now + fmin(0.5, order->ttl / 12);
 }
 
-/* Sleeps until Redis, a signal or the clock want something. */
+/* Sleeps until Redis, a signal or the clock needs something. */
 static void rest(struct run *run)
 {
     bool shaking = !later_redis_up(run->redis) && !later_redis_down(run->redis);
@@ -247,7 +250,7 @@ static int take(struct run *run, struct later_error *err)
     return later_lock_wait(run->cli->client, &wish, &run->locked, err);
 }
 
-/* Gives it back. Returns false where it was not ours any more. */
+/* Gives the lock back. Returns false if it was no longer ours. */
 static bool give_back(struct run *run)
 {
     struct later_command cmd = { 0 };
@@ -277,7 +280,7 @@ static int start(struct run *run, struct later_error *err)
     pid_t pid;
 
     snprintf(fence, sizeof fence, "%llu", (unsigned long long)run->locked.fence);
-    /* In a pipeline the terminal is the other programs', too. */
+    /* In a pipeline the terminal belongs to the other programs too. */
     run->terminal = isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     run->touch_at = run->locked.since + run->order->ttl / 3;
     pid = child_start(run->order->program, variables, NULL, 0, err);
@@ -286,11 +289,12 @@ static int start(struct run *run, struct later_error *err)
     run->pid = pid;
     give_terminal(run, pid);
     if (run->terminal)
-        child_signal(pid, SIGCONT); /* it may have been quicker, and was stopped */
+        child_signal(pid, SIGCONT); /* it may have read from the terminal before it was given it,
+                                       and been stopped */
     return 0;
 }
 
-/* The program has ended. */
+/* Handles the end of the program. */
 static int finish(struct run *run)
 {
     int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;

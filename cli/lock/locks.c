@@ -1,4 +1,4 @@
-/* locks.c: `later locks`: what is held at this moment: locks, permits, limits. */
+/* locks.c: `later locks` lists the locks, permits and limits in use. */
 #include "commands.h"
 #include "lock/locks_look.h"
 #include "output/jsonl.h"
@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX 1000000 /* of a SCAN; what does not end by then never does */
-#define TIMEOUT   5.0     /* seconds, of a node of a Cluster */
+#define PAGES_MAX 1000000 /* pages of a SCAN; one that has not ended by then never will */
+#define TIMEOUT   5.0     /* seconds, for a node of a Cluster */
 
 /* One run of the command. */
 struct locks {
     struct cli *cli;
     const char *prefix;
-    double now; /* by Redis's clock */
+    double now; /* Redis's clock */
     struct table table;
 };
 
-/* --- telling --- */
+/* --- printing --- */
 
 static void put_seconds(struct jsonl *json, const char *name, double seconds)
 {
@@ -99,8 +99,8 @@ static void add_row(struct locks *locks, const struct held *held)
         table_none(table);
 }
 
-/* A key as SCAN told it. What has ended just now is not told; nor is a line beside what is held,
- * which comes by its own key. */
+/* Prints the lock, permit or limit of a key that SCAN found. What has just ended is skipped. So is
+ * a line whose lock or permit is held, because that is found by its own key. */
 static int tell(struct locks *locks, enum later_held kind, const char *key, struct later_error *err)
 {
     struct held held = { .kind = kind };
@@ -137,7 +137,7 @@ static void take(void *arg, struct later_answer *answer)
     }
 }
 
-/* A page of the keys of one server, or of one node of a Cluster. */
+/* Reads a page of the keys of one server, or of one node of a Cluster. */
 static struct later_reply *ask_page(struct locks *locks, size_t node, struct later_command *cmd,
                                     struct later_error *err)
 {

@@ -1,4 +1,4 @@
-/* locks_look.c: what is known of one lock, permit or limit. */
+/* locks_look.c: reads what is known of one lock, permit or limit. */
 #include "lock/locks_look.h"
 
 #include "queue/lock.h"
@@ -9,7 +9,7 @@ struct asking {
     double now;
 };
 
-/* A number, 0 where there is none. Returns 0, or -1 with *err. */
+/* Reads a number, 0 if there is none. Returns 0, or -1 with *err. */
 static int ask_number(const struct asking *asking, struct later_command *cmd, int64_t *number,
                       struct later_error *err)
 {

@@ -151,7 +151,7 @@ static int show(struct cli *cli, const char *item, const char *word, struct late
 /* --- the command --- */
 
 static const struct {
-    const char *name, *word; /* what it wants besides the item; NULL = nothing */
+    const char *name, *word; /* the word after the item; NULL = none */
     verb_fn *run;
 } verbs[] = {
     { "set", "N", set },

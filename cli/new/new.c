@@ -1,4 +1,4 @@
-/* new.c: `later new`: a handler that runs, to begin with. */
+/* new.c: `later new` makes a handler to begin with. */
 #include "commands.h"
 #include "new/skeleton.h"
 
@@ -7,7 +7,7 @@
 
 #define NAME_MAX_LEN 63
 
-/* It names files, a type, and a group of a configuration. */
+/* The name becomes names of files, a type, and a group of a configuration. */
 static bool name_valid(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -17,7 +17,7 @@ static bool name_valid(const char *name)
            name[strspn(name, more)] == '\0';
 }
 
-/* "handler/LANG" of what the command line says. Returns 0, or -1 with *err. */
+/* Finds "handler/LANG" for the command line. Returns 0, or -1 with *err. */
 static int choose(const struct cli *cli, const struct skeleton *skeleton, char *template, size_t n,
                   struct later_error *err)
 {

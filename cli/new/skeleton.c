@@ -1,4 +1,4 @@
-/* skeleton.c: a folder to begin with, from templates. */
+/* skeleton.c: makes a folder from templates. */
 #include "new/skeleton.h"
 
 #include <dirent.h>
@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMPLATE_MAX 65536 /* bytes of a file */
-#define WORD_MAX     64    /* of a placeholder */
+#define TEMPLATE_MAX 65536 /* bytes of a template */
+#define WORD_MAX     64    /* bytes of a placeholder */
 
-/* --- where everything is --- */
+/* --- where files are --- */
 
-/* dir/name, or false where it is too long. */
+/* Writes dir/name. Returns false if that is too long. */
 static bool join(char *path, const char *dir, const char *name)
 {
     return (size_t)snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
 }
 
-/* The top of the source tree that this program was built in; false where it is installed. */
+/* Finds the source tree that this program was built in. Returns false if it is installed. */
 static bool find_tree(char *top)
 {
     char path[PATH_MAX];
@@ -30,7 +30,7 @@ static bool find_tree(char *top)
     if (n <= 0)
         return false;
     top[n] = '\0';
-    for (int i = 0; i < 2; i++) { /* without cli/later */
+    for (int i = 0; i < 2; i++) { /* strips "cli/later" */
         char *slash = strrchr(top, '/');
 
         if (!slash)
@@ -88,7 +88,7 @@ void skeleton_list(const struct skeleton *skeleton, const char *folder, char *te
 
 /* --- one file --- */
 
-/* Where a program is in $PATH; in /usr/bin, and noted, where it is not. */
+/* Finds a program in $PATH. If it is not there, notes that and returns its path in /usr/bin. */
 static void find_program(struct skeleton *skeleton, const char *name, char *path)
 {
     const char *at = getenv("PATH");
@@ -103,7 +103,7 @@ static void find_program(struct skeleton *skeleton, const char *name, char *path
     snprintf(path, PATH_MAX, "/usr/bin/%s", name);
 }
 
-/* What a placeholder stands for; NULL: it is none. `path` is room for it. */
+/* Returns what a placeholder stands for, or NULL if it is not one. `path` is a buffer for it. */
 static const char *meaning(struct skeleton *skeleton, const char *word, char *path)
 {
     const struct {
@@ -160,7 +160,7 @@ static char *read_template(const char *path, struct later_error *err)
     return text;
 }
 
-/* Opens a new file: NULL with *err, or where it is there already. */
+/* Opens a new file. Returns NULL with *err, or if the file exists. */
 static FILE *create(const char *path, bool executable, struct later_error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, executable ? 0755 : 0644);
@@ -171,7 +171,7 @@ static FILE *create(const char *path, bool executable, struct later_error *err)
     return file;
 }
 
-/* The name of a template's file with NAME replaced, in the new folder. */
+/* Makes the path of a new file from a template's name, with NAME replaced. */
 static bool target(const struct skeleton *skeleton, const char *file, char *path)
 {
     const char *at = strstr(file, "NAME");
@@ -207,7 +207,7 @@ static int add_file(struct skeleton *skeleton, const char *folder, const char *n
     return failed ? later_fail(err, LATER_E_SYSTEM, "%s: %s", to, strerror(errno)) : 0;
 }
 
-/* --- all of them --- */
+/* --- the folder --- */
 
 int skeleton_begin(struct skeleton *skeleton, struct later_error *err)
 {

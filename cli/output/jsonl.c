@@ -28,7 +28,7 @@ static void put_string(FILE *out, const char *bytes, size_t len)
     if (text)
         fwrite(text, 1, later_document_string(text, bytes, len, NULL), out);
     else
-        fputs("null", out); /* no memory: still JSON */
+        fputs("null", out); /* out of memory; the line must still be JSON */
     free(text);
 }
 
@@ -65,7 +65,7 @@ void jsonl_real(struct jsonl *json, const char *name, double number)
     if (isfinite(number))
         jsonl_raw(json, name, text);
     else
-        jsonl_text(json, name, text); /* JSON has no such number */
+        jsonl_text(json, name, text); /* JSON has no infinity and no NaN */
 }
 
 void jsonl_bool(struct jsonl *json, const char *name, bool yes)

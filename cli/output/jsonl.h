@@ -1,5 +1,5 @@
 /*
- * jsonl.h: one JSON object a line. Written as it comes, nothing is kept.
+ * jsonl.h: writes one JSON object per line, directly to the stream.
  *
  *     struct jsonl json;
  *
@@ -18,7 +18,7 @@
 
 struct jsonl {
     FILE *out;
-    bool more; /* a member stands before */
+    bool more; /* there is a member already */
 };
 
 void jsonl_begin(struct jsonl *json, FILE *out);
@@ -26,8 +26,8 @@ void jsonl_begin(struct jsonl *json, FILE *out);
 /* Ends the object and the line. */
 void jsonl_end(struct jsonl *json);
 
-/* A member. Bytes become a string; those that are not UTF-8 become U+FFFD. A number has at most six
- * decimals. Raw is put in as it is: it must be JSON without a newline. */
+/* Write a member. Bytes become a string; those that are not UTF-8 become U+FFFD. A number has at
+ * most six decimals. Raw text is copied and must be JSON without a newline. */
 void jsonl_bytes(struct jsonl *json, const char *name, const char *bytes, size_t len);
 void jsonl_text(struct jsonl *json, const char *name, const char *text);
 void jsonl_int(struct jsonl *json, const char *name, int64_t number);
@@ -36,10 +36,11 @@ void jsonl_bool(struct jsonl *json, const char *name, bool yes);
 void jsonl_null(struct jsonl *json, const char *name);
 void jsonl_raw(struct jsonl *json, const char *name, const char *value);
 
-/* As jsonl_raw() where `bytes` is JSON, else as jsonl_bytes(): for what others stored as JSON. */
+/* Writes bytes that somebody else stored as JSON: as jsonl_raw() if they are JSON, otherwise as
+ * jsonl_bytes(). */
 void jsonl_foreign(struct jsonl *json, const char *name, const char *bytes, size_t len);
 
-/* A list of strings, by itself: no object, no newline. */
+/* Writes a list of strings alone: no object, no newline. */
 void jsonl_list(FILE *out, const char *const *words, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* progress.c: a line that is drawn again and again. */
+/* progress.c: draws the progress line. */
 #include "output/progress.h"
 
 #include "base/clock.h"
@@ -25,7 +25,7 @@ static void draw_bar(uint64_t done, uint64_t total)
             "", part * 100);
 }
 
-/* Is it time to draw? Then the line is begun. */
+/* Begins the line if it is time to draw. Returns whether it is. */
 static bool begin_line(struct progress *progress)
 {
     double now = progress->shown ? later_clock() : 0;

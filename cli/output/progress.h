@@ -1,5 +1,5 @@
 /*
- * progress.h: how far it is, on a terminal; silent elsewhere.
+ * progress.h: shows progress in a line on a terminal, and nothing elsewhere.
  */
 #ifndef LATER_CLI_PROGRESS_H
 #define LATER_CLI_PROGRESS_H
@@ -8,21 +8,21 @@
 #include <stdint.h>
 
 struct progress {
-    bool shown;     /* is standard error a terminal? */
+    bool shown;     /* standard error is a terminal */
     uint64_t total; /* bytes; 0 = not known */
     double begun, drawn;
 };
 
-/* total: bytes that there are to read, 0 if nobody knows. */
+/* total: bytes to read; 0 = not known. */
 void progress_begin(struct progress *progress, bool shown, uint64_t total);
 
-/* Draws at most ten times a second. count: jobs; bytes: of them. */
+/* Draws at most ten times a second. count: jobs so far; bytes: their bytes. */
 void progress_show(struct progress *progress, uint64_t count, uint64_t bytes);
 
-/* The same for jobs alone: so many of `total`, 0 if nobody knows. */
+/* The same for jobs without bytes. total: 0 = not known. */
 void progress_jobs(struct progress *progress, uint64_t count, uint64_t total);
 
-/* Takes the line away, so that words may stand there. */
+/* Clears the line, so that a message can be printed. */
 void progress_hide(struct progress *progress);
 
 #endif

@@ -45,7 +45,7 @@ static void put_separated(struct table *table, const char *bytes, size_t len)
 
 /* --- for people --- */
 
-/* A copy fit for a terminal; the bytes may have NULs in them. */
+/* Returns a copy that is safe on a terminal. The bytes may contain NULs. */
 static char *fit(const char *bytes, size_t len)
 {
     char *copy = malloc(len + 1);
@@ -66,7 +66,7 @@ static void keep(struct table *table, enum colour colour, const char *bytes, siz
         struct table_cell *cells = realloc(table->cells, room * sizeof *cells);
 
         if (!cells)
-            return; /* the row is missing: better than nothing at all */
+            return; /* out of memory: better one row missing than no table */
         table->cells = cells;
         table->room = room;
     }
@@ -113,7 +113,7 @@ static void put_spaces(size_t count)
     printf("%*s", (int)count, "");
 }
 
-/* The first `room` characters of text, the last of them … where something is cut. */
+/* Prints at most `room` characters of text. If it is cut, the last of them is "…". */
 static void put_cut(const char *text, size_t room)
 {
     size_t width = 0;
@@ -129,7 +129,7 @@ static void put_cut(const char *text, size_t room)
     }
 }
 
-/* One cell in its column; `left` is what the terminal has left for it. */
+/* Prints one cell in its column. `left`: columns that the terminal still has. */
 static void put_cell(const struct table *table, size_t column, const char *text, enum colour colour,
                      size_t width, size_t left)
 {

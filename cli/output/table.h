@@ -1,9 +1,10 @@
 /*
  * table.h: rows for people or for programs.
  *
- * On a terminal: a line of headings, columns aligned, the last one cut at the edge. Elsewhere: each
- * row at once, its cells separated by TAB, no headings. Control characters in a cell never reach a
- * terminal; for programs, TAB and line ends in a cell become spaces and all else stays.
+ * On a terminal, there is a line of headings, columns are aligned, and the last one is cut at the
+ * edge. Elsewhere each row is printed at once, with TABs between its cells and without headings.
+ * Control characters in a cell never reach a terminal. For programs, TABs and line ends in a cell
+ * become spaces, and all else stays.
  */
 #ifndef LATER_CLI_TABLE_H
 #define LATER_CLI_TABLE_H
@@ -23,27 +24,29 @@ struct table_cell {
 
 struct table {
     bool aligned, coloured;
-    bool whole; /* set it after table_begin(): the last column is not cut */
+    bool whole; /* do not cut the last column; set it after table_begin() */
     size_t columns, count, room;
     const char *headings[TABLE_COLUMNS_MAX];
-    struct table_cell *cells; /* of an aligned table, row by row */
+    struct table_cell *cells; /* cells of an aligned table, row by row */
 };
 
-/* headings: "QUEUE", or ">READY" for a column of numbers; ends with NULL. Strings are borrowed. */
+/* headings: "QUEUE", or ">READY" for a column of numbers; ends with NULL. The strings are
+ * borrowed. */
 void table_begin(struct table *table, bool aligned, bool coloured, const char *const *headings);
 
-/* The next cell: bytes; a string; a number; a number of seconds for people ("5 min") or, for
- * programs, in seconds; "-" (for programs: nothing). */
+/* Add a cell: bytes; a string; a number; seconds, as "5 min" for people and as a number for
+ * programs; nothing, as "-" for people. */
 void table_bytes(struct table *table, enum colour colour, const char *bytes, size_t len);
 void table_text(struct table *table, enum colour colour, const char *text);
 void table_number(struct table *table, enum colour colour, uint64_t number);
 void table_age(struct table *table, enum colour colour, double seconds);
 void table_none(struct table *table);
 
-/* Prints what is left to standard output and frees everything. Nothing at all for no rows. */
+/* Prints what is left to standard output and frees everything. A table without rows prints
+ * nothing. */
 void table_end(struct table *table);
 
-/* The sequences that begin a colour, PLAIN to end it; "" where not coloured. */
+/* Returns the sequence that begins a colour, or ends it (PLAIN). Returns "" if not coloured. */
 const char *table_colour(bool coloured, enum colour colour);
 
 #endif

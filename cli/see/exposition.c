@@ -1,4 +1,4 @@
-/* exposition.c: metrics as Prometheus reads them. */
+/* exposition.c: writes metrics as Prometheus reads them. */
 #include "see/exposition.h"
 
 #include "text.h"
@@ -33,7 +33,7 @@ void exposition_family(struct exposition *text, const char *name, enum family_ty
         fprintf(text->out, "# UNIT %s %s\n", name, unit);
 }
 
-/* A sample's line. There are tens of thousands of them, so nothing of it is printed by format. */
+/* One line of a sample. There may be tens of thousands, so it is built without printf(). */
 struct line {
     char text[1024];
     size_t len;
@@ -57,7 +57,7 @@ static void add_label(struct line *line, const char *before, const char *name, c
     add(line, "\"");
 }
 
-/* le: of a bucket, else NULL. */
+/* le: the bound of a bucket, otherwise NULL. */
 static void put(struct exposition *text, const char *end, const char *const *labels, const char *le,
                 const char *value)
 {

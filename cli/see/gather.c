@@ -1,4 +1,4 @@
-/* gather.c: the state of all queues and daemons. */
+/* gather.c: reads the state of all queues and daemons. */
 #include "see/gather.h"
 
 #include "status/served.h"
@@ -43,12 +43,12 @@ static int ask_queues(struct cli *cli, struct gathered *gathered, double now,
 
 /* --- the daemons --- */
 
-/* What is asked for beside the queues. */
+/* What is asked for in addition to the queues. */
 struct besides {
     double now;
     struct later_reply *hosts; /* owned */
     struct later_tallies *totals;
-    struct later_error err; /* of a refusal; code 0: none */
+    struct later_error err; /* a refusal; code 0 = none */
 };
 
 static int by_name(const void *name, const void *other)
@@ -128,7 +128,7 @@ static void take_hosts(void *arg, struct later_answer *answer)
     if (is_refused(besides, answer))
         return;
     besides->hosts = answer->reply;
-    answer->reply = NULL; /* kept */
+    answer->reply = NULL; /* now owned by us */
 }
 
 static void take_totals(void *arg, struct later_answer *answer)

@@ -1,6 +1,6 @@
 /*
- * gather.h: the state of all queues and daemons for metrics, in few round trips and without a look
- * at any job.
+ * gather.h: reads the state of all queues and daemons for metrics, in few round trips and without
+ * looking at any job.
  */
 #ifndef LATER_CLI_GATHER_H
 #define LATER_CLI_GATHER_H
@@ -8,23 +8,23 @@
 #include "queue_list.h"
 #include "sizes.h"
 
-/* A queue, its shards added up. */
+/* A queue with its shards added up. */
 struct gathered_queue {
     const struct sized *sized;
     struct later_tallies totals;
-    uint64_t running; /* jobs, as the daemons say */
+    uint64_t running; /* running jobs, as reported by the daemons */
 };
 
 struct gathered {
     struct queue_list list;
-    struct gathered_queue *queues; /* one for each of the list */
+    struct gathered_queue *queues; /* one for each queue of the list */
     struct sized *sized;
     uint64_t hosts, workers, running;
-    struct later_tallies besides; /* later:totals */
+    struct later_tallies besides; /* from later:totals */
 };
 
-/* Reads all of it. Zero it first, and gather_free() it in any case. Returns 0; or -1 with *err:
- * some of it is missing (`sized->err`), or all. */
+/* Zero *gathered first, and always gather_free() it. Returns 0; or -1 with *err, if some queues are
+ * missing (`sized->err`) or everything is. */
 int gather(struct cli *cli, struct gathered *gathered, struct later_error *err);
 void gather_free(struct gathered *gathered);
 

@@ -1,4 +1,4 @@
-/* history.c: `later history`: what became of attempts, and how long they took. */
+/* history.c: `later history` shows what became of attempts and how long they took. */
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
@@ -12,10 +12,10 @@ static const double parts[] = { 0.5, 0.95, 0.99 };
 static const char *const part_names[] = { "p50", "p95", "p99" };
 #define PARTS (sizeof parts / sizeof *parts)
 
-/* What a row is about. */
+/* What a row describes. */
 struct row {
     const char *queue;
-    const char *type; /* NULL: all together; "": the types beyond the bound */
+    const char *type; /* NULL = all types together; "" = the types beyond the bound */
     double from, seconds;
 };
 
@@ -25,7 +25,7 @@ struct printing {
     const char *queue;
     const struct past_range *range;
     bool by_period;
-    struct later_tallies all; /* by type: of all periods */
+    struct later_tallies all; /* all periods together, by type */
 };
 
 /* --- one row --- */
@@ -70,7 +70,8 @@ static void add_row(struct printing *printing, const struct row *row,
         add_duration(printing, later_histogram_quantile(&tally->run, parts[i]));
 }
 
-/* `"wait":{"count":…,"sum":…,"p50":…,"p95":…,"p99":…}`; without numbers where there are none. */
+/* Prints `"wait":{"count":…,"sum":…,"p50":…,"p95":…,"p99":…}`. Without attempts there are no
+ * numbers. */
 static void print_times(struct jsonl *json, const char *name,
                         const struct later_histogram *histogram, uint64_t sum_us)
 {
@@ -117,7 +118,7 @@ static void print(struct printing *printing, const struct row *row, const struct
 
 /* --- a queue --- */
 
-/* The last period has only begun. */
+/* The last period is not over, so it counts only from its beginning until now. */
 static double seconds_of(const struct past_range *range, int64_t period)
 {
     double length = later_scales[range->scale].seconds;

@@ -1,4 +1,4 @@
-/* metrics.c: `later metrics`: for Prometheus. */
+/* metrics.c: `later metrics`, for Prometheus. */
 #include "commands.h"
 #include "see/exposition.h"
 #include "see/gather.h"
@@ -7,7 +7,7 @@
 
 #define LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* A family with one sample for each queue. */
+/* Writes a family with one sample for each queue. */
 static void each_queue(struct exposition *text, const struct gathered *gathered,
                        void (*fn)(struct exposition *text, const struct gathered_queue *queue))
 {
@@ -138,7 +138,7 @@ static void put_hosts(struct exposition *text, const struct gathered *gathered)
     exposition_int(text, besides.outcomes[LATER_OUTCOME_CRASH], NULL);
 }
 
-/* For `later serve`, which has known it before. */
+/* Only for `later serve`, which knows when Redis answered last. */
 static void put_silence(struct exposition *text, const struct cli *cli, bool up)
 {
     double silence = cli->client ? later_call_silence(cli->client) : -1;

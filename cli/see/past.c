@@ -1,7 +1,7 @@
-/* past.c: a range of a queue's history. */
+/* past.c: reads a range of a queue's history. */
 #include "see/past.h"
 
-#define TOGETHER 120 /* periods asked for in one round trip */
+#define TOGETHER 120 /* periods per round trip */
 
 int past_range(struct cli *cli, double seconds, enum later_scale scale, struct past_range *range,
                struct later_error *err)
@@ -19,10 +19,10 @@ int past_range(struct cli *cli, double seconds, enum later_scale scale, struct p
     return 0;
 }
 
-/* One period's answer. */
+/* The answer for one period. */
 struct asked {
     struct later_tallies tallies;
-    struct later_error err; /* code 0: none */
+    struct later_error err; /* code 0 = none */
 };
 
 static void take(void *arg, struct later_answer *answer)
@@ -42,7 +42,8 @@ static int ask(struct cli *cli, const struct later_keys *keys, enum later_scale 
         asked[i] = (struct asked){ .err = { .code = LATER_OK } };
         later_history_ask(&cmd, keys, scale, first + (int64_t)i);
         if (later_call_begin(cli->client, &cmd, LATER_NO_SCRIPT, take, &asked[i], err) < 0) {
-            later_call_abort(cli->client); /* nothing comes back to those before */
+            later_call_abort(
+                cli->client); /* drops the questions already sent, whose targets end here */
             return -1;
         }
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- one host; what is not there or of another type counts as 0 or "" --- */
+/* --- one host; a member that is missing or of the wrong type counts as 0 or "" --- */
 
 static double real_of(const json_t *host, const char *name)
 {
@@ -34,7 +34,8 @@ static bool is_gone(const json_t *host, double now)
     return now - real_of(host, "seen") > SERVED_GONE_AFTER;
 }
 
-/* Attempts per second: of the last minute; over all its time where it is of an older version. */
+/* Returns attempts per second in the last minute. Older versions only report the total, so then it
+ * is the rate since the start. */
 static double rate_of(const json_t *host)
 {
     const json_t *rate = json_object_get(host, "rate");
@@ -45,7 +46,7 @@ static double rate_of(const json_t *host)
     return up > 0 ? real_of(host, "performed") / up : 0;
 }
 
-/* "a,b,tenant-*(12)": of a pattern, how many queues it means now. */
+/* Adds "a,b,tenant-*(12)": for a pattern, with the number of queues it matches now. */
 static void add_queues(struct table *table, const json_t *host)
 {
     const json_t *patterns = json_object_get(host, "patterns"), *queue;
@@ -66,7 +67,7 @@ static void add_queues(struct table *table, const json_t *host)
     table_text(table, PLAIN, names);
 }
 
-/* "q:3,r:1": of which queues jobs run there now. */
+/* Adds "q:3,r:1": the running jobs by queue. */
 static void add_runs(struct table *table, json_t *host)
 {
     char text[512] = "";
@@ -83,7 +84,7 @@ static void add_runs(struct table *table, json_t *host)
     table_text(table, PLAIN, text);
 }
 
-/* Adds its connections to those of the others, by node of a Cluster. */
+/* Adds the host's connections to those of the others, by node of a Cluster. */
 static void add_connections(json_t *nodes, json_t *host, double now)
 {
     const char *node;
@@ -141,7 +142,7 @@ static void add_row(struct table *table, json_t *host, double now)
     add_runs(table, host);
 }
 
-/* Below the table, since it is long. */
+/* The reasons come below the table, since they are long. */
 static void tell_reasons(const struct cli *cli, const json_t *host, double now)
 {
     static const struct {

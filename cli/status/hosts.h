@@ -7,12 +7,12 @@
 #include "cli.h"
 #include "status/served.h"
 
-/* Prints them, those not seen for a while as gone. Returns how many there are. */
+/* Prints them. Those not seen for a while are shown as gone. Returns how many there are. */
 int hosts_print(struct cli *cli, const struct served *served);
 
-/* One of them. Strings are borrowed for the call. */
+/* One daemon. The strings are borrowed for the call. */
 struct host {
-    const char *name, *fault; /* fault: what is wrong with it, "" = nothing */
+    const char *name, *fault; /* fault: what is wrong with it; "" = nothing */
     bool gone;
     uint64_t workers, running, performed, failed;
     double rate, up; /* attempts a second; seconds */

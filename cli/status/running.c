@@ -1,4 +1,4 @@
-/* running.c: jobs that run, and how far they have come. */
+/* running.c: running jobs and their progress. */
 #include "status/running.h"
 
 #include "jobs/merge.h"
@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#define LOOK_MAX 200 /* reserved jobs of a queue that are looked at */
-#define TELL_MAX 20  /* of all queues */
+#define LOOK_MAX 200 /* reserved jobs per queue that are looked at */
+#define TELL_MAX 20  /* jobs printed, over all queues */
 
 struct running {
     struct cli *cli;

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVED_NAMES_MAX 1000 /* names among which the nearest is looked for */
+#define SERVED_NAMES_MAX 1000 /* names in which the nearest is looked for */
 
 struct served {
     struct later_reply *said;
     double now;
-    json_t *hosts; /* the queues of each daemon that is alive: arrays of names */
-    json_t *runs;  /* queue → how many jobs of it, of all of them */
+    json_t *hosts; /* for each daemon that is alive, an array of queue names */
+    json_t *runs;  /* queue → its running jobs on all daemons */
 };
 
 static void add_host(struct served *served, const char *value, size_t len)
@@ -85,7 +85,7 @@ double served_at(const struct served *served)
     return served->now;
 }
 
-/* "tenant-*" stands for all that begin so. */
+/* "tenant-*" stands for all names that begin with "tenant-". */
 static bool is_pattern(const char *name)
 {
     size_t len = strlen(name);

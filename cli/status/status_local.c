@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define STUCK_AFTER 10.0 /* seconds: its loop turns every second */
+#define STUCK_AFTER 10.0 /* seconds; its loop runs every second */
 
-/* What is wrong, or NULL. */
+/* Returns what is wrong, or NULL. */
 static const char *fault_of(const struct health_report *health)
 {
     if (!health->running)

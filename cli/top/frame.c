@@ -1,4 +1,4 @@
-/* frame.c: one picture of `later top`. */
+/* frame.c: one frame of `later top`. */
 #include "top/frame.h"
 
 #include "sizes.h"
@@ -88,7 +88,7 @@ static void draw_facts(struct frame *frame)
     paint_end_line(frame);
 }
 
-/* What was done a second, the latest at the right. */
+/* Draws the rate of done jobs, the latest at the right. */
 static void draw_curve(struct frame *frame)
 {
     static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -164,9 +164,9 @@ static void draw_hosts(struct frame *frame)
         draw_host(frame, &top->hosts[i]);
 }
 
-/* --- all of it --- */
+/* --- the whole frame --- */
 
-/* How many lines the head has, where they are not too narrow. */
+/* Returns how many lines the head has, if lines had any width. */
 static size_t head_lines(const struct top *top, const struct top_view *view)
 {
     char *text = NULL;
@@ -180,7 +180,7 @@ static size_t head_lines(const struct top *top, const struct top_view *view)
     draw_curve(&frame);
     fclose(frame.out);
     free(text);
-    return frame.lines + 1; /* and an empty one */
+    return frame.lines + 1; /* and an empty line */
 }
 
 size_t frame_rows(const struct top *top, const struct top_view *view)
@@ -189,11 +189,11 @@ size_t frame_rows(const struct top *top, const struct top_view *view)
 
     if (view->height == 0)
         return top->queue_count;
-    others = head_lines(top, view) + 1 + (hosts ? hosts + 2 : 0) + 1; /* headings; the keys */
+    others = head_lines(top, view) + 1 + (hosts ? hosts + 2 : 0) + 1; /* headings and the keys */
     return view->height > others ? view->height - others : 1;
 }
 
-/* The keys, and which queues of how many are shown, in the last line. */
+/* Draws the last line: the keys, and which queues of how many are shown. */
 static void draw_keys(struct frame *frame)
 {
     const struct top_view *view = frame->view;

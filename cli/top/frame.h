@@ -1,5 +1,5 @@
 /*
- * frame.h: one picture of `later top`, as lines of text. Pure.
+ * frame.h: one frame of `later top`, as lines of text. Pure.
  */
 #ifndef LATER_CLI_TOP_FRAME_H
 #define LATER_CLI_TOP_FRAME_H
@@ -9,11 +9,11 @@
 
 #include <stdio.h>
 
-/* Writes lines: never more than height, the last of which has no newline then, and none wider than
- * width. */
+/* Writes at most `height` lines, none wider than `width`. If all are used, the last one has no
+ * newline. */
 void frame_draw(FILE *out, const struct top *top, struct top_view *view);
 
-/* How many queues it has room for. */
+/* Returns how many queues fit. */
 size_t frame_rows(const struct top *top, const struct top_view *view);
 
 #endif

@@ -1,4 +1,4 @@
-/* frame_queues.c: the queues in a picture of `later top`. */
+/* frame_queues.c: the queues in a frame of `later top`. */
 #include "top/frame.h"
 #include "top/paint.h"
 
@@ -13,7 +13,7 @@ static const struct {
     const char *heading;
     size_t width;
     enum shown_as as;
-    enum colour colour; /* of a count that is not 0 */
+    enum colour colour; /* of a count other than 0 */
 } columns[TOP_COLUMNS] = {
     [TOP_QUEUE] = { "QUEUE", 0, AS_NAME, PLAIN },
     [TOP_READY] = { "READY", 9, AS_COUNT, PLAIN },
@@ -26,7 +26,7 @@ static const struct {
     [TOP_OUT] = { "DONE/S", 8, AS_RATE, PLAIN },
 };
 
-/* Which columns there is room for; what is left is the name's. */
+/* Returns which columns fit. The name gets the rest of the width. */
 static size_t columns_shown(const struct top_view *view, size_t *name)
 {
     size_t used = 0, shown = 1;
@@ -63,7 +63,7 @@ static double key_of(const struct top_queue *queue, enum top_column column)
     }
 }
 
-/* Those that are equal stay in the order of their names. */
+/* Equal queues stay in the order of their names. */
 static int compare(const void *a, const void *b, void *arg)
 {
     const struct top_queue *one = *(const struct top_queue *const *)a;
@@ -97,7 +97,7 @@ static void draw_headings(struct frame *frame)
     paint_end_line(frame);
 }
 
-/* Cut where it is too long, and it shows. */
+/* A name that is too long is cut visibly. */
 static void put_name(struct frame *frame, const struct top_queue *queue, size_t width)
 {
     bool cut = strlen(queue->name) >= width;

@@ -1,4 +1,4 @@
-/* look.c: all queues and daemons at one moment. */
+/* look.c: reads all queues and daemons. */
 #include "top/look.h"
 
 #include "base/clock.h"
@@ -28,7 +28,7 @@ static const struct top_queue *find(const struct top *top, const char *name)
                             : NULL;
 }
 
-/* Of a counter that may have begun anew. */
+/* A counter may have started again from 0. */
 static double rate(uint64_t now, uint64_t before, double seconds)
 {
     return now >= before ? (double)(now - before) / seconds : 0;
@@ -92,7 +92,7 @@ static void add_host(void *arg, const struct host *host)
     struct top_host *one;
 
     if (!hosts)
-        return; /* it is missing: better than nothing at all */
+        return; /* out of memory: better one daemon missing than no picture */
     top->hosts = hosts;
     one = &hosts[top->host_count++];
     *one = (struct top_host){ .gone = host->gone,
@@ -108,7 +108,7 @@ static void add_host(void *arg, const struct host *host)
     later_make_printable(one->fault);
 }
 
-/* --- both --- */
+/* --- queues and daemons --- */
 
 static void add_rates(const struct top *before, struct top *top)
 {

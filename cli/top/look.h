@@ -13,10 +13,10 @@
 struct top_queue {
     later_queue_name name;
     struct later_sizes sizes;
-    bool paused;    /* all of it */
-    bool partly;    /* some of its shards are */
-    int served;     /* by how many daemons */
-    double in, out; /* jobs a second that came, and that were done; < 0 = not known yet */
+    bool paused;    /* all of the queue */
+    bool partly;    /* some of its shards */
+    int served;     /* number of daemons */
+    double in, out; /* jobs per second that came, and that were done; < 0 = not known yet */
 };
 
 struct top_host {
@@ -27,20 +27,20 @@ struct top_host {
 };
 
 struct top {
-    struct top_queue *queues; /* in the order of their names; owned */
+    struct top_queue *queues; /* sorted by name; owned */
     size_t queue_count;
     struct top_host *hosts; /* owned */
     size_t host_count;
-    double at;               /* monotonic: when that was; 0 = never */
-    time_t clock;            /* the same for people */
-    char away[600];          /* why there is nothing newer; "" = nothing is wrong */
-    double in, out;          /* a second, of all queues; < 0 = not known yet */
-    double rates[TOP_RATES]; /* what `out` was, the latest last */
+    double at;               /* time of the look, monotonic; 0 = never */
+    time_t clock;            /* the same, as a wall clock for people */
+    char away[600];          /* why there is nothing newer; "" = all is well */
+    double in, out;          /* per second, over all queues; < 0 = not known yet */
+    double rates[TOP_RATES]; /* earlier values of `out`, the latest last */
     size_t rate_count;
 };
 
-/* Looks again. *top begins zeroed, and keeps what was known where Redis is away. Returns 0; or -1
- * with *err, which is in top->away as well. */
+/* Looks again. *top begins zeroed. If Redis is away it keeps the last numbers. Returns 0, or -1
+ * with *err, which is also in top->away. */
 int top_look(struct cli *cli, struct top *top, struct later_error *err);
 void top_free(struct top *top);
 

@@ -1,4 +1,4 @@
-/* paint.c: the lines of a picture of `later top`. */
+/* paint.c: paints the lines of a frame. */
 #include "top/paint.h"
 
 #include "text.h"
@@ -49,7 +49,8 @@ void paint_right(struct frame *frame, enum colour colour, const char *text, size
 
 void paint_end_line(struct frame *frame)
 {
-    /* A cursor behind the last column stands on it. */
+    /* After the last column the cursor stays on it, so clearing the line would erase a
+     * character. */
     if (frame->view->over && frame->used < frame->view->width)
         fputs("\033[K", frame->out);
     putc('\n', frame->out);

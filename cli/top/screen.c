@@ -1,4 +1,4 @@
-/* screen.c: the terminal while a program has all of it. */
+/* screen.c: the terminal in full-screen mode. */
 #include "top/screen.h"
 
 #include <poll.h>
@@ -9,10 +9,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define ENTER    "\033[?1049h\033[?25l" /* another screen, no cursor */
+#define ENTER    "\033[?1049h\033[?25l" /* the alternate screen, without a cursor */
 #define LEAVE    "\033[?25h\033[?1049l"
-#define PARTS    8  /* bytes of the longest key that is known */
-#define TOGETHER 25 /* ms: what follows an Escape within is one key */
+#define PARTS    8  /* bytes of the longest known key */
+#define TOGETHER 25 /* ms; bytes that follow an Escape within this time belong to the same key */
 
 static void begin(const struct screen *screen)
 {
@@ -69,7 +69,7 @@ void screen_size(size_t *width, size_t *height)
     *height = known && size.ws_row > 0 ? size.ws_row : 24;
 }
 
-/* --- what comes --- */
+/* --- events --- */
 
 static int take_signal(struct screen *screen)
 {
@@ -87,7 +87,7 @@ static int take_signal(struct screen *screen)
     return SCREEN_SIZE;
 }
 
-/* What follows an Escape. */
+/* Returns the key for the bytes after an Escape. */
 static int key_of(const char *rest)
 {
     static const struct {

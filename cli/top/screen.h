@@ -1,5 +1,6 @@
 /*
- * screen.h: the terminal while a program has all of it: keys one by one, and its end as it was.
+ * screen.h: the terminal in full-screen mode: reads single keys, and restores the terminal at the
+ * end.
  */
 #ifndef LATER_CLI_TOP_SCREEN_H
 #define LATER_CLI_TOP_SCREEN_H
@@ -12,8 +13,8 @@
 
 enum screen_event {
     SCREEN_TIME, /* the time is up */
-    SCREEN_END,  /* TERM, INT, HUP, or nobody types any more */
-    SCREEN_SIZE, /* it has another size, or is ours again after ^Z */
+    SCREEN_END,  /* TERM, INT or HUP, or standard input has ended */
+    SCREEN_SIZE, /* the size has changed, or the terminal is ours again after ^Z */
     SCREEN_UP,
     SCREEN_DOWN,
     SCREEN_LEFT,
@@ -22,7 +23,7 @@ enum screen_event {
     SCREEN_PAGE_DOWN,
     SCREEN_HOME,
     SCREEN_LAST,
-    SCREEN_OTHER,     /* what means nothing here */
+    SCREEN_OTHER,     /* a key without a meaning */
     SCREEN_KEYS = ' ' /* from here on: the character itself */
 };
 
@@ -32,11 +33,11 @@ struct screen {
     int signals; /* signalfd */
 };
 
-/* Returns 0, or -1 with *err. Behind a success screen_close() is due. */
+/* Returns 0, and then screen_close() is due; or -1 with *err. */
 int screen_open(struct screen *screen, struct later_error *err);
 void screen_close(struct screen *screen);
 
-/* Waits for a key, or so many seconds. */
+/* Waits for a key, or this many seconds. */
 int screen_wait(struct screen *screen, double seconds);
 
 void screen_size(size_t *width, size_t *height);

@@ -1,4 +1,4 @@
-/* top.c: `later top`: the overview in a terminal. */
+/* top.c: `later top` in a terminal. */
 #include "commands.h"
 #include "base/clock.h"
 #include "top/frame.h"
@@ -11,9 +11,9 @@
 
 #define INTERVAL     1.0
 #define INTERVAL_MIN 0.2
-#define EACH         0.01 /* seconds more between two looks for each queue: 100 commands a second */
+#define EACH         0.01 /* seconds added between two looks for each queue: 100 commands a second */
 
-/* --- how it is shown --- */
+/* --- drawing --- */
 
 static bool is_utf8(void)
 {
@@ -38,7 +38,7 @@ static void begin_view(const struct cli *cli, struct top_view *view)
                                .now = later_clock() };
 }
 
-/* Only what has changed is drawn anew, line by line, so nothing flickers. */
+/* Draws only the lines that have changed, so that nothing flickers. */
 static void draw(const struct top *top, struct top_view *view)
 {
     screen_size(&view->width, &view->height);
@@ -64,7 +64,7 @@ static void scroll(struct top_view *view, const struct top *top, int64_t step)
     view->first = (size_t)(first < 0 ? 0 : first > last ? last : first);
 }
 
-/* How far a key scrolls, in queues; 0: it does not. */
+/* Returns how many queues a key scrolls by; 0 = it does not scroll. */
 static int64_t steps_of(int event, const struct top_view *view, const struct top *top)
 {
     int64_t page = (int64_t)frame_rows(top, view);
@@ -78,7 +78,7 @@ static int64_t steps_of(int event, const struct top_view *view, const struct top
                                                   : 0;
 }
 
-/* False: it is to end. */
+/* Returns false if it is time to end. */
 static bool obey(int event, struct top_view *view, const struct top *top)
 {
     switch (event) {
@@ -125,7 +125,7 @@ static int watch(struct cli *cli, struct top *top, double interval, struct later
         double left = looked + pause_of(top, interval) - later_clock();
 
         if (left <= 0 && !view.held) {
-            struct later_error ignored; /* top->away says it */
+            struct later_error ignored; /* it is also in top->away */
 
             top_look(cli, top, &ignored);
             looked = later_clock();

@@ -20,15 +20,14 @@ enum top_column {
     TOP_COLUMNS
 };
 
-/* How it is shown. */
 struct top_view {
-    size_t width, height; /* characters; height 0 = as many lines as there are */
+    size_t width, height; /* characters; height 0 = no limit */
     bool coloured, utf8;
-    bool over;            /* drawn over the picture before: what is left of its lines goes */
-    enum top_column sort; /* the name upwards, numbers downwards; */
-    bool reverse;         /* the other way round */
-    size_t first;         /* queue: the others are above. frame_draw() keeps it in its bounds */
-    bool held;            /* it is not looked again */
+    bool over;            /* drawn over the last frame: the rest of each line must be cleared */
+    enum top_column sort; /* names ascend, numbers descend, */
+    bool reverse;         /* or the other way round */
+    size_t first;         /* the first queue shown; frame_draw() keeps it within bounds */
+    bool held;            /* frozen: no new look */
     const char *where;    /* which Redis, for people */
     double now;           /* monotonic */
 };

@@ -1,8 +1,8 @@
 /*
- * child.c: running somebody's program for a job.
+ * child.c: runs a program for a job.
  *
- * The input is handed over as a file in memory, not through a pipe: the program may read it late,
- * in part or never, and nobody has to write while somebody must read.
+ * The input is a file in memory, not a pipe. The program may read it late, in part or never, and
+ * nothing has to be written meanwhile.
  */
 #include "work/child.h"
 
@@ -32,7 +32,7 @@ static int write_all(int fd, const char *bytes, size_t len)
     return 0;
 }
 
-/* A file in memory, read from its beginning. */
+/* Makes a file in memory that is read from its beginning. */
 static int make_input(const char *bytes, size_t len)
 {
     int fd = memfd_create("job", MFD_CLOEXEC);
@@ -53,7 +53,8 @@ static void close_input(int file)
         close(file);
 }
 
-/* In the child. What goes wrong is told through `failure`, which the program's start closes. */
+/* Runs in the child. An error is reported through `failure`, which closes when the program
+ * starts. */
 static _Noreturn void become(char *const *program, const struct child_variable *variables,
                              int input, int failure, pid_t parent)
 {
@@ -61,7 +62,7 @@ static _Noreturn void become(char *const *program, const struct child_variable *
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before we asked to be told */
+    if (getppid() != parent) /* the parent died before we asked for a signal */
         _exit(127);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -73,7 +74,7 @@ static _Noreturn void become(char *const *program, const struct child_variable *
     _exit(127);
 }
 
-/* Waits until the program has begun or failed to. Returns 0 or an errno. */
+/* Waits until the program has started or failed to. Returns 0 or an errno. */
 static int wait_for_start(int failure)
 {
     int why = 0;
@@ -95,7 +96,7 @@ static pid_t start(char *const *program, const struct child_variable *variables,
         become(program, variables, input, failure[1], parent);
     if (pid < 0)
         return later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
-    setpgid(pid, pid); /* both do it, since nobody knows who comes first */
+    setpgid(pid, pid); /* parent and child both do it, since either may come first */
     close(failure[1]);
     why = wait_for_start(failure[0]);
     if (!why)
@@ -118,7 +119,7 @@ pid_t child_start(char *const *program, const struct child_variable *variables, 
         close_input(file);
         return -1;
     }
-    fflush(NULL); /* what is in our buffers must not be there twice */
+    fflush(NULL); /* otherwise both would print what is in our buffers */
     pid = start(program, variables, file, failure, err);
     close(failure[0]);
     close_input(file);

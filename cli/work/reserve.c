@@ -14,10 +14,11 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only on its tick */
-#define PLAN_AGE 5.0 /* seconds until one that waits reads the plan of shards anew */
+#define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only at its own tick */
+#define PLAN_AGE 5.0 /* seconds after which the plan of shards is read again */
 
-static volatile sig_atomic_t caught; /* a signal's number: leave, but not with a wake in the hand */
+static volatile sig_atomic_t
+    caught; /* number of a signal; we leave, but never while holding a wake */
 
 static void on_signal(int number)
 {
@@ -34,14 +35,14 @@ static void catch_signals(void)
     sigaction(SIGHUP, &action, NULL);
 }
 
-/* What one run of the command is about. */
+/* One run of the command. */
 struct reserving {
     struct cli *cli;
     struct taker taker;
     struct whole whole;
-    double plan_at;                /* later_clock(): then it is read anew */
-    size_t first;                  /* the part to look into first; wakes are its */
-    struct wake_listener listener; /* on a Cluster, for several parts; else there are none */
+    double plan_at;                /* later_clock(): when to read the plan again */
+    size_t first;                  /* the part to look into first, because its wake came */
+    struct wake_listener listener; /* for several parts on a Cluster; otherwise unused */
     struct table table;
     uint64_t limit;
     uint64_t count;
@@ -70,7 +71,7 @@ static void print_job(struct reserving *reserving, const char *token,
     jsonl_end(&json);
 }
 
-/* Takes what is there in one part and prints it. Returns how many jobs Redis gave, or -1 with
+/* Reserves what is ready in one part and prints it. Returns how many jobs Redis gave, or -1 with
  * *err. */
 static int take_from(struct reserving *reserving, const struct later_keys *keys,
                      struct later_error *err)
@@ -98,7 +99,7 @@ static int take_from(struct reserving *reserving, const struct later_keys *keys,
     return result;
 }
 
-/* One round over the parts, until there are as many as are wanted. Returns as take_from(). */
+/* Goes once over the parts, until it has as many jobs as wanted. Returns as take_from(). */
 static int take(struct reserving *reserving, struct later_error *err)
 {
     const struct whole *whole = &reserving->whole;
@@ -116,7 +117,7 @@ static int take(struct reserving *reserving, struct later_error *err)
     return sum;
 }
 
-/* Makes ready what is due in any part; *next as of take_due(). */
+/* Makes due jobs ready in all parts. *next is as for take_due(). */
 static int make_due(struct reserving *reserving, double *next, struct later_error *err)
 {
     *next = -1;
@@ -131,7 +132,7 @@ static int make_due(struct reserving *reserving, double *next, struct later_erro
     return 0;
 }
 
-/* Shards may be added while one waits. */
+/* Shards may be added while we wait. */
 static int refresh(struct reserving *reserving, struct later_error *err)
 {
     if (later_clock() < reserving->plan_at)
@@ -151,7 +152,7 @@ static int sleep_for(double seconds)
     return 0;
 }
 
-/* The part whose wake it was becomes the first one. */
+/* Looks first into the part whose wake came. */
 static void note_wake(struct reserving *reserving, const char *key)
 {
     for (size_t i = 0; i < reserving->whole.count; i++) {
@@ -160,7 +161,7 @@ static void note_wake(struct reserving *reserving, const char *key)
     }
 }
 
-/* One BLPOP for all parts. Returns as wait_for_wake(). */
+/* Waits with one BLPOP for all parts. Returns as wait_for_wake(). */
 static int wait_in_redis(struct reserving *reserving, double seconds, struct later_error *err)
 {
     const struct whole *whole = &reserving->whole;
@@ -182,8 +183,8 @@ static int wait_in_redis(struct reserving *reserving, double seconds, struct lat
     return woken;
 }
 
-/* Waits until something comes on a connection, whatever it is. Returns the part that has a wake, or
- * the number of parts. */
+/* Waits until something arrives on a connection. Returns the part that has a wake, or the number of
+ * parts. */
 static size_t poll_listener(struct reserving *reserving, double seconds)
 {
     struct wake_listener *listener = &reserving->listener;
@@ -197,7 +198,7 @@ static size_t poll_listener(struct reserving *reserving, double seconds)
     return part;
 }
 
-/* A BLPOP for each part, on a connection of its own. Returns as wait_for_wake(). */
+/* Waits with a BLPOP for each part, each on a connection of its own. Returns as wait_for_wake(). */
 static int wait_in_all(struct reserving *reserving, double seconds, struct later_error *err)
 {
     struct wake_listener *listener = &reserving->listener;
@@ -218,8 +219,8 @@ static int wait_in_all(struct reserving *reserving, double seconds, struct later
     return 1;
 }
 
-/* Waits for a wake, but not longer than until the next look is due. Returns 1 with a wake, 0
- * without, -1 with *err. */
+/* Waits for a wake, at most until the next look is due. Returns 1 with a wake, 0 without, -1 with
+ * *err. */
 static int wait_for_wake(struct reserving *reserving, double seconds, struct later_error *err)
 {
     bool cluster = later_redis_is_cluster(later_call_redis(reserving->cli->client));
@@ -231,7 +232,7 @@ static int wait_for_wake(struct reserving *reserving, double seconds, struct lat
     return wait_in_redis(reserving, seconds, err);
 }
 
-/* Looks, and waits, and looks again, until something was printed or `until` has come. */
+/* Looks and waits until something is printed or `until` has come. */
 static int take_until(struct reserving *reserving, double until, struct later_error *err)
 {
     int woken = 0, taken = 0;
@@ -245,7 +246,7 @@ static int take_until(struct reserving *reserving, double until, struct later_er
         left = until - later_clock();
         if (reserving->count > 0 || (taken == 0 && left <= 0))
             return 0;
-        if (taken > 0) /* all of them were screened out: there may be more */
+        if (taken > 0) /* none of them was printed, so there may be more */
             continue;
         left = next >= 0 ? fmin(left, next) : left;
         woken = wait_for_wake(reserving, fmin(left, TAKE_LOOK), err);
@@ -279,7 +280,7 @@ static int reserve(struct reserving *reserving, double wait, struct later_error 
     return reserving->count > 0 ? LATER_OK : LATER_E_LATER;
 }
 
-/* No part shall come after the others each time. */
+/* Begins with another part each time, so that none is always last. */
 static size_t choose_first(const struct whole *whole)
 {
     uint32_t random = 0;

@@ -1,4 +1,4 @@
-/* runner.c: one job and the program that runs for it. */
+/* runner.c: a job and the program that runs for it. */
 #include "work/runner.h"
 
 #include "work/child.h"
@@ -43,7 +43,7 @@ int runner_begin(struct runner *runner, const struct runner_shared *shared,
     snprintf(runner->id, sizeof runner->id, "%s", job->id);
     strcpy(runner->type, doc->type);
     snprintf(runner->token, sizeof runner->token, "%s", token);
-    later_shard_whole(whole, keys->queue); /* the programs need not know of shards */
+    later_shard_whole(whole, keys->queue); /* programs need not know about shards */
     snprintf(attempt, sizeof attempt, "%u", (unsigned)runner->attempt);
     runner->pid = child_start(shared->program, variables, job->document, job->document_len, err);
     if (runner->pid < 0)
@@ -59,7 +59,7 @@ void runner_stop(struct runner *runner, enum runner_reason reason)
     runner->reason = reason;
     runner->kill_at = later_clock() + RUNNER_GRACE;
     child_signal(runner->pid, SIGTERM);
-    child_signal(runner->pid, SIGCONT); /* one that is stopped would not hear it */
+    child_signal(runner->pid, SIGCONT); /* a stopped program would not get the signal */
 }
 
 void runner_tick(struct runner *runner, double now)
@@ -96,7 +96,7 @@ int runner_renew(struct runner *runner, const struct runner_shared *shared, stru
     if (result == LATER_E_TOKEN) {
         cli_say(shared->cli, "%s: the reservation is lost; its program is stopped", runner->id);
         runner_stop(runner, RUNNER_LOST);
-        runner->reason = RUNNER_LOST; /* whatever it was stopped for before */
+        runner->reason = RUNNER_LOST; /* this overrides an earlier reason */
         runner->touch_at = INFINITY;
     }
     return 0;
@@ -112,7 +112,8 @@ static uint64_t random_bits(void)
     return random;
 }
 
-/* A program that is killed by a signal of its own is a crash, as a worker is. */
+/* If the program is killed by a signal that was not ours, the attempt is a crash, as with a
+ * worker. */
 static enum later_ending ending_of(const struct runner *runner)
 {
     int code = WIFEXITED(runner->status) ? WEXITSTATUS(runner->status) : -1;
@@ -142,7 +143,7 @@ static struct later_verdict judge(const struct runner *runner)
     return later_verdict_after(&attempt);
 }
 
-/* Why it failed, in words. */
+/* Writes why it failed. */
 static void describe(const struct runner *runner, const struct later_verdict *verdict, char *text,
                      size_t room)
 {

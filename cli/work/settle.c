@@ -34,7 +34,7 @@ static void tell(const struct cli *cli, enum later_verb verb, const char *id)
     jsonl_end(&json);
 }
 
-/* Asks one part after the other whether it is there; LOST is what all of them must say. */
+/* Asks one part after the other. The job is only LOST if all parts say so. */
 static int settle_somewhere(struct cli *cli, enum later_verb verb, double lease,
                             const struct later_settlement *settlement, struct later_error *err)
 {
@@ -61,7 +61,7 @@ static int settle(struct cli *cli, enum later_verb verb, double lease,
         return -1;
     settlement->id = cli->args.words[1];
     settlement->token = cli->args.words[2];
-    if (settle_is_token(settlement->token)) /* what is no token is nobody's */
+    if (settle_is_token(settlement->token)) /* a word that cannot be a token owns nothing */
         result = settle_somewhere(cli, verb, lease, settlement, err);
     if (result < 0)
         return -1;
@@ -72,7 +72,7 @@ static int settle(struct cli *cli, enum later_verb verb, double lease,
     return LATER_OK;
 }
 
-/* release, return and bury: with --in and --error where they have them. */
+/* Runs release, return or bury, with their --in and --error. */
 static int settle_with(struct cli *cli, enum later_verb verb, const char *kind,
                        struct later_error *err)
 {
@@ -83,7 +83,8 @@ static int settle_with(struct cli *cli, enum later_verb verb, const char *kind,
 
     if (verb != LATER_VERB_BURY && cli_duration(cli, "in", &settlement.wait, err) < 0)
         return -1;
-    if (verb == LATER_VERB_BURY && !text) /* else an earlier failure would stand for the reason */
+    if (verb == LATER_VERB_BURY &&
+        !text) /* otherwise an earlier failure would appear as the reason */
         text = "by hand";
     if (text && !(error = take_error(kind, text)))
         return later_fail(err, LATER_E_SYSTEM, "no memory");

@@ -1,13 +1,13 @@
-/* settle.h: `later bury` of a job that is reserved. */
+/* settle.h: `later bury` of a reserved job. */
 #ifndef LATER_CLI_SETTLE_H
 #define LATER_CLI_SETTLE_H
 
 #include "cli.h"
 
-/* May this be a token? */
+/* Has the word the form of a token? */
 bool settle_is_token(const char *word);
 
-/* The command with the words Q ID TOKEN, and --error. */
+/* The command with the words Q ID TOKEN and the option --error. */
 int settle_bury(struct cli *cli, struct later_error *err);
 
 #endif

@@ -38,7 +38,7 @@ void taker_end(struct taker *taker)
     served_free(taker->served);
 }
 
-/* Redis that came back just now may have been away for longer than the leases. */
+/* If Redis has just come back, it may have been away for longer than the leases. */
 static bool redis_is_new(struct taker *taker)
 {
     struct later_command cmd = { 0 };
@@ -55,7 +55,8 @@ static bool redis_is_new(struct taker *taker)
 
 static void look_around(struct taker *taker, double since)
 {
-    struct later_error ignored; /* where nobody may know who serves it, patience is right */
+    struct later_error
+        ignored; /* if nobody may know who serves the queue, it is right to be patient */
 
     if (taker->since > 0)
         return;
@@ -74,7 +75,7 @@ static bool may_lapse(struct taker *taker, const char *queue)
     if (later_clock() - since > taker->lease / 3)
         return true;
     look_around(taker, since);
-    /* The time of one node of a Cluster says nothing about another. */
+    /* On a Cluster the start of one node says nothing about the others. */
     return since <= taker->since && !taker->redis_is_new && !later_redis_is_cluster(redis) &&
            served_by(taker->served, queue) == 0;
 }
@@ -102,7 +103,8 @@ int take_due(struct taker *taker, const struct later_keys *keys, double *next,
     if (!reply)
         return -1;
     later_queue_migrated(reply, &migrated);
-    /* A call that lay in a frozen Redis must not come before the holders. */
+    /* A call that was stuck in a frozen Redis must not lapse jobs before their holders can
+     * renew. */
     for (size_t i = 0; ok == 0 && lapses && i < migrated.run_out; i++)
         ok =
             lapse(taker, keys, later_queue_run_out(reply, i), migrated.now + taker->lease / 6, err);
@@ -146,7 +148,7 @@ int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb 
     int result;
 
     later_queue_settle(&cmd, keys, verb, lease, job, 1);
-    if (verb == LATER_VERB_TOUCH) /* the only one whose repetition gives the same answer */
+    if (verb == LATER_VERB_TOUCH) /* only a touch can be repeated and give the same answer */
         reply = cli_call(cli, &cmd, later_verb_script(verb), err);
     else
         reply = cli_call_once(cli, &cmd, later_verb_script(verb), err);
@@ -160,7 +162,7 @@ int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb 
 static int bury_unrun(struct taker *taker, const struct later_keys *keys,
                       struct later_settlement *job, const char *bad, struct later_error *err)
 {
-    char *error = bad ? take_error("bad", bad) : NULL; /* else its last error stays */
+    char *error = bad ? take_error("bad", bad) : NULL; /* otherwise its last error stays */
     int result;
 
     job->how = "unrun";

@@ -1,4 +1,4 @@
-/* wake_listener.c: waiting for wakes. */
+/* wake_listener.c: waits for wakes. */
 #include "work/wake_listener.h"
 
 #include "base/clock.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define WAKE_WAIT    2.0 /* seconds in one BLPOP */
-#define WAKE_TIMEOUT 4.0 /* seconds until its answer is missed */
+#define WAKE_WAIT    2.0 /* seconds of one BLPOP */
+#define WAKE_TIMEOUT 4.0 /* seconds after which its answer is overdue */
 
 /* --- the connections --- */
 
@@ -79,7 +79,7 @@ void wake_listener_wait(struct wake_listener *listener)
     for (size_t i = 0; i < listener->count; i++) {
         struct wake_connection *conn = &listener->each[i];
         struct later_command cmd = { 0 };
-        struct later_error ignored; /* the other connection tells that Redis is away */
+        struct later_error ignored; /* the other connection reports that Redis is away */
 
         if (conn->waiting || later_clock() < conn->not_before)
             continue;

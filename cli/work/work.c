@@ -36,7 +36,7 @@ static int read_options(struct work *work, struct later_error *err)
     return taker_begin(&work->taker, cli, lease, err);
 }
 
-/* Everything that must be there before the first job is taken; Redis too. */
+/* Prepares everything that is needed before the first job is taken, Redis included. */
 static int prepare(struct work *work, struct later_error *err)
 {
     work->runners = calloc(work->runner_count, sizeof *work->runners);

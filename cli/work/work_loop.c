@@ -33,7 +33,7 @@ static void take_stop(struct work *work)
         cli_say(work->cli, "stopping: %zu still running; once more returns them", running);
     for (size_t i = 0; i < work->runner_count && work->stop > 1; i++) {
         runner_stop(&work->runners[i], RUNNER_INTERRUPTED);
-        if (work->stop > 2) /* a third one does not wait for the grace */
+        if (work->stop > 2) /* a third signal does not wait for the grace */
             work->runners[i].kill_at = 0;
     }
 }
@@ -49,7 +49,7 @@ static void read_signals(struct work *work)
     reap(work);
 }
 
-/* The mask stays as it is until the end; child_start() clears it for the programs. */
+/* The mask stays until the end. child_start() clears it for the programs. */
 int work_catch_signals(struct work *work, struct later_error *err)
 {
     struct sigaction hangup;
@@ -60,7 +60,7 @@ int work_catch_signals(struct work *work, struct later_error *err)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
-        sigaddset(&set, SIGHUP); /* else nohup(1) started us */
+        sigaddset(&set, SIGHUP); /* otherwise we were started by nohup(1) */
     sigprocmask(SIG_BLOCK, &set, NULL);
     work->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return work->signals < 0 ? later_fail(err, LATER_E_SYSTEM, "signalfd: %s", strerror(errno)) : 0;
@@ -110,7 +110,7 @@ static bool finished(struct work *work)
 {
     if (work_count(work, RUNNER_RUNNING) > 0)
         return false;
-    if (work_count(work, RUNNER_ENDED) > 0) { /* Redis is away: for a lease at most */
+    if (work_count(work, RUNNER_ENDED) > 0) { /* Redis is away: wait for it a lease at most */
         if (!work->stop && !work->broken)
             return false;
         if (work->give_up_at <= 0)
@@ -127,7 +127,7 @@ static bool must_take(const struct work *work)
            (work->more || wake_listener_have(&work->listener) || later_clock() >= work->look_at);
 }
 
-/* Seconds until the loop has something to do by the clock. */
+/* Returns the seconds until something is due by the clock. */
 static double rest(const struct work *work)
 {
     double now = later_clock(), next = now + 3600;
@@ -163,7 +163,8 @@ void work_loop(struct work *work)
         if (must_take(work))
             work_take(work);
         if (work_wanted(work) == 0)
-            wake_listener_put_back(&work->listener); /* not reached: the runners are full */
+            wake_listener_put_back(
+                &work->listener); /* no look was made, since the runners are full */
         if (finished(work))
             return;
         if (work_wanted(work) > 0 && !work_redis_is_away(work))

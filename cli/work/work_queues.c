@@ -1,11 +1,11 @@
-/* work_queues.c: the queues that `later work` takes from, with their shards. */
+/* work_queues.c: the queues and shards that `later work` takes from. */
 #include "base/clock.h"
 #include "whole.h"
 #include "work/work.h"
 
 #include <string.h>
 
-#define PLAN_AGE 5.0 /* seconds until the plans of shards are read anew */
+#define PLAN_AGE 5.0 /* seconds after which the plans of shards are read again */
 
 size_t work_queues_of(const struct work *work, size_t word, size_t queues[WORK_QUEUES_MAX])
 {

@@ -1,4 +1,4 @@
-/* work_take.c: taking jobs for `later work`, and waiting for them. */
+/* work_take.c: takes jobs for `later work`. */
 #include "work/work.h"
 
 #include "base/clock.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define RETRY_WAIT 1.0 /* seconds, where Redis is away */
+#define RETRY_WAIT 1.0 /* seconds, if Redis is away */
 
 /* --- runners --- */
 
@@ -28,7 +28,6 @@ static struct runner *free_seat(struct work *work)
     return NULL;
 }
 
-/* How many jobs may be begun now. */
 size_t work_wanted(const struct work *work)
 {
     size_t free_runners = work_count(work, RUNNER_FREE);
@@ -40,7 +39,6 @@ size_t work_wanted(const struct work *work)
     return free_runners;
 }
 
-/* Redis failed. If it is only away, everything is tried again; else this is the end. */
 void work_note_failure(struct work *work, const struct later_error *err)
 {
     if (err->code != LATER_E_REDIS) {
@@ -70,7 +68,7 @@ static void give_back(struct work *work, const struct later_keys *keys, const ch
     (void)take_settle(work->cli, keys, LATER_VERB_RETURN, 0, &back, &ignored);
 }
 
-/* Begins one job that was taken; what cannot be begun goes back. */
+/* Starts one job that was taken, or returns it if it cannot be started. */
 static void begin(struct work *work, const struct later_keys *keys, const char *token,
                   const struct later_reserved *job, double now)
 {
@@ -99,7 +97,7 @@ static void begin(struct work *work, const struct later_keys *keys, const char *
         work->left--;
 }
 
-/* Takes from one for all runners that are free. Returns how many jobs came, -1 with *err. */
+/* Takes jobs from one queue for all free runners. Returns how many came, or -1 with *err. */
 static int take_from(struct work *work, size_t queue, struct later_error *err)
 {
     const struct later_keys *keys = &work->queues[queue].keys;
@@ -139,7 +137,7 @@ int work_promote(struct work *work, struct later_error *err)
     return 0;
 }
 
-/* From a queue and its shards, while runners are free. Returns as take_from(). */
+/* Takes jobs from a queue and its shards while runners are free. Returns as take_from(). */
 static int take_from_whole(struct work *work, size_t word, struct later_error *err)
 {
     size_t queues[WORK_QUEUES_MAX];
@@ -156,7 +154,7 @@ static int take_from_whole(struct work *work, size_t word, struct later_error *e
     return sum;
 }
 
-/* One round over the queues, in their order. Returns as take_from(). */
+/* Goes once over the queues, in their order. Returns as take_from(). */
 static int take_round(struct work *work, struct later_error *err)
 {
     int sum = 0;
@@ -172,7 +170,6 @@ static int take_round(struct work *work, struct later_error *err)
     return sum;
 }
 
-/* Takes until the runners are full or nothing more comes. */
 void work_take(struct work *work)
 {
     struct later_error err;
