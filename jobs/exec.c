@@ -1,10 +1,11 @@
 /*
- * exec.c: types "exec.NAME": a program for each job, or a long-lived one for many (exec_lines.c).
+ * exec.c: types "exec.NAME": runs a program for each job, or one long-lived program for many
+ * (exec_lines.c).
  *
  *     plugins.config.exec.NAME = { argv = ( "/usr/local/bin/resize", "--width", "800" ); };
  *
- * Nothing of a job reaches a command line, and there is no shell: the program and its arguments are
- * the configuration's, the document comes on standard input.
+ * Nothing of a job gets into a command line, and there is no shell. The program and its arguments
+ * come from the configuration, the document comes on standard input.
  */
 #include "exec.h"
 
@@ -102,7 +103,7 @@ static void add_type(size_t *count, const struct exec_program *program, const ch
     type->room = room;
 }
 
-/* exec.* is for serial types, so one with `parallel` is named by itself. */
+/* exec.* only matches serial types, so each program with `parallel` is listed by name. */
 const struct later_type *exec_more_types(void)
 {
     const struct exec_program *program;

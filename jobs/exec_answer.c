@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of the taking of the job's own lock; only where the document may have one. */
+/* Adds the fencing number of the job's own lock. It is only asked for if the document may have a
+ * lock. */
 static void add_fence(json_t *head, struct later_job *job)
 {
     size_t len;
@@ -27,7 +28,7 @@ static void add_fence(json_t *head, struct later_job *job)
     json_decref(members);
 }
 
-/* {"id":…, …} as text for the caller to free(); NULL without memory. */
+/* Returns {"id":…, …} as text, which the caller frees. NULL without memory. */
 static char *make_head(struct later_job *job, double time_left)
 {
     const char *trace = later_job_trace(job);
@@ -57,7 +58,7 @@ char *exec_answer_ask(struct later_job *job, double time_left, size_t *len)
 
     if (!head)
         return NULL;
-    head_len = strlen(head) - 1; /* without its brace */
+    head_len = strlen(head) - 1; /* without its closing brace */
     *len = head_len + strlen(between) + document_len + 2;
     line = malloc(*len);
     if (line) {
@@ -83,14 +84,14 @@ char *exec_answer_cancel(const struct later_job *job, size_t *len)
     json_decref(object);
     if (text) {
         *len = strlen(text) + 1;
-        text[*len - 1] = '\n'; /* in place of its NUL */
+        text[*len - 1] = '\n'; /* replaces its NUL */
     }
     return text;
 }
 
-/* --- what it writes --- */
+/* --- what the program writes --- */
 
-/* What it gives back; encoded anew, since a line's bytes are jansson's. */
+/* Sets the job's value. It is encoded again, because only jansson has the bytes of the line. */
 static void take_value(struct later_job *job, const json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
@@ -131,7 +132,7 @@ static uint32_t take_result(struct later_job *job, const json_t *answer)
     return LATER_RETRY;
 }
 
-/* {"log":LEVEL,"text":"…"}: with the fields of the job that it names. */
+/* Logs {"log":LEVEL,"text":"…"}, with the fields of the job that it names. */
 static void take_log(const struct later_job *job, const char *program, const json_t *answer)
 {
     int level = exec_output_level_of(later_json_string(answer, "log", ""));

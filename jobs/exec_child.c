@@ -1,9 +1,10 @@
 /*
- * exec_child.c: start a program.
+ * exec_child.c: starts a program.
  *
- * For a single job the document is handed over as a sealed file in memory (memfd_create(2)), not
- * through a pipe: the program may read it late, in part or never, and nobody has to write while
- * somebody must read. So there is no deadlock at any size, and no SIGPIPE.
+ * A single job's document is handed over as a sealed file in memory (memfd_create(2)), not through
+ * a
+ * pipe. The program may read it late, in part or never, and nothing has to be written meanwhile. So
+ * there is no deadlock at any size, and no SIGPIPE.
  */
 #include "exec_child.h"
 
@@ -23,7 +24,7 @@
 
 enum { ANSWERS = 3, FIRST = 4, LAST_CLOSED = 65535 };
 
-/* What the child says before it gives up; few bytes through a pipe arrive whole. */
+/* What the child reports before it gives up. A few bytes through a pipe arrive whole. */
 struct failure {
     int step;
     int error;
@@ -37,8 +38,8 @@ struct start {
     const struct exec_program *program;
     char *const *envp;
     pid_t parent;
-    int in, out, answers, failure; /* answers: -1 where it has none */
-    bool leads;                    /* a process group of its own */
+    int in, out, answers, failure; /* answers: -1 = none */
+    bool leads;                    /* it leads a process group of its own */
 };
 
 static _Noreturn void give_up(const struct start *start, enum step step)
@@ -49,8 +50,8 @@ static _Noreturn void give_up(const struct start *start, enum step step)
     _exit(n == (ssize_t)sizeof failure ? 127 : 126);
 }
 
-/* Marks all descriptors from `first` on to be closed by execve(), so that the failure can still be
- * told until then. */
+/* Marks all descriptors from `first` on to be closed by execve(). They stay open until then, so
+ * that a failure can still be reported. */
 static void close_others(int first)
 {
 #ifdef SYS_close_range
@@ -61,8 +62,8 @@ static void close_others(int first)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* All dispositions to the default: an ignored signal would stay ignored in the program. Those that
- * cannot be changed are refused, which is fine. */
+/* Resets all signal dispositions, since an ignored signal would stay ignored in the program. Those
+ * that cannot be changed are refused, which does no harm. */
 static void reset_signals(void)
 {
     struct sigaction action;
@@ -76,14 +77,15 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* In the child: only async-signal-safe calls, since the worker may have threads. It dies with the
- * worker. One for a single job stays in the worker's process group, which the supervisor kills when
- * a job hangs; a long-lived one leads its own, which we kill. */
+/* Runs in the child. Only async-signal-safe calls are allowed, since the worker may have threads.
+ * The child dies with the worker. A program for a single job stays in the worker's process group,
+ * which the supervisor kills when a job hangs. A long-lived program leads its own group, which we
+ * kill. */
 static _Noreturn void run(const struct start *start)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         give_up(start, STEP_PARENT);
-    if (getppid() != start->parent) /* it died before we asked to be told */
+    if (getppid() != start->parent) /* the worker died before we asked for a signal */
         _exit(127);
     if (start->leads)
         setpgid(0, 0);
@@ -101,7 +103,7 @@ static _Noreturn void run(const struct start *start)
     give_up(start, STEP_RUN);
 }
 
-/* Moves a descriptor above 3, where dup2() in the child will not overwrite it. */
+/* Moves a descriptor above 3, so that dup2() in the child does not overwrite it. */
 static int above_3(int fd)
 {
     int moved;
@@ -113,7 +115,7 @@ static int above_3(int fd)
     return moved;
 }
 
-/* A pipe above 3; our end of it, `ours`, does not block. */
+/* Makes a pipe above 3. Our end of it, `ours`, does not block. */
 static int make_pipe(int *read_end, int *write_end, const int *ours)
 {
     int ends[2];
@@ -127,7 +129,7 @@ static int make_pipe(int *read_end, int *write_end, const int *ours)
     return fcntl(*ours, F_SETFL, O_NONBLOCK);
 }
 
-/* A file in memory with these bytes, to be read only. Returns a descriptor, or -1 with errno. */
+/* Makes a read-only file in memory with these bytes. Returns a descriptor, or -1 with errno. */
 static int make_document(const char *bytes, size_t len)
 {
     int fd = above_3(memfd_create("job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -178,7 +180,7 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-/* Forks, with the program's ends of the pipes in *start; closes those. */
+/* Forks, and then closes the program's ends of the pipes, which are in *start. */
 static int start_child(struct exec_child *child, struct start *start, struct exec_end *end)
 {
     int theirs[] = { start->in, start->out, start->answers, start->failure };
@@ -189,7 +191,8 @@ static int start_child(struct exec_child *child, struct start *start, struct exe
     if (child->pid != -1) {
         child->pidfd = open_pidfd(child->pid);
         if (start->leads)
-            setpgid(child->pid, child->pid); /* whoever of us two comes first */
+            setpgid(child->pid,
+                    child->pid); /* parent and child both do it, since either may come first */
     }
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
         if (theirs[i] != -1)
@@ -252,7 +255,7 @@ void exec_child_signal(const struct exec_child *child, int signal)
         return;
     }
 #endif
-    kill(child->pid, signal); /* not reaped yet: the number is still its own */
+    kill(child->pid, signal); /* it is not reaped yet, so no other process can have its id */
 }
 
 int exec_child_failed(const struct exec_child *child, struct exec_end *end)

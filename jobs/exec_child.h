@@ -1,5 +1,5 @@
 /*
- * exec_child.h: start a program and be told of its end.
+ * exec_child.h: starts a program and notices its end.
  */
 #ifndef LATER_JOBS_EXEC_CHILD_H
 #define LATER_JOBS_EXEC_CHILD_H
@@ -8,31 +8,31 @@
 
 #include <sys/types.h>
 
-/* A started program. Descriptors are -1 where there is none. */
+/* A started program. Descriptors that do not exist are -1. */
 struct exec_child {
     pid_t pid;
-    int pidfd;   /* readable when it has ended; -1: this system cannot tell */
-    int input;   /* a long-lived one's standard input; non-blocking */
+    int pidfd;   /* readable when it has ended; -1 if the system has no pidfd */
+    int input;   /* standard input of a long-lived program; non-blocking */
     int output;  /* what it writes to standard output and standard error; non-blocking */
-    int answers; /* what a long-lived one writes to descriptor 3; non-blocking */
-    int failure; /* why it could not be run, or nothing */
+    int answers; /* descriptor 3 of a long-lived program; non-blocking */
+    int failure; /* says why it could not be run; empty if it runs */
 };
 
-/* Starts a program with len bytes of `document` on standard input and nothing of ours but the
- * process group. Returns 0, or -1 with *end (EXEC_FAILED); exec_child_close() in any case. That it
- * could not be run is known only later, by exec_child_failed(). */
+/* Starts a program with len bytes of `document` on standard input. It inherits nothing of ours but
+ * the process group. Returns 0, or -1 with *end (EXEC_FAILED). exec_child_close() is due in both
+ * cases. If the program cannot be run, only exec_child_failed() says so later. */
 int exec_child_start(struct exec_child *child, const struct exec_program *program,
                      char *const *envp, const char *document, size_t len, struct exec_end *end);
 
-/* Starts a long-lived program, with pipes for all four and a process group of its own. Returns as
+/* Starts a long-lived program, with four pipes and a process group of its own. Returns as
  * exec_child_start() does. */
 int exec_child_start_lines(struct exec_child *child, const struct exec_program *program,
                            char *const *envp, struct exec_end *end);
 
-/* Sends it a signal; never one that could reach another process under its number. */
+/* Sends a signal to it, never to another process that got its id. */
 void exec_child_signal(const struct exec_child *child, int signal);
 
-/* After its end: could it not be run? Then 1 with *end. */
+/* After its end: returns 1 with *end if it could not be run. */
 int exec_child_failed(const struct exec_child *child, struct exec_end *end);
 
 void exec_child_close(struct exec_child *child);

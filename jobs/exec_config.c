@@ -50,7 +50,8 @@ const struct exec_program *exec_config_find(const char *name)
     return NULL;
 }
 
-/* How much of the type a name, or a beginning and a star, matches; 0: not at all. */
+/* Returns how much of the type a pattern (a name, or a beginning and a star) matches; 0 = it does
+ * not match. */
 static size_t match(const char *pattern, const char *type)
 {
     size_t len = strlen(pattern);
@@ -123,7 +124,7 @@ static int append(char ***list, size_t *count, const char *string)
     return 0;
 }
 
-/* The program of this name, a new one if there is none. NULL without memory. */
+/* Returns the program of this name, and makes it if there is none. NULL without memory. */
 static struct exec_program *program_of(const char *name)
 {
     struct exec_program *program = (struct exec_program *)exec_config_find(name), *grown;
@@ -315,7 +316,7 @@ static int check_program(const struct exec_program *program, char *err, size_t n
     return -1;
 }
 
-/* A program that is missing now shall be noticed now, not by the first job. */
+/* A missing program is reported now, not when the first job needs it. */
 int exec_config_done(char *err, size_t n)
 {
     for (size_t i = 0; i < program_count; i++) {

@@ -1,4 +1,4 @@
-/* exec_env.c: what a program finds in its environment; how its end is told. */
+/* exec_env.c: a program's environment, and words for how it ended. */
 #include "exec.h"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ bool exec_env_has(const struct exec_program *program, const char *key)
     return false;
 }
 
-/* The strings of ours are written into one block behind the list, so that one free() does. Those
+/* Our strings are written into one block after the list, so that one free() is enough. Variables
  * without a value are left out. */
 static char **make_env(const struct exec_program *program, const char *const (*ours)[2])
 {
@@ -69,8 +69,8 @@ char **exec_env(const struct exec_program *program, struct later_job *job)
     return make_env(program, ours);
 }
 
-/* May memory be written and then run here? node, java and the like must, and die by a signal where
- * a sandbox denies it (MemoryDenyWriteExecute= of systemd.exec(5)). */
+/* Is it forbidden to run memory that was written (MemoryDenyWriteExecute= of systemd.exec(5))?
+ * node, java and others must do that, and are killed by a signal in such a sandbox. */
 static bool code_is_denied(void)
 {
     void *page =
@@ -82,7 +82,7 @@ static bool code_is_denied(void)
     return false;
 }
 
-/* Told once, for all programs, beside the job's own line. */
+/* The hint is given once for all programs, in addition to the job's own line. */
 static const char *sandbox_hint(const struct exec_program *program, int signal)
 {
     static bool told;

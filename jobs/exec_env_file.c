@@ -1,4 +1,5 @@
-/* exec_env_file.c: variables out of a file, which laterd.conf and --print-config do not show. */
+/* exec_env_file.c: reads variables from a file, whose values laterd.conf and --print-config do not
+ * show. */
 #include "exec.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A line of the file, without its newline: a variable, a comment or nothing. */
+/* Reads a line of the file without its newline: a variable, a comment or nothing. */
 static int take_line(struct exec_program *program, char *line, char *err, size_t n)
 {
     char *equals = strchr(line, '=');

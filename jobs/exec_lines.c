@@ -1,15 +1,15 @@
 /*
- * exec_lines.c: jobs for a long-lived program, a line each.
+ * exec_lines.c: jobs for a long-lived program, one line each.
  *
- * Each worker has one process of each such program, started when it is first needed; it performs
- * one job at a time. So the number of workers says how many run, nobody hoards jobs that others
- * could perform, and a job's time begins when its program has it.
+ * Each worker has one process of each such program, which is started when it is first needed and
+ * performs one job at a time. So the number of workers is the number of processes, no process keeps
+ * jobs that others could perform, and a job's time begins when its program has it.
  *
- * Answers come on descriptor 3; what the program prints is logged. A line there that is no answer
- * to the present job (garbage, another job's id, too long) is logged and passed over. A program
- * that dies is charged to the job whose line it had begun to read. One that had read nothing of it
- * is started again, once at once, then by the throttle of exec_throttle.h; meanwhile the job goes
- * back without an attempt.
+ * Answers come on descriptor 3. What the program prints is logged. A line on descriptor 3 that is
+ * no answer to the present job (garbage, another job's id, too long) is logged and skipped. If a
+ * program dies, that counts against the job whose line it had begun to read. If it had read nothing
+ * of the job, it is started again: the first time at once, then as exec_throttle.h says. Meanwhile
+ * the job is returned, which is no attempt.
  */
 #include "exec_answer.h"
 #include "exec_process.h"
@@ -21,34 +21,35 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POLITE     1.0  /* seconds for a program to end after its input was closed */
+#define POLITE     1.0  /* seconds for a program to end once its input is closed */
 #define TERM_GRACE 2.0  /* seconds between TERM and KILL, and ... */
-#define TERM_SHARE 0.2  /* ... at most this share of the job's time, at its end */
-#define KILL_SHARE 0.25 /* KILL when so much of that is left */
-#define BROKEN     0.5  /* seconds for a program to end that has closed its input or output */
-#define ASKED      1.0  /* seconds for a program to give up a job that was cancelled */
-#define LOOK       0.25 /* seconds between two looks whether the job was cancelled */
-#define LOOK_OFTEN 0.02 /* the same where only looking tells that the program has ended */
+#define TERM_SHARE 0.2  /* ... at most this share of the job's time */
+#define KILL_SHARE 0.25 /* KILL when this share of that time is left */
+#define BROKEN     0.5  /* seconds for a program to end after it has closed its input or output */
+#define ASKED      1.0  /* seconds for a program to give up a cancelled job */
+#define LOOK       0.25 /* seconds between two checks whether the job was cancelled */
+#define LOOK_OFTEN 0.02 /* the same, if the program's end is only noticed by checking */
 
-enum { GOING = -1, READS_MAX = 64 }; /* reads at a time: more than a pipe holds */
+enum { GOING = -1, READS_MAX = 64 }; /* reads per turn: more than a pipe holds */
 
-/* One job with its program. */
+/* A job and its program. */
 struct talk {
     struct later_job *job;
     const struct exec_program *program;
     struct exec_process *process;
-    char *line, *cancel; /* what is to be written; cancel: once the job was cancelled */
+    char *line, *cancel; /* what to write; cancel: only after the job was cancelled */
     size_t len, written, cancel_len;
-    size_t sent;        /* what has really gone into the pipe */
+    size_t sent;        /* bytes written to the pipe */
     int result;         /* GOING, or enum later_result */
     bool last;          /* it takes no job after this one */
-    bool unread;        /* it died before it had read anything of the job */
-    unsigned refused;   /* lines of its answers */
-    double grace;       /* TERM when so much of the job's time is left */
+    bool unread;        /* it died before it read anything of the job */
+    unsigned refused;   /* lines that were no answer */
+    double grace;       /* TERM when this much of the job's time is left */
     const char *broken; /* why it is of no use any more */
-    double broken_at;   /* and when it is ended for that: it may just be about to end */
+    double broken_at;   /* when that was found; it is ended a little later, since it may be about to
+                           end */
     bool timed_out, cancelled, term_sent;
-    double asked_at; /* when it was asked to give up */
+    double asked_at; /* when it was asked to give up the job */
     double kill_at;
 };
 
@@ -70,7 +71,7 @@ static void say(void *arg, const char *line)
     later_job_log(talk->job, level, "output: %s", text);
 }
 
-/* --- what it answers --- */
+/* --- its answers --- */
 
 static void refuse_line(struct talk *talk, const char *why, const char *line)
 {
@@ -79,7 +80,7 @@ static void refuse_line(struct talk *talk, const char *why, const char *line)
                       talk->program->name, why, line);
 }
 
-/* It has one job, or none. */
+/* The program has one job or none. */
 static struct later_job *present(void *job, const char *id)
 {
     return job && strcmp(later_job_id(job), id) == 0 ? job : NULL;
@@ -111,7 +112,7 @@ static enum exec_read read_answers(struct talk *talk)
 {
     enum exec_read got;
 
-    take_lines(talk); /* several may have come with one read */
+    take_lines(talk); /* one read may have brought several lines */
     if (talk->result != GOING || talk->process->child.answers == -1)
         return EXEC_READ_NONE;
     got = exec_reader_read(&talk->process->answers, talk->process->child.answers);
@@ -127,7 +128,7 @@ static void broke(struct talk *talk, const char *why)
     talk->broken_at = exec_now() + BROKEN;
 }
 
-/* What is left of the job's line, then of the request to give it up. */
+/* Returns the rest of the job's line, and then of the request to give it up. */
 static size_t to_write(const struct talk *talk, const char **bytes)
 {
     bool line = talk->written < talk->len;
@@ -195,7 +196,7 @@ static void died(struct talk *talk, const struct exec_end *end)
     bool in_vain;
 
     for (int i = 0; i < READS_MAX && read_answers(talk) == EXEC_READ_SOME; i++)
-        ; /* it may have answered before */
+        ; /* it may have answered before it ended */
     exec_process_output(talk->process, true, say, talk);
     in_vain =
         talk->result == GOING && talk->process->jobs == 0 && !talk->timed_out && !talk->cancelled;
@@ -208,7 +209,7 @@ static void died(struct talk *talk, const struct exec_end *end)
     exec_process_close(talk->process, !in_vain, why);
 }
 
-/* Asks the program to give up a job that was cancelled: those that listen need not be ended. */
+/* Asks the program to give up a cancelled job. A program that listens need not be ended. */
 static void ask_to_give_up(struct talk *talk)
 {
     talk->cancel = exec_answer_cancel(talk->job, &talk->cancel_len);
@@ -218,8 +219,8 @@ static void ask_to_give_up(struct talk *talk)
     write_input(talk);
 }
 
-/* TERM when its time is nearly over, so that it is gone when it is: the worker, whose own end would
- * be next, goes on. KILL for what is deaf. */
+/* Sends TERM shortly before the job's time is over, and KILL if that does not help. So the program
+ * is gone in time: otherwise the supervisor would end the worker. */
 static void end_in_time(struct talk *talk)
 {
     double left = later_job_time_left(talk->job);
@@ -258,7 +259,7 @@ static int milliseconds(struct talk *talk)
     return (int)(wait * 1000) + 1;
 }
 
-/* Sleeps until something happens, and reads and writes what can be. */
+/* Sleeps until something happens, then reads and writes what it can. */
 static void turn(struct talk *talk)
 {
     struct exec_child *child = &talk->process->child;
@@ -301,12 +302,12 @@ static void exchange(struct talk *talk)
     talk->process->jobs++;
     talk->process->throttle.failures = 0;
     if (talk->written < talk->len + talk->cancel_len || talk->term_sent || talk->broken)
-        exec_process_end(talk->process, 0, say, talk); /* no use for another job */
+        exec_process_end(talk->process, 0, say, talk); /* it is of no use for another job */
     else if (talk->last)
         exec_process_end(talk->process, POLITE, say, talk);
 }
 
-/* What it said while it had no job is no answer to the next one. */
+/* What the program said between two jobs is no answer to the next one. */
 static void drop_idle_lines(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
@@ -329,7 +330,7 @@ static void drop_idle_lines(const struct exec_program *program)
     }
 }
 
-/* One that has ended since the last job, or has had its number of jobs, makes room. */
+/* Cleans up a program that has ended since the last job or has performed its number of jobs. */
 static void look_after(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
@@ -387,9 +388,8 @@ static int get_ready(struct talk *talk)
     return talk->line ? 0 : -1;
 }
 
-/* Hands the job to the program. One that had ended meanwhile, or does so before it has read
- * anything of the job, is started anew once: what it had to do with earlier jobs is not this one's
- * affair. */
+/* Hands the job to the program. If the program had already ended, or ends before it has read
+ * anything of the job, it is started once more, since that end has to do with earlier jobs. */
 static void perform(struct talk *talk)
 {
     for (int tries = 0; tries < 2; tries++) {
@@ -416,7 +416,8 @@ enum later_result exec_lines_perform(struct later_job *job, const struct exec_pr
     if (talk.grace > TERM_GRACE)
         talk.grace = TERM_GRACE;
     perform(&talk);
-    if (talk.unread) { /* not the job's fault: it goes back, until the program may start again */
+    if (talk.unread) { /* not the job's fault: it is returned, and waits until the program may start
+                          again */
         exec_process_give_back(&talk.process->throttle, program, job, 0.1);
         talk.result = LATER_RETURN;
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define ERROR_MAX 1000 /* bytes that laterd keeps of an error */
+#define ERROR_MAX 1000 /* bytes of an error that laterd keeps */
 
 void exec_output_keep(struct exec_output *output, const char *bytes, size_t len)
 {
@@ -20,7 +20,7 @@ void exec_output_keep(struct exec_output *output, const char *bytes, size_t len)
     old = output->size - len < output->len ? output->size - len : output->len;
     if (old < output->len)
         memmove(output->bytes, output->bytes + output->len - old, old);
-    for (size_t i = 0; i < len; i++) /* a NUL byte would end the text early */
+    for (size_t i = 0; i < len; i++) /* a NUL would end the text early */
         output->bytes[old + i] = bytes[i] ? bytes[i] : '?';
     output->len = old + len;
 }
@@ -36,7 +36,8 @@ void exec_output_text(char *text, size_t n, const char *reason, const struct exe
         tail += len - room;
         len = room;
     }
-    while (len > 0 && ((unsigned char)*tail & 0xc0) == 0x80) { /* not in mid-character */
+    while (len > 0 &&
+           ((unsigned char)*tail & 0xc0) == 0x80) { /* do not begin in the middle of a character */
         tail++;
         len--;
     }
@@ -76,7 +77,7 @@ static int level_of_json(const char *line)
     double number = later_json_number(object, "level", -1);
     int level = exec_output_level_of(word);
 
-    if (number >= 10) /* pino: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal */
+    if (number >= 10) /* pino's numbers: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal */
         level = number >= 50   ? LATER_ERROR
                 : number >= 40 ? LATER_WARN
                 : number >= 30 ? LATER_INFO

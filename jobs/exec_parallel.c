@@ -1,9 +1,9 @@
 /*
  * exec_parallel.c: event jobs for long-lived programs, each of which does many at once.
  *
- * Each worker has a crew for such a program: up to `programs` peers (exec_peer.h), with up to
- * `parallel` jobs in each. Whoever has the fewest jobs gets the next one. laterd is told how many
- * there is room for, so nobody hoards what others could perform.
+ * Each worker has a crew for such a program: up to `programs` peers (exec_peer.h), each with up to
+ * `parallel` jobs. The peer with the fewest jobs gets the next one. laterd is told how many more
+ * fit, so that a worker does not keep jobs that others could perform.
  */
 #include "exec_peer.h"
 
@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLITE 1.0 /* seconds for a program to end after its input was closed */
-#define ENDING 8   /* programs that are on their way out, at most */
-#define ID_TAKEN                                                                                   \
-    1.0 /* seconds until a job comes again whose id is under way from another queue                \
-         */
+#define POLITE   1.0 /* seconds for a program to end once its input is closed */
+#define ENDING   8   /* most programs that may be ending at a time */
+#define ID_TAKEN 1.0 /* seconds until a job is tried again whose id another queue's job has here   \
+                      */
 
 struct exec_crew {
     struct exec_peer *peers;
@@ -27,7 +26,7 @@ struct exec_crew *exec_crew_new(void)
     return calloc(1, sizeof(struct exec_crew));
 }
 
-/* How many take jobs. *all: how many there are. */
+/* Returns how many peers take jobs. *all becomes the number of peers. */
 static size_t count_peers(const struct exec_crew *crew, size_t *all)
 {
     size_t open = 0;
@@ -59,7 +58,7 @@ uint32_t exec_parallel_room(const struct exec_program *program)
     return (uint32_t)room;
 }
 
-/* The one with the fewest jobs, which has room for one of this id. */
+/* Returns the peer with the fewest jobs that can take a job of this id. */
 static struct exec_peer *idlest(const struct exec_program *program, const char *id)
 {
     struct exec_peer *best = NULL;
@@ -84,7 +83,7 @@ static struct exec_peer *start(const struct exec_program *program, struct exec_e
     return peer;
 }
 
-/* A peer for a job of this id. NULL: none; the job's error or the throttle says why. */
+/* Returns a peer for a job of this id. If NULL, the job's error or the throttle says why. */
 static struct exec_peer *peer_for(const struct exec_program *program, struct later_job *job)
 {
     struct exec_crew *crew = program->crew;
@@ -108,7 +107,7 @@ static struct exec_peer *peer_for(const struct exec_program *program, struct lat
     return peer;
 }
 
-/* Finds a program for a task. Returns 0, or -1: the job's error and pause are set. */
+/* Finds a program for a task. Returns 0, or -1 with the job's error and pause set. */
 static int assign(const struct exec_program *program, struct exec_task *task)
 {
     struct exec_crew *crew = program->crew;
@@ -147,7 +146,7 @@ void exec_parallel_cancel(struct later_job *job)
 
 /* --- a peer's end --- */
 
-/* Not the job's fault: to another program, or back, until one may start again. */
+/* The job is not at fault. It goes to another program, or is returned until one may start again. */
 static void hand_on(const struct exec_program *program, struct exec_task *task)
 {
     const struct exec_throttle *throttle = &program->crew->throttle;

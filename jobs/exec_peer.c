@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POLITE     1.0 /* seconds for a program to end after its input was closed */
+#define POLITE     1.0 /* seconds for a program to end once its input is closed */
 #define TERM_GRACE 2.0 /* seconds between TERM and KILL */
-#define BROKEN     0.5 /* seconds for a program to end that has closed its input or output */
+#define BROKEN     0.5 /* seconds for a program to end after it has closed its input or output */
 #define ASKED      1.0 /* seconds for a program to give up a job */
 
 enum {
-    READS_MAX = 64,   /* reads at a time: more than a pipe holds */
-    WRITE_MAX = 65536 /* bytes at a time: as much as a pipe holds */
+    READS_MAX = 64,   /* reads per turn: more than a pipe holds */
+    WRITE_MAX = 65536 /* bytes per turn: as much as a pipe holds */
 };
 
 static struct timeval seconds(double n)
@@ -72,7 +72,7 @@ static void take_out(struct exec_task *task)
     peer->open -= task->job != NULL;
 }
 
-/* Mostly answers come in the order of the jobs. */
+/* Answers mostly come in the order of the jobs, so the search begins at the oldest. */
 static struct exec_task *task_of(const struct exec_peer *peer, const char *id)
 {
     struct exec_task *task = peer->first;
@@ -96,7 +96,8 @@ static void close_if_idle(struct exec_peer *peer)
     exec_process_close_input(peer->process);
     event_del(peer->input);
     peer->closed = true;
-    set_timer(peer->timer, peer->count > 0 ? 0 : POLITE); /* one that hangs is not waited for */
+    set_timer(peer->timer,
+              peer->count > 0 ? 0 : POLITE); /* a program that hangs is not waited for */
 }
 
 void exec_peer_retire(struct exec_peer *peer)
@@ -125,7 +126,7 @@ static void broke(struct exec_peer *peer, const char *why)
         set_timer(peer->timer, BROKEN);
 }
 
-/* Ends a task, for good. */
+/* Ends a task for good. */
 static void finish(struct exec_task *task, uint32_t result)
 {
     struct later_job *job = task->job;
@@ -166,7 +167,7 @@ static void take_line(struct exec_peer *peer, const char *line)
         task = answer.id[0] ? task_of(peer, answer.id) : NULL;
         if (!task)
             refuse_line(peer, answer.why, line);
-        else if (answer.ends) /* of a job that was settled without it */
+        else if (answer.ends) /* a result for a job that was settled without it */
             finish(task, LATER_RETRY);
         return;
     case EXEC_ANSWER_RESULT:
@@ -230,7 +231,7 @@ static void on_input(evutil_socket_t fd, short what, void *arg)
     ssize_t n = 0;
 
     (void)fd, (void)what;
-    /* What was handed over in this turn goes in one piece: the program wakes once for it. */
+    /* All jobs of one turn are written together, so that the program wakes up once. */
     while ((len = evbuffer_get_length(peer->out)) > 0) {
         if (len > WRITE_MAX)
             len = WRITE_MAX;
@@ -276,7 +277,8 @@ int exec_peer_hand(struct exec_peer *peer, struct exec_task *task)
 
 /* --- giving up --- */
 
-/* It did not: the job is settled, its place stays taken, and the program has to go. */
+/* The program did not give up the job. The job is settled, its place stays taken, and the program
+ * has to end. */
 static void on_patience(evutil_socket_t fd, short what, void *arg)
 {
     struct exec_task *task = arg;
@@ -303,7 +305,7 @@ void exec_peer_give_up(struct exec_task *task)
     size_t len = 0;
     char *line = exec_answer_cancel(task->job, &len);
 
-    task->timed_out = later_job_time_left(task->job) <= 0.1; /* the timer may come a little early */
+    task->timed_out = later_job_time_left(task->job) <= 0.1; /* the timer may fire a little early */
     put(task->peer, line, len);
     if (!task->patience)
         task->patience = evtimer_new(later_event_base(), on_patience, task);
@@ -334,7 +336,7 @@ static void charge(struct exec_task *task, const char *reason, const struct exec
     finish(task, LATER_RETRY);
 }
 
-/* Those that it had begun to read are charged; the list of the others is returned. */
+/* Fails the tasks that the program had begun to read, and returns a list of the others. */
 static struct exec_task *share_out(struct exec_peer *peer, const char *reason, uint64_t read)
 {
     struct exec_task *unread = NULL, **end = &unread, *task;
@@ -364,13 +366,13 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
 
     (void)fd, (void)what;
     if (!exec_process_ended(peer->process, &end)) {
-        if (peer->process->child.pidfd == -1) /* only looking tells */
+        if (peer->process->child.pidfd == -1) /* its end is only noticed by checking */
             set_timer(peer->ended, 0.02);
         return;
     }
     read = peer->queued - evbuffer_get_length(peer->out) - exec_process_unread(peer->process);
     for (int i = 0; i < READS_MAX && read_answers(peer) == EXEC_READ_SOME; i++)
-        ; /* it may have answered before */
+        ; /* it may have answered before it ended */
     exec_process_output(peer->process, true, say, peer);
     reason_of(peer, &end, reason, sizeof reason);
     if (!peer->closed && peer->open == 0)

@@ -1,4 +1,4 @@
-/* exec_process.c: a long-lived program: start, watch, end. */
+/* exec_process.c: starts, watches and ends a long-lived program. */
 #include "exec_process.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define TERM_GRACE 2.0 /* seconds between TERM and KILL */
-#define READS_MAX  64  /* of its output at a time: more than a pipe holds */
+#define READS_MAX  64  /* reads of its output per turn: more than a pipe holds */
 
 double exec_now(void)
 {
@@ -73,7 +73,7 @@ int exec_process_start(struct exec_process *process, const struct exec_program *
     return result;
 }
 
-/* Its group is killed before its number is given back: no other group can have it yet. */
+/* Its group is killed before it is reaped, so no other group can have its number yet. */
 bool exec_process_ended(struct exec_process *process, struct exec_end *end)
 {
     siginfo_t info = { .si_pid = 0 };
@@ -111,7 +111,7 @@ void exec_process_signal(const struct exec_process *process, int signal)
     kill(-process->child.pid, signal);
 }
 
-/* SIGPIPE is ignored in a worker, but that is the host's affair. */
+/* SIGPIPE is ignored in a worker, but a plugin should not rely on that. */
 ssize_t exec_process_write(struct exec_process *process, const char *bytes, size_t len)
 {
     struct timespec at_once = { 0, 0 };
@@ -154,7 +154,7 @@ void exec_process_forget_tail(struct exec_process *process)
     process->tail.len = 0;
 }
 
-/* One read of what it prints; its last bytes are kept. */
+/* Reads once from its output, and keeps the last bytes. */
 static enum exec_read read_output(struct exec_process *process)
 {
     struct exec_reader *reader = &process->output;
@@ -189,7 +189,7 @@ void exec_process_output(struct exec_process *process, bool all, exec_say *say, 
     }
 }
 
-/* Throws away what it answers, so that it can go on to its end. */
+/* Throws its answers away, so that it can go on and end. */
 static void drop_answers(struct exec_process *process)
 {
     char bytes[4096];
@@ -200,7 +200,7 @@ static void drop_answers(struct exec_process *process)
     }
 }
 
-/* Waits until it says something or ends, at most 20 ms. */
+/* Waits at most 20 ms for output or its end. */
 static void wait_a_little(struct exec_process *process, exec_say *say, void *arg)
 {
     struct pollfd fds[] = { { .fd = process->child.pidfd, .events = POLLIN },

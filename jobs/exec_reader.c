@@ -1,4 +1,4 @@
-/* exec_reader.c: lines out of a pipe, in bounded memory. */
+/* exec_reader.c: reads lines from a pipe, in bounded memory. */
 #include "exec_reader.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ enum exec_read exec_reader_read(struct exec_reader *reader, int fd)
     return n == -1 && (errno == EAGAIN || errno == EINTR) ? EXEC_READ_NONE : EXEC_READ_END;
 }
 
-/* The bytes from begin on up to `end` as a line; what follows begins at `next`. */
+/* Returns the bytes from begin to `end` as a line. What follows begins at `next`. */
 static char *line_of(struct exec_reader *reader, size_t end, size_t next)
 {
     char *line = reader->bytes + reader->begin;

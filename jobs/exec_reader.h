@@ -1,5 +1,5 @@
 /*
- * exec_reader.h: lines out of a pipe, in bounded memory.
+ * exec_reader.h: reads lines from a pipe, in bounded memory.
  */
 #ifndef LATER_JOBS_EXEC_READER_H
 #define LATER_JOBS_EXEC_READER_H
@@ -7,28 +7,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero it, set size; exec_reader_free() in the end. */
+/* Zero it and set size. Call exec_reader_free() at the end. */
 struct exec_reader {
     char *bytes;
-    size_t size;       /* of bytes: the longest line that is taken whole */
-    size_t begin, end; /* of what has been read and not been given out */
-    bool skipping;     /* within a line that was too long */
+    size_t size;       /* room in bytes: the longest line that is taken whole */
+    size_t begin, end; /* the range of bytes that are read but not used yet */
+    bool skipping;     /* the rest of a line that was too long is being skipped */
 };
 
-/* What one read brought. */
+/* The result of one read. */
 enum exec_read { EXEC_READ_SOME, EXEC_READ_NONE, EXEC_READ_END };
 
-/* Reads once from a descriptor that does not block. Take all lines before the next call. */
+/* Reads once from a non-blocking descriptor. All lines must be taken before the next call. */
 enum exec_read exec_reader_read(struct exec_reader *reader, int fd);
 
-/* The next line, without its newline, terminated; NULL when there is none yet. *cut: it was longer,
- * these are its first bytes. Valid until the next read. NUL bytes in it become '?'. */
+/* Returns the next line without its newline, as a string, or NULL if there is none yet. If *cut, it
+ * was longer and these are its first bytes. Valid until the next read. NUL bytes become '?'. */
 char *exec_reader_line(struct exec_reader *reader, bool *cut);
 
-/* Behind the end of the file: a last line without its newline, or NULL. */
+/* After the end of the file: returns a last line that has no newline, or NULL. */
 char *exec_reader_rest(struct exec_reader *reader);
 
-/* Forgets all that was read. */
+/* Forgets everything that was read. */
 void exec_reader_clear(struct exec_reader *reader);
 void exec_reader_free(struct exec_reader *reader);
 

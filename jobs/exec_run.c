@@ -1,4 +1,4 @@
-/* exec_run.c: listen to a program, and end it when its time is over. */
+/* exec_run.c: reads a program's output, and ends it when its time is over. */
 #include "exec_child.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #define TERM_GRACE  2.0  /* seconds between TERM and KILL */
-#define LOOK        0.25 /* seconds between two looks whether the job was cancelled */
-#define LOOK_OFTEN  0.02 /* the same where only looking tells that the program has ended */
+#define LOOK        0.25 /* seconds between two checks whether the job was cancelled */
+#define LOOK_OFTEN  0.02 /* the same, if the program's end is only noticed by checking */
 #define DRAIN_READS 64   /* reads after its end: more than a pipe holds */
 
 struct run {
@@ -32,7 +32,7 @@ static double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Reads once. False when there is nothing (more) to read for now. */
+/* Reads once. Returns false if there is nothing to read for now. */
 static bool read_output(struct run *run)
 {
     char bytes[16384];
@@ -52,7 +52,7 @@ static bool read_output(struct run *run)
     return false;
 }
 
-/* Has it ended? Then run->end says how, unless we ended it and said so before. */
+/* Has it ended? Then run->end says how, unless we ended it and have said so. */
 static bool ended(struct run *run)
 {
     int status;
@@ -62,7 +62,7 @@ static bool ended(struct run *run)
         return false;
     if (run->term_sent)
         return true;
-    if (pid == -1) /* ECHILD: SIGCHLD is ignored here, or somebody else waits for every child */
+    if (pid == -1) /* ECHILD: SIGCHLD is ignored here, or somebody else reaps every child */
         run->end.how = EXEC_LOST;
     else if (WIFSIGNALED(status))
         run->end = (struct exec_end){ .how = EXEC_KILLED, .code = WTERMSIG(status) };
@@ -89,7 +89,7 @@ static void end_in_time(struct run *run)
     }
 }
 
-/* Sleeps until there is output, the program has ended, or it is time to look again. */
+/* Sleeps until there is output, the program has ended, or it is time to check again. */
 static void wait_for_it(struct run *run)
 {
     struct pollfd fds[] = { { .fd = run->child.output, .events = POLLIN },
@@ -120,7 +120,7 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
             end_in_time(&run);
             wait_for_it(&run);
         }
-        /* Bounded: children of its own may go on writing. */
+        /* This is bounded, since the program's own children may go on writing. */
         for (int i = 0; i < DRAIN_READS && read_output(&run); i++)
             ;
         if (!run.term_sent)

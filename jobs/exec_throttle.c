@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define START_WAIT     0.1 /* before one is started that has died without a job */
+#define START_WAIT     0.1 /* seconds before a program that died without a job is started again */
 #define START_WAIT_MAX 5.0
 #define PAUSE_MAX      300.0
 

@@ -1,29 +1,31 @@
 /*
  * exec_throttle.h: when a program may be started again, and how long its jobs pause. Pure.
  *
- * One that has died is started again at once; if it dies without having performed a job since,
- * after 0.1 s, 0.2 s … up to 5 s. A job that it has not read is given back, for the longer the
- * longer the program has been broken: so a broken one costs little however many jobs it has.
+ * A program that has died is started again at once. If it dies again without having performed a
+ * job, it is started after 0.1 s, 0.2 s … up to 5 s. A job that it has not read is returned. The
+ * longer the program has been broken, the longer that job pauses, so a broken program costs little
+ * however many jobs it has.
  */
 #ifndef LATER_JOBS_EXEC_THROTTLE_H
 #define LATER_JOBS_EXEC_THROTTLE_H
 
 #include <stdbool.h>
 
-/* Zeroed at first. Times are seconds of one clock. */
+/* Begins zeroed. Times are seconds of one clock. */
 struct exec_throttle {
     unsigned failures; /* deaths in a row without a job in between */
-    double since;      /* the first of them */
-    double start_at;   /* not before */
-    char why[300];     /* of the last one */
+    double since;      /* time of the first of them */
+    double start_at;   /* the earliest start */
+    char why[300];     /* why it died last */
 };
 
-/* One has ended. `performed`: it had performed a job or was ended by us. why: how it ended. */
+/* Notes that a program has ended. `performed`: it had performed a job, or we ended it. why: how it
+ * ended. */
 void exec_throttle_ended(struct exec_throttle *throttle, double now, bool performed,
                          const char *why);
 
-/* How long a job pauses that is given back now: `least` seconds or more, until one may start, and a
- * quarter of the time for which none could, that at most 300 s. */
+/* Returns how long a job that is returned now should pause: at least `least` seconds, until a
+ * program may start, and a quarter of the time that none could, at most 300 s. */
 double exec_throttle_pause(const struct exec_throttle *throttle, double now, double least);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * flash_sale.c: type "flash_sale.buy", payload {"item": "phone", "buyer": "b123"}: one of a limited
- * stock for one buyer.
+ * flash_sale.c: type "flash_sale.buy", payload {"item": "phone", "buyer": "b123"}: one piece of a
+ * limited stock for a buyer.
  *
  * The claim is idempotent: a buyer whose job runs twice has bought once. Sold out is an answer, not
- * a failure: the job is done, and the stock itself counts whom it refused.
+ * a failure: the job is done, and the stock counts whom it refused.
  */
 #include <later/job.h>
 #include <later/job_json.h>
@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-/* What the stock accepts as a name. One that it can never accept must be buried here, not tried
- * again and again. */
+/* Does the stock accept this name? A name that it never accepts must be buried here, since a retry
+ * cannot help. */
 static bool name_valid(const char *name)
 {
     size_t len = 0;

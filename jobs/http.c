@@ -1,9 +1,10 @@
 /*
- * http.c: types "http.NAME": a job is posted to a URL.
+ * http.c: types "http.NAME": posts a job to a URL.
  *
  *     plugins.config.http.NAME = { url = "https://example.org/hook"; };
  *
- * An event type: a worker waits for hundreds of answers at once. Nothing of a job reaches the URL.
+ * It is an event type: a worker waits for hundreds of answers at once. Nothing of a job gets into
+ * the URL.
  */
 #include "http.h"
 
@@ -23,7 +24,7 @@ static void cancel(struct later_job *job)
     struct http_request *request = later_job_data(job);
 
     http_loop_remove(request);
-    if (later_job_time_left(job) > 0.1) /* its timer may come a little early */
+    if (later_job_time_left(job) > 0.1) /* the timer may fire a little early */
         later_job_error(job, "cancelled");
     else if (request->head_len > 0)
         later_job_error(job, "no whole answer within its time");

@@ -1,8 +1,9 @@
 /*
  * http_address.c: which addresses are private.
  *
- * After the registries of special-purpose addresses of RFC 6890 (as IANA keeps them): all that is
- * not globally reachable, and multicast.
+ * The lists follow IANA's registries of special-purpose addresses (RFC 6890): everything that is
+ * not
+ * globally reachable, and multicast.
  */
 #include "http_address.h"
 
@@ -19,9 +20,9 @@ struct net4 {
 static const struct net4 private4[] = {
     { 0x00000000, 8 },  /* 0.0.0.0/8        this network */
     { 0x0a000000, 8 },  /* 10.0.0.0/8       private */
-    { 0x64400000, 10 }, /* 100.64.0.0/10    a provider's own */
+    { 0x64400000, 10 }, /* 100.64.0.0/10 within a provider */
     { 0x7f000000, 8 },  /* 127.0.0.0/8      loopback */
-    { 0xa9fe0000, 16 }, /* 169.254.0.0/16   link-local; clouds keep secrets there */
+    { 0xa9fe0000, 16 }, /* 169.254.0.0/16 link-local; clouds serve secrets there */
     { 0xac100000, 12 }, /* 172.16.0.0/12    private */
     { 0xc0000000, 24 }, /* 192.0.0.0/24     protocols */
     { 0xc0000200, 24 }, /* 192.0.2.0/24     examples */
@@ -75,7 +76,7 @@ static bool is_private6(const uint8_t *address)
     static const uint8_t zeros[12], mapped[12] = { [10] = 0xff, [11] = 0xff };
     static const uint8_t nat64[12] = { 0x00, 0x64, 0xff, 0x9b }, six_to_four[2] = { 0x20, 0x02 };
 
-    /* ::, ::1 and the old form of an IPv4 address within IPv6 */
+    /* ::, ::1 and the old form of an IPv4 address in IPv6 */
     if (memcmp(address, zeros, sizeof zeros) == 0)
         return true;
     if (memcmp(address, mapped, sizeof mapped) == 0 || memcmp(address, nat64, sizeof nat64) == 0)

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* Is the address one that the public network does not route to others' machines: loopback, private,
- * link-local, multicast, reserved? Also those within IPv6 that carry such an IPv4 address. What is
- * neither IPv4 nor IPv6 is. Pure. */
+/* Is the address one that the public network does not route: loopback, private, link-local,
+ * multicast, reserved? This includes IPv6 addresses that contain such an IPv4 address, and
+ * everything that is neither IPv4 nor IPv6. Pure. */
 bool http_address_private(const struct sockaddr *address);
 
 #endif

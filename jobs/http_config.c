@@ -55,7 +55,7 @@ void http_config_free(void)
     target_count = 0;
 }
 
-/* The target of this name, a new one if there is none. NULL without memory. */
+/* Returns the target of this name, and makes it if there is none. NULL without memory. */
 static struct http_target *target_of(const char *name)
 {
     struct http_target *target = (struct http_target *)http_config_find(name), *grown;
@@ -90,7 +90,7 @@ static int set_flag(bool *flag, const char *value, char *err, size_t n)
     return 0;
 }
 
-/* Passwords would be seen in laterd --print-config; other schemes than these two read files. */
+/* laterd --print-config would show a password. Schemes other than these two can read files. */
 static int set_url(struct http_target *target, const char *value, char *err, size_t n)
 {
     char *scheme = NULL, *user = NULL, *password = NULL;
@@ -124,7 +124,7 @@ static int set_send(struct http_target *target, const char *value, char *err, si
     return 0;
 }
 
-/* Is the name of a header one of ours to set? */
+/* Is this header one that we set? */
 static bool is_ours(const char *header, size_t len)
 {
     static const char *const ours[] = { "Content-Length", "Transfer-Encoding", "Host", "Connection",
@@ -237,7 +237,7 @@ static int read_headers(struct http_target *target, char *err, size_t n)
     return result;
 }
 
-/* A file that is missing now shall be noticed now, not by the first job. */
+/* A missing file is reported now, not when the first job needs it. */
 int http_config_done(char *err, size_t n)
 {
     for (size_t i = 0; i < target_count; i++) {

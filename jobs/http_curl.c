@@ -1,4 +1,4 @@
-/* http_curl.c: libcurl, loaded when the first target is configured. */
+/* http_curl.c: loads libcurl when the first target is configured. */
 #include "http_curl.h"
 
 #include <dlfcn.h>
@@ -6,11 +6,11 @@
 #include <stdio.h>
 
 #define LIBRARY "libcurl.so.4"
-#define OLDEST  0x075000 /* 7.80, which has CURLOPT_PREREQFUNCTION */
+#define OLDEST  0x075000 /* 7.80 is the first version with CURLOPT_PREREQFUNCTION */
 
 struct http_curl http_curl;
 
-/* Sets one function, for HTTP_CURL_FUNCTIONS(). */
+/* Finds one function, for HTTP_CURL_FUNCTIONS(). */
 #define FIND(name)                                                                                 \
     http_curl.name = (__typeof__(http_curl.name))dlsym(library, "curl_" #name);                    \
     all = all && http_curl.name;

@@ -1,8 +1,8 @@
 /*
- * http_curl.h: libcurl, loaded when the first target is configured.
+ * http_curl.h: loads libcurl when the first target is configured.
  *
- * Every worker loads every plugin, and libcurl brings a good twenty libraries along: more than a
- * MiB and a few milliseconds for each worker, which shall pay only where jobs are posted.
+ * Every worker loads every plugin. libcurl brings about twenty libraries along, which cost a worker
+ * more than a MiB and a few milliseconds. Only those that post jobs should pay for it.
  */
 #ifndef LATER_JOBS_HTTP_CURL_H
 #define LATER_JOBS_HTTP_CURL_H
@@ -10,7 +10,7 @@
 #include <curl/curl.h>
 #include <stddef.h>
 
-/* What we use of it: curl_easy_init() is http_curl.easy_init(). */
+/* The functions that we use. curl_easy_init() is called http_curl.easy_init(). */
 #define HTTP_CURL_FUNCTIONS(f)                                                                     \
     f(easy_cleanup) f(easy_getinfo) f(easy_init) f(easy_setopt) f(easy_strerror) f(free)           \
         f(multi_add_handle) f(multi_assign) f(multi_cleanup) f(multi_info_read) f(multi_init)      \
@@ -25,7 +25,7 @@ struct http_curl {
 
 extern struct http_curl http_curl;
 
-/* Loads it, once. Returns 0, or -1 with a sentence in err. */
+/* Loads libcurl once. Returns 0, or -1 with a sentence in err. */
 int http_curl_load(char *err, size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * http_loop.c: libcurl's transfers on the worker's event loop.
  *
- * libcurl says which sockets it waits for, and until when (curl_multi_socket_action(3)); libevent
- * tells it what has happened.
+ * libcurl says which sockets it waits for, and until when (curl_multi_socket_action(3)). libevent
+ * tells it what happened.
  */
 #include "http.h"
 
@@ -10,16 +10,17 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#define FDS_KEPT 128 /* descriptors that are left to others */
+#define FDS_KEPT 128 /* descriptors left for others */
 
-/* Of this worker; made for the first request. */
+/* This worker's loop, made for the first request. */
 static struct {
     CURLM *multi;
     struct event *timer;
     void (*ended)(struct http_request *request, CURLcode code);
 } loop;
 
-/* What has ended is taken out and told. `ended` may begin and end other requests meanwhile. */
+/* Removes the requests that have ended, and reports them. `ended` may begin and end other requests
+ * meanwhile. */
 static void tell_ended(void)
 {
     CURLMsg *message;
@@ -56,7 +57,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     tell_ended();
 }
 
-/* libcurl waits for this socket from now on, or no longer. */
+/* libcurl begins or ends to wait for this socket. */
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
 {
     struct event *event = known;
@@ -92,8 +93,8 @@ static int set_timer(CURLM *multi, long ms, void *arg)
     return evtimer_add(loop.timer, &wait);
 }
 
-/* How many connections there may be: more would only fail for want of descriptors, so the rest
- * waits. 0: no limit. */
+/* Returns how many connections there may be. With more, requests would fail for lack of
+ * descriptors, so they wait instead. 0 = no limit. */
 static long connections_max(void)
 {
     struct rlimit limit;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define CONNECT_MS      10000L
-#define RETRY_AFTER_MAX 86400 /* a day: more is a mistake, or malice */
+#define RETRY_AFTER_MAX 86400 /* a day: anything longer is a mistake, or malice */
 
 /* --- which addresses --- */
 
@@ -28,8 +28,8 @@ static void name_address(struct http_request *request, const struct sockaddr *ad
     snprintf(request->refused, sizeof request->refused, "%s", text);
 }
 
-/* Makes the socket for the very address that is connected to next: whatever a name meant when it
- * was looked up before, this is what counts. */
+/* Makes the socket for exactly the address that is connected to. An earlier lookup of the name does
+ * not count, since the name may mean another address by now. */
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct http_request *request = arg;
@@ -43,7 +43,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* A connection that is used again may have been made for a target that allows more. */
+/* A reused connection may have been made for a target that allows more addresses. */
 static int before_request(void *arg, char *remote, char *local, int remote_port, int local_port)
 {
     struct http_request *request = arg;
@@ -57,7 +57,7 @@ static int before_request(void *arg, char *remote, char *local, int remote_port,
     if (inet_pton(AF_INET6, remote, &in6.sin6_addr) == 1)
         address = (const struct sockaddr *)&in6;
     else if (inet_pton(AF_INET, remote, &in.sin_addr) != 1)
-        in.sin_addr.s_addr = 0; /* not an address: refused */
+        in.sin_addr.s_addr = 0; /* not an address, so it is refused */
     if (!http_address_private(address))
         return CURL_PREREQFUNC_OK;
     request->tried = false;
@@ -65,7 +65,7 @@ static int before_request(void *arg, char *remote, char *local, int remote_port,
     return CURL_PREREQFUNC_ABORT;
 }
 
-/* --- what comes back --- */
+/* --- the answer --- */
 
 static size_t on_head(char *bytes, size_t size, size_t count, void *arg)
 {
@@ -76,7 +76,8 @@ static size_t on_head(char *bytes, size_t size, size_t count, void *arg)
     return request->head_len > HTTP_HEAD_MAX ? 0 : size * count;
 }
 
-/* The first bytes become the job's error, if it is one; the rest is counted, until it is enough. */
+/* The first bytes become the job's error, if it fails. The rest is only counted, up to the
+ * limit. */
 static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct http_request *request = arg;
@@ -93,7 +94,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return request->body_len > HTTP_BODY_MAX ? 0 : len;
 }
 
-/* --- making it --- */
+/* --- the request --- */
 
 static int add_header(struct http_request *request, const char *format, ...) LATER_PRINTF(2, 3);
 static int add_header(struct http_request *request, const char *format, ...)
@@ -131,7 +132,7 @@ static int add_headers(struct http_request *request)
     }
     if (!request->target->has_type)
         failed |= add_header(request, "Content-Type: application/json");
-    failed |= add_header(request, "Expect:"); /* no waiting for a 100 Continue */
+    failed |= add_header(request, "Expect:"); /* do not wait for a 100 Continue */
     failed |= add_header(request, "Idempotency-Key: %s", later_job_id(job));
     failed |= add_header(request, "Later-Type: %s", later_job_type(job));
     failed |= add_header(request, "Later-Queue: %s", later_job_queue(job));
@@ -144,7 +145,7 @@ static int add_headers(struct http_request *request)
 static void set_limits(struct http_request *request)
 {
     CURL *easy = request->easy;
-    /* laterd cancels it in time; this is for `laterd --perform`, which does not. */
+    /* laterd cancels the request in time. This limit is for `laterd --perform`, which does not. */
     long time = (long)((later_job_time_left(request->job) + 1) * 1000);
 
     http_curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
@@ -152,7 +153,7 @@ static void set_limits(struct http_request *request)
     http_curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     http_curl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     http_curl.easy_setopt(easy, CURLOPT_PROXY,
-                          ""); /* none from the environment: it would connect */
+                          ""); /* no proxy from the environment: it would connect in our place */
     http_curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
 #if CURL_AT_LEAST_VERSION(7, 85, 0)
     http_curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -203,7 +204,7 @@ struct http_request *http_request_new(struct later_job *job, const struct http_t
     http_curl.easy_setopt(request->easy, CURLOPT_POST, 1L);
     http_curl.easy_setopt(request->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
     http_curl.easy_setopt(request->easy, CURLOPT_POSTFIELDS,
-                          body); /* borrowed: the job outlives us */
+                          body); /* borrowed: the job outlives the request */
     http_curl.easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers);
     http_curl.easy_setopt(request->easy, CURLOPT_USERAGENT, "laterd/" VERSION);
     if (http_curl.easy_setopt(request->easy, CURLOPT_URL, target->url) != CURLE_OK) {
@@ -224,9 +225,9 @@ void http_request_free(struct http_request *request)
     free(request);
 }
 
-/* --- what it means --- */
+/* --- the result --- */
 
-/* JSON as it is, other text as a string. */
+/* Sets the job's value: JSON as it is, other text as a string. */
 static void take_value(struct http_request *request)
 {
     size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;

@@ -1,4 +1,5 @@
-/* null.c: does nothing, successfully. The smallest complete plugin, and what the benchmarks run. */
+/* null.c: does nothing, and succeeds. The smallest complete plugin, and the one that the benchmarks
+ * use. */
 #include <later/job.h>
 
 static enum later_result null_perform(struct later_job *job)

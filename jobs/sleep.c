@@ -1,6 +1,6 @@
 /*
- * sleep.c: type "sleep", payload {"seconds": 1.5}. An example of event jobs: each is a timer of the
- * worker's libevent loop, so a worker sleeps for a thousand jobs at once.
+ * sleep.c: type "sleep", payload {"seconds": 1.5}. An example of event jobs: each is a timer on the
+ * worker's libevent loop, so one worker can sleep for a thousand jobs at once.
  */
 #include <later/job.h>
 #include <later/job_json.h>
@@ -26,7 +26,7 @@ static void sleep_cancel(struct later_job *job)
     later_job_finish(job, LATER_RETRY);
 }
 
-/* The seconds to sleep, or -1 with the job's error set. */
+/* Returns the seconds to sleep, or -1 with the job's error set. */
 static double read_seconds(struct later_job *job)
 {
     json_t *payload = later_job_json(job, NULL);

@@ -1,11 +1,12 @@
-/* answer.c: answers as all of them are. */
+/* answer.c: the common form of all answers. */
 #include "answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing but what we serve ourselves, no markup from data, no frame around us. */
+/* Only our own files may be loaded, data never becomes markup, and nobody may put us into a
+ * frame. */
 #define POLICY                                                                                     \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "              \
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "                 \
@@ -65,7 +66,7 @@ void answer_error(struct http *http, struct evhttp_request *request, int status,
     answer_end(&answer, http, request, status);
 }
 
-/* Is gzip one of the words of Accept-Encoding, and not refused by q=0? */
+/* Does Accept-Encoding name gzip, without refusing it by q=0? */
 static bool takes_packed(struct evhttp_request *request)
 {
     const char *accepts = http_header(request, "Accept-Encoding");
@@ -96,7 +97,8 @@ void answer_stream(struct evhttp_request *request)
 {
     add_headers(request, "text/event-stream");
     http_add_header(request, "Cache-Control", "no-store");
-    http_add_header(request, "X-Accel-Buffering", "no"); /* nginx */
+    http_add_header(request, "X-Accel-Buffering",
+                    "no"); /* for nginx, which would buffer the stream */
     http_stream(request);
 }
 

@@ -1,6 +1,6 @@
 /*
- * answer.h: answers as all of them are: with the headers that keep a browser from doing more with
- * them than we want.
+ * answer.h: the common form of all answers, with the headers that keep a browser from doing more
+ * with them than intended.
  */
 #ifndef LATER_WEB_ANSWER_H
 #define LATER_WEB_ANSWER_H
@@ -9,16 +9,16 @@
 #include "http.h"
 #include "output/jsonl.h"
 
-/* JSON, never stored. */
+/* Sends JSON that may not be stored. */
 void answer_json(struct http *http, struct evhttp_request *request, int status, const char *json,
                  size_t len);
 
-/* What `later metrics` prints. */
+/* Sends what `later metrics` prints. */
 void answer_metrics(struct http *http, struct evhttp_request *request, const char *text,
                     size_t len);
 
-/* One JSON object: members go between the two. answer_begin() returns false without memory:
- * answer_end() is due even then, and answers nothing in it. */
+/* One JSON object. Its members are written between answer_begin() and answer_end(). answer_begin()
+ * returns false without memory. answer_end() is due even then, and sends an empty body. */
 struct answer {
     struct jsonl json;
     FILE *out;
@@ -30,16 +30,16 @@ bool answer_begin(struct answer *answer);
 void answer_end(struct answer *answer, struct http *http, struct evhttp_request *request,
                 int status);
 
-/* {"error":"why"} */
+/* Sends {"error":"why"}. */
 void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why);
 
-/* A page, packed where the browser takes that; 304 where it has it already. */
+/* Sends a page, compressed if the browser takes that, or 304 if the browser has it already. */
 void answer_asset(struct http *http, struct evhttp_request *request, const struct asset *asset);
 
 /* Begins a stream of events. */
 void answer_stream(struct evhttp_request *request);
 
-/* The HTTP status for an exit status of `later`. */
+/* Returns the HTTP status for an exit status of `later`. */
 int answer_status(int exit_status);
 
 #endif

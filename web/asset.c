@@ -1,4 +1,4 @@
-/* asset.c: the pages, within the program. */
+/* asset.c: the pages, which are compiled into the program. */
 #include "asset.h"
 
 #include <string.h>

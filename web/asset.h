@@ -1,6 +1,6 @@
 /*
- * asset.h: the pages, within the program: there is no file system to get lost in. asset_table.c is
- * made of web/pages/ at build, by embed.sh.
+ * asset.h: the pages, which are compiled into the program, so that no request can reach a file
+ * system. embed.sh makes asset_table.c from web/pages/ during the build.
  */
 #ifndef LATER_WEB_ASSET_H
 #define LATER_WEB_ASSET_H
@@ -9,16 +9,16 @@
 
 struct asset {
     const char *path;                    /* "/app.js" */
-    const char *type;                    /* what Content-Type says */
-    const char *tag;                     /* differs when its bytes do; in quotes, for ETag */
-    const unsigned char *plain, *packed; /* packed: by gzip */
+    const char *type;                    /* the value of Content-Type */
+    const char *tag;                     /* changes with the bytes; in quotes, for ETag */
+    const unsigned char *plain, *packed; /* packed: with gzip */
     size_t plain_len, packed_len;
 };
 
 extern const struct asset assets[];
 extern const size_t asset_count;
 
-/* "/" is "/index.html". NULL = there is none. */
+/* "/" means "/index.html". Returns NULL if there is none. */
 const struct asset *asset_find(const char *path);
 
 #endif

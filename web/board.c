@@ -1,4 +1,4 @@
-/* board.c: the queues as they were seen last. */
+/* board.c: the queues as they were last seen. */
 #include "board.h"
 
 #include <math.h>
@@ -6,24 +6,25 @@
 #include <string.h>
 
 #define NAME_MAX_LEN 70
-#define LATELY       30.0 /* seconds since it has changed */
-#define OFTEN        8.0  /* times as often */
+#define LATELY       30.0 /* seconds for which a changed queue counts as busy */
+#define OFTEN        8.0  /* how much more often a busy queue is looked at */
 
 struct row {
     char name[NAME_MAX_LEN + 1];
-    char *line; /* owned, with its closing brace; NULL = it was not seen yet */
+    char *line; /* owned, with its closing brace; NULL = not seen yet */
     size_t len;
-    size_t age_from, age_to; /* in it: the age of the oldest ready job, which grows by itself */
-    double oldest;           /* since when that waits; 0 = none does */
-    double seen, changed;    /* when; 0 = never */
-    double asked;            /* when its turn was last */
+    size_t age_from,
+        age_to;    /* where the line has the age of the oldest ready job, which grows by itself */
+    double oldest; /* since when that job waits; 0 = there is none */
+    double seen, changed; /* times; 0 = never */
+    double asked;         /* when it was last chosen */
     bool named, news;
 };
 
 struct board {
-    struct row *rows; /* by name */
+    struct row *rows; /* sorted by name */
     size_t count, room;
-    char *gone; /* names, as the elements of a JSON list; owned */
+    char *gone; /* names as elements of a JSON list; owned */
 };
 
 struct board *board_new(void)
@@ -47,9 +48,9 @@ size_t board_count(const struct board *board)
     return board->count;
 }
 
-/* --- which there are --- */
+/* --- the list of queues --- */
 
-/* Where a name is, or belongs. */
+/* Returns where a name is, or where it belongs. */
 static size_t index_of(const struct board *board, const char *name)
 {
     size_t from = 0, to = board->count;
@@ -72,7 +73,7 @@ static struct row *find(const struct board *board, const char *name)
     return i < board->count && strcmp(board->rows[i].name, name) == 0 ? &board->rows[i] : NULL;
 }
 
-/* NULL without memory, or where it is none of a queue. */
+/* Returns NULL without memory, or if the text is not a queue's name. */
 static struct row *find_or_add(struct board *board, const char *text, size_t len)
 {
     char name[NAME_MAX_LEN + 1];
@@ -117,7 +118,7 @@ void board_name(struct board *board, const char *name, size_t len)
         row->named = true;
 }
 
-/* Who has seen it is told that it is gone. */
+/* If readers have seen the queue, they must be told that it is gone. */
 static void drop(struct board *board, struct row *row)
 {
     char *gone = NULL;
@@ -143,9 +144,9 @@ void board_listed(struct board *board)
     board->count = kept;
 }
 
-/* --- what is seen of them --- */
+/* --- what is seen --- */
 
-/* Finds the age of the oldest ready job in its line. */
+/* Finds the age of the oldest ready job in the queue's line. */
 static void find_age(struct row *row, double now)
 {
     static const char member[] = "\"oldest_ready\":";
@@ -159,13 +160,13 @@ static void find_age(struct row *row, double now)
     from += sizeof member - 1;
     age = strtod(from, &end);
     if (end == from)
-        return; /* null */
+        return; /* the age is null */
     row->age_from = (size_t)(from - row->line);
     row->age_to = (size_t)(end - row->line);
     row->oldest = now - age;
 }
 
-/* The same but for an age that has only grown by itself? */
+/* Are the rows the same, apart from an age that only grew by itself? */
 static bool is_same(const struct row *a, const struct row *b)
 {
     return a->line && a->age_from == b->age_from && a->len - a->age_to == b->len - b->age_to &&
@@ -240,7 +241,7 @@ void board_hurry(struct board *board, const char *name)
         row->asked = -1e9;
 }
 
-/* --- telling --- */
+/* --- output --- */
 
 void board_write(const struct board *board, FILE *out, bool all, double now)
 {

@@ -1,4 +1,4 @@
-/* desk.c: a `later serve` beside us. */
+/* desk.c: one `later serve`. */
 #include "desk.h"
 
 #include "later/error.h"
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER_MAX (32UL << 20) /* bytes of one answer */
+#define ANSWER_MAX (32UL << 20) /* bytes of an answer */
 #define END_MARK   '\036'
 
 struct desk {
@@ -25,15 +25,15 @@ struct desk {
     struct event *patience, *fault;
     pid_t pid;
     bool busy;
-    bool interrupted; /* it may still have the signal before it */
-    size_t answered;  /* bytes of this answer */
+    bool interrupted; /* it may not have handled the signal yet */
+    size_t answered;  /* bytes of the present answer */
     struct desk_answer answer;
 };
 
 /* --- its process --- */
 
-/* In the child, which becomes the other program. TERM stays blocked: a command that can be stopped
- * takes it from there. */
+/* Runs in the child, which becomes the other program. TERM stays blocked, since a command that can
+ * be stopped takes it by sigtimedwait(). */
 static void become(const struct desk_program *program, int fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -47,9 +47,9 @@ static void become(const struct desk_program *program, int fd)
 static void end_process(struct desk *desk)
 {
     if (desk->bev)
-        bufferevent_free(desk->bev); /* with its socket */
+        bufferevent_free(desk->bev); /* this also closes its socket */
     if (desk->pid > 0)
-        kill(desk->pid, SIGKILL); /* it holds nothing that its death could break */
+        kill(desk->pid, SIGKILL); /* killing it breaks nothing, since it holds nothing */
     desk->bev = NULL;
     desk->pid = 0;
     desk->interrupted = false;
@@ -65,8 +65,8 @@ static int start(struct desk *desk)
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
-    /* A child that gets TERM before it is another program runs libevent's handler, which tells us
-     * through the pipe that both have. */
+    /* If a child got TERM before it became the other program, libevent's handler would run in it
+     * and write to the pipe that it shares with us. So TERM is blocked. */
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
     sigprocmask(SIG_BLOCK, &term, &before);
@@ -98,7 +98,7 @@ static void end(struct desk *desk, int status, const char *rest)
     desk->busy = false;
     evtimer_del(desk->patience);
     if (desk->interrupted)
-        end_process(desk); /* else the next order might be stopped */
+        end_process(desk); /* otherwise the next order might be stopped by the signal */
     answer.end(answer.arg, status, rest);
 }
 
@@ -111,7 +111,7 @@ static void fail(struct desk *desk, enum later_code code, const char *why)
     end(desk, (int)code, rest);
 }
 
-/* A line; the last one of an answer is `\036{"status":0,"words":"…"}`. */
+/* Takes a line. The last one of an answer is `\036{"status":0,"words":"…"}`. */
 static void take_line(struct desk *desk, const char *line, size_t len)
 {
     const char *status;
@@ -166,7 +166,7 @@ static void not_started(evutil_socket_t fd, short what, void *arg)
 
 /* --- orders --- */
 
-/* As a line of JSON. NULL without memory. */
+/* Returns the order as a line of JSON, or NULL without memory. */
 static char *line_of(const struct order *order)
 {
     char *line = NULL;

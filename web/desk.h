@@ -1,8 +1,9 @@
 /*
- * desk.h: a `later serve` beside us, which answers one command line after the other.
+ * desk.h: one `later serve`, which answers one command line after the other.
  *
- * So nobody who speaks HTTP has a connection to Redis, and nobody who waits for Redis holds up the
- * loop; what hangs or dies is one process, which is started again for the next order.
+ * So nothing that handles HTTP has a connection to Redis, and a wait for Redis never holds up the
+ * loop. If a command hangs or dies, only that process is lost, and it is started again for the next
+ * order.
  */
 #ifndef LATER_WEB_DESK_H
 #define LATER_WEB_DESK_H
@@ -16,37 +17,36 @@
 struct event_base;
 struct desk;
 
-/* How a `later serve` is started; borrowed. */
+/* How to start a `later serve`. Borrowed. */
 struct desk_program {
     char *const *argv; /* "…/later", "serve", where Redis is; NULL-terminated */
 };
 
-/* The answer to an order. line: one that the command printed, without its newline. end: rest is
- * `"status":0,"words":"…"}`, what ends a JSON object; the desk is free again. It is called once,
- * from the loop and never from desk_order(). */
+/* Receives the answer to an order. line() gets a line that the command printed, without its
+ * newline. end() gets `"status":0,"words":"…"}`, the end of a JSON object; the desk is then free
+ * again. end() is called once, from the loop and never from desk_order(). */
 struct desk_answer {
     void (*line)(void *arg, const char *line, size_t len);
     void (*end)(void *arg, int status, const char *rest);
     void *arg;
 };
 
-/* It is not started yet. NULL without memory. */
+/* Makes a desk, whose process is not started yet. NULL without memory. */
 struct desk *desk_new(struct event_base *base, const struct desk_program *program);
 
-/* Ends it, without a word to who waits for an answer. NULL is fine. */
+/* Ends it. Nobody who waits for an answer is told. NULL is allowed. */
 void desk_free(struct desk *desk);
 
 bool desk_is_free(const struct desk *desk);
 
-/* Gives it an order; it must be free. When `patience` seconds are over it is killed, and the answer
+/* Gives an order to a free desk. After `patience` seconds the process is killed, and the answer
  * ends with LATER_E_REDIS. */
 void desk_order(struct desk *desk, const struct order *order, const struct desk_answer *answer);
 
-/* Asks what it is doing to come to an end; the answer says how far that came. */
+/* Asks the present command to end early. Its answer says how far it came. */
 void desk_interrupt(struct desk *desk);
 
-/* Nobody wants the answer any more: neither function is called, and what it was doing is stopped.
- */
+/* Drops the answer: neither function is called, and the command is stopped. */
 void desk_stop(struct desk *desk);
 
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# embed.sh FILE...: C on standard output: each file as it is and packed, for web/asset.h.
+# embed.sh FILE...: prints C for web/asset.h, with each file as it is and compressed.
 set -eu
 
 bytes()

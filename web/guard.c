@@ -1,4 +1,4 @@
-/* guard.c: may this request in? */
+/* guard.c: decides whether a request is allowed. */
 #include "guard.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 /* --- Host --- */
 
-/* The name in a Host header, without its port, and without the brackets of an IPv6 address. */
+/* Finds the name in a Host header, without the port and without an IPv6 address's brackets. */
 static bool name_of(const char *host, char name[256])
 {
     bool brackets = host[0] == '[';
@@ -29,7 +29,7 @@ static bool name_of(const char *host, char name[256])
     return true;
 }
 
-/* No name server leads an address anywhere else. */
+/* An address, unlike a name, cannot be made to lead elsewhere. */
 static bool is_address(const char *name)
 {
     unsigned char bytes[sizeof(struct in6_addr)];
@@ -78,7 +78,7 @@ static bool in_cookie(const char *token, const char *cookie)
     return false;
 }
 
-/* Does it show the token, as a cookie "later=…" or as "Bearer …"? */
+/* Does the request have the token, as a cookie "later=…" or as "Bearer …"? */
 static bool guard_has_token(const struct guard *guard, const char *cookie,
                             const char *authorization)
 {
@@ -91,7 +91,7 @@ static bool guard_has_token(const struct guard *guard, const char *cookie,
 
 /* --- POST --- */
 
-/* "http://HOST" or "https://HOST", where HOST is that of the request. */
+/* Is the origin "http://HOST" or "https://HOST", where HOST is that of the request? */
 static bool is_same_origin(const char *origin, const char *host)
 {
     const char *rest = strstr(origin, "://");

@@ -16,16 +16,16 @@
 #define BODY_MAX    65536
 #define CONNECTIONS 256
 #define PATIENCE    10.0           /* seconds for a whole request */
-#define BEHIND_MAX  (256L * 1024L) /* bytes that a reader of a stream has not taken */
-#define LOOK_EVERY  1              /* seconds between two looks at all connections */
+#define BEHIND_MAX  (256L * 1024L) /* bytes that the reader of a stream has not taken yet */
+#define LOOK_EVERY  1              /* seconds between two checks of all connections */
 
-/* A connection. evhttp does not tell when it frees one; so each is held by a reference of ours, and
- * found to be over by its functions, which bufferevent_free() takes away. */
+/* A connection. evhttp does not tell when it frees one. So we hold a reference to each, and
+ * recognize that it is over by its callbacks, which bufferevent_free() removes. */
 struct connection {
     struct bufferevent *bev; /* NULL = free */
-    double since;            /* when it was made, or its last answer had gone */
-    bool busy;               /* has sent a whole request, which is being answered */
-    void (*gone)(void *arg); /* of http_when_gone() */
+    double since;            /* when it was made, or its last answer was sent */
+    bool busy;               /* a whole request has come and is being answered */
+    void (*gone)(void *arg); /* from http_when_gone() */
     void *gone_arg;
 };
 
@@ -53,7 +53,7 @@ static void shut(const struct connection *conn)
     int fd = bufferevent_getfd(conn->bev);
 
     if (fd >= 0)
-        shutdown(fd, SHUT_RDWR); /* evhttp reads the end, and frees it */
+        shutdown(fd, SHUT_RDWR); /* evhttp then reads the end and frees it */
 }
 
 static void vacate(struct connection *conn)
@@ -79,7 +79,8 @@ static void look(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* A free conn; where there is none, that of who has waited the longest without a request. */
+/* Returns a free entry. If there is none, takes that of the connection which has waited longest
+ * without a request. */
 static struct connection *find_connection(struct http *http)
 {
     struct connection *oldest = NULL;
@@ -101,14 +102,14 @@ static struct connection *find_connection(struct http *http)
     return oldest;
 }
 
-/* Called by evhttp for each connection that it has accepted. */
+/* evhttp calls this for each connection that it accepts. */
 static struct bufferevent *add_connection(struct event_base *base, void *arg)
 {
     struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
     struct connection *conn = bev ? find_connection(arg) : NULL;
 
     if (!conn)
-        return bev; /* all are being answered: their number is bounded elsewhere */
+        return bev; /* all are being answered; others bound their number */
     bufferevent_incref(bev);
     *conn = (struct connection){ .bev = bev, .since = later_clock() };
     return bev;
@@ -144,7 +145,7 @@ static void answered(struct evhttp_request *request, void *arg)
     }
 }
 
-/* An answer may take longer than evhttp would wait for the next byte of a request. */
+/* An answer may take longer than evhttp waits for the next byte of a request. */
 static void take(struct evhttp_request *request, void *arg)
 {
     struct timeval write = { .tv_sec = (time_t)PATIENCE };
@@ -214,7 +215,7 @@ void http_add_header(struct evhttp_request *request, const char *name, const cha
     evhttp_add_header(evhttp_request_get_output_headers(request), name, value);
 }
 
-/* The connection has ended. It is told once, and only while there is an answer to come. */
+/* The connection has ended. The callback is called once, and only if an answer is still due. */
 static void closed(struct evhttp_connection *connection, void *arg)
 {
     const struct bufferevent *bev = evhttp_connection_get_bufferevent(connection);

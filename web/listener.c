@@ -1,4 +1,4 @@
-/* listener.c: the socket that is listened on. */
+/* listener.c: opens the listening socket. */
 #include "listener.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define BACKLOG       128
-#define SYSTEMD_FIRST 3 /* descriptor; sd_listen_fds(3) */
+#define SYSTEMD_FIRST 3 /* the first descriptor of sd_listen_fds(3) */
 
 static int fail_errno(struct later_error *err, const char *what)
 {
@@ -22,7 +22,7 @@ static int fail_errno(struct later_error *err, const char *what)
 
 /* --- from systemd --- */
 
-/* Who has started us by a socket unit says so in the environment, with our pid. */
+/* A socket unit puts our pid into the environment. */
 static bool from_systemd(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
@@ -50,7 +50,7 @@ static int take_over(struct listener *listener, struct later_error *err)
 
 /* --- unix --- */
 
-/* A file that nobody answers at any more is in the way. */
+/* A socket file that nobody listens on any more would be in the way. */
 static void remove_dead(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -129,7 +129,7 @@ static int open_tcp(struct listener *listener, const char *where, struct later_e
     return listener->fd < 0 ? fail_errno(err, host) : 0;
 }
 
-/* Port 0 is any: which one it is, only the socket knows. */
+/* Port 0 means any port, so the socket is asked which one it got. */
 static void name_port(struct listener *listener, const char *where)
 {
     struct sockaddr_storage address;
@@ -143,7 +143,7 @@ static void name_port(struct listener *listener, const char *where)
                  (int)(strrchr(where, ':') - where), where, port);
 }
 
-/* --- both --- */
+/* --- both kinds --- */
 
 int listener_open(struct listener *listener, const char *where, struct later_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * listener.h: the socket that is listened on.
+ * listener.h: opens the listening socket.
  */
 #ifndef LATER_WEB_LISTENER_H
 #define LATER_WEB_LISTENER_H
@@ -17,12 +17,12 @@ struct listener {
     char name[320];      /* "unix:/run/laterd/web.sock", "127.0.0.1:7420", for people */
 };
 
-/* where: "unix:PATH" or "HOST:PORT" ("[::1]:7420"); what systemd hands over goes before. A socket
- * file of a server that is gone is taken away; of one that lives, it is refused. A new one may be
- * used by its user and group (0660). Returns 0, or -1 with *err. */
+/* where: "unix:PATH" or "HOST:PORT" ("[::1]:7420"). A socket from systemd is used instead if there
+ * is one. The socket file of a dead server is removed; that of a live one is an error. A new socket
+ * file can be used by its user and group (0660). Returns 0, or -1 with *err. */
 int listener_open(struct listener *listener, const char *where, struct later_error *err);
 
-/* Takes away the file that listener_open() made. */
+/* Removes the file that listener_open() made. */
 void listener_close(const struct listener *listener);
 
 #endif

@@ -1,4 +1,4 @@
-/* live.c: the streams of those who look. */
+/* live.c: the event streams of all readers. */
 #include "live.h"
 
 #include "answer.h"
@@ -34,7 +34,7 @@ static void gone(void *arg)
     ((struct stream *)arg)->request = NULL;
 }
 
-/* As one event. NULL without memory. */
+/* Returns the JSON as an event. NULL without memory. */
 static char *event_of(const char *json, size_t len, size_t *event_len)
 {
     char *event = NULL;

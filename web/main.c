@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The `later` beside us: in the same folder, as installed; or in cli/, as built. */
+/* Finds the `later` to use: in the same folder if installed, in cli/ if only built. */
 static int find_later(char path[PATH_MAX], struct later_error *err)
 {
     static const char *const names[] = { "later", "../cli/later" };
@@ -35,7 +35,7 @@ static int find_later(char path[PATH_MAX], struct later_error *err)
 
 #define ARGUMENTS 10
 
-/* …/later serve --redis URL … */
+/* Writes …/later serve --redis URL … */
 static void arguments(const char *argv[ARGUMENTS], const char *later, const struct options *options)
 {
     const struct {
@@ -91,7 +91,8 @@ static int serve(const struct server_options *options, struct later_error *err)
     return server ? LATER_OK : (int)err->code;
 }
 
-/* Where to go, as a link that a browser takes; a token from a file is a secret of its owner's. */
+/* Prints the address as a link for a browser. A token from a file is its owner's secret, so it is
+ * not printed. */
 static void tell_link(const struct listener *listener, const char *made_token)
 {
     if (listener->is_unix || listener->inherited)
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
         return status;
     log_open(LOG_INFO, false, "later-web");
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for desks */
+    signal(SIGCHLD, SIG_IGN); /* nobody waits for the desks' processes */
     if (run(&options, &err) == 0)
         return LATER_OK;
     log_line(LOG_ERROR, "%s", err.text);

@@ -11,15 +11,15 @@
 #define LISTEN_DEFAULT "unix:/run/laterd/web.sock"
 
 struct options {
-    const char *listen;                  /* listener.h */
-    const char *config, *redis, *prefix; /* handed on to `later`; NULL = as it finds it */
+    const char *listen;                  /* see listener.h */
+    const char *config, *redis, *prefix; /* passed on to `later`; NULL = its own default */
     const char *token_file;              /* NULL = none */
     const char *hosts[GUARD_HOSTS_MAX];
     size_t host_count;
     bool read_only;
 };
 
-/* Borrows from argv. Returns -1 to go on; or the exit status, having said all. */
+/* Borrows from argv. Returns -1 to go on, or the exit status after printing everything. */
 int options_parse(struct options *options, int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* params.c: what a request names. */
+/* params.c: the parameters of a request. */
 #include "params.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ void params_free(struct params *params)
     *params = (struct params){ 0 };
 }
 
-/* Takes both, which were malloc'ed; NULL is a failure. */
+/* Takes over both strings, which were malloc'ed. If one is NULL, this fails. */
 static int add(struct params *params, char *name, char *value)
 {
     if (!name || !value || params->count == PARAMS_MAX) {
@@ -48,7 +48,7 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "a%20b" or "a+b": "a b". NULL: a bad escape, a NUL, no memory. */
+/* Turns "a%20b" or "a+b" into "a b". Returns NULL for a bad escape, a NUL, or no memory. */
 static char *decode(const char *text, size_t len)
 {
     char *out = malloc(len + 1), *to = out;

@@ -1,4 +1,4 @@
-/* peer.c: who is at the other end of a unix socket. */
+/* peer.c: finds who is at the other end of a unix socket. */
 #include "peer.h"
 
 #include <stddef.h>
@@ -8,10 +8,10 @@
 
 #define GROUPS_MAX 256
 
-#define OVERFLOW 65534 /* in a user namespace: any group that it does not know */
+#define OVERFLOW 65534 /* in a user namespace: stands for any group that it does not know */
 
 #ifndef SO_PEERGROUPS
-#define SO_PEERGROUPS 59 /* Linux 4.13 */
+#define SO_PEERGROUPS 59 /* since Linux 4.13 */
 #endif
 
 static bool is_member(int fd, gid_t first, gid_t group)

@@ -1,5 +1,5 @@
 /*
- * peer.h: who is at the other end of a unix socket, by the kernel's word.
+ * peer.h: asks the kernel who is at the other end of a unix socket.
  */
 #ifndef LATER_WEB_PEER_H
 #define LATER_WEB_PEER_H
@@ -10,11 +10,10 @@
 struct peer {
     bool known;
     uid_t user;
-    bool
-        may_act; /* root, the user that we are, or a member of the group that has the socket file */
+    bool may_act; /* root, our own user, or a member of the socket file's group */
 };
 
-/* path: the socket file. Where the kernel does not say, nobody is known. */
+/* path: the socket file. If the kernel does not tell, the peer is unknown and may not act. */
 struct peer peer_of(int fd, const char *path);
 
 #endif

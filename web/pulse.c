@@ -1,4 +1,4 @@
-/* pulse.c: what runs, what waits and who works. */
+/* pulse.c: what runs, what waits and which hosts there are. */
 #include "pulse.h"
 
 #include "base/clock.h"
@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKING    10.0 /* seconds that a look lasts */
+#define LOOKING    10.0 /* seconds after a look for which questions go on */
 #define BEAT       1.0  /* seconds between two questions */
-#define TOGETHER   13   /* queues in a question, which makes two commands more */
-#define NAMES      5.0  /* seconds between two looks at which queues there are; */
-#define NAMES_MORE 1000 /* for so many queues again as long */
-#define LATE_AFTER 3.0  /* seconds without an answer: that is told */
+#define TOGETHER   13   /* queues per question; the question itself takes two more commands */
+#define NAMES      5.0  /* seconds between two lists of all queues, */
+#define NAMES_MORE 1000 /* plus as many for each thousand queues */
+#define LATE_AFTER 3.0  /* seconds without an answer after which readers are told */
 
-/* Lines as the elements of a JSON list. */
+/* Lines that become the elements of a JSON list. */
 struct lines {
-    char *text; /* owned, with a comma before each line */
+    char *text; /* owned; with a comma before each line */
     size_t len, count;
-    FILE *out; /* while they come */
+    FILE *out; /* while lines are being added */
 };
 
 struct pulse {
@@ -29,14 +29,14 @@ struct pulse {
     pulse_fn *fn;
     void *arg;
     struct board *board;
-    struct lines hosts, new_hosts; /* what is known; what is coming */
-    bool hosts_are_new;            /* since they were told */
-    bool lists;                    /* the answer that is coming has all queues */
-    double known;                  /* when what is known was asked for; 0 = never */
-    double named;                  /* when all queues were asked for; 0 = never, or too long ago */
-    double asked, looked;          /* the last times; 0 = never */
-    bool ended;                    /* the last question was answered */
-    char away[600];                /* JSON string: why the last question failed */
+    struct lines hosts, new_hosts; /* the known ones, and those of the answer that is coming */
+    bool hosts_are_new;            /* they changed since readers were told */
+    bool lists;                    /* the present answer lists all queues */
+    double known;                  /* when the known state was asked for; 0 = never */
+    double named;         /* when all queues were last listed; 0 = never, or too long ago */
+    double asked, looked; /* times; 0 = never */
+    bool ended;           /* the last question was answered */
+    char away[600];       /* JSON string: why the last question failed */
 };
 
 /* --- lines --- */
@@ -113,7 +113,7 @@ static void tell(struct pulse *pulse)
     board_told(pulse->board);
 }
 
-/* A queue's line begins with its name; all others are of daemons. */
+/* A queue's line begins with its name. All other lines describe daemons. */
 static void take_line(void *arg, const char *line, size_t len)
 {
     struct pulse *pulse = arg;
@@ -122,7 +122,7 @@ static void take_line(void *arg, const char *line, size_t len)
         add_line(&pulse->new_hosts, line, len);
 }
 
-/* `rest` is "status":69,"words":"…"}: its last string is kept as it is. */
+/* `rest` is "status":69,"words":"…"}. Its last string is kept as it is. */
 static void keep_words(struct pulse *pulse, const char *rest)
 {
     const char *words = strstr(rest, "\"words\":");
@@ -145,7 +145,7 @@ static void take_hosts(struct pulse *pulse)
     pulse->new_hosts = (struct lines){ 0 };
 }
 
-/* One that was asked about may have been forgotten meanwhile. */
+/* A queue that was asked about may have been forgotten meanwhile, which is no failure. */
 static void take_end(void *arg, int status, const char *rest)
 {
     struct pulse *pulse = arg;
@@ -167,7 +167,7 @@ static void take_end(void *arg, int status, const char *rest)
     tell(pulse);
 }
 
-/* The queues whose turn it is; all of them where they are not known. */
+/* Asks about the queues whose turn it is, or about all if they are not known. */
 static void ask(struct pulse *pulse)
 {
     struct order order = { .words = { "status", "--json", "--" }, .count = 2, .patience = 5 };
@@ -201,7 +201,7 @@ static void take_names(void *arg, int status, const char *rest)
         board_listed(pulse->board);
         pulse->named = pulse->asked;
     }
-    ask(pulse); /* which fails as well, and tells why */
+    ask(pulse); /* this fails too, and reports why */
 }
 
 static void ask_names(struct pulse *pulse)
@@ -222,7 +222,7 @@ static bool wants_names(const struct pulse *pulse, double now)
     return pulse->named > 0 && now - pulse->named >= NAMES * many;
 }
 
-/* Each half second. */
+/* Called every half second. */
 static void look_at_clock(evutil_socket_t fd, short what, void *arg)
 {
     struct pulse *pulse = arg;
@@ -232,7 +232,7 @@ static void look_at_clock(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (now - pulse->looked > LOOKING) {
         event_del(pulse->timer);
-        pulse->named = 0; /* who looks next gets new numbers of all */
+        pulse->named = 0; /* the next reader gets new numbers of all queues */
         return;
     }
     if (!desk_is_free(pulse->desk)) {

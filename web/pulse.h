@@ -1,10 +1,11 @@
 /*
- * pulse.h: what runs, what waits and who works, asked for once and told to all who look.
+ * pulse.h: what runs, what waits and which hosts there are, asked for once and sent to all readers.
  *
- * While somebody looks, `later status` is asked once a second, however many they are, about as many
- * queues as make some 16 commands in Redis: where there are more, they take turns (board.h). All of
- * them are asked about when somebody looks after a while in which nobody did. What was heard last
- * stays, with its age, when Redis is away.
+ * While somebody looks, `later status` is asked once a second, whatever the number of readers. It
+ * is
+ * asked about as many queues as take some 16 commands in Redis. If there are more, they take turns
+ * (board.h). When somebody looks after a time without readers, all are asked about. If Redis is
+ * away, the last answer stays, with its age.
  */
 #ifndef LATER_WEB_PULSE_H
 #define LATER_WEB_PULSE_H
@@ -16,29 +17,30 @@
 struct event_base;
 struct pulse;
 
-/* Called with each news: one JSON object, borrowed. */
+/* Called with each update: one JSON object, borrowed. */
 typedef void pulse_fn(void *arg, const char *json, size_t len);
 
-/* NULL with *err. */
+/* Returns NULL with *err. */
 struct pulse *pulse_new(struct event_base *base, const struct desk_program *program, pulse_fn *fn,
                         void *arg, struct later_error *err);
 void pulse_free(struct pulse *pulse);
 
-/* Somebody looks: it is asked now, unless it was within the last second, and goes on while this is
- * called at least every ten seconds. */
+/* Notes that somebody looks. It asks now, unless it has within the last second, and goes on for ten
+ * seconds after the last call. */
 void pulse_look(struct pulse *pulse);
 
-/* Something was done to this queue: it is among the next that are asked about. */
+/* Notes that something was done to this queue, so that it is among the next to be asked about. */
 void pulse_hurry(struct pulse *pulse, const char *queue);
 
-/* All that is known:
+/* Returns the whole state:
  *
  *     {"whole":true,"known":true,"age":0.4,"away":"","hosts":[…],"queues":[{"age":0.4,…}]}
  *
- * age: seconds since the last answer; of a queue, since it was looked at. away: why there are none
- * newer, "" = nothing is wrong. News are like it, with whole false, without hosts where they say
- * nothing new, with only those queues that have changed, and with `"gone":["…"]`. malloc'ed; NULL
- * without memory. */
+ * age: seconds since the last answer; for a queue, since it was looked at. away: why there is no
+ * newer state; "" = all is well. An update has the same form, with whole false, with hosts only if
+ * they changed, with only the queues that changed, and with `"gone":["…"]`. The result is
+ * malloc'ed;
+ * NULL without memory. */
 char *pulse_text(const struct pulse *pulse, size_t *len);
 
 #endif

@@ -1,13 +1,13 @@
-/* route.c: which `later` command answers a request. */
+/* route.c: finds the `later` command that answers a request. */
 #include "route.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A command: words as they are, and ?name for what the request gives. What stands in brackets is
- * left out where its parameter was not given. A value stands behind a = or behind --, so that none
- * can become an option. */
+/* A command: literal words, and ?name for a parameter of the request. What is in brackets is left
+ * out if its parameter is missing. A value comes after = or after --, so that it can never become
+ * an option. */
 struct route {
     const char *path;
     const char *command;
@@ -18,13 +18,13 @@ struct route {
 #define QUICK 5.0
 #define LONG  900.0
 
-/* What choose.h takes. */
+/* The conditions of choose.h. */
 #define CONDITIONS                                                                                 \
     "[--state=?state] [--type=?glob] [--older=?older] [--newer=?newer] [--error=?error] "          \
     "[--kind=?kind] [--attempts=?attempts] [--where=?where] [--where=?where2] "                    \
     "[--where=?where3] [--text=?text]"
 
-/* What a job may be given when it is pushed. */
+/* What may be set when a job is pushed. */
 #define JOB                                                                                        \
     "[--in=?in] [--at=?at] [--priority=?priority] [--max-attempts=?max_attempts] "                 \
     "[--timeout=?timeout] [--backoff=?backoff] [--expires-at=?expires_at] [--lock=?lock] "         \
@@ -90,7 +90,7 @@ static const struct route routes[] = {
       .stream = true, .patience = LONG },
 };
 
-/* --- what a value may look like --- */
+/* --- the form of values --- */
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
@@ -111,7 +111,7 @@ static bool is_state(const char *value)
 {
     return strcmp(value, "ready") == 0 || strcmp(value, "delayed") == 0 ||
            strcmp(value, "reserved") == 0 || strcmp(value, "dead") == 0 ||
-           strcmp(value, "done") == 0; /* kept ones */
+           strcmp(value, "done") == 0; /* done jobs that are kept */
 }
 
 static bool is_number(const char *value)
@@ -119,7 +119,7 @@ static bool is_number(const char *value)
     return is_made_of(value, DIGITS, 9);
 }
 
-/* A page is bounded: a thousand jobs may be a thousand MiB. */
+/* Pages are bounded, since a thousand jobs may be a thousand MiB. */
 static bool is_page(const char *value)
 {
     return is_number(value) && strtol(value, NULL, 10) >= 1 && strtol(value, NULL, 10) <= 200;
@@ -146,7 +146,7 @@ static bool is_id(const char *value)
     return is_visible(value, 200);
 }
 
-/* Of a search that goes on: it is judged by `later`. */
+/* Where a search goes on. `later` checks it. */
 static bool is_spot(const char *value)
 {
     return is_visible(value, 600);
@@ -162,7 +162,7 @@ static bool is_duration(const char *value)
     return is_made_of(value, DIGITS ".smhd", 16);
 }
 
-/* A condition's value: filter.h judges what it means. */
+/* A condition's value. filter.h checks its meaning. */
 static bool is_text(const char *value)
 {
     for (const char *c = value; *c; c++) {
@@ -187,7 +187,7 @@ static bool is_kind(const char *value)
     return is_made_of(value, LETTERS, 16);
 }
 
-/* `later push` reads standard input where it is "-". */
+/* `later push` would read standard input for "-". */
 static bool is_payload(const char *value)
 {
     return *value && strcmp(value, "-") != 0;
@@ -243,7 +243,7 @@ static const struct form *form_of(const char *name, size_t len)
     return NULL;
 }
 
-/* --- from the table to words --- */
+/* --- from the table to a command line --- */
 
 static int add(struct order *order, const char *word)
 {
@@ -254,7 +254,7 @@ static int add(struct order *order, const char *word)
     return 0;
 }
 
-/* These bytes in the order's own room; NULL where it is full. */
+/* Copies bytes into the order's own room. NULL if that is full. */
 static char *keep(struct order *order, const char *bytes, size_t len, const char *more)
 {
     size_t all = len + strlen(more) + 1;
@@ -268,7 +268,7 @@ static char *keep(struct order *order, const char *bytes, size_t len, const char
     return copy;
 }
 
-/* One word of the table, `len` long. 0, or a status with *why. */
+/* Adds one word of the table, `len` long. Returns 0, or a status with *why. */
 static int add_word(struct order *order, const char *word, size_t len, const struct params *params,
                     const char **why)
 {
@@ -288,7 +288,7 @@ static int add_word(struct order *order, const char *word, size_t len, const str
     *why = form ? form->why : "no such parameter";
     if (!value || !form->accepts(value))
         return 400;
-    if (mark == from) /* it may be long, and stays where it is */
+    if (mark == from) /* it may be long, so it is not copied */
         return add(order, value) < 0 ? 400 : 0;
     *why = "the command is too long";
     return add(order, keep(order, from, (size_t)(mark - from), value)) < 0 ? 400 : 0;
@@ -344,7 +344,7 @@ static void put_quoted(FILE *out, const char *word)
     putc('\'', out);
 }
 
-/* What is for programs, or needed only before a word that begins with a dash, is left out. */
+/* Leaves out what only programs need, and -- unless a word begins with a dash. */
 static bool is_left_out(const struct order *order, size_t i)
 {
     const char *word = order->words[i];

@@ -1,4 +1,4 @@
-/* server.c: from a request to a page, a stream or a command. */
+/* server.c: leads a request to a page, a stream or a command. */
 #include "server.h"
 
 #include "answer.h"
@@ -21,19 +21,19 @@ struct server {
     struct live *live;
 };
 
-/* A request, with who sends it. */
+/* A request and its sender. */
 struct visit {
     struct server *server;
     struct evhttp_request *request;
     const char *path;
-    const struct asset *asset; /* NULL = it asks for none */
+    const struct asset *asset; /* NULL = it does not ask for a page */
     bool post, may_act;
     char who[64];
 };
 
 /* --- answers without a command --- */
 
-/* What the pages have to know before they offer anything. */
+/* Sends what the pages must know before they offer anything. */
 static void answer_me(const struct visit *visit)
 {
     const struct guard *guard = &visit->server->options->guard;
@@ -48,7 +48,7 @@ static void answer_me(const struct visit *visit)
     answer_end(&answer, visit->server->http, visit->request, 200);
 }
 
-/* Whoever shows the token gets it as a cookie, which no script can read. */
+/* A client that shows the token gets it as a cookie that scripts cannot read. */
 static void answer_login(const struct visit *visit)
 {
     const struct guard *guard = &visit->server->options->guard;
@@ -138,7 +138,7 @@ static void answer_command(const struct visit *visit)
 static const struct {
     const char *path;
     bool post;
-    bool open; /* no token is asked for */
+    bool open; /* needs no token */
     void (*answer)(const struct visit *visit);
 } routes[] = {
     { "/api/1/login", true, true, answer_login },
@@ -148,7 +148,7 @@ static const struct {
     { "/api/1/stop", true, false, answer_stop },
 };
 
-/* --- who may --- */
+/* --- rights --- */
 
 static void find_who(struct visit *visit, struct evhttp_request *request)
 {
@@ -161,7 +161,7 @@ static void find_who(struct visit *visit, struct evhttp_request *request)
         snprintf(visit->who, sizeof visit->who, peer.known ? "user %u" : "somebody",
                  (unsigned)peer.user);
     } else {
-        visit->may_act = true; /* else the guard refuses for want of the token */
+        visit->may_act = true; /* without the token, the guard refuses later */
         snprintf(visit->who, sizeof visit->who, "bearer of the token");
     }
 }

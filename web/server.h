@@ -1,5 +1,5 @@
 /*
- * server.h: who may, and who answers: from a request to a page, a stream or a command.
+ * server.h: leads a request to a page, a stream or a command, and checks who may do what.
  */
 #ifndef LATER_WEB_SERVER_H
 #define LATER_WEB_SERVER_H
@@ -11,14 +11,14 @@
 struct event_base;
 struct server;
 
-/* All borrowed. Over TCP the guard has a token. */
+/* All pointers are borrowed. Over TCP the guard has a token. */
 struct server_options {
     struct guard guard;
     struct desk_program program;
     struct listener *listener;
 };
 
-/* NULL with *err. */
+/* Returns NULL with *err. */
 struct server *server_new(struct event_base *base, const struct server_options *options,
                           struct later_error *err);
 void server_free(struct server *server);

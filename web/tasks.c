@@ -1,4 +1,4 @@
-/* tasks.c: requests that a `later` command answers. */
+/* tasks.c: requests that are answered by a `later` command. */
 #include "tasks.h"
 
 #include "answer.h"
@@ -8,31 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DESKS   4  /* for what is soon answered */
-#define STREAMS 2  /* for what takes long */
-#define WAITING 64 /* requests in the queue */
+#define DESKS   4  /* for short commands */
+#define STREAMS 2  /* for long ones */
+#define WAITING 64 /* requests that may wait in the queue */
 
 struct task {
     struct tasks *tasks;
-    struct task *next;              /* in the queue */
+    struct task *next;              /* the next in the queue */
     struct evhttp_request *request; /* NULL = its reader has left */
-    struct desk *desk;              /* NULL = in the queue */
-    unsigned long number;           /* of a stream that changes something; else 0 */
+    struct desk *desk;              /* NULL = still in the queue */
+    unsigned long number;           /* of a stream that changes something, otherwise 0 */
     struct params params;
     struct order order;
     char who[64];
     char *command;
-    FILE *out; /* the answer, while it comes */
+    FILE *out; /* collects the answer */
     char *text;
     size_t len, lines;
 };
 
 struct tasks {
     struct http *http;
-    struct desk *desks[DESKS + STREAMS]; /* those of streams last */
-    struct task *first;                  /* the queue */
+    struct desk *desks[DESKS + STREAMS]; /* those for streams come last */
+    struct task *first;                  /* head of the queue */
     struct task *acting[STREAMS];        /* streams that change something; NULL = free */
-    unsigned long last;                  /* the number of the latest one */
+    unsigned long last;                  /* number of the latest one */
     size_t waiting;
     tasks_done_fn *done;
     void *arg;
@@ -61,7 +61,7 @@ static void take_line(void *arg, const char *line, size_t len)
     if (line[0] == '{')
         fwrite(line, 1, len, task->out);
     else
-        jsonl_list(task->out, &line, 1); /* of a command that prints words, even with --json */
+        jsonl_list(task->out, &line, 1); /* some commands print plain text even with --json */
 }
 
 static void send_event(struct task *task, const char *name, const char *data, size_t len)
@@ -91,7 +91,7 @@ static void stream_line(void *arg, const char *line, size_t len)
 
 static void run_next(struct tasks *tasks);
 
-/* --- what can be stopped --- */
+/* --- streams that can be stopped --- */
 
 static void begin_acting(struct task *task)
 {
@@ -222,8 +222,9 @@ static void leave_queue(struct task *task)
     }
 }
 
-/* The reader has left. A stream is stopped; what is done for good goes on; a look is not worth a
- * new desk, and is read to its end. */
+/* The reader has left. A look that waits in the queue is dropped. A stream that only looks is
+ * stopped. An action is finished. A short command is read to its end, since stopping it would cost
+ * a new desk. */
 static void gone(void *arg)
 {
     struct task *task = arg;

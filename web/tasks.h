@@ -1,10 +1,11 @@
 /*
- * tasks.h: requests that a `later` command answers: a few desks, and a queue before them.
+ * tasks.h: requests that are answered by a `later` command: a few desks, and a queue before them.
  *
  * The answer is {"command":"later show …","answers":[…],"status":0,"words":""}: each line that the
- * command printed, as it is, its exit status and what it said. A command whose lines are wanted as
- * they come answers by a stream of events, one a line, and `event: end` with the rest. One that
- * only looks is stopped when its reader leaves.
+ * command printed, its exit status, and its messages. A command with a stream answers by events,
+ * one
+ * per line, and ends with `event: end` and the rest. A stream that only looks is stopped when its
+ * reader leaves.
  */
 #ifndef LATER_WEB_TASKS_H
 #define LATER_WEB_TASKS_H
@@ -17,7 +18,7 @@
 struct event_base;
 struct tasks;
 
-/* Something was changed: for the log. queue: NULL = none was named. */
+/* Called after something was changed, for the log. queue: NULL = none was named. */
 typedef void tasks_done_fn(void *arg, const char *who, const char *command, const char *queue,
                            int status);
 
@@ -26,12 +27,11 @@ struct tasks *tasks_new(struct event_base *base, struct http *http,
                         struct later_error *err);
 void tasks_free(struct tasks *tasks);
 
-/* Asks a stream that changes something to come to an end, by the number in its first event,
- * `event: task`, {"task":7}. Returns 0, or -1 where there is none. When its reader leaves, it goes
- * on. */
+/* Asks a stream that changes something to end early. number: from its first event, `event: task`,
+ * {"task":7}. Returns 0, or -1 if there is none. Such a stream goes on when its reader leaves. */
 int tasks_stop(const struct tasks *tasks, unsigned long number);
 
-/* Answers it, now or later. *params becomes its own. who: for the log, copied. */
+/* Answers the request now or later, and takes over *params. who: for the log, copied. */
 void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char *path, bool post,
                 struct params *params, const char *who);
 

@@ -1,4 +1,4 @@
-/* token.c: the token that is asked for over TCP. */
+/* token.c: the token that is needed over TCP. */
 #include "token.h"
 
 #include "redis/password.h"

@@ -1,4 +1,4 @@
-// action.js: doing something: asked before, told after, with its command.
+// action.js: performs actions: asks before, and reports afterwards with the command.
 import { act, actLong, Refusal } from './api.js';
 import { command, h, number, setText } from './dom.js';
 
@@ -6,7 +6,7 @@ export const me = { may_act: false, read_only: false, who: '' };
 
 const notes = () => document.getElementById('notes');
 
-// Tells in a corner what was done, or why it was not.
+// Shows in a corner what was done, or why it failed.
 export function note(words, typed, bad) {
     const box = h('div', { class: bad ? 'note bad' : 'note', role: bad ? 'alert' : 'status' },
                   h('p', {}, words), typed && command(typed),
@@ -17,7 +17,7 @@ export function note(words, typed, bad) {
     if (!bad) setTimeout(() => box.remove(), 9000);
 }
 
-// The more jobs, the more is asked: from 100 on their number has to be typed.
+// The more jobs are affected, the more it asks: from 100 on, their number has to be typed.
 export function confirm(question, count, verb) {
     return new Promise((resolve) => {
         const wanted = count >= 100 ? String(count) : '';
@@ -43,7 +43,7 @@ export function confirm(question, count, verb) {
     });
 }
 
-// Does it, and tells. Returns the answer, or null where it was refused.
+// Performs an action and reports it. Returns the answer, or null if it was refused.
 export async function perform(where, body, words) {
     try {
         const answer = await act(where, body);
@@ -55,7 +55,8 @@ export async function perform(where, body, words) {
     }
 }
 
-// Something long: how far it is, and a button that stops it. It goes on when the page is left.
+// Shows the progress of something long, with a button that stops it. It goes on if the page is
+// left.
 export function meter(label, stop) {
     const bar = h('progress', { max: 1, 'aria-label': label });
     const words = h('span', { role: 'status' }, 'one moment');
@@ -75,7 +76,8 @@ export function meter(label, stop) {
     };
 }
 
-// Does it to many, shows how far it is in `place`, and tells. Returns the sums by name.
+// Performs an action on many jobs, shows the progress in `place`, and reports it. Returns the sums
+// by name.
 export async function performLong(where, body, label, place, told) {
     let task = 0, found = 0;
     const sums = {};
@@ -103,7 +105,7 @@ export async function performLong(where, body, label, place, told) {
     return sums;
 }
 
-// A button that is there only for who may.
+// A button for those who may use it. Others do not see it.
 export function button(words, onclick, properties) {
     return me.may_act && h('button', { type: 'button', onclick, ...properties }, words);
 }

@@ -1,4 +1,4 @@
-// api.js: questions to later-web. Each is answered by a `later` command.
+// api.js: requests to later-web. Each is answered by a `later` command.
 
 export class Refusal extends Error {
     constructor(status, words, command) {
@@ -13,7 +13,7 @@ async function read(answer) {
     try {
         body = await answer.json();
     } catch {
-        // not ours: a proxy's
+        // the answer is a proxy's, not ours
     }
     if (answer.ok) return body;
     throw new Refusal(answer.status, body.error || body.words || `HTTP ${answer.status}`,
@@ -41,7 +41,7 @@ async function ask(where, options) {
         if (error instanceof Refusal || error.name === 'AbortError') throw error;
         throw new Refusal(0, 'later-web does not answer');
     } finally {
-        setTimeout(busy, 0, -1); // when what was answered has been shown
+        setTimeout(busy, 0, -1); // once the answer has been shown
     }
 }
 
@@ -55,8 +55,8 @@ export function act(where, body) {
     });
 }
 
-// What takes long and changes something: take(name, data) is called for each event as it comes.
-// Returns the last one, {command, status, words}.
+// For long actions: calls take(name, data) for each event as it comes. Returns the last one,
+// {command, status, words}.
 export async function actLong(where, body, take) {
     const answer = await fetch(`api/1/${where}`, {
         method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' },
@@ -84,7 +84,8 @@ export function streamPath(where, parameters) {
     return `api/1/${where}${query(parameters)}`;
 }
 
-// The link that later-web prints has the token behind #: it becomes a cookie, and leaves the address.
+// The link that later-web prints has the token after #. It is moved into a cookie and removed from
+// the address.
 export async function login() {
     const token = new URLSearchParams(location.hash.slice(1)).get('token');
     if (!token) return;

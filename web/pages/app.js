@@ -1,4 +1,4 @@
-// app.js: which page is shown; the keys; how fresh the numbers are.
+// app.js: chooses the page, handles keys, and shows how fresh the numbers are.
 import { me, note } from './action.js';
 import { get, login } from './api.js';
 import { age, clock, empty, h, setAttribute, setText } from './dom.js';

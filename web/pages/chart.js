@@ -1,4 +1,4 @@
-// chart.js: lines over time, drawn as SVG; the pointer and the arrow keys read them.
+// chart.js: draws lines over time as SVG, and reads them out with the pointer and the arrow keys.
 import { clock, h, moment, rate, setText, svg } from './dom.js';
 
 const WIDTH = 640, HEIGHT = 132, TOP = 10, BOTTOM = 18;
@@ -8,8 +8,8 @@ function ceiling(value) {
     return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value * 0.999);
 }
 
-// lines: [{name, kind, of: point → number}]. span: of time, in ms. words: of a number. update(points)
-// draws; each point has `at` in ms.
+// lines: [{name, kind, of: point → number}]. span: its length in ms. words: formats a number.
+// update(points) draws them; each point has `at` in ms.
 export function chart(label, lines, span, words = rate) {
     const least = words === rate ? 1 : 0.001;
     const time = span > 7200000 ? moment : clock;

@@ -1,4 +1,4 @@
-// cron.js: periodic jobs: when each is due, how it went last.
+// cron.js: schedules: when each is due next, and how it went last.
 import { button, perform } from './action.js';
 import { get } from './api.js';
 import { command, empty, h, link, moment, since, table } from './dom.js';

@@ -1,4 +1,4 @@
-// dom.js: elements, numbers and times as people read them. Text reaches the page as text only.
+// dom.js: elements; numbers and times for people. Data reaches the page as text only.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -23,7 +23,7 @@ export function svg(tag, properties, ...children) {
     return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
-// Only what has changed is touched: nothing flickers, and a selection stays.
+// Only changes are written, so that nothing flickers and a selection stays.
 export function setText(element, text) {
     text = String(text);
     if (element.textContent !== text) element.textContent = text;
@@ -69,7 +69,7 @@ export function since(unix) {
     return away >= 0 ? `${age(away)} ago` : `in ${age(-away)}`;
 }
 
-// Each state has a form of its own, so that no colour is needed to tell them.
+// Each state has a mark of its own, so that colour is not needed to tell them apart.
 const MARKS = { ready: '●', delayed: '◔', reserved: '▶', dead: '✕', done: '✓' };
 export const WORDS = { ready: 'ready', delayed: 'delayed', reserved: 'running', dead: 'dead', done: 'done' };
 
@@ -91,7 +91,8 @@ export function path(route, parameters) {
     return `#/${route}${text ? `?${text}` : ''}`;
 }
 
-// The command beside what it did or shows, to be copied. The clipboard is not there on plain HTTP.
+// Shows the command that belongs to an action or a view, for copying. On plain HTTP there is no
+// clipboard.
 export function command(text) {
     const code = h('code', { tabindex: '0' }, text);
     const copy = h('button', {
@@ -114,7 +115,7 @@ export function empty(words, ...more) {
     return h('p', { class: 'empty' }, words, ...more);
 }
 
-// A table: columns are [heading, class]. Rows come by row().
+// A table: columns are [heading, class]. Rows are added with row().
 export function table(label, columns) {
     const body = h('tbody');
     const element = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },

@@ -1,22 +1,23 @@
-// edit.js: a job's form: it is pushed again with changes, as a new one, or in the place of this one.
+// edit.js: the form for a job, which is pushed again with changes, as a new job or in place of this
+// one.
 import { note } from './action.js';
 import { act } from './api.js';
 import { h, path } from './dom.js';
 import { indent, member } from './text.js';
 
-const BODY_MAX = 65000; // bytes that later-web takes
+const BODY_MAX = 65000; // bytes that later-web accepts
 
-// What may be changed beside type and payload, and what an empty field means.
+// What may be changed besides type and payload, and what an empty field means.
 const OPTIONS = [['id', 'Id of a new job', 'a new one'], ['in', 'Not before', 'at once; 90, 5m, 2h'],
                  ['priority', 'Priority', '0; −100 to 100'], ['max_attempts', 'Attempts, at most', 'by type'],
                  ['timeout', 'Timeout', 'by type; 90, 5m'], ['backoff', 'Waits between attempts', 'by type; 1,10,5m'],
                  ['expires_at', 'Expires', 'never; a time'], ['result', 'Keep its result for', 'not at all; 1h'],
                  ['lock', 'Lock', 'none'], ['trace', 'Trace', 'none']];
 
-// Of lines of files: how it was pushed, no part of the job.
+// Members of lines in files: they say how the job was pushed, and are not part of it.
 const CARRIED = ['queue', 'in', 'at', 'again', 'debounce', 'max_wait', 'throttle'];
 
-// The members of a document that have a field, as text for it; and the names of all others.
+// Returns the members of a document that have a field, as text for it, and the names of all others.
 function membersOf(job) {
     const found = { priority: job.priority ? String(job.priority) : '' }, others = [];
     let all = {};
@@ -43,7 +44,7 @@ function field(form, name, label, input, hint) {
     return h('div', { class: `field ${name}` }, h('label', { for: input.id }, label), input, wrong);
 }
 
-// What the server said of it, where it said of which field; else in a corner, as ever.
+// Shows the server's message at the field that it names, otherwise in the corner.
 function complain(fields, error) {
     const said = error.message.replace(/^later push: /, '').replace(/; --text .*/, '');
     const [, name, words] = /^(?:--)?([a-z]+(?:[-_][a-z]+)*)(?:\.[a-z]+)?: (.*)$/s.exec(said) || [];
@@ -90,7 +91,7 @@ async function change(job, { id: _, ...body }) {
     note(words || `${job.id} is changed`, answer.command, result === 'exists');
 }
 
-// changed() is called where this job is not what it was.
+// Calls changed() when this job has been changed.
 export function editBox(job, changed) {
     const fields = new Map(), { found, others } = membersOf(job);
     const changes = (job.state === 'ready' || job.state === 'delayed') && !others.length;

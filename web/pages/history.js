@@ -1,4 +1,4 @@
-// history.js: throughput, failures, waits and runs over hours, days and months; by queue and type.
+// history.js: throughput, failures, waits and runs over hours, days and months, by queue and type.
 import { get } from './api.js';
 import { chart } from './chart.js';
 import { age, command, empty, h, link, number, path, rate, table } from './dom.js';
@@ -16,7 +16,8 @@ export function duration(seconds) {
     return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
 }
 
-// A point for each period, also where nothing was done: a gap is a zero, not a line across it.
+// Returns a point for each period. A period without attempts is a zero, not a gap that a line
+// crosses.
 function points(rows, by, seconds) {
     const length = LENGTH[by], found = new Map();
     for (const row of rows) {

@@ -1,4 +1,4 @@
-// job.js: one job: where it stands, what happened to it, the very bytes of its document.
+// job.js: one job: its state, what happened to it, the exact bytes of its document.
 import { button, confirm, me, perform } from './action.js';
 import { get } from './api.js';
 import { badge, command, empty, h, link, number } from './dom.js';
@@ -21,7 +21,7 @@ function documentBox(job) {
           h('small', {}, `${number(new TextEncoder().encode(job.document).length)} bytes`), ' ', raw), pre);
 }
 
-// How far it has come, as its handler said.
+// Shows the progress that its handler reported.
 function progressBox(progress) {
     const { done, total } = progress;
     return h('section', { class: 'meter', 'aria-label': 'Progress' },

@@ -1,8 +1,9 @@
-// jobs.js: lists of jobs: rows that can be chosen, and what is done with those.
+// jobs.js: lists of jobs, whose rows can be selected, and the actions on those.
 import { button, confirm, perform } from './action.js';
 import { badge, h, link, moment, number, path, since, table } from './dom.js';
 
-// When something happens, or happened, to a job. A score is a time less a million a priority.
+// Returns when something happens, or happened, to a job. A score is a time minus a million per
+// priority.
 export function when(job) {
     if (job.score === null) return null;
     if (job.state === 'ready') return job.score > 0 ? job.score + 1e6 * job.priority : null;
@@ -17,7 +18,7 @@ export function errorText(error) {
     return `${error.kind ? `${error.kind}: ` : ''}${error.text ?? JSON.stringify(error)}`;
 }
 
-// For a list: what comes behind its first line is on the job's page.
+// For a list: only the first line of the error; the job's page has the rest.
 export function errorLine(error) {
     const [first, ...more] = errorText(error).trimEnd().split('\n');
     return more.length ? `${first} …` : first;
@@ -28,14 +29,14 @@ export function progressText({ done, total, text }) {
     return [total ? `${number(done)} of ${number(total)}` : number(done), text].filter(Boolean).join(', ');
 }
 
-// A few words of the payload: its bytes, as they are.
+// The beginning of the payload, as its exact bytes.
 export function glance(text) {
     const at = text.indexOf('"payload":');
     const from = at >= 0 ? text.slice(at + 10) : text;
     return from.length > 160 ? `${from.slice(0, 160)}…` : from.replace(/}$/, '');
 }
 
-// The best that can be said of it in a line.
+// The most useful words about a job in one line.
 function words(job) {
     if (job.state === 'reserved' && job.progress?.done !== undefined)
         return h('span', { class: 'good' }, progressText(job.progress));
@@ -65,8 +66,8 @@ function row(job, mixed, chosen, changed) {
         h('td', { class: 'words' }, words(job)));
 }
 
-// A table of jobs. again() is called when something was done to some of them. state: of all of them, if
-// it is one. mixed: they are of several queues.
+// A table of jobs. again() is called after an action on some of them. state: if all have the same.
+// mixed: they belong to several queues.
 export function jobTable(label, again, { state, mixed } = {}) {
     const chosen = new Map();
     const list = table(label, [['', 'pick'], ['Job', ''], ['State', ''], [mixed ? 'Type, queue' : 'Type', ''],

@@ -1,4 +1,4 @@
-// lists.js: what is dead and why, what runs, and who works.
+// lists.js: the dead jobs and why they died, the running jobs, the hosts.
 import { get } from './api.js';
 import { age, command, empty, h, link, number, rate, setAttribute, setText, table } from './dom.js';
 import { errorLine, errorText, jobTable } from './jobs.js';
@@ -6,7 +6,7 @@ import { listen, live, numbersAge } from './live.js';
 
 const SHOWN = 50; // of each queue
 
-// Some jobs of each queue that has any in this state, as soon as it is known which.
+// Shows some jobs of each queue that has any in this state, once that is known.
 function gather(state, last, show) {
     const stop = new AbortController();
     let stopListening = null;
@@ -43,7 +43,7 @@ export function dead(main) {
     function reasons(all) {
         const groups = new Map();
         for (const job of all) {
-            // Numbers differ where the reason does not.
+            // The same reason may come with different numbers.
             const text = errorText(job.error).replace(/\d+/g, '#') || 'no reason is known';
             const group = groups.get(text) || { count: 0, types: new Set(), shown: errorLine(job.error) || text };
             group.count++;

@@ -1,7 +1,8 @@
-// live-worker.js: one stream for all pages of this browser, which has only six connections to us.
+// live-worker.js: one stream for all pages of this browser, since a browser opens only six
+// connections to us.
 import { merge } from './merge.js';
 
-const ports = new Map(); // port → does its page show?
+const ports = new Map(); // port → is its page visible?
 let source = null, state = null, lost = false;
 
 function tell() {

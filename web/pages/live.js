@@ -1,11 +1,11 @@
-// live.js: what runs and waits, as it changes. Kept once for all pages.
+// live.js: the state of everything as it changes, kept once for all pages.
 import { merge } from './merge.js';
 
-const KEPT = 150; // points of the live chart, some two minutes
+const KEPT = 150; // points of the live chart: about two minutes
 
 const listeners = new Set();
 export const live = {
-    snap: null,  // the last one: {known, age, away, queues, hosts}
+    snap: null,  // the last state: {known, age, away, queues, hosts}
     lost: false, // later-web itself does not answer
     points: [],  // {at, rate, failed, ready, running}
 };
@@ -14,7 +14,7 @@ const sum = (list, of) => list.reduce((all, one) => all + (of(one) || 0), 0);
 let counted = null; // attempts so far, of the hosts that were there
 let current = { rate: 0, failed: 0 };
 
-// Daemons tell their numbers every few seconds: a rate is that of the time between two of their words.
+// Daemons report their numbers every few seconds, so a rate is that between two reports.
 function totals(snap) {
     const hosts = snap.hosts.filter((host) => !host.gone);
     return {
@@ -46,7 +46,7 @@ function take({ state, lost }) {
     for (const listener of listeners) listener();
 }
 
-// Seconds since the numbers were right.
+// Returns the seconds since the numbers were right.
 export function numbersAge() {
     return live.snap ? live.snap.age + (Date.now() - live.snap.at) / 1000 : 0;
 }

@@ -1,12 +1,14 @@
-// merge.js: what is known of all queues and hosts, from the first word and all news since.
+// merge.js: the state of all queues and hosts, from the first message and all updates since.
 
 // known: the last state, or null. news: {whole, known, age, away, queues, gone, hosts}. Returns the
-// next state: {known, age, away, queues, hosts, at}, or null where news come before a whole.
+// next state: {known, age, away, queues, hosts, at}, or null if an update comes before a whole
+// state.
 export function merge(known, news, at) {
     if (!news.whole && !known) return null;
     const queues = new Map(news.whole ? [] : known.queues.map((queue) => [queue.queue, queue]));
     for (const { age, ...queue } of news.queues) {
-        // What waits gets older without being told: since when, by our clock.
+        // A waiting job gets older without an update, so this is the time by our clock since when
+        // it waits.
         queue.since = queue.oldest_ready === null ? null : at - (age + queue.oldest_ready) * 1000;
         queues.set(queue.queue, queue);
     }

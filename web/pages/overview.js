@@ -1,4 +1,4 @@
-// overview.js: what runs, what waits, how long, what fails, who works.
+// overview.js: what runs, what waits and how long, what fails, which hosts there are.
 import { button, perform } from './action.js';
 import { chart } from './chart.js';
 import { age, empty, h, link, number, path, rate, setAttribute, setText, table } from './dom.js';
@@ -14,7 +14,7 @@ function tile(name, route, kind) {
     return { element, set(text, small) { setText(value, text); setText(more, small || ''); } };
 }
 
-// The row of a queue: made once, then only what changes is written.
+// The row of a queue. It is made once; later only changes are written.
 function row(name) {
     const cells = ['ready', 'running', 'delayed', 'dead'].map(() => h('td', { class: 'n' }));
     const oldest = h('td', { class: 'n' }), hosts = h('td', { class: 'n' }), state = h('td');
@@ -111,7 +111,7 @@ export function overview(main) {
                 rows.delete(name);
             }
         }
-        queues.forEach((queue, i) => { // in their order, each moved only where it is wrong
+        queues.forEach((queue, i) => { // sort them, and move only those in the wrong place
             const { element } = rows.get(queue.queue);
             if (list.body.children[i] !== element)
                 list.body.insertBefore(element, list.body.children[i] || null);

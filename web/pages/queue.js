@@ -1,4 +1,4 @@
-// queue.js: one queue: how much of what, and its jobs, page by page, however many there are.
+// queue.js: one queue: its counts and its jobs, page by page.
 import { button, confirm, perform } from './action.js';
 import { get } from './api.js';
 import { age, command, empty, h, link, number, path, setText, WORDS } from './dom.js';
@@ -27,7 +27,7 @@ export function queue(main, parameters) {
             if (await perform(where, { queue: name, ...body }, done)) load();
         }
     };
-    const counted = (one) => size?.[one] ?? 0; // of those that are done nobody counts
+    const counted = (one) => size?.[one] ?? 0; // done jobs have no count
     const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', {}, null, 0, '',
         size?.paused ? `${name} goes on` : `${name} is paused: nothing more is begun`), { class: 'quiet' });
     const buttons = h('p', { class: 'buttons' }, pause,

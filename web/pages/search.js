@@ -1,4 +1,4 @@
-// search.js: jobs that meet conditions, as they are found; and acting on all of them.
+// search.js: finds jobs that meet conditions, shows them as they come, and acts on all of them.
 import { button, confirm, meter, note, performLong } from './action.js';
 import { get, streamPath } from './api.js';
 import { command, empty, h, number, path, setText } from './dom.js';
@@ -7,7 +7,7 @@ import { jobTable } from './jobs.js';
 const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
                 kind: 'kind', attempts: 'attempts', limit: 'limit', queue: 'queue', text: 'text' };
 
-// `type:mail.* state:dead payload.to=a@b.c "some words"` → what the server takes.
+// Turns `type:mail.* state:dead payload.to=a@b.c "some words"` into the server's parameters.
 export function conditions(text) {
     const found = {}, words = [], where = [];
     for (const [token] of text.matchAll(/(?:[^\s":]+:)?"[^"]*"|\S+/g)) {
@@ -32,7 +32,7 @@ function help() {
             h('li', {}, h('a', { href: path('search', { q }) }, h('code', {}, q))))));
 }
 
-// Counts, while it can be stopped. Returns the number, or -1.
+// Counts, with a button to stop. Returns the number, or -1.
 function countAll(asked, place) {
     return new Promise((resolve) => {
         const source = new EventSource(streamPath(asked.queue ? 'count-queue' : 'count', asked));
@@ -63,7 +63,8 @@ function countAll(asked, place) {
     });
 }
 
-// Counts first, then asks, then acts: on no more than were counted, and on what still is there.
+// Counts first, then asks, then acts: on no more jobs than were counted, and only on those still
+// there.
 async function actOnAll(where, verb, done, asked, place) {
     const { queue } = asked, count = await countAll(asked, place);
     if (count < 1 || !await confirm(`${verb} ${number(count)} jobs that match?`, count, verb)) return;
@@ -104,8 +105,8 @@ export function search(main, parameters) {
         if (last?.of) bar.value = Math.min(1, last.searched / last.of);
     }
 
-    // Where it was stopped, or enough was found, it goes on from there: now, or when the page is
-    // opened again by its address.
+    // If the search was stopped or has found enough, it can go on from there: now, or when the
+    // page's address is opened again.
     function end(why) {
         source?.close();
         if (!source) return;
@@ -125,7 +126,7 @@ export function search(main, parameters) {
             return;
         }
         const key = `${line.queue} ${line.id ?? line.document}`;
-        if (seen.has(key)) return; // the queue moved meanwhile
+        if (seen.has(key)) return; // the job moved, and was found twice
         seen.add(key);
         jobs.add(line);
         tell();
@@ -148,7 +149,7 @@ export function search(main, parameters) {
             if (!source) return;
             end('it could not be done');
             if (last) return;
-            // EventSource hides what was answered.
+            // EventSource hides the body of an error, so it is fetched again.
             try {
                 await get(streamPath(where, asked).slice(6), null, stop.signal);
             } catch (error) {
@@ -162,7 +163,7 @@ export function search(main, parameters) {
         goOn();
     }
 
-    // One word may be an id.
+    // A single word may be an id.
     const id = !/\s/.test(q) && q.length <= 200 && asked.text === q;
     (id ? get('job', { id: q }, stop.signal) : Promise.reject(new Error())).then((answer) => {
         const [job] = answer.answers;

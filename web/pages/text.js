@@ -1,6 +1,6 @@
-// text.js: JSON as text: its bytes are shown and taken as they are, never written anew.
+// text.js: JSON as text. Its bytes are shown and sent as they are, and never rewritten.
 
-// Broken into lines without being parsed and written again: every digit and escape stays.
+// Breaks JSON into lines without parsing it, so that every digit and escape stays.
 export function indent(text) {
     let out = '', depth = 0, inside = false;
     for (let i = 0; i < text.length; i++) {
@@ -33,7 +33,7 @@ export function indent(text) {
     return out;
 }
 
-// The bytes of one member of an object, as they are; null where it has none.
+// Returns the exact bytes of one member of an object, or null if it has none.
 export function member(text, name) {
     let depth = 0, start = -1;
     for (let i = 0; i < text.length; i++) {

@@ -1,9 +1,9 @@
-// timeline.js: what is known of a job's attempts, in their order: waits, runs, hosts, errors.
+// timeline.js: a job's attempts in order: waits, runs, hosts, errors.
 import { age, h, moment, since } from './dom.js';
 import { duration } from './history.js';
 import { when } from './jobs.js';
 
-// An id that is a version 7 UUID begins with the milliseconds of its making; laterd's own say nothing.
+// A version 7 UUID begins with the milliseconds of its making. laterd's other ids tell nothing.
 function born(id) {
     const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
     return match ? parseInt(match[1] + match[2], 16) / 1000 : null;
@@ -12,7 +12,7 @@ function born(id) {
 const WORDS = { retry: 'failed', timeout: 'took too long', crash: 'crashed', lapse: 'its lease ran out',
                 buried: 'buried', return: 'given back', bad: 'a bad document' };
 
-// An error as a step. before: the one before it.
+// An error as a step. before: the error before it.
 function failure(error, before) {
     const same = before && ['kind', 'text', 'host'].every((name) => before[name] === error[name]);
     const words = WORDS[error.kind] || error.kind || 'failed';
@@ -23,7 +23,7 @@ function failure(error, before) {
     };
 }
 
-// Numbers that are missing, or begin anew.
+// Returns words for attempts that are missing between two, or for numbers that begin again.
 function between(from, to) {
     if (to <= from) return 'Kicked: its attempts begin anew';
     if (to === from + 2) return `Attempt ${from + 1} is not known any more`;
@@ -38,7 +38,7 @@ function failures(job) {
     all.forEach((error, i) => {
         const before = all[i - 1], attempt = error.attempt || 0;
         const gap = attempt && between(before ? before.attempt || 0 : 0, attempt);
-        const again = before && attempt === before.attempt; // given back, say
+        const again = before && attempt === before.attempt; // a returned job has the same attempt again
         if (gap && !again) steps.push({ at: null, kind: '', title: gap, soft: true });
         steps.push(failure(error, before));
     });
