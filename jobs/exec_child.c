@@ -2,9 +2,8 @@
  * exec_child.c: starts a program.
  *
  * A single job's document is handed over as a sealed file in memory (memfd_create(2)), not through
- * a
- * pipe. The program may read it late, in part or never, and nothing has to be written meanwhile. So
- * there is no deadlock at any size, and no SIGPIPE.
+ * a pipe. The program may read it late, in part or never, and nothing has to be written meanwhile.
+ * So there is no deadlock at any size, and no SIGPIPE.
  */
 #include "exec_child.h"
 

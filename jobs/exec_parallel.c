@@ -13,8 +13,7 @@
 
 #define POLITE   1.0 /* seconds for a program to end once its input is closed */
 #define ENDING   8   /* most programs that may be ending at a time */
-#define ID_TAKEN 1.0 /* seconds until a job is tried again whose id another queue's job has here   \
-                      */
+#define ID_TAKEN 1.0 /* seconds to wait while a job of the same id, of another queue, is here */
 
 struct exec_crew {
     struct exec_peer *peers;

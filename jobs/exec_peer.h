@@ -3,8 +3,7 @@
  *
  * Jobs for it wait in a buffer of ours until its standard input takes them. Each line's place in
  * that stream is noted. So when the program ends, it is known which jobs it had begun to read:
- * those
- * have failed, and the others go to the next program.
+ * those have failed, and the others go to the next program.
  *
  * A retired peer takes no more jobs: it has done its number of jobs, has said that it is ending, or
  * did not give up a job when asked. When it has nothing left to do its input is closed, and then it

@@ -2,8 +2,7 @@
  * http_address.c: which addresses are private.
  *
  * The lists follow IANA's registries of special-purpose addresses (RFC 6890): everything that is
- * not
- * globally reachable, and multicast.
+ * not globally reachable, and multicast.
  */
 #include "http_address.h"
 

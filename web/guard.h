@@ -3,10 +3,9 @@
  *
  * A page of another site can make the reader's browser send requests here. It cannot read the
  * answers, unless its name leads to our address (DNS rebinding). Therefore only names that are
- * known
- * to be ours are served. But it can send. Therefore a request that changes something must say that
- * it comes from one of our pages (Sec-Fetch-Site, or Origin if the browser sends none, over plain
- * HTTP), and it must be JSON, which a form cannot send.
+ * known to be ours are served. But it can send. Therefore a request that changes something must say
+ * that it comes from one of our pages (Sec-Fetch-Site, or Origin if the browser sends none, over
+ * plain HTTP), and it must be JSON, which a form cannot send.
  */
 #ifndef LATER_WEB_GUARD_H
 #define LATER_WEB_GUARD_H

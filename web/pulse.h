@@ -2,10 +2,9 @@
  * pulse.h: what runs, what waits and which hosts there are, asked for once and sent to all readers.
  *
  * While somebody looks, `later status` is asked once a second, whatever the number of readers. It
- * is
- * asked about as many queues as take some 16 commands in Redis. If there are more, they take turns
- * (board.h). When somebody looks after a time without readers, all are asked about. If Redis is
- * away, the last answer stays, with its age.
+ * is asked about as many queues as take some 16 commands in Redis. If there are more, they take
+ * turns (board.h). When somebody looks after a time without readers, all are asked about. If Redis
+ * is away, the last answer stays, with its age.
  */
 #ifndef LATER_WEB_PULSE_H
 #define LATER_WEB_PULSE_H

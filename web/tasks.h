@@ -3,9 +3,8 @@
  *
  * The answer is {"command":"later show …","answers":[…],"status":0,"words":""}: each line that the
  * command printed, its exit status, and its messages. A command with a stream answers by events,
- * one
- * per line, and ends with `event: end` and the rest. A stream that only looks is stopped when its
- * reader leaves.
+ * one per line, and ends with `event: end` and the rest. A stream that only looks is stopped when
+ * its reader leaves.
  */
 #ifndef LATER_WEB_TASKS_H
 #define LATER_WEB_TASKS_H

@@ -22,17 +22,17 @@ import (
 
 const (
 	protocol   = "2"
-	remembered = 60 // seconds; a call is repeated at once, or not at all
+	remembered = 60 // seconds; a call is repeated at once or not at all
 	jobsMax    = 500
-	batchMax   = 256 << 10 // bytes in a call, unless one job is larger
-	plansMax   = 20        // heard one after the other, before it is given up
-	loadsMax   = 5         // of a script, the same
+	batchMax   = 256 << 10 // bytes per call, unless one job is larger
+	plansMax   = 20        // changes of plan in a row before it gives up
+	loadsMax   = 5         // the same for loads of a script
 	pause      = 50 * time.Millisecond
 )
 
-// Client pushes. It may be used by many goroutines at once.
+// Client pushes jobs. Many goroutines may use it at once.
 type Client struct {
-	// Prefix of laterd's keys, its option redis.prefix; New says "later".
+	// Prefix is the prefix of laterd's keys, its option redis.prefix. New sets it to "later".
 	Prefix string
 
 	get       func(key string) redis.Conn
@@ -45,13 +45,13 @@ type Client struct {
 	callsEnd  time.Time
 }
 
-// New makes a client; get answers a connection, which is closed after each call: Pool.Get.
+// New makes a client. get returns a connection, which is closed after each call, as Pool.Get does.
 func New(get func() redis.Conn) *Client {
 	return NewCluster(func(string) redis.Conn { return get() })
 }
 
-// NewCluster makes a client for a Redis Cluster: get answers a connection to where the key is, one
-// that follows MOVED and ASK, such as redisc's RetryConn.
+// NewCluster makes a client for a Redis Cluster. get returns a connection to the node that has the
+// key. It must follow MOVED and ASK, as redisc's RetryConn does.
 func NewCluster(get func(key string) redis.Conn) *Client {
 	return &Client{Prefix: "later", get: get, plans: map[string]plan{}, announced: map[string]bool{}}
 }
@@ -59,25 +59,26 @@ func NewCluster(get func(key string) redis.Conn) *Client {
 // Pushed says what became of a job.
 type Pushed struct {
 	ID     string
-	Result string // "pushed", "replaced", "again" (it runs, and this one is pushed when that has ended), "exists", or "full" (with ErrFull only)
-	State  string // of one that exists: "ready", "delayed", "reserved", "dead", "ended"
+	Result string // "pushed", "replaced", "again" (one of this id runs, and this one is pushed when it ends), "exists", or "full" (only with ErrFull)
+	State  string // for a job that exists: "ready", "delayed", "reserved", "dead", "ended"
 }
 
-// IsNew is true for a new job. If not, one of this id was there, and nothing was changed.
+// IsNew is true for a new job. If false, a job of this id existed, and nothing was changed.
 func (p Pushed) IsNew() bool {
 	return p.Result == "pushed" || p.Result == "replaced" || p.Result == "again"
 }
 
-// IsDead is true where one of this id has failed for good: nothing will run until it is kicked.
+// IsDead is true if a job of this id has failed for good. Nothing runs until it is kicked.
 func (p Pushed) IsDead() bool { return p.State == "dead" }
 
-// ErrFull: the queue has as many jobs as laterd's option queues.max_jobs allows. Try again later.
+// ErrFull means that the queue has as many jobs as laterd's option queues.max_jobs allows. Try
+// again later.
 var ErrFull = errors.New("laterd: the queue is full")
 
-// ErrProtocol: this Redis holds queues of another protocol than this package speaks.
+// ErrProtocol means that this Redis holds queues of another protocol than this package speaks.
 var ErrProtocol = errors.New("laterd: another protocol")
 
-// KnownJob is a job as laterd has it.
+// KnownJob is a job that is in Redis.
 type KnownJob struct {
 	ID, State          string // "ready", "delayed", "reserved", "dead"
 	Attempts, Priority int
@@ -85,8 +86,8 @@ type KnownJob struct {
 	Document           json.RawMessage
 }
 
-// Push pushes one job. Look at the answer: an id that is known changes nothing. To push again under
-// the same id after an error of the connection is safe.
+// Push pushes one job. Check the result: if the id is known, nothing changes. After an error of the
+// connection it is safe to push again with the same id.
 func (c *Client) Push(queue string, job Job) (Pushed, error) {
 	jobs, err := prepareAll(queue, []Job{job})
 	if err != nil {
@@ -104,7 +105,8 @@ func (c *Client) Push(queue string, job Job) (Pushed, error) {
 	return answers[0], err
 }
 
-// PushMany pushes many, up to 500 in a call, and answers in their order. With ErrFull all were tried.
+// PushMany pushes many jobs, up to 500 per call, and returns results in their order. With ErrFull,
+// all were tried.
 func (c *Client) PushMany(queue string, jobs []Job) ([]Pushed, error) {
 	prepared, err := prepareAll(queue, jobs)
 	if err != nil {
@@ -113,7 +115,7 @@ func (c *Client) PushMany(queue string, jobs []Job) ([]Pushed, error) {
 	return c.pushAll(queue, prepared)
 }
 
-// prepareAll checks all before any is pushed.
+// prepareAll checks all jobs before any is pushed.
 func prepareAll(queue string, jobs []Job) ([]*prepared, error) {
 	if err := checkQueue(queue); err != nil {
 		return nil, err
@@ -128,7 +130,7 @@ func prepareAll(queue string, jobs []Job) ([]*prepared, error) {
 	return all, nil
 }
 
-// pushPlainly pushes the usual job; false: push has to look closer.
+// pushPlainly pushes an ordinary job. If it returns false, push has to do it.
 func (c *Client) pushPlainly(queue string, job *prepared) (bool, error) {
 	plan := c.planOf(queue)
 	places := plan.route(queue, job.id)
@@ -159,7 +161,7 @@ func (c *Client) pushAll(queue string, jobs []*prepared) ([]Pushed, error) {
 	return run.answers, nil
 }
 
-// Show says what laterd has of a job; nil: nothing, it has ended or never was.
+// Show returns what Redis knows of a job, or nil if the job has ended or never existed.
 func (c *Client) Show(queue, id string) (*KnownJob, error) {
 	if err := checkQueue(queue); err != nil {
 		return nil, err
@@ -203,7 +205,7 @@ func checkQueue(queue string) error {
 	return nil
 }
 
-// run is one PushMany.
+// run is one call of PushMany.
 type run struct {
 	c       *Client
 	queue   string
@@ -211,15 +213,15 @@ type run struct {
 	answers []Pushed
 }
 
-// to is one call: a place, how, and which jobs.
+// to is one call to Redis: a place, a mode and the jobs.
 type to struct {
 	place, mode string
 	jobs        []int
 	bytes       int
 }
 
-// all goes from place to place until every job has an answer; where the plan of shards has changed,
-// from the start.
+// all goes from place to place until every job has a result. If the plan of shards has changed, it
+// starts again.
 func (r *run) all() error {
 	open := r.route()
 	for tries := 0; len(open) > 0; {
@@ -242,7 +244,7 @@ func (r *run) all() error {
 	return nil
 }
 
-// route says where the jobs without an answer have to go, one place after the other.
+// route returns the places where each job without a result has to go, in order.
 func (r *run) route() map[int][]string {
 	open := map[int][]string{}
 	plan := r.c.planOf(r.queue)
@@ -254,7 +256,7 @@ func (r *run) route() map[int][]string {
 	return open
 }
 
-// round makes one call at each place where a job is to go next, and answers what goes on from there.
+// round makes one call at each place where jobs go next, and returns the jobs that go on from there.
 func (r *run) round(open map[int][]string) (map[int][]string, error) {
 	again := map[int][]string{}
 	for _, call := range r.batches(open) {
@@ -345,7 +347,7 @@ func (c *Client) readPlan(queue string) error {
 	return nil
 }
 
-// announce has `later size` find the queue.
+// announce enters the queue in later:queues, so that `later size` finds it.
 func (c *Client) announce(place string) error {
 	c.mutex.Lock()
 	known := c.announced[place]
@@ -362,13 +364,13 @@ func (c *Client) announce(place string) error {
 	return nil
 }
 
-// newCall makes the id of one call, under which Redis remembers what it has answered.
+// newCall makes the id of a call, under which Redis remembers its answer.
 func newCall() string {
 	return hex.EncodeToString(chance(make([]byte, 12)))
 }
 
-// newNumber makes the number of one call of push_now, and says in which set Redis remembers it:
-// another one after 500 calls, or a minute.
+// newNumber makes the number of a call of push_now, and returns the set in which Redis remembers
+// it. A new set is used after 500 calls or a minute.
 func (c *Client) newNumber() (calls string, number uint64) {
 	number = 1e17 + binary.LittleEndian.Uint64(chance(make([]byte, 8)))%9e17
 	c.mutex.Lock()
@@ -380,7 +382,7 @@ func (c *Client) newNumber() (calls string, number uint64) {
 	return c.calls, number
 }
 
-// call runs a script. Where Redis does not know it, nothing has run, and it is loaded.
+// call runs a script. If Redis does not know the script, nothing has run; then it is loaded.
 func (c *Client) call(s *script, place, id string, args ...interface{}) (interface{}, error) {
 	words := make([]interface{}, 0, 2+len(s.names)+len(args))
 	words = append(append(words, s.sha, len(s.names)), s.keys(c.Prefix, place, id)...)
@@ -391,15 +393,15 @@ func (c *Client) call(s *script, place, id string, args ...interface{}) (interfa
 		if err == nil || tries == loadsMax || !strings.HasPrefix(err.Error(), "NOSCRIPT") {
 			return reply, err
 		}
-		time.Sleep(time.Duration(tries) * pause) // its slot may be moving to a node without it, too
+		time.Sleep(time.Duration(tries) * pause) // its slot may be moving to a node that does not know the script either
 		if _, err = c.do(key, "SCRIPT", "LOAD", s.text); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// do sends one command, and once more where the connection was lost: all that is sent here may be
-// repeated. The number of the protocol is compared before the first.
+// do sends one command, and sends it again if the connection was lost: every command here may be
+// repeated. Before the first one, it compares the number of the protocol.
 func (c *Client) do(key, command string, args ...interface{}) (interface{}, error) {
 	if err := c.check(); err != nil {
 		return nil, err

@@ -15,50 +15,51 @@ import (
 
 const (
 	bytesMax = 1 << 20
-	depthMax = 127 // of a payload; the document is one more
+	depthMax = 127 // for a payload; the document is one level more
 )
 
-// Job is a job to push. What is not said is laterd's default for the type.
+// Job is a job to push. Members that are not set have laterd's defaults for the type.
 type Job struct {
-	Type      string      // required: which handler
-	Payload   interface{} // anything that json.Marshal takes; json.RawMessage goes as it stands
-	ID        string      // the same id is the same job; none: a new one
+	Type      string      // required; chooses the handler
+	Payload   interface{} // anything that json.Marshal takes; json.RawMessage is sent unchanged
+	ID        string      // the same id is the same job; if empty, a new id is made
 	In        time.Duration
-	At        time.Time // wait until then; not with In
+	At        time.Time // wait until then; not together with In
 	Priority  int       // -100 to 100, higher first
-	Replace   bool      // a job of this id that waits is replaced
+	Replace   bool      // replace a waiting job of this id
 	UniqueFor time.Duration
-	// UniqueFor: the id stays taken so long after the job has ended.
+	// UniqueFor is how long the id stays taken after the job has ended.
 
-	// The next four go with an ID. Again: as Replace; and of one that runs this job, or the last of
-	// several, is pushed when that has ended. Debounce: as In, and put off again by each such push of
-	// the id, but at most MaxWait after the first of them. Throttle: the id stays taken so long from
-	// now, so there is at most one in that time.
+	// The next four need an ID. Again is like Replace, but if the job runs, this one (or the last of
+	// several) is pushed when it ends. Debounce is like In; each such push of the id puts the job off
+	// again, but at most until MaxWait after the first one. Throttle keeps the id taken this long from
+	// now, so that there is at most one job in that time.
 	Again                       bool
 	Debounce, MaxWait, Throttle time.Duration
 
 	MaxAttempts int
 	Timeout     time.Duration
 	Backoff     interface{} // seconds, a list of them, or Backoff
-	ExpiresAt   time.Time   // not begun from then on, but dropped
+	ExpiresAt   time.Time   // if it has not begun by then, it is dropped
 	Trace       string      // logged with each line of the job
 	Lock        string      // the job runs only while it holds this lock
 	Result      time.Duration
-	// Result: what the handler gives back is kept so long.
+	// Result is how long the handler's result is kept.
 }
 
-// Backoff grows: the wait before the second attempt, doubled with each, up to the most.
+// Backoff is a growing wait: the wait before the second attempt, doubled before each further one,
+// up to a maximum.
 type Backoff struct {
 	Base float64 `json:"base,omitempty"`
 	Max  float64 `json:"max,omitempty"`
 }
 
-// Refused is a bad job or queue name: nothing was sent.
+// Refused is a bad job or queue name. Nothing was sent.
 type Refused struct{ Text string }
 
 func (r *Refused) Error() string { return "laterd: " + r.Text }
 
-// prepared is a job as the scripts take it.
+// prepared is a job in the form that the scripts take.
 type prepared struct {
 	id, when, rank string
 	document       []byte
@@ -182,7 +183,7 @@ func checkBackoff(backoff interface{}) error {
 	return nil
 }
 
-// document is what laterd keeps, byte for byte.
+// document returns what laterd keeps, byte for byte.
 func (j Job) document(id string) ([]byte, error) {
 	members := struct {
 		Type        string      `json:"type"`
@@ -234,7 +235,7 @@ func payloadBytes(payload interface{}) ([]byte, error) {
 	return text, nil
 }
 
-// marshal leaves <, > and & as they are.
+// marshal does not escape <, > and &.
 func marshal(value interface{}) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -243,7 +244,7 @@ func marshal(value interface{}) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// depth of valid JSON.
+// depth returns the nesting of valid JSON.
 func depth(text []byte) int {
 	level, most, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -264,7 +265,8 @@ func depth(text []byte) int {
 	return most
 }
 
-// NewID makes an id: 14 letters and digits by chance, 83 bits. Short, since Redis keeps it twice.
+// NewID makes an id of 14 random letters and digits, which are 83 bits. It is short because Redis
+// keeps it twice.
 func NewID() string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01"
 	id := chance(make([]byte, 14))
@@ -283,7 +285,7 @@ func chance(bytes []byte) []byte {
 
 func unix(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// decimal is plain: scripts do not take 1e3.
+// decimal formats a number without an exponent, since scripts do not take 1e3.
 func decimal(number float64) string {
 	text := strconv.FormatFloat(number, 'f', 6, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")

@@ -9,10 +9,10 @@ import (
 type plan struct {
 	epoch   string
 	count   int
-	formers []int // counts under which jobs may still lie
+	formers []int // former counts, under which jobs may still lie
 }
 
-// parsePlan reads the key `shards` of the plain queue; "": it is not spread.
+// parsePlan reads the value of the key `shards` of the plain queue. "" means that it is not spread.
 func parsePlan(text string) plan {
 	p := plan{epoch: "0", count: 1}
 	for i, word := range strings.Fields(text) {
@@ -29,7 +29,7 @@ func parsePlan(text string) plan {
 	return p
 }
 
-// route says where to look for an id, one place after the other; the last is the one it is pushed to.
+// route returns the places to look for an id, in order. It is pushed to the last one.
 func (p plan) route(queue, id string) []string {
 	last := place(queue, p.count, id)
 	if len(p.formers) == 0 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Copies of those that laterd installs.
+// Copies of the scripts that laterd installs.
 //
-//go:embed scripts/*.lua
+// go:embed scripts/*.lua
 var scriptFiles embed.FS
 
 var (
@@ -22,7 +22,7 @@ var (
 
 type script struct {
 	text, sha string
-	names     []string // of its KEYS, from its head
+	names     []string // names of its KEYS, from its head
 }
 
 func readScript(name string) *script {
@@ -38,7 +38,7 @@ func readScript(name string) *script {
 	return s
 }
 
-// keys spells them; call is the id of the call, for scripts that remember what they answered.
+// keys returns its KEYS. call is the id of the call, for scripts that remember their answers.
 func (s *script) keys(prefix, place, call string) []interface{} {
 	stem := prefix + ":{" + place + "}:"
 	keys := make([]interface{}, len(s.names))

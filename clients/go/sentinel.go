@@ -7,8 +7,9 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Sentinel makes a Dial for redis.Pool: the master of this name, as the first Sentinel that answers
-// says, if it says of itself that it is one. options are for the master.
+// Sentinel returns a Dial for redis.Pool. It connects to the master of this name that the first
+// answering Sentinel gives, if that server confirms that it is the master. options are for the
+// master.
 func Sentinel(name string, sentinels []string, options ...redis.DialOption) func() (redis.Conn, error) {
 	return func() (redis.Conn, error) {
 		err := fmt.Errorf("laterd: no Sentinels")

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	block = time.Second // of one call that waits: a job may go without leaving anything
+	block = time.Second // of one waiting call; a job may end without leaving anything
 	least = time.Millisecond
 )
 
-// ErrUnknown: there is no job of this id, and no result of it.
+// ErrUnknown means that there is no job of this id, and no result of one.
 var ErrUnknown = errors.New("laterd: no such job, and no result of it")
 
-// Failed is the end of a job that is dead; Why has at, attempt, kind, text, host, or is nil.
+// Failed means that a job is dead. Why has at, attempt, kind, text and host, or is nil.
 type Failed struct {
 	ID  string
 	Why json.RawMessage
@@ -33,9 +33,10 @@ func (f *Failed) Error() string {
 	return fmt.Sprintf("laterd: %s: %s", f.ID, why.Text)
 }
 
-// Wait answers what a job has given back that was pushed with Result; it waits for its end until ctx is
-// done, which is looked at every second, and takes a connection meanwhile, whose ReadTimeout must be longer.
-// A job that is dead is a *Failed, one that nobody knows ErrUnknown, both at once.
+// Wait returns the result of a job that was pushed with Result. It waits for the job's end until ctx is
+// done, which it checks every second. It holds a connection meanwhile, whose ReadTimeout must be longer than
+// that. If the job is dead it returns a *Failed at once. If nobody knows the job it returns ErrUnknown at
+// once.
 func (c *Client) Wait(ctx context.Context, queue, id string) (json.RawMessage, error) {
 	if err := checkQueue(queue); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func left(ctx context.Context) time.Duration {
 	return wait
 }
 
-// blockFor answers "" where nothing came in that time.
+// blockFor returns "" if nothing came in that time.
 func (c *Client) blockFor(key string, wait time.Duration) (string, error) {
 	conn := c.get(key)
 	defer conn.Close()
@@ -79,8 +80,9 @@ func (c *Client) blockFor(key string, wait time.Duration) (string, error) {
 	return element, err
 }
 
-// lookForResult says where it will be told, and what is told already. First the element, then the
-// state: one that was there before a job that is not over is of an earlier life of that id.
+// lookForResult returns the key under which the result comes, and the result if it is there. The
+// element is read before the state: an element that was there while the job is not over belongs to
+// an earlier job of that id.
 func (c *Client) lookForResult(queue, id string) (key, element string, err error) {
 	if err = c.readPlan(queue); err != nil {
 		return

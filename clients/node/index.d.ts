@@ -1,38 +1,40 @@
-/** A client of ioredis (Redis, Cluster) or node-redis (client, sentinel, cluster), connected. */
+/** A connected client of ioredis (Redis, Cluster) or node-redis (client, sentinel, cluster). */
 export type RedisClient = object;
 
 export interface Options {
-    /** The same id is the same job; else a new one. */
+    /** The same id is the same job. By default a new id is made. */
     id?: string;
     /** -100 to 100, higher first. */
     priority?: number;
-    /** Seconds from now. Not beside `at`. */
+    /** Seconds from now. Not together with `at`. */
     in?: number;
     /** UNIX seconds, or a Date. */
     at?: number | Date;
     maxAttempts?: number;
-    /** Seconds that one attempt may run. */
+    /** Seconds that an attempt may run. */
     timeout?: number;
     backoff?: number | number[] | { base?: number; max?: number };
-    /** Not begun from then on, but dropped. */
+    /** If it has not begun by then, it is dropped. */
     expiresAt?: number | Date;
     /** Logged with each line of the job. */
     trace?: string;
     /** The job runs only while it holds this lock. */
     lock?: string;
-    /** Seconds for which its result is kept. */
+    /** Seconds for which the result is kept. */
     result?: number;
-    /** Seconds that the id stays taken after the job has ended. */
+    /** Seconds for which the id stays taken after the job has ended. */
     uniqueFor?: number;
-    /** A job of this id that waits is replaced. */
+    /** Replace a waiting job of this id. */
     replace?: boolean;
-    /** As replace; and of one that runs this job, or the last of several, is pushed when that has ended. */
+    /** Like replace, but if the job runs, this one (or the last of several) is pushed when it
+     * ends. */
     again?: boolean;
-    /** Seconds, as in, and put off again by each such push of the id. */
+    /** Seconds, like in. Each such push of the id puts the job off again. */
     debounce?: number;
-    /** With debounce: at most so many seconds after the first of them. */
+    /** With debounce: at most this many seconds after the first push. */
     maxWait?: number;
-    /** Seconds from now that the id stays taken: at most one in that time. */
+    /** Seconds from now for which the id stays taken, so that there is at most one job in that
+     * time. */
     throttle?: number;
 }
 
@@ -43,15 +45,15 @@ export interface NewJob extends Options {
 
 export interface Pushed {
     id: string;
-    /** exists: the id is known, nothing was changed; where it is dead, nothing will run. again: it runs, and
-     * this one is pushed when that has ended. */
+    /** exists: the id is known and nothing was changed; if that job is dead, nothing will run.
+     * again: one of this id runs, and this one is pushed when it ends. */
     result: "pushed" | "replaced" | "again" | "exists";
     state: "" | "ready" | "delayed" | "reserved" | "dead" | "ended";
 }
 
 export interface Found {
     id: string;
-    /** The shard, where the queue has some. */
+    /** The shard, if the queue has shards. */
     queue: string;
     state: "ready" | "delayed" | "reserved" | "dead";
     score: number | null;
@@ -62,17 +64,18 @@ export interface Found {
     readonly payload: unknown;
 }
 
-/** Pushes to the queues in one Redis. */
+/** Pushes to the queues of one Redis. */
 export class Laterd {
     constructor(client: RedisClient, options?: { prefix?: string });
     push(type: string, payload?: unknown, options?: Options & { queue?: string }): Promise<Pushed>;
-    /** A bad one is refused before any is sent. */
+    /** All jobs are checked before any is sent. */
     pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
     show(id: string, options?: { queue?: string }): Promise<Found | null>;
     /**
-     * What a job has given back that was pushed with `result`; waits for its end, for `timeout` seconds or
-     * until `signal` aborts, on a connection of its own. JobFailed: it is dead. JobUnknown, at once: no job
-     * of this id, and no result. TimeoutError: the job goes on.
+     * Waits for the end of a job that was pushed with `result`, and returns its result. It waits
+     * for `timeout` seconds, or until `signal` aborts, on a connection of its own. JobFailed: the
+     * job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the job
+     * has not ended.
      */
     wait<T = unknown>(id: string, options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<T>;
 }
@@ -102,19 +105,20 @@ export interface Job<Payload = any> {
     readonly id: string;
     readonly type: string;
     readonly queue: string;
-    /** From 1. */
+    /** Counts from 1. */
     readonly attempt: number;
     readonly maxAttempts: number;
     readonly token: string;
     readonly trace?: string;
-    /** Of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one. */
+    /** For a job with `lock`: the fencing number. Whatever the lock protects should refuse a lower
+     * one. */
     readonly lockFence?: number;
     readonly document: Record<string, unknown>;
     readonly payload: Payload;
-    /** Aborts when the job is over its time or cancelled. */
+    /** Aborts when the job's time is over or it was cancelled. */
     readonly signal: AbortSignal;
     readonly cancelled: boolean;
-    /** Seconds. */
+    /** In seconds. */
     timeLeft(): number;
     progress(done: number, total?: number, text?: string): void;
 }
@@ -122,7 +126,7 @@ export interface Job<Payload = any> {
 export type Handler<Payload = any> = (job: Job<Payload>) => unknown;
 
 export class Handlers {
-    /** Performs jobs of this type; one that ends in * is a beginning. */
+    /** Registers the handler for this type. A type that ends in * is a prefix. */
     on<Payload = any>(type: string | string[], handler: Handler<Payload>): this;
     readonly types: string[];
     find(type: string): Handler | undefined;
@@ -130,7 +134,7 @@ export class Handlers {
     run(options?: { maxJobs?: number; maxMemory?: number; end?: () => Promise<void> }): Promise<never>;
 }
 
-/** Thrown by a handler; delay in seconds. */
+/** Thrown by a handler. delay is in seconds. */
 export class Retry extends Error {
     constructor(why?: string, delay?: number);
 }

@@ -1,4 +1,4 @@
-/** laterd: push jobs to its queues in Redis, and perform them. README.md shows how. */
+/** laterd: pushes jobs to its queues in Redis, and performs them. See README.md. */
 export { Laterd } from "./src/client.js";
 export { RawJSON } from "./src/document.js";
 export {

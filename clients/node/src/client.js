@@ -1,4 +1,4 @@
-/** Pushing jobs, by a client of ioredis or node-redis. */
+/** Pushes jobs through a client of ioredis or node-redis. */
 import { setTimeout as pause } from "node:timers/promises";
 
 import { checkQueue, newId, newNumber, prepare } from "./document.js";
@@ -9,15 +9,15 @@ import { PUSH, PUSH_NOW, SHOW } from "./script.js";
 import { wait } from "./wait.js";
 
 const PROTOCOL = "2";
-const CALL_KEPT = "60"; // seconds for which Redis remembers what a call was answered
+const CALL_KEPT = "60"; // seconds for which Redis remembers the answer to a call
 const CALLS_TIME = 60000; // milliseconds, see #newNumber()
-const JOBS_MAX = 500; // of one call
+const JOBS_MAX = 500; // per call
 const BYTES_MAX = 1 << 20;
-const TRIES = 20; // plans heard one after the other, before it is given up
+const TRIES = 20; // changes of plan in a row before it gives up
 const PAUSE = 50; // milliseconds
 const WHOLE = new Plan(null);
 
-/** In calls that are bounded. */
+/** Splits items into calls of bounded size. */
 function* partsOf(items) {
     let part = [];
     let size = 0;
@@ -33,7 +33,7 @@ function* partsOf(items) {
     if (part.length) yield part;
 }
 
-/** null: the queue is full. */
+/** null means that the queue is full. */
 function pushedOf(id, answer) {
     const [word, state = ""] = answer.split(" ");
     return word === "FULL" ? null : { id, result: word.toLowerCase(), state };
@@ -88,7 +88,8 @@ export class Laterd {
         return (await this.#pushAll([one], queue))[0];
     }
 
-    /** The number of a call of push_now, which Redis remembers in the set #calls: another after 500, or a minute. */
+    /** Makes the number of a call of push_now, which Redis remembers in the set #calls. A new set is
+     * used after 500 calls or a minute. */
     #newNumber() {
         const now = performance.now();
         if (this.#callsLeft <= 0 || now >= this.#callsUntil) {
@@ -132,8 +133,9 @@ export class Laterd {
     }
 
     /**
-     * Where it will be told, and what is told already. First the element, then the state: one that was
-     * there before a job that is not over is of an earlier life of that id.
+     * Returns the key under which the result comes, and the result if it is there. The element is
+     * read before the state: an element that was there while the job is not over belongs to an
+     * earlier job of that id.
      */
     async #lookForResult(id, queue) {
         await this.#learn(queue);
@@ -152,7 +154,7 @@ export class Laterd {
 
     // ---- before the first call
 
-    /** Whoever comes while it is asked waits for the same answer. */
+    /** Callers that come while the question is under way wait for the same answer. */
     #greet() {
         this.#greeted ??= this.#checkProtocol().catch((error) => {
             this.#greeted = null;
@@ -186,9 +188,10 @@ export class Laterd {
         this.#plans.set(queue, new Plan(await this.#do(key, ["GET", key])));
     }
 
-    // ---- many
+    // ---- many jobs
 
-    /** By the plan that is known; whoever's is stale is told so, and goes on by the new one. */
+    /** Follows the plan that is known. If it is stale, Redis says so, and the new plan is
+     * followed. */
     async #pushAll(items, queue) {
         const results = new Map();
         for (let tries = 0; ; tries++) {
@@ -210,7 +213,7 @@ export class Laterd {
         return told;
     }
 
-    /** Former places are only looked at; in its last one a job is pushed. */
+    /** Former places are only searched. The last place is where a job is pushed. */
     async #pushByPlan(items, queue, results) {
         const plan = this.#plan(queue);
         let waiting = items.map((item) => ({ item, route: plan.route(queue, item.id) }));
@@ -252,13 +255,14 @@ export class Laterd {
             return await this.#redis.do(key, words);
         } catch (error) {
             if (isReply(error)) throw error;
-            // Once more, by the same call id: where only the answer was lost, that is the answer.
+            // Repeats the call under the same call id. If only the answer was lost, Redis gives it
+            // again.
             this.#announced.clear();
             return this.#redis.do(key, words);
         }
     }
 
-    // A Cluster's node that is just being connected to again may miss a load: then it is loaded again.
+    // If a Cluster's node was just being reconnected, a load may have missed it, so it is repeated.
     async #call({ script, key, words }) {
         for (let tries = 0; ; tries++) {
             try {

@@ -12,7 +12,7 @@ const OPTIONS = new Set(["type", "payload", "id", "priority", "in", "at", "maxAt
     "backoff", "expiresAt", "trace", "lock", "result", "uniqueFor", "replace", "again", "debounce",
     "maxWait", "throttle"]);
 
-/** A payload that is JSON text already; its bytes are pushed as they stand. */
+/** A payload that is JSON text already. Its bytes are pushed unchanged. */
 export class RawJSON {
     constructor(text) {
         this.text = text;
@@ -20,9 +20,10 @@ export class RawJSON {
 }
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01";
-let drawn = Buffer.alloc(0), used = 0; // for many ids at once: to draw takes longer than all else
+let drawn = Buffer.alloc(0), used = 0; // enough for many ids, since each draw is slow
 
-/** A new id: 14 letters and digits by chance, 83 bits. Short, since Redis keeps it twice. */
+/** Returns a new id: 14 random letters and digits, which are 83 bits. It is short because Redis
+ * keeps it twice. */
 export function newId() {
     if (used + 14 > drawn.length) {
         drawn = randomBytes(14 * 256);
@@ -33,7 +34,7 @@ export function newId() {
     return id;
 }
 
-/** A new number: 18 digits by chance, the first of them not 0. */
+/** Returns a new number: 18 random digits, the first of them not 0. */
 export function newNumber() {
     if (used + 8 > drawn.length) {
         drawn = randomBytes(14 * 256);
@@ -45,7 +46,7 @@ export function newNumber() {
     return `${high}${String(low).slice(1)}`;
 }
 
-// ---- what is checked
+// ---- checks
 
 function text(name, value, pattern, what) {
     if (typeof value !== "string" || !pattern.test(value)) {
@@ -104,7 +105,7 @@ export function checkQueue(queue) {
 
 // ---- the payload
 
-/** How deep lists and objects are nested in this JSON. */
+/** Returns how deep lists and objects are nested in this JSON. */
 function depth(json) {
     let deepest = 0;
     let open = 0;
@@ -128,7 +129,7 @@ function payloadOf(payload) {
         throw new Refused(`payload: ${error.message}`);
     }
     if (json === undefined) throw new Refused(`payload: a ${typeof payload} is no JSON`);
-    // Both are looked for only where they can be.
+    // Both are rare, so a quick test comes first.
     if (json.includes("\\ud") && !(payload instanceof RawJSON) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)) {
         throw new Refused("payload: half a surrogate pair");
     }
@@ -140,7 +141,7 @@ function payloadOf(payload) {
 
 // ---- the document
 
-/** Plain decimals: the scripts take no 1e-7. */
+/** Formats plain decimals, since the scripts do not take 1e-7. */
 function seconds(n) {
     return Number.isInteger(n) ? String(n) : n.toFixed(6);
 }
@@ -148,7 +149,7 @@ function seconds(n) {
 const TYPE = /^[A-Za-z0-9_.:-]{1,128}$/;
 const ID = /^[!-~]{1,200}$/;
 
-/** What goes with an id of its own, and what not together. */
+/** Checks options that need an id, and options that exclude each other. */
 function checkTurns(job) {
     for (const name of ["debounce", "throttle", "again"]) {
         if (job[name] !== undefined && job[name] !== false && job.id === undefined) {
@@ -191,7 +192,7 @@ const MEMBERS = [
     ["result", "result", (v) => number("result", v, 0, 86400, true)],
 ];
 
-/** What a document begins with; a type needs no quoting. */
+/** Returns the beginning of a document. A type needs no escaping. */
 function headOf(job, id, priority) {
     const type = text("type", job.type, TYPE, "1 to 128 letters, digits and _ . : -");
     let head = `{"type":"${type}","id":${job.id === undefined ? `"${id}"` : JSON.stringify(id)}`;

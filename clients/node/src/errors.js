@@ -1,4 +1,4 @@
-/** What can go wrong. Errors of the Redis client pass unchanged. */
+/** The errors of this package. Errors of the Redis client are passed on unchanged. */
 export class LaterdError extends Error {
     constructor(message) {
         super(message);
@@ -6,10 +6,11 @@ export class LaterdError extends Error {
     }
 }
 
-/** A bad job or queue name: nothing was sent. */
+/** A bad job or queue name. Nothing was sent. */
 export class Refused extends LaterdError {}
 
-/** The queue has as many jobs as its operator allows. results: of pushMany(), null where not pushed. */
+/** The queue has as many jobs as its operator allows. results: those of pushMany(); null for jobs
+ * that were not pushed. */
 export class QueueFull extends LaterdError {
     constructor(queue, results = []) {
         super(`queue ${queue} is full`);
@@ -17,16 +18,16 @@ export class QueueFull extends LaterdError {
     }
 }
 
-/** This Redis is kept by a laterd of another protocol. */
+/** The queues in this Redis are of another protocol. */
 export class WrongProtocol extends LaterdError {}
 
-/** The Redis client puts a prefix before every key, where no worker would look. */
+/** The Redis client adds a prefix to every key, so no worker would find the jobs. */
 export class PrefixRefused extends LaterdError {}
 
-/** The shards of a queue kept changing while it was pushed to. */
+/** The shards of a queue kept changing during a push. */
 export class Moving extends LaterdError {}
 
-/** wait(): the job has ended without success; it is dead. error: as of show(), or null. */
+/** From wait(): the job is dead. error: as in show(), or null. */
 export class JobFailed extends LaterdError {
     constructor(id, error) {
         super(`${id}: ${error?.text ?? "dead"}`);
@@ -35,8 +36,8 @@ export class JobFailed extends LaterdError {
     }
 }
 
-/** wait(): no job of this id, and no result of it. */
+/** From wait(): there is no job of this id, and no result of one. */
 export class JobUnknown extends LaterdError {}
 
-/** wait(): its time is up; the job goes on. */
+/** From wait(): the time is over, and the job has not ended. */
 export class TimeoutError extends LaterdError {}

@@ -1,6 +1,6 @@
 /**
  * Handlers: functions that perform jobs, in a program of laterd's plugin exec with `lines = true`.
- * What it is told and answers: later-job(3), section exec.
+ * later-job(3), section exec, describes the lines that it reads and writes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync, writeSync } from "node:fs";
@@ -8,8 +8,8 @@ import { Socket } from "node:net";
 import { format } from "node:util";
 
 const READ = 1 << 18;
-const ERROR_MAX = 1000; // bytes that laterd keeps of an error
-const PROGRESS_EVERY = 100; // milliseconds between two lines of progress of a job
+const ERROR_MAX = 1000; // bytes of an error that laterd keeps
+const PROGRESS_EVERY = 100; // milliseconds between two progress lines of a job
 const LEVELS = { error: "error", warn: "warn", info: "info", log: "info", debug: "debug" };
 const STATUS = { done: 0, bury: 65, retry: 75, return: 75 };
 
@@ -23,33 +23,34 @@ class Outcome extends Error {
     }
 }
 
-/** Again, after the backoff or in so many seconds; the last attempt is buried. */
+/** Tries the job again, after the backoff or this many seconds. After the last attempt it is
+ * buried. */
 export class Retry extends Outcome {
     constructor(why = "Retry", delay = undefined) {
         super("retry", why, delay);
     }
 }
 
-/** Dead at once: trying again cannot help. */
+/** Buries the job at once, because another try cannot help. */
 export class Bury extends Outcome {
     constructor(why = "Bury") {
         super("bury", why);
     }
 }
 
-/** Given back as if it had not begun, for so many seconds: no attempt. */
+/** Returns the job for this many seconds as if it had not begun. It is no attempt. */
 export class Return extends Outcome {
     constructor(why = "Return", delay = undefined) {
         super("return", why, delay);
     }
 }
 
-/** The job whose handler calls this, in whatever depth. */
+/** Returns the job whose handler is the caller, directly or indirectly. */
 export function currentJob() {
     return current.getStore() ?? null;
 }
 
-/** Its stack; the end of it, where it is too long. */
+/** Returns the error's stack, or the end of it if it is too long. */
 function errorOf(error) {
     const text = error instanceof Error ? error.stack + (error.cause ? `\nCaused by: ${error.cause?.stack ?? error.cause}` : "")
         : String(error);
@@ -76,7 +77,8 @@ class Job {
         this.#end = performance.now() + (line.time_left ?? 0) * 1000;
     }
 
-    /** Aborts when the job is over its time or cancelled: hand it to fetch(), timers, streams. */
+    /** Aborts when the job's time is over or it was cancelled. Pass it to fetch(), timers and
+     * streams. */
     get signal() {
         return this.#abort.signal;
     }
@@ -85,12 +87,12 @@ class Job {
         return this.#abort.signal.aborted;
     }
 
-    /** Seconds until it is asked to stop. */
+    /** Returns the seconds until it is asked to stop. */
     timeLeft() {
         return Math.max(this.#end - performance.now(), 0) / 1000;
     }
 
-    /** How far it has come; cheap, since most calls tell nobody. */
+    /** Reports progress. It is cheap, since most calls send nothing. */
     progress(done, total = 0, text = "") {
         if (performance.now() - this.#told < PROGRESS_EVERY) return;
         this.#told = performance.now();
@@ -106,7 +108,7 @@ class Job {
 export class Handlers {
     #functions = new Map();
 
-    /** Performs jobs of this type; one that ends in * is a beginning. */
+    /** Registers the handler for this type. A type that ends in * is a prefix. */
     on(type, handler) {
         for (const one of [type].flat()) this.#functions.set(one, handler);
         return this;
@@ -116,14 +118,14 @@ export class Handlers {
         return [...this.#functions.keys()].sort();
     }
 
-    /** The exact name, else the longest beginning. */
+    /** Finds the exact name, otherwise the longest prefix. */
     find(type) {
         let found = this.#functions.get(type);
         for (let end = type.length; !found && end >= 0; end--) found = this.#functions.get(`${type.slice(0, end)}*`);
         return found;
     }
 
-    /** One job, here and now: its answer. */
+    /** Performs one job and returns its answer. */
     async perform(job) {
         const handler = this.find(job.type);
         if (!handler) return { result: "bury", error: `the program has no handler for type ${job.type}` };
@@ -136,10 +138,12 @@ export class Handlers {
     }
 
     /**
-     * Under laterd: performs jobs until it closes standard input; those under way are finished first.
-     * By hand, `node app.js TYPE [PAYLOAD]`: performs one, and ends with 0 done, 65 buried, 75 else.
+     * Under laterd: performs jobs until laterd closes standard input, and then finishes those under
+     * way. By hand, `node app.js TYPE [PAYLOAD]`: performs one job, and exits with 0 if it is done,
+     * 65 if buried, else 75.
      *
-     * maxJobs, maxMemory (bytes): then the program ends, and laterd starts it again. end: awaited last.
+     * maxJobs, maxMemory (bytes): after this the program ends, and laterd starts it again. end:
+     * awaited last.
      */
     async run({ maxJobs = 0, maxMemory = 0, end = async () => {} } = {}) {
         const fd = process.env.LATER_ANSWERS;
@@ -169,7 +173,7 @@ export class Handlers {
     }
 }
 
-/** The loop: lines in, promises, answers out. */
+/** The main loop, which reads lines, performs jobs and writes answers. */
 class Program {
     #jobs = new Map();
     #rest = [];
@@ -197,13 +201,13 @@ class Program {
             this.#ending = true;
             this.#endIfIdle();
         });
-        process.on("SIGINT", () => {}); // laterd's affair
+        process.on("SIGINT", () => {}); // laterd handles ^C
         this.#read();
         await this.over;
         this.#flush();
     }
 
-    // ---- descriptor 3: those of one turn of the loop go in one write
+    // ---- descriptor 3: the lines of one turn of the loop are written together
 
     put(answer) {
         const line = `${JSON.stringify(answer)}\n`;
@@ -216,8 +220,9 @@ class Program {
         for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
     }
 
-    // ---- standard input: read only as long as more is wanted, since what is read is charged. Not by
-    // fs.read(), which holds a thread that process.exit() would wait for.
+    // ---- standard input: it is read only while more jobs are wanted, since a job counts as begun
+    // once it is read. It does not use fs.read(), which holds a thread that process.exit() would
+    // wait for.
 
     #read() {
         const buffer = Buffer.allocUnsafe(READ);
@@ -225,7 +230,7 @@ class Program {
             this.#take(buffer.subarray(0, length));
             if (!this.#rest.length && this.isEnough()) this.#ending = true;
             if (this.#ending) this.#endIfIdle();
-            return !this.#ending; // false: it is read no further
+            return !this.#ending; // false: stop reading
         };
         const input = new Socket({ fd: 0, readable: true, writable: false, onread: { buffer, callback } });
         const ended = () => {
@@ -265,7 +270,7 @@ class Program {
         if (this.#ending && !this.#jobs.size) answer.last = true;
         try {
             this.put(answer);
-        } catch (error) { // a value that is no JSON
+        } catch (error) { // the value is not JSON
             this.put({ id: job.id, result: "bury", error: errorOf(error) });
         }
         this.#endIfIdle();

@@ -1,4 +1,4 @@
-/** One queue spread over several: doc/protocol.md, "Shards". */
+/** A queue that is spread over several: doc/protocol.md, "Shards". */
 const SHARDS_MAX = 32;
 
 const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
@@ -7,7 +7,7 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
     return crc & 0xffff;
 });
 
-/** CRC16/XMODEM, the one of Redis Cluster; ids are ASCII. */
+/** CRC16/XMODEM, as in Redis Cluster. Ids are ASCII. */
 function crc16(text) {
     let crc = 0;
     for (let i = 0; i < text.length; i++) {
@@ -20,7 +20,7 @@ function placeOf(queue, count, id) {
     return count > 1 ? `${queue}/${crc16(id) % count}` : queue;
 }
 
-/** EPOCH COUNT FORMER…; null is one place, the queue itself. */
+/** EPOCH COUNT FORMER… null means that the queue has one place, itself. */
 export class Plan {
     constructor(text) {
         const [epoch, ...words] = (text || "0 1").split(" ");
@@ -30,7 +30,8 @@ export class Plan {
         this.former = counts.slice(1);
     }
 
-    /** The places of an id: where it may lie still, then where it belongs. */
+    /** Returns the places of an id: first those where it may still lie, last the one where it
+     * belongs. */
     route(queue, id) {
         if (this.count === 1 && !this.former.length) return [queue];
         const last = placeOf(queue, this.count, id);

@@ -1,9 +1,10 @@
-/** What Redis clients differ in: ioredis and node-redis, one server, Sentinel or Cluster. */
+/** The differences between Redis clients: ioredis and node-redis, with one server, Sentinel or
+ * Cluster. */
 import { PrefixRefused } from "./errors.js";
 
 const REPLIES = new Set(["ReplyError", "SimpleError", "BlobError", "ErrorReply", "MultiErrorReply"]);
 
-/** Did Redis itself say so? Else the connection broke, and nobody knows. */
+/** Is this Redis's own error? If not, the connection broke, and what happened is unknown. */
 export function isReply(error) {
     return REPLIES.has(error?.name) || REPLIES.has(error?.constructor?.name);
 }
@@ -13,7 +14,7 @@ function refuse(prefix) {
         `this Redis client puts "${prefix}" before every key, where no worker would look: take one without`);
 }
 
-/** A connection that is ours: its errors come with its calls. */
+/** Our own connection: its errors are reported by its calls. */
 function quiet(client) {
     return client.on("error", () => {});
 }
@@ -35,7 +36,8 @@ class Ioredis {
         await Promise.all(nodes.map((node) => node.call("SCRIPT", "LOAD", text)));
     }
 
-    /** Another connection to the same, for what blocks; null: there is none to be had. */
+    /** Returns another connection to the same Redis, for a blocking call, or null if none can be
+     * made. */
     async another() {
         return new Ioredis(quiet(this.client.duplicate()));
     }

@@ -1,6 +1,6 @@
 /**
- * The scripts that a client calls: the very files that laterd installs, carried along. `make` in
- * laterd's source tree copies them here, and a test compares them.
+ * The scripts that a client calls: copies of those that laterd installs. `make` in laterd's source
+ * tree copies them here, and a test compares them.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -17,10 +17,10 @@ class Script {
         this.#call = this.keys.indexOf("call");
     }
 
-    /** The call for one place of a queue, as the words of EVALSHA. */
+    /** Returns the words of EVALSHA for a call at one place of a queue. */
     call(prefix, queue, args, call = "") {
         const stem = `${prefix}:{${queue}}:`;
-        if (stem !== this.#stem) { // the words of the last place are kept
+        if (stem !== this.#stem) { // the keys of the last place are cached
             this.#stem = stem;
             this.#words = ["EVALSHA", this.sha, String(this.keys.length), ...this.keys.map((key) => stem + key)];
         }

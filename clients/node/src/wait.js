@@ -1,13 +1,13 @@
-/** Waiting for what a job gives back: doc/protocol.md, "Results". */
+/** Waits for a job's result: doc/protocol.md, "Results". */
 import { setTimeout as pause } from "node:timers/promises";
 
 import { JobFailed, TimeoutError } from "./errors.js";
 import { isReply } from "./redis.js";
 
-const BLOCK = 5; // seconds of one call that waits: a job may go without leaving anything
-const LOOK = 200; // milliseconds between two looks, where no connection can wait
+const BLOCK = 5; // seconds of one waiting call; a job may end without leaving anything
+const LOOK = 200; // milliseconds between two looks, if no connection can wait
 
-/** What the element says that a job has left. */
+/** Returns the result that the element holds. */
 function valueOf(id, element) {
     const end = element.indexOf("\n");
     const { state } = JSON.parse(element.slice(0, end));
@@ -16,7 +16,8 @@ function valueOf(id, element) {
     return rest;
 }
 
-/** Waits until the element is there, or for so many seconds: then null. What breaks is looked at anew. */
+/** Waits this many seconds for the element, then returns null. If the connection breaks, look()
+ * decides. */
 async function block(link, key, seconds) {
     if (!link) {
         await pause(Math.min(seconds * 1000, LOOK));
@@ -32,8 +33,8 @@ async function block(link, key, seconds) {
 }
 
 /**
- * look() answers the key of the element, and the element or null. To wait blocks a connection, so it is
- * done on one of its own, made when it is needed.
+ * look() returns the element's key, and the element or null. Waiting blocks a connection, so one is
+ * made for it when it is needed.
  */
 export async function wait(redis, id, look, timeout, signal) {
     const end = performance.now() + timeout * 1000;

@@ -2,7 +2,7 @@
 
 namespace Laterd;
 
-/** Thrown by a handler: trying again cannot help. The job becomes dead, with the reason. */
+/** Thrown by a handler if another try cannot help. The job becomes dead, with this reason. */
 class BuryJob extends Error
 {
 }

@@ -17,11 +17,11 @@ final class Client
 {
     public const PROTOCOL = '2';
     private const SOCKET = 'unix:/var/lib/laterd/redis.sock';
-    private const REMEMBERED = '60'; // seconds; a call is repeated at once, or not at all
-    private const JOBS_MAX = 500;    // in a call; and bytes, unless one job is larger
+    private const REMEMBERED = '60'; // seconds; a call is repeated at once or not at all
+    private const JOBS_MAX = 500;    // per call; also a limit in bytes, unless one job is larger
     private const BYTES_MAX = 262144;
-    private const PLANS_MAX = 20;    // heard one after the other, before it is given up
-    private const LOADS_MAX = 5;     // of a script, one after the other
+    private const PLANS_MAX = 20;    // changes of plan in a row before it gives up
+    private const LOADS_MAX = 5;     // the same for loads of a script
     private const PAUSE = 50000;     // microseconds
     private const TURN = 1.0;        // seconds
 
@@ -29,7 +29,7 @@ final class Client
     private \Closure $dial;
     /** @var array<string, Plan> */
     private array $plans = [];
-    /** @var array<string, true> places that stand in later:queues */
+    /** @var array<string, true> places that are in later:queues */
     private array $announced = [];
     /** see newNumber() */
     private array $calls = [];
@@ -38,7 +38,8 @@ final class Client
 
     /**
      * @param object $redis Redis or RedisCluster (phpredis), Predis\Client, or a function that
-     *     answers one, which is called again where the connection is lost (Sentinels move)
+     * returns one. The function is called again if the connection is lost, since a Sentinel's
+     * master may move
      * @param string $prefix of laterd's keys: its option redis.prefix
      */
     public function __construct(object $redis, private string $prefix = 'later')
@@ -48,7 +49,8 @@ final class Client
             : fn () => self::adapt($redis);
     }
 
-    /** @param ?string $url see Redis\Url; none: $LATER_REDIS_URL, or the local laterd's own Redis */
+    /** @param ?string $url see Redis\Url; by default $LATER_REDIS_URL, or the local laterd's own
+     * Redis */
     public static function connect(
         ?string $url = null,
         ?string $password = null,
@@ -60,8 +62,8 @@ final class Client
     }
 
     /**
-     * Pushes one job; the options are those of NewJob, by their names. Look at the answer: an id that
-     * is known changes nothing.
+     * Pushes one job. The options have the names of those of NewJob. Check the result: if the id is
+     * known, nothing changes.
      *
      * @throws QueueFull
      */
@@ -72,16 +74,16 @@ final class Client
     }
 
     /**
-     * Pushes many, up to 500 in a call.
+     * Pushes many jobs, up to 500 per call.
      *
      * @param NewJob[] $jobs
      * @return Pushed[] in their order
-     * @throws QueueFull when all were tried, and some found no room
+     * @throws QueueFull if some found no room; all were tried
      */
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         self::checkQueue($queue);
-        // All are checked before any is pushed.
+        // All jobs are checked before any is pushed.
         $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
         $answers = [];
         for ($open = $this->routed($jobs, $queue), $tries = 0; $open; $tries++) {
@@ -103,7 +105,7 @@ final class Client
         return $answers;
     }
 
-    /** What laterd has of a job; null: nothing, it has ended or never was. */
+    /** Returns what Redis knows of a job, or null if the job has ended or never existed. */
     public function show(string $id, string $queue = 'default'): ?KnownJob
     {
         foreach ($this->plan($queue)->route($queue, $id) as $place) {
@@ -116,8 +118,8 @@ final class Client
     }
 
     /**
-     * Waits for the end of a job that was pushed with `result`; null: it has not come in that time, and
-     * the job goes on. 0 seconds only look.
+     * Waits for the end of a job that was pushed with `result`. Returns null if the job has not
+     * ended in that time. With 0 seconds it only looks.
      */
     public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result
     {
@@ -129,14 +131,15 @@ final class Client
                 return $result;
             }
             $key = $this->key($place, "result:$id");
-            // In turns, since a job may go without leaving anything, and a connection has its own time-out.
+            // It waits in turns, since a job may end without leaving anything, and a connection has
+            // its own time-out.
             $turn = NewJob::decimal(max(0.01, min($left, self::TURN)));
             $element = $this->ask($place, 'BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn);
         } while (!$element);
         return Result::parse($element);
     }
 
-    /** A job that is dead or delayed becomes ready; false: it is neither. */
+    /** Makes a dead or delayed job ready. Returns false if it is neither. */
     public function kick(string $id, string $queue = 'default'): bool
     {
         foreach ($this->plan($queue)->route($queue, $id) as $place) {
@@ -147,7 +150,7 @@ final class Client
         return false;
     }
 
-    /** How many jobs of a queue are ready, delayed or running. */
+    /** Returns how many jobs of a queue are ready, delayed or running. */
     public function size(string $queue = 'default'): int
     {
         $size = 0;
@@ -158,7 +161,7 @@ final class Client
         return $size;
     }
 
-    /** Drops the jobs that are ready or delayed; answers how many. */
+    /** Drops the ready and delayed jobs, and returns how many there were. */
     public function purge(string $queue = 'default'): int
     {
         $gone = 0;
@@ -172,13 +175,14 @@ final class Client
         return $gone;
     }
 
-    /** @internal the queue, and its shards */
+    /** @internal the queue and its shards */
     public function places(string $queue): array
     {
         return $this->plan($queue)->places($queue);
     }
 
-    /** The usual job, into a queue that is not known to be spread; null: push has to look closer. */
+    /** Pushes an ordinary job into a queue that is not known to be spread. If it returns null, push
+     * has to do it. */
     private function pushPlainly(NewJob $job, string $queue): ?Pushed
     {
         self::checkQueue($queue);
@@ -192,15 +196,15 @@ final class Client
             : null;
     }
 
-    /** An id of one call, under which Redis remembers what it has answered. */
+    /** Makes an id of a call, under which Redis remembers its answer. */
     private static function newCall(): array
     {
         return ['call' => 'call:' . bin2hex(random_bytes(12))];
     }
 
     /**
-     * The number of a call of push_now, which Redis remembers in the set $calls: another one after
-     * 500 calls, or a minute. Processes after a fork may share one.
+     * Makes the number of a call of push_now, which Redis remembers in the set $calls. A new set is
+     * used after 500 calls or a minute. Processes after a fork may share one.
      */
     private function newNumber(): string
     {
@@ -221,8 +225,8 @@ final class Client
     }
 
     /**
-     * Where a job is, and its end if it has ended. First the element, then the state: one that was there
-     * before a job that is not over is of an earlier life of that id.
+     * Returns where a job is, and its end if it has ended. The element is read before the state: an
+     * element that was there while the job is not over belongs to an earlier job of that id.
      */
     private function ended(string $id, string $queue): array
     {
@@ -247,14 +251,14 @@ final class Client
         return [$queue, Result::gone()];
     }
 
-    /** The places that jobs have to go to, one after the other. */
+    /** Returns the places where each job has to go, in order. */
     private function routed(array $jobs, string $queue): array
     {
         $plan = $this->plans[$queue] ??= Plan::parse(null);
         return array_map(fn ($job) => $plan->route($queue, $job[0]->id), $jobs);
     }
 
-    /** One call at each place where a job is to go next. Answers what has to go on from there. */
+    /** Makes one call at each place where jobs go next. Returns the jobs that go on from there. */
     private function round(array $jobs, string $queue, array $open, array &$answers): array
     {
         $again = [];
@@ -273,7 +277,8 @@ final class Client
         return $again;
     }
 
-    /** What goes in one call: the same place and mode, and no more than a call may have. */
+    /** Groups jobs into calls: each has one place and one mode, and no more jobs and bytes than
+     * allowed. */
     private function batches(array $jobs, array $open): array
     {
         $batches = $last = $bytes = [];
@@ -310,7 +315,7 @@ final class Client
         return $this->call('push', $place, $args, self::newCall());
     }
 
-    /** So that `later size` finds the queue. */
+    /** Enters the queue in later:queues, so that `later size` finds it. */
     private function announce(string $place): void
     {
         if (!isset($this->announced[$place])) {
@@ -332,10 +337,10 @@ final class Client
     }
 
     /**
-     * A script. Where Redis does not know it, nothing has run, and it is loaded.
+     * Runs a script. If Redis does not know the script, nothing has run; then it is loaded.
      *
      * @internal
-     * @param array $own what stands for its KEYS `call` and `held`
+     * @param array $own what to use for its KEYS `call` and `held`
      */
     public function call(string $name, string $place, array $args, array $own = []): mixed
     {
@@ -350,18 +355,19 @@ final class Client
                     throw $e;
                 }
             }
-            usleep($tries * self::PAUSE); // the slot may be moving to a node that does not know it, either
+            usleep($tries * self::PAUSE); // the slot may be moving to a node that does not know it either
             $this->link()->load($keys[0], $script->text);
         }
     }
 
-    /** @internal one command; its first word behind the name is its key */
+    /** @internal sends one command; the first word after its name is its key */
     public function ask(string $place, string ...$words): mixed
     {
         return $this->again($words[1], $words);
     }
 
-    /** Once more on a new connection where the first was lost: all that is called here may be repeated. */
+    /** Repeats the command on a new connection if the first was lost: every command here may be
+     * repeated. */
     private function again(string $key, array $words): mixed
     {
         try {
@@ -372,7 +378,7 @@ final class Client
         }
     }
 
-    /** The connection; the number of the protocol is compared at its first use. */
+    /** Returns the connection. At its first use the number of the protocol is compared. */
     private function link(): Link
     {
         if (!$this->link) {

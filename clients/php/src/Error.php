@@ -2,7 +2,8 @@
 
 namespace Laterd;
 
-/** What this package throws; job documents that laterd would not take are \InvalidArgumentException. */
+/** The base of this package's exceptions. A job document that laterd would not take is an
+ * \InvalidArgumentException. */
 class Error extends \RuntimeException
 {
 }

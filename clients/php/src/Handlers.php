@@ -9,13 +9,13 @@ namespace Laterd;
  *     $handlers->on('mail.send', function (Laterd\Job $job) { mail($job->payload['to'], …); });
  *     $handlers->run();
  *
- * What a function returns is the job's value; what it throws ends the attempt. Whatever it prints
- * is logged. By hand `php handlers.php mail.send '{"to":"a@b.c"}'` tries a function without laterd.
+ * What a function returns is the job's value. What it throws ends the attempt. What it prints is
+ * logged. `php handlers.php mail.send '{"to":"a@b.c"}'` tries a function by hand, without laterd.
  */
 final class Handlers
 {
-    private const SPARE = 65536;    // bytes, to say that there are no more
-    private const ERROR_MAX = 1000; // bytes that laterd keeps
+    private const SPARE = 65536;    // bytes, kept free to report that there are no more
+    private const ERROR_MAX = 1000; // bytes of an error that laterd keeps
     private const UNBEGUN = ['result' => 'return', 'error' => 'it had not begun'];
 
     /** @var array<string, callable> */
@@ -24,7 +24,7 @@ final class Handlers
     private ?Job $job = null;
     private ?string $spare = null;
 
-    /** @param string $type `*` is for all that have none */
+    /** @param string $type `*` is for all types without a function */
     public function on(string $type, callable $function): static
     {
         $this->functions[$type] = $function;
@@ -34,9 +34,9 @@ final class Handlers
     /**
      * Performs one job after the other, until laterd closes standard input.
      *
-     * @param int $jobs ends after so many; 0: never
-     * @param int $memory ends when it has grown beyond so many bytes; 0: never
-     * @param ?callable $goOn asked after each job: false ends
+     * @param int $jobs ends after this many; 0: never
+     * @param int $memory ends when it uses more than this many bytes; 0: never
+     * @param ?callable $goOn called after each job; if it returns false, run() ends
      */
     public function run(int $jobs = 0, int $memory = 0, ?callable $goOn = null): void
     {
@@ -50,11 +50,12 @@ final class Handlers
             $answer = $this->job->cancelled() ? self::UNBEGUN : $this->perform($this->job);
             $last = $done === $jobs || $memory && memory_get_usage() > $memory || $goOn && !$goOn();
             $this->answer($answer + ($last ? ['last' => true] : []));
-            // After the last one laterd closes standard input, when what it had handed over before is done.
+            // After the last job, laterd closes standard input once the jobs that it had handed
+            // over are done.
         }
     }
 
-    /** What becomes of one job: the members of its answer. */
+    /** Performs one job, and returns the members of its answer. */
     public function perform(Job $job): array
     {
         $function = $this->functions[$job->type] ?? $this->functions['*'] ?? null;
@@ -88,14 +89,14 @@ final class Handlers
         return $in === null ? [] : ['in' => $in];
     }
 
-    /** What a handler said on purpose; with its cause where there is one. */
+    /** Returns what a handler said on purpose, with the cause if there is one. */
     private static function said(Error $e): string
     {
         $cause = $e->getPrevious() ? [self::text($e->getPrevious())] : [];
         return implode("\n", array_filter([$e->getMessage(), ...$cause]));
     }
 
-    /** An exception as PHP prints it, with where it came from, as far as laterd keeps it. */
+    /** Returns an exception as PHP prints it, as much of it as laterd keeps. */
     private static function text(\Throwable $e): string
     {
         $text = get_class($e) . ': ' . $e->getMessage() . ' in ' . $e->getFile() . ':' . $e->getLine() . "\n"
@@ -103,7 +104,7 @@ final class Handlers
         return mb_strcut($text, 0, self::ERROR_MAX, 'UTF-8');
     }
 
-    /** A job whose time is up ends where it is, and one that takes the program along is answered. */
+    /** Ends a job whose time is over, and answers for a job that takes the program down with it. */
     private function guard(): void
     {
         if (function_exists('pcntl_async_signals')) {
@@ -112,14 +113,14 @@ final class Handlers
                 $this->job ? throw new TimeIsUp('the time of this attempt is up') : exit(0);
             }, false);
         }
-        ignore_user_abort(true); // a print that nobody can read is no reason to end
+        ignore_user_abort(true); // output that nobody can read is no reason to end
         $this->spare = str_repeat(' ', self::SPARE);
         register_shutdown_function(function (): void {
             $this->spare = null;
             if ($this->job) {
                 $this->answer(['result' => 'retry', 'error' => self::lastWords(), 'last' => true]);
             }
-            foreach ($this->lines->unbegun() as $line) { // without memory for whole documents
+            foreach ($this->lines->unbegun() as $line) { // there is no memory for whole documents
                 preg_match('/"id": ?("(?:[^"\\\\]|\\\\.)*")/', $line, $id);
                 $this->lines->write(['id' => json_decode($id[1])] + self::UNBEGUN);
             }
@@ -134,7 +135,7 @@ final class Handlers
             : 'the handler has ended the program';
     }
 
-    /** One job from the command line; the answer is printed. Answers the exit status. */
+    /** Performs one job from the command line and prints the answer. Returns the exit status. */
     private function try(array $words): int
     {
         [$type, $payload] = $words + [null, 'null'];

@@ -8,13 +8,14 @@ final class Job
     public readonly string $id;
     public readonly string $type;
     public readonly string $queue;
-    public readonly int $attempt; // from 1
+    public readonly int $attempt; // counts from 1
     public readonly int $maxAttempts;
     public readonly ?string $token;
     public readonly ?string $trace;
-    /** Of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one. */
+    /** For a job with `lock`: the fencing number. Whatever the lock protects should refuse a lower
+     * one. */
     public readonly ?int $lockFence;
-    /** What was pushed, objects as arrays. */
+    /** The payload as it was pushed, with objects as arrays. */
     public readonly mixed $payload;
     public readonly array $document;
     private float $end;
@@ -36,13 +37,13 @@ final class Job
         $this->end = hrtime(true) / 1e9 + ($job['time_left'] ?? 300);
     }
 
-    /** Seconds until TimeIsUp. */
+    /** Returns the seconds until TimeIsUp. */
     public function timeLeft(): float
     {
         return $this->end - hrtime(true) / 1e9;
     }
 
-    /** Has somebody cancelled it? A long job asks now and then, and gives up. */
+    /** Has the job been cancelled? A long job should ask now and then, and give up. */
     public function cancelled(): bool
     {
         return $this->lines->cancelled($this->id);
@@ -59,7 +60,7 @@ final class Job
         $this->lines->write(['log' => $level, 'text' => $text, 'id' => $this->id]);
     }
 
-    /** The payload as objects, where it matters whether something is {} or []. */
+    /** Returns the payload with objects, for when {} and [] must be told apart. */
     public function payloadObject(): mixed
     {
         return json_decode($this->line, false, 512, JSON_THROW_ON_ERROR)->document->payload ?? null;

@@ -2,7 +2,7 @@
 
 namespace Laterd;
 
-/** A job as laterd has it. */
+/** A job that is in Redis. */
 final class KnownJob
 {
     public int $attempts;
@@ -12,7 +12,7 @@ final class KnownJob
 
     /**
      * @param string $state `ready`, `delayed`, `reserved`, `dead`
-     * @param ?float $score when it is due, or was buried; null: it is reserved
+     * @param ?float $score when it is due, or was buried; null if it is reserved
      */
     public function __construct(
         public string $id,

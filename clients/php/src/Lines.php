@@ -2,13 +2,14 @@
 
 namespace Laterd;
 
-/** What a long-lived program of the plugin exec reads and writes: contract in later-job(3). */
+/** The lines that a long-lived program of the plugin exec reads and writes. later-job(3) describes
+ * them. */
 final class Lines
 {
     private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE
         | JSON_PARTIAL_OUTPUT_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION;
 
-    /** @var string[] jobs that were read while looking for something else */
+    /** @var string[] jobs that were read while it looked for something else */
     private array $waiting = [];
     /** @var array<string, true> */
     private array $cancelled = [];
@@ -22,12 +23,12 @@ final class Lines
         stream_set_read_buffer($in, 65536);
     }
 
-    /** The next job, or null when there will be none. */
+    /** Returns the next job, or null if there will be none. */
     public function next(): ?string
     {
         while (!$this->waiting) {
             if (!$this->comes(null)) {
-                continue; // a signal
+                continue; // a signal came
             }
             $line = fgets($this->in);
             if ($line === false) {
@@ -44,7 +45,8 @@ final class Lines
         return isset($this->cancelled[$id]);
     }
 
-    /** @return string[] the jobs that were handed over and have not begun; they are nobody's then */
+    /** @return string[] the jobs that were handed over and have not begun; the caller answers for
+     * them */
     public function unbegun(): array
     {
         $this->look();
@@ -52,7 +54,7 @@ final class Lines
         return $waiting;
     }
 
-    /** Takes what is there already. */
+    /** Reads what is there already. */
     private function look(): void
     {
         while ($this->comes(0) && ($line = fgets($this->in)) !== false) {
@@ -70,7 +72,8 @@ final class Lines
         fwrite($this->out, json_encode($line, self::FLAGS) . "\n");
     }
 
-    /** Is there something to read? Looked for before each read, so that a signal can end the wait. */
+    /** Is there something to read? This is asked before each read, so that a signal can end the
+     * wait. */
     private function comes(?int $seconds): bool
     {
         $in = [$this->in];

@@ -4,7 +4,7 @@ namespace Laterd;
 
 use Psr\Log\AbstractLogger;
 
-/** PSR-3's logger for handlers: its lines are laterd's, of the job that it is made for. */
+/** PSR-3's logger for handlers. Its lines appear in laterd's log, as those of its job. */
 final class Logger extends AbstractLogger
 {
     private const LEVELS = ['notice' => 'info', 'warning' => 'warn', 'critical' => 'error', 'alert' => 'error',

@@ -2,7 +2,7 @@
 
 namespace Laterd;
 
-/** The reservation is no more: its lease ran out, or the job was cancelled. Nothing was changed. */
+/** The reservation is over: its lease ran out, or the job was cancelled. Nothing was changed. */
 final class Lost extends Error
 {
 }

@@ -3,14 +3,14 @@
 namespace Laterd;
 
 /**
- * A job to push. Times and durations are seconds, and may have a fraction; what is not said is
+ * A job to push. Times and durations are seconds, and may have a fraction. What is not given has
  * laterd's default for the type.
  */
 final class NewJob
 {
     private const BYTES_MAX = 1048576;
     private const DELAY_MAX = 315360000;
-    private const TIME_MIN = 1000000000; // a time before 2001 is a delay that was meant
+    private const TIME_MIN = 1000000000; // a time before 2001 is probably meant as a delay
     private const TIME_MAX = 100000000000;
     private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
 
@@ -18,19 +18,22 @@ final class NewJob
 
     /**
      * @param mixed $payload anything that json_encode() takes, or Json
-     * @param ?string $id the same id is the same job; none: a new one
-     * @param float $in wait so long; $at: wait until that UNIX time. Not both
+     * @param ?string $id the same id is the same job; by default a new one is made
+     * @param float $in wait this long; $at: wait until that UNIX time. Not both
      * @param int $priority -100 to 100, higher first
-     * @param int|float|array|null $backoff a number, a list of numbers, or ['base' => …, 'max' => …]
+     * @param int|float|array|null $backoff a number, a list of numbers, or ['base' => …, 'max' =>
+     * …]
      * @param ?string $lock the job runs only while it holds this lock
-     * @param ?float $result what the handler returns is kept so long
-     * @param float $uniqueFor the id stays taken so long after the job has ended
-     * @param bool $replace a job of this id that waits is replaced
-     * @param bool $again as $replace; and of one that runs this job, or the last of several, is pushed
-     *     when that has ended
-     * @param ?float $debounce as $in, and put off again by each such push of the id
-     * @param ?float $maxWait with $debounce: at most so long after the first of them
-     * @param ?float $throttle the id stays taken so long from now: at most one in that time
+     * @param ?float $result how long the handler's result is kept
+     * @param float $uniqueFor how long the id stays taken after the job has ended
+     * @param bool $replace replace a waiting job of this id
+     * @param bool $again like $replace, but if the job runs, this one (or the last of several) is
+     * pushed
+     *     when it ends
+     * @param ?float $debounce like $in; each such push of the id puts the job off again
+     * @param ?float $maxWait with $debounce: at most this long after the first push
+     * @param ?float $throttle how long from now the id stays taken, so that there is at most one
+     * job in that time
      */
     public function __construct(
         public string $type,
@@ -59,7 +62,7 @@ final class NewJob
         $this->check($id !== null);
     }
 
-    /** The document, which laterd keeps byte for byte. */
+    /** Returns the document, which laterd keeps byte for byte. */
     public function document(): string
     {
         $members = ['type' => $this->type, 'id' => $this->id];
@@ -82,7 +85,7 @@ final class NewJob
         return $bytes;
     }
 
-    /** As scripts/push.lua takes it. */
+    /** Returns the time as scripts/push.lua takes it. */
     public function when(): string
     {
         return match (true) {
@@ -94,7 +97,7 @@ final class NewJob
         };
     }
 
-    /** The same for the priority, and how long the id stays taken. */
+    /** Returns the priority, and how long the id stays taken, as scripts/push.lua takes them. */
     public function rank(): string
     {
         return $this->priority . match (true) {
@@ -104,14 +107,14 @@ final class NewJob
         };
     }
 
-    /** Is it the usual job, for which push_now is enough? */
+    /** Is it an ordinary job, for which push_now is enough? */
     public function isPlain(): bool
     {
         return $this->in <= 0 && !$this->at && !$this->priority && $this->uniqueFor <= 0 && !$this->replace
             && !$this->again && $this->debounce === null && $this->throttle === null;
     }
 
-    /** What is to happen where its id is known. */
+    /** Returns what to do if the id is known. */
     public function mode(): string
     {
         return match (true) {
@@ -121,7 +124,8 @@ final class NewJob
         };
     }
 
-    /** A new id: 14 letters and digits by chance, 83 bits. Short, since Redis keeps it twice. */
+    /** Returns a new id: 14 random letters and digits, which are 83 bits. It is short because Redis
+     * keeps it twice. */
     public static function newId(): string
     {
         return strtr(substr(base64_encode(random_bytes(11)), 0, 14), '+/', '01');
@@ -136,7 +140,7 @@ final class NewJob
         return $bytes !== false ? $bytes : self::refuse('payload: ' . json_last_error_msg());
     }
 
-    /** What most jobs have not is looked at only where it is there. */
+    /** Rare options are only checked if they are given. */
     private function check(bool $named): void
     {
         $wrong = match (true) {
@@ -167,7 +171,7 @@ final class NewJob
         }
     }
 
-    /** What goes with an id of its own, and what not together. */
+    /** Checks options that need an id, and options that exclude each other. */
     private function wrongTurn(bool $named): ?string
     {
         return match (true) {

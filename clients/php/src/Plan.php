@@ -5,7 +5,7 @@ namespace Laterd;
 /** Over how many shards a queue is spread: doc/protocol.md, "Shards". */
 final class Plan
 {
-    /** @param int[] $formers counts under which jobs may still lie */
+    /** @param int[] $formers former counts, under which jobs may still lie */
     private function __construct(
         public string $epoch = '0',
         private int $count = 1,
@@ -13,7 +13,8 @@ final class Plan
     ) {
     }
 
-    /** @param ?string $text of the key `shards` of the plain queue; none: it is not spread */
+    /** @param ?string $text value of the key `shards` of the plain queue; null if it is not
+     * spread */
     public static function parse(?string $text): self
     {
         $words = $text ? explode(' ', $text) : [];
@@ -21,7 +22,7 @@ final class Plan
             : new self($words[0], (int) $words[1], array_map('intval', array_slice($words, 2)));
     }
 
-    /** Where to look for an id, one place after the other; the last is the one it is pushed to. */
+    /** Returns the places to look for an id, in order. It is pushed to the last one. */
     public function route(string $queue, string $id): array
     {
         $places = array_map(fn ($count) => self::place($queue, $count, $id), $this->formers);
@@ -29,7 +30,7 @@ final class Plan
         return [...array_diff(array_unique($places), [$last]), $last];
     }
 
-    /** All places of a queue, those of former counts, too. */
+    /** Returns all places of a queue, including those of former counts. */
     public function places(string $queue): array
     {
         $span = max([$this->count, ...$this->formers]);

@@ -6,8 +6,8 @@ namespace Laterd;
 final class Pushed
 {
     /**
-     * @param string $result `pushed`, `replaced`, `exists`, or `full` (in QueueFull only)
-     * @param string $state of one that exists: `ready`, `delayed`, `reserved`, `dead`, `ended`
+     * @param string $result `pushed`, `replaced`, `exists`, or `full` (only in QueueFull)
+     * @param string $state of a job that exists: `ready`, `delayed`, `reserved`, `dead`, `ended`
      */
     public function __construct(
         public string $id,
@@ -17,13 +17,13 @@ final class Pushed
     ) {
     }
 
-    /** Is it a new job? If not, one of this id was there, and nothing was changed. */
+    /** Is it a new job? If not, a job of this id existed, and nothing was changed. */
     public function isNew(): bool
     {
         return $this->result === 'pushed' || $this->result === 'replaced';
     }
 
-    /** One of this id has failed for good: nothing will run until it is kicked. */
+    /** Has a job of this id failed for good? Then nothing runs until it is kicked. */
     public function isDead(): bool
     {
         return $this->state === 'dead';

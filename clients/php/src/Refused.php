@@ -2,7 +2,7 @@
 
 namespace Laterd;
 
-/** Redis has answered with an error, which is the message; nothing was changed. */
+/** Redis answered with an error, which is the message. Nothing was changed. */
 final class Refused extends Error
 {
     public function is(string $word): bool

@@ -2,10 +2,10 @@
 
 namespace Laterd;
 
-/** A job that was reserved by hand: it is settled by one of these, or lapses. */
+/** A job that was reserved by hand. One of these methods settles it, or it lapses. */
 final class Reservation implements Settlement
 {
-    public int $attempt; // from 1
+    public int $attempt; // counts from 1
 
     /** @internal made by Reserver */
     public function __construct(
@@ -35,7 +35,7 @@ final class Reservation implements Settlement
         $this->reserver->settle('bury', $this, ['ran', self::error('buried', $why)]);
     }
 
-    /** The end of an error, as scripts take it: they put the time before it. */
+    /** Returns the end of an error as scripts take it. They put the time before it. */
     private static function error(string $kind, string $text): string
     {
         $members = ['kind' => $kind, 'text' => mb_strcut($text, 0, 1000, 'UTF-8'), 'host' => gethostname()];

@@ -3,20 +3,21 @@
 namespace Laterd;
 
 /**
- * A worker by hand, where laterd is not wanted: reserve, settle, and migrate now and then, unless a
+ * A worker by hand, for use without laterd: reserve, settle, and migrate now and then, unless a
  * laterd serves the queue. Nobody renews the lease meanwhile.
  */
 final class Reserver
 {
     private const BYTES_MAX = '262144';
-    private const MIGRATED = '500'; // at once
+    private const MIGRATED = '500'; // per call
     private const TURN = 1.0;       // seconds
 
     public function __construct(private Client $later)
     {
     }
 
-    /** @return Reservation[] at most so many; of a queue that is spread, of its first shard that has any */
+    /** @return Reservation[] at most this many; if the queue is spread, from its first shard that
+     * has any */
     public function reserve(string $queue, float $lease, int $limit = 1): array
     {
         foreach ($this->later->places($queue) as $place) {
@@ -34,13 +35,13 @@ final class Reserver
         return [];
     }
 
-    /** Waits until there is work, at most so many seconds; of a queue that is spread, not at all. */
+    /** Waits at most this many seconds for work. If the queue is spread, it does not wait. */
     public function wait(string $queue, float $seconds): bool
     {
         $places = $this->later->places($queue);
         $end = hrtime(true) / 1e9 + $seconds;
         while (count($places) === 1 && ($left = $end - hrtime(true) / 1e9) > 0) {
-            // In turns, since a connection's own time-out may be short.
+            // It waits in turns, since a connection's own time-out may be short.
             $turn = NewJob::decimal(max(0.01, min($left, self::TURN)));
             if ($this->later->ask($places[0], 'BLPOP', $this->later->key($places[0], 'wake'), $turn)) {
                 return true;
@@ -49,7 +50,7 @@ final class Reserver
         return false;
     }
 
-    /** What is due becomes ready, and so does what was reserved and whose lease ran out. */
+    /** Makes ready what is due, and what was reserved and whose lease ran out. */
     public function migrate(string $queue): void
     {
         foreach ($this->later->places($queue) as $place) {

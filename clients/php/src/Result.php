@@ -2,12 +2,12 @@
 
 namespace Laterd;
 
-/** How a job has ended that was pushed with `result`. */
+/** How a job that was pushed with `result` has ended. */
 final class Result
 {
     /**
-     * @param string $state `done`, `dead`, or `gone`: it has left nothing, or never was
-     * @param mixed $value what its handler gave back, objects as arrays
+     * @param string $state `done`, `dead`, or `gone` if it left nothing or never existed
+     * @param mixed $value what its handler returned, objects as arrays
      * @param ?array $error of a dead one: at, attempt, kind, text, host
      */
     private function __construct(
@@ -29,7 +29,7 @@ final class Result
             : new self('dead', $how['attempt'], null, $what);
     }
 
-    /** @internal a job that is dead, whatever it has left */
+    /** @internal a dead job, whatever it left */
     public static function dead(KnownJob $job): self
     {
         return new self('dead', $job->attempts, null, $job->error);

@@ -2,7 +2,8 @@
 
 namespace Laterd;
 
-/** Thrown by a handler: not now. The job goes back without an attempt, for so many seconds. */
+/** Thrown by a handler that cannot run the job now. The job is returned for this many seconds, which
+ * is no attempt. */
 class ReturnJob extends Error
 {
     public function __construct(string $why = 'not now', public float $in = 0)

@@ -2,14 +2,14 @@
 
 namespace Laterd;
 
-/** One of laterd's scripts, which this package carries: copies of those that laterd installs. */
+/** One of laterd's scripts. This package contains copies of those that laterd installs. */
 final class Script
 {
     private static array $known = [];
     private string $stem = '';
     private array $keys = [];
 
-    /** @param string[] $names of its KEYS, from its head */
+    /** @param string[] $names names of its KEYS, from its head */
     private function __construct(public string $text, public string $sha, private array $names)
     {
     }
@@ -26,11 +26,11 @@ final class Script
         return new self($text, sha1($text), preg_split('/ +/', implode(' ', $lines[1])));
     }
 
-    /** @param array $own what stands for `call` and `held`, which each call has of its own */
+    /** @param array $own what to use for `call` and `held`, which differ in each call */
     public function keys(string $prefix, string $place, array $own): array
     {
         $stem = "$prefix:{{$place}}:";
-        if ($stem !== $this->stem) { // those of the last place are kept
+        if ($stem !== $this->stem) { // the keys of the last place are cached
             $this->stem = $stem;
             $this->keys = array_map(fn ($name) => $stem . $name, $this->names);
         }

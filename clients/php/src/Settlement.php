@@ -2,7 +2,7 @@
 
 namespace Laterd;
 
-/** Where the end of an attempt is told. */
+/** Receives the end of an attempt. */
 interface Settlement
 {
     public function done(): void;

@@ -3,8 +3,8 @@
 namespace Laterd;
 
 /**
- * Comes up wherever a handler is when laterd ends its attempt: over its time-out, or since it was
- * cancelled or laterd stops. No \Exception, so that a handler's own `catch` lets it pass.
+ * Thrown inside a handler when laterd ends its attempt: its time is over, it was cancelled, or
+ * laterd stops. It is no \Exception, so that a handler's own `catch` does not stop it.
  */
 final class TimeIsUp extends \Error
 {

@@ -2,7 +2,7 @@
 
 namespace Laterd;
 
-/** Redis was not there, or its answer was lost. To push again under the same id is safe. */
+/** Redis was not there, or its answer was lost. It is safe to push again under the same id. */
 final class Unreachable extends Error
 {
 }

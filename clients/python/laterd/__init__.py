@@ -1,7 +1,7 @@
-"""laterd: push jobs to its queues in Redis, and perform them.
+"""laterd: pushes jobs to its queues in Redis, and performs them.
 
-What pushes needs redis-py and is imported when it is first asked for: a program of handlers that
-pushes nothing starts without it.
+Pushing needs redis-py. It is imported on first use, so that a program of handlers that pushes
+nothing starts without it.
 """
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,9 +1,10 @@
-"""python -m laterd MODULE:NAME: performs jobs by the Handlers of this name.
+"""python -m laterd MODULE:NAME: performs jobs with the Handlers of this name.
 
-Under laterd (plugin exec, `lines = true`) it is the program. By hand it tries a handler once:
+laterd runs this program with its plugin exec (`lines = true`). By hand it tries a handler
+once:
 
     python -m laterd mails:app mail.send '{"to": "a@b.c"}'     # the payload may be - for standard input
-    python -m laterd mails:app                                 # which types are there?
+    python -m laterd mails:app                                 # lists the types
 
 Exit status: 0 done, 65 buried, 75 retry or return, 64 wrong usage.
 """
@@ -20,7 +21,7 @@ STATUS = {"done": 0, "bury": 65, "retry": 75, "return": 75}
 
 
 class Shown:
-    """In the place of laterd: what is told goes to standard error."""
+    """Takes the place of laterd, and prints what it is told to standard error."""
 
     def put(self, line: Dict[str, Any]) -> None:
         print(json.dumps(line), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Pushing jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
+"""Pushes jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
 import asyncio
 from typing import Any, List, Optional, Sequence
 
@@ -11,10 +11,10 @@ from .steps import Found, Pushed, State, Steps, T
 
 
 class Client:
-    """laterd.Client, to be awaited; `client` is one of redis.asyncio.
+    """Like laterd.Client, but awaited; `client` is one of redis.asyncio.
 
-        queues = laterd.aio.Client(redis.asyncio.Redis(...))
-        await queues.push("mail.send", {"to": "a@b.c"})
+    queues = laterd.aio.Client(redis.asyncio.Redis(...))
+    await queues.push("mail.send", {"to": "a@b.c"})
     """
 
     def __init__(self, client: Any, prefix: str = "later"):

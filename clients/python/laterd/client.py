@@ -1,4 +1,4 @@
-"""Pushing jobs over redis.Redis or redis.RedisCluster."""
+"""Pushes jobs over redis.Redis or redis.RedisCluster."""
 import time
 from typing import Any, List, Optional, Sequence
 
@@ -10,11 +10,11 @@ from .script import Call
 from .steps import Found, Pushed, State, Steps, T
 
 
-BLOCK = 5.0  # seconds, of one call that waits
+BLOCK = 5.0  # seconds of one waiting call
 
 
 def block_of(client: Any) -> float:
-    """Shorter than the client's own patience with an answer."""
+    """Must be shorter than the client's own time-out."""
     pool = getattr(client, "connection_pool", None)
     patience = getattr(pool, "connection_kwargs", {}).get("socket_timeout") or 2 * BLOCK
     return min(BLOCK, patience / 2)
@@ -29,8 +29,8 @@ def refuse_prefix(client: Any) -> None:
 
 
 class Client:
-    """Pushes to the queues in one Redis; `client` is a redis.Redis, of a Sentinel's master_for(), or
-    a redis.RedisCluster. As safe between threads as that is.
+    """Pushes to the queues of one Redis. `client` is a redis.Redis, also from a Sentinel's
+    master_for(), or a redis.RedisCluster. It is as thread-safe as that client.
 
         queues = laterd.Client(redis.Redis(unix_socket_path="/var/lib/laterd/redis.sock"))
         queues.push("mail.send", {"to": "a@b.c"}, queue="mail", delay=60)
@@ -43,22 +43,22 @@ class Client:
 
     def push(self, type: str, payload: Any = None, *, queue: str = "default",
              **options: Any) -> Pushed:
-        """Pushes one job; options are those of NewJob. A known id is no error: see Pushed."""
+        """Pushes one job. The options are those of NewJob. A known id is no error: see Pushed."""
         return self._run(self._state.push(NewJob(type, payload, **options), queue))
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
-        """Pushes many, up to 500 in a call to Redis. A bad one is refused before any is sent."""
+        """Pushes many jobs, up to 500 per call to Redis. All are checked before any is sent."""
         return self._run(self._state.push_many(jobs, queue))
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
-        """Looks at a job; None: there is none of this id."""
+        """Returns what Redis knows of a job, or None if there is none of this id."""
         return self._run(self._state.show(id, queue))
 
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
-        """What a job has given back that was pushed with `result`; waits for its end.
+        """Waits for the end of a job that was pushed with `result`, and returns its result.
 
-        JobFailed: it is dead. JobUnknown, at once: there is no such job, and no result. TimeoutError:
-        the time is up; the job goes on.
+        JobFailed: the job is dead. JobUnknown, at once: there is no such job and no result.
+        TimeoutError: the job has not ended.
         """
         return self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
 
@@ -81,7 +81,8 @@ class Client:
         try:
             return self._once(asked)
         except (redis.ConnectionError, redis.TimeoutError):
-            # Once more, by the same call id: where only the answer was lost, that is the answer.
+            # Repeats the call under the same call id. If only the answer was lost, Redis gives it
+            # again.
             self._state.forget_connection()
             return self._once(asked)
 

@@ -25,7 +25,7 @@ Seconds = Union[float, datetime.timedelta]
 
 
 class RawJSON(str):
-    """A payload that is JSON text already; its bytes are pushed as they stand."""
+    """A payload that is JSON text already. Its bytes are pushed unchanged."""
 
 
 @dataclass
@@ -33,21 +33,21 @@ class NewJob:
     """A job to push.
 
     payload        anything that json.dumps takes, or RawJSON
-    id             the same id is the same job; none: a new one
+    id             the same id is the same job; by default a new one is made
     priority       -100 to 100, higher first
     delay, at      seconds or a timedelta from now; UNIX seconds or an aware datetime. Not both
-    max_attempts, timeout, backoff    none: as laterd is configured
-    expires_at     not begun from then on, but dropped
+    max_attempts, timeout, backoff    by default as laterd is configured
+    expires_at     if it has not begun by then, it is dropped
     trace          logged with each line of the job
     lock           the job runs only while it holds this lock
     result         seconds for which its result is kept, for wait()
-    unique_for     seconds that the id stays taken after the job has ended
-    replace        a ready or delayed job of this id is replaced
-    again          as replace; and of one that runs this job, or the last of several, is pushed when
-                   that has ended
-    debounce       seconds, as delay, and put off again by each such push of the id
-    max_wait       with debounce: at most so long after the first of them
-    throttle       seconds from now that the id stays taken: at most one in that time
+    unique_for     seconds for which the id stays taken after the job has ended
+    replace        replace a ready or delayed job of this id
+    again          like replace, but if the job runs, this one (or the last of several) is pushed
+                   when it ends
+    debounce       seconds, like delay; each such push of the id puts the job off again
+    max_wait       with debounce: at most this long after the first push
+    throttle       seconds from now for which the id stays taken: at most one job in that time
     """
 
     type: str
@@ -72,7 +72,8 @@ class NewJob:
 
 
 def new_id() -> str:
-    """A new id: 14 letters and digits by chance, 83 bits. Short, since Redis keeps it twice."""
+    """Returns a new id: 14 random letters and digits, which are 83 bits. It is short because
+    Redis keeps it twice."""
     return base64.b64encode(os.urandom(11), b"01")[:14].decode()
 
 
@@ -81,7 +82,7 @@ def check_queue(queue: str) -> None:
         raise Refused("queue: must be 1 to 64 letters, digits and _ . - (%.70r)" % (queue,))
 
 
-# ---- what is checked
+# ---- checks
 
 
 def _text(name: str, value: Any, pattern: "re.Pattern[str]", what: str) -> str:
@@ -160,7 +161,7 @@ def _finite(digits: str) -> float:
 
 
 def _depth(text: bytes) -> int:
-    """How deep lists and objects are nested in this JSON."""
+    """Returns how deep lists and objects are nested in this JSON."""
     deepest = depth = 0
     for bracket in re.findall(rb'"(?:[^"\\]|\\.)*"|[][{}]', text):
         if bracket in (b"[", b"{"):
@@ -192,7 +193,7 @@ def _payload(payload: Any) -> bytes:
 
 @dataclass
 class Prepared:
-    """A job as the scripts take it."""
+    """A job in the form that the scripts take."""
 
     id: str
     when: str
@@ -207,12 +208,12 @@ class Prepared:
 
 
 def seconds(number: float) -> str:
-    """Plain decimals: the scripts take no 1e-7."""
+    """Formats plain decimals, since the scripts do not take 1e-7."""
     return "%.6f" % number if number != int(number) else "%d" % number
 
 
 def _check_turns(job: NewJob) -> None:
-    """What goes with an id of its own, and what not together."""
+    """Checks options that need an id, and options that exclude each other."""
     for name in ("debounce", "throttle", "again"):
         if getattr(job, name) not in (None, False) and job.id is None:
             raise Refused("%s: goes with an id: the same id is the same job" % name)

@@ -1,4 +1,5 @@
-"""What can go wrong. Errors of Redis itself are redis.RedisError, unchanged."""
+"""The errors of this package. Errors of Redis itself are redis.RedisError, and passed on
+unchanged."""
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
 if TYPE_CHECKING:
@@ -10,13 +11,13 @@ class LaterdError(Exception):
 
 
 class Refused(LaterdError, ValueError):
-    """A bad job or queue name: nothing was sent."""
+    """A bad job or queue name. Nothing was sent."""
 
 
 class QueueFull(LaterdError):
     """The queue has as many jobs as its operator allows (queues.max_jobs).
 
-    results: of push_many(), what became of each job; None for those that were not pushed.
+    results: those of push_many(); None for jobs that were not pushed.
     """
 
     def __init__(self, queue: str, results: "Sequence[Optional[Pushed]]" = ()):
@@ -25,19 +26,19 @@ class QueueFull(LaterdError):
 
 
 class WrongProtocol(LaterdError):
-    """This Redis is kept by a laterd of another protocol."""
+    """The queues in this Redis are of another protocol."""
 
 
 class PrefixRefused(LaterdError):
-    """The Redis client puts a prefix before every key, where no worker would look."""
+    """The Redis client adds a prefix to every key, so no worker would find the jobs."""
 
 
 class Moving(LaterdError):
-    """The shards of a queue kept changing while it was pushed to."""
+    """The shards of a queue kept changing during a push."""
 
 
 class JobFailed(LaterdError):
-    """wait(): the job has ended without success; it is dead. error: as of show(), or None."""
+    """From wait(): the job is dead. error: as in show(), or None."""
 
     def __init__(self, job_id: str, error: Optional[Dict[str, Any]]):
         super().__init__("%s: %s" % (job_id, (error or {}).get("text", "dead")))
@@ -46,4 +47,4 @@ class JobFailed(LaterdError):
 
 
 class JobUnknown(LaterdError):
-    """wait(): no job of this id, and no result of it."""
+    """From wait(): there is no job of this id, and no result of one."""

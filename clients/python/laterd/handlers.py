@@ -1,4 +1,5 @@
-"""Handlers: functions that perform jobs, in a program of laterd's plugin exec with `lines = true`.
+"""Handlers: functions that perform jobs, in a program of laterd's plugin exec with `lines =
+true`.
 
     app = laterd.Handlers()
 
@@ -10,7 +11,8 @@
     async def poll(job):
         ...
 
-`python -m laterd mails:app` is the program. What it is told and answers: later-job(3), section exec.
+`python -m laterd mails:app` runs it. later-job(3), section exec, describes the lines that it
+reads and writes.
 """
 import asyncio
 import collections
@@ -27,18 +29,18 @@ import time
 import traceback
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
-ERROR_MAX = 1000  # bytes that laterd keeps of an error
+ERROR_MAX = 1000  # bytes of an error that laterd keeps
 READ = 1 << 18
-PROGRESS_EVERY = 0.1  # seconds between two lines of progress of a job
+PROGRESS_EVERY = 0.1  # seconds between two progress lines of a job
 
 _decode = json.JSONDecoder().raw_decode  # a line begins with its object
-_quote: Callable[[str], str] = getattr(json.encoder, "encode_basestring_ascii")  # unknown to its types
+_quote: Callable[[str], str] = getattr(json.encoder, "encode_basestring_ascii")  # missing in the type stubs
 _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 _current: "contextvars.ContextVar[Optional[Job]]" = contextvars.ContextVar("laterd_job", default=None)
 
 
 class Outcome(Exception):
-    """How an attempt ends, where a handler does not just return; raised by it."""
+    """Raised by a handler that ends its attempt in another way than by returning."""
 
     result = ""
 
@@ -48,25 +50,26 @@ class Outcome(Exception):
 
 
 class Retry(Outcome):
-    """Again, after the backoff or in `delay` seconds; the last attempt is buried."""
+    """Tries the job again, after the backoff or `delay` seconds. After the last attempt it is
+    buried."""
 
     result = "retry"
 
 
 class Bury(Outcome):
-    """Dead at once: trying again cannot help."""
+    """Buries the job at once, because another try cannot help."""
 
     result = "bury"
 
 
 class Return(Outcome):
-    """Given back as if it had not begun, for `delay` seconds: no attempt."""
+    """Returns the job for `delay` seconds as if it had not begun. It is no attempt."""
 
     result = "return"
 
 
 class TimeIsUp(BaseException):
-    """Raised in a handler that is no coroutine when laterd ends the program."""
+    """Raised in a handler that is not a coroutine when laterd ends the program."""
 
 
 class Job:
@@ -95,11 +98,11 @@ class Job:
         self._answers = answers
 
     def time_left(self) -> float:
-        """Seconds until it is asked to stop."""
+        """Returns the seconds until it is asked to stop."""
         return max(self._end - time.monotonic(), 0.0)
 
     def progress(self, done: float, total: float = 0, text: str = "") -> None:
-        """How far it has come; cheap, since most calls tell nobody."""
+        """Reports progress. It is cheap, since most calls send nothing."""
         now = time.monotonic()
         if now - self._told < PROGRESS_EVERY:
             return
@@ -111,18 +114,18 @@ Function = TypeVar("Function", bound=Callable[[Job], Any])
 
 
 def current_job() -> Optional[Job]:
-    """The job whose handler calls this, in whatever depth."""
+    """Returns the job whose handler is the caller, directly or indirectly."""
     return _current.get()
 
 
 def error_of(error: BaseException) -> str:
-    """Its traceback; the end of it, where it is too long."""
+    """Returns the error's traceback, or the end of it if it is too long."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__)).strip()
     return text.encode(errors="replace")[-ERROR_MAX:].decode(errors="ignore")
 
 
 def answer_of(error: BaseException) -> Dict[str, Any]:
-    """What an attempt that raised this is answered with."""
+    """Returns the answer for an attempt that raised this error."""
     if isinstance(error, Outcome):
         answer: Dict[str, Any] = {"result": error.result, "error": str(error) or type(error).__name__}
         if error.delay is not None:
@@ -134,7 +137,8 @@ def answer_of(error: BaseException) -> Dict[str, Any]:
 
 
 class Answers:
-    """Descriptor 3: one JSON object a line. Those of one turn of the loop go in one write."""
+    """Descriptor 3: one JSON object per line. The lines of one turn of the loop are written
+    together."""
 
     def __init__(self, fd: int):
         self._fd = fd
@@ -148,7 +152,7 @@ class Answers:
         self._loop = loop
 
     def put(self, answer: Dict[str, Any]) -> None:
-        """From any thread."""
+        """May be called from any thread."""
         self.put_line(_encode(answer))
 
     def put_line(self, line: str) -> None:
@@ -162,7 +166,7 @@ class Answers:
             self._loop.call_soon_threadsafe(self.flush)
 
     def flush(self) -> None:
-        self._flushing = False  # first: whoever comes from now on calls again
+        self._flushing = False  # first, so that a later caller schedules the next flush
         lines = []
         while self._waiting:
             lines.append(self._waiting.popleft())
@@ -173,7 +177,7 @@ class Answers:
 
 
 class LogHandler(logging.Handler):
-    """Log records as lines of laterd's log, with the fields of the job that they belong to."""
+    """Passes log records on as lines of laterd's log, with the fields of their job."""
 
     LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"))
 
@@ -200,7 +204,8 @@ class Handlers:
         self._functions: Dict[str, Callable[[Job], Any]] = {}
 
     def on(self, *types: str) -> Callable[[Function], Function]:
-        """A decorator: performs jobs of these types; one that ends in * is a beginning."""
+        """A decorator that registers the function for these types. A type that ends in * is a
+        prefix."""
 
         def decorate(function: Function) -> Function:
             for type in types:
@@ -214,7 +219,7 @@ class Handlers:
         return sorted(self._functions)
 
     def find(self, type: str) -> Optional[Callable[[Job], Any]]:
-        """The exact name, else the longest beginning."""
+        """Finds the exact name, otherwise the longest prefix."""
         found = self._functions.get(type)
         for end in range(len(type), -1, -1):
             if found:
@@ -223,9 +228,10 @@ class Handlers:
         return found
 
     def run(self, max_jobs: int = 0, max_memory: int = 0) -> None:
-        """Performs jobs until laterd closes standard input; those under way are finished first.
+        """Performs jobs until laterd closes standard input, and then finishes those under way.
 
-        max_jobs, max_memory   then the program ends and laterd starts it again; 0 is never. Bytes.
+        max_jobs, max_memory (bytes): after this the program ends, and laterd starts it again;
+        0 = never.
         """
         fd = os.environ.get("LATER_ANSWERS")
         if not fd:
@@ -234,7 +240,7 @@ class Handlers:
         asyncio.run(Program(self, Answers(int(fd)), max_jobs, max_memory).run())
 
     def perform(self, job: Job) -> Dict[str, Any]:
-        """One job, here and now: its answer."""
+        """Performs one job and returns its answer."""
         function = self.find(job.type)
         if not function:
             return {"result": "bury", "error": "the program has no handler for type %s" % job.type}
@@ -259,8 +265,8 @@ def done(value: Any) -> Dict[str, Any]:
 
 
 class Threads:
-    """For functions that are no coroutines: one for each job that is under way. What they have done is
-    handed back to the loop, many at a time."""
+    """Threads for functions that are not coroutines: one for each job under way. Their results
+    are handed to the loop many at a time."""
 
     def __init__(self, perform: Callable[[Job], Dict[str, Any]],
                  finish: Callable[[Job, Dict[str, Any]], None], loop: asyncio.AbstractEventLoop):
@@ -286,14 +292,14 @@ class Threads:
                 self._loop.call_soon_threadsafe(self._hand)
 
     def _hand(self) -> None:
-        self._handing = False  # first: whoever comes from now on calls again
+        self._handing = False  # first, so that a later caller schedules the next handing over
         while self._done:
             self._busy -= 1
             self._finish(*self._done.popleft())
 
 
 class Program:
-    """The loop: lines in, tasks and threads, answers out."""
+    """The main loop, which reads lines, performs jobs and writes answers."""
 
     def __init__(self, handlers: Handlers, answers: Answers, max_jobs: int, max_memory: int):
         self.handlers, self.answers = handlers, answers
@@ -303,8 +309,8 @@ class Program:
         self.buffer = b""
         self.begun = 0
         self.inline = False  # a function is running in this thread
-        self.ending = False  # no more is read
-        self.coroutines: Dict[Any, bool] = {}  # of a handler: is it a coroutine?
+        self.ending = False  # nothing more is read
+        self.coroutines: Dict[Any, bool] = {}  # handler → is it a coroutine function?
 
     async def run(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -321,7 +327,7 @@ class Program:
         await self.over
         self.answers.flush()
 
-    # ---- its end
+    # ---- the program's end
 
     def stop_reading(self) -> None:
         if not self.ending:
@@ -351,7 +357,7 @@ class Program:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") > self.max_memory
 
-    # ---- what it is told
+    # ---- input
 
     def on_readable(self) -> None:
         try:
@@ -368,7 +374,7 @@ class Program:
                 self.take(_decode(line)[0])
         else:
             self.buffer += rest
-        # What was read in part is charged to this program: it takes the rest, too.
+        # A job that was read in part counts as begun by this program, so the rest is read too.
         if not self.buffer and self.is_enough():
             self.stop_reading()
 
@@ -412,14 +418,14 @@ class Program:
         self.inline = True
         try:
             answer = self.handlers.perform(job)
-        except TimeIsUp as error:  # just before or behind the function
+        except TimeIsUp as error:  # just before or after the function
             answer = answer_of(error)
         self.inline = False
         self.finish(job, answer)
 
     def finish(self, job: Job, answer: Dict[str, Any]) -> None:
         del self.tasks[job.id]
-        if len(answer) == 1 and not self.ending:  # just done: most are
+        if len(answer) == 1 and not self.ending:  # most answers are a plain "done"
             self.answers.put_line('{"result":"%s","id":%s}' % (answer["result"], _quote(job.id)))
             if not self.parallel:
                 self.answers.flush()
@@ -429,7 +435,7 @@ class Program:
             answer["last"] = True
         try:
             self.answers.put(answer)
-        except (TypeError, ValueError, RecursionError) as error:  # a value that is no JSON
+        except (TypeError, ValueError, RecursionError) as error:  # the value is not JSON
             self.answers.put({"id": job.id, "result": "bury", "error": error_of(error)})
         if not self.parallel:
             self.answers.flush()

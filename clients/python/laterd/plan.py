@@ -1,4 +1,4 @@
-"""One queue spread over several: doc/protocol.md, "Shards"."""
+"""A queue that is spread over several: doc/protocol.md, "Shards"."""
 from binascii import crc_hqx
 from dataclasses import dataclass, field
 from typing import List
@@ -8,7 +8,7 @@ SHARDS_MAX = 32
 
 @dataclass
 class Plan:
-    """EPOCH COUNT FORMER…; none is one place, the queue itself."""
+    """EPOCH COUNT FORMER… None means that the queue has one place, itself."""
 
     epoch: str = "0"
     count: int = 1
@@ -21,7 +21,8 @@ class Plan:
         return cls(words[0] or "0", counts[0] if counts else 1, counts[1:])
 
     def route(self, queue: str, job_id: str) -> List[str]:
-        """The places of an id: where it may lie still, then where it belongs."""
+        """Returns the places of an id: first those where it may still lie, last the one where it
+        belongs."""
         last = place_of(queue, self.count, job_id)
         if not self.former:
             return [last]
@@ -30,5 +31,5 @@ class Plan:
 
 
 def place_of(queue: str, count: int, job_id: str) -> str:
-    """crc_hqx is CRC16/XMODEM, the one of Redis Cluster."""
+    """crc_hqx is CRC16/XMODEM, as in Redis Cluster."""
     return "%s/%d" % (queue, crc_hqx(job_id.encode(), 0) % count) if count > 1 else queue

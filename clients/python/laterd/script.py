@@ -1,7 +1,7 @@
-"""The scripts that a client calls: the very files that laterd installs, carried along.
+"""The scripts that a client calls: copies of those that laterd installs.
 
-They are made from scripts/ of the source tree (`make` there copies them, and a test compares them),
-so a client needs no file of laterd's where it runs.
+`make` in the source tree copies them from scripts/, and a test compares them. So a client
+needs no file of laterd's at run time.
 """
 import hashlib
 import os
@@ -12,7 +12,7 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts")
 
 
 class Script:
-    """One of them: its text, its digest, and which keys it wants, as its head says."""
+    """One script: its text, its digest, and the keys that its head names."""
 
     def __init__(self, name: str):
         with open(os.path.join(_FOLDER, name + ".lua"), "rb") as file:
@@ -25,9 +25,9 @@ class Script:
         self._last = ("", [""])
 
     def call(self, prefix: str, queue: str, args: Sequence[Any], call: str = "") -> "Call":
-        """The call for one place of a queue."""
+        """Returns the call for one place of a queue."""
         stem = "%s:{%s}:" % (prefix, queue)
-        last, keys = self._last  # those of the last place are kept; other threads may be here, too
+        last, keys = self._last  # the keys of the last place are cached; other threads may do the same
         if last != stem:
             keys = [stem + key for key in self.keys]
             self._last = (stem, keys)

@@ -1,7 +1,7 @@
-"""What a client does, without doing it: generators that yield what is to be asked of Redis, get the
-answers, and return what the caller gets. client.py and aio.py drive them, so that there is one truth
-for both. A Call is a script (script.py); a list is a plain command; a float is a pause in seconds.
-Errors of Redis are thrown into them.
+"""The logic of a client without its input and output: generators that yield what to ask Redis,
+get the answers, and return the caller's result. client.py and aio.py drive them, so that both
+share one implementation. A Call is a script (script.py), a list is a plain command, a float
+is a pause in seconds. Errors of Redis are thrown into them.
 """
 import json
 import os
@@ -17,11 +17,11 @@ from .plan import Plan
 from .script import PUSH, PUSH_NOW, SHOW
 
 PROTOCOL = "2"
-CALL_KEPT = 60  # seconds for which Redis remembers what a call was answered
-JOBS_MAX, BYTES_MAX = 500, 1 << 20  # of one call
-TRIES = 20  # plans heard one after the other, before it is given up
+CALL_KEPT = 60  # seconds for which Redis remembers the answer to a call
+JOBS_MAX, BYTES_MAX = 500, 1 << 20  # per call
+TRIES = 20  # changes of plan in a row before it gives up
 PAUSE = 0.05
-WHOLE = Plan()  # of a queue that is not known to be spread
+WHOLE = Plan()  # for a queue that is not known to be spread
 
 T = TypeVar("T")
 Steps = Generator[Any, Any, T]
@@ -29,12 +29,12 @@ Steps = Generator[Any, Any, T]
 
 @dataclass(frozen=True)
 class Pushed:
-    """What became of a pushed job.
+    """The result of a push.
 
-    result  "pushed", "replaced", "again": it runs, and this one is pushed when that has ended; or
+    result  "pushed", "replaced", "again": one of this id runs, and this one is pushed when it ends;
             "exists": the id was known, and nothing was changed
-    state   of one that exists: ready, delayed, reserved, dead, or ended (its id stays taken). Where
-            it is dead nothing will run before it is kicked
+    state   of a job that exists: ready, delayed, reserved, dead, or ended (its id stays taken). If
+            it is dead, nothing runs until it is kicked
     """
 
     id: str
@@ -50,9 +50,9 @@ class Found:
     """A job that is in Redis: see show()."""
 
     id: str
-    queue: str  # the shard, where the queue has some
+    queue: str  # the shard, if the queue has shards
     state: str
-    score: Optional[float]  # ready: its order; delayed: when it is due; dead: since when
+    score: Optional[float]  # ready: its place in the order; delayed: when it is due; dead: when it was buried
     attempts: int
     priority: int
     error: Optional[Dict[str, Any]]  # why it failed last: at, attempt, kind, text, host
@@ -68,15 +68,15 @@ def text_of(reply: Any) -> str:
 
 
 def new_call() -> str:
-    """An id of one call, under which Redis remembers what it has answered."""
+    """Returns an id of a call, under which Redis remembers its answer."""
     return os.urandom(12).hex()
 
 
 class Calls:
     """Numbers for calls of push_now, and the set in which Redis remembers them for a while.
 
-    It is another set after 500 calls, or a minute. Two threads, or processes after a fork, may share
-    one: it is by the number that a call is known.
+    A new set is used after 500 calls or a minute. Two threads, or processes after a fork, may
+    share one, since a call is known by its number.
     """
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class State:
             self.announced.add(place)
 
     def forget_connection(self) -> None:
-        """A connection was lost: who comes back may find another Redis, or an emptied one."""
+        """A connection was lost: the next one may find another Redis, or an emptied one."""
         self.greeted = False
         self.announced.clear()
 
@@ -156,7 +156,8 @@ class State:
         return (yield from self.push_all(items, queue))
 
     def push_all(self, items: List[Prepared], queue: str) -> Steps[List[Pushed]]:
-        """By the plan that is known; whoever's is stale is told so, and goes on by the new one."""
+        """Follows the plan that is known. If it is stale, Redis says so, and the new plan is
+        followed."""
         results: List[Optional[Pushed]] = [None] * len(items)
         left = list(range(len(items)))
         for tries in range(TRIES):
@@ -184,7 +185,7 @@ class State:
 
     def push_by_plan(self, items: List[Prepared], left: List[int], queue: str,
                      results: List[Optional[Pushed]]) -> Steps[None]:
-        """Former places are only looked at; in its last one a job is pushed."""
+        """Former places are only searched. The last place is where a job is pushed."""
         plan = self.plans.get(queue, WHOLE)
         waiting = [(i, plan.route(queue, items[i].id)) for i in left]
         while waiting:
@@ -228,7 +229,8 @@ class State:
     # ---- results
 
     def wait(self, job_id: str, queue: str, timeout: Optional[float], block: float) -> Steps[Any]:
-        """Its value; the element that tells it stays for others (doc/protocol.md, "Results")."""
+        """Returns its result. The element that holds it stays for others (doc/protocol.md,
+        "Results")."""
         check_queue(queue)
         yield from self.greet()
         end = None if timeout is None else time.monotonic() + timeout
@@ -243,8 +245,9 @@ class State:
                 return value_of(job_id, element)
 
     def look_for_result(self, job_id: str, queue: str) -> Steps[Tuple[str, Any]]:
-        """Where it will be told, and what is told already. First the element, then the state: one
-        that was there before a job that is not over is of an earlier life of that id."""
+        """Returns the key under which the result comes, and the result if it is there. The
+        element is read before the state: an element that was there while the job is not over
+        belongs to an earlier job of that id."""
         yield from self.learn(queue)
         for place in reversed(self.plans[queue].route(queue, job_id)):
             key = "%s:{%s}:result:%s" % (self.prefix, place, job_id)
@@ -271,7 +274,7 @@ def value_of(job_id: str, element: Any) -> Any:
 
 
 def parts_of(group: List[Tuple[int, List[str]]], items: List[Prepared]) -> Any:
-    """In calls that are bounded."""
+    """Splits items into calls of bounded size."""
     part: List[Tuple[int, List[str]]] = []
     size = 0
     for i, route in group:
@@ -285,7 +288,7 @@ def parts_of(group: List[Tuple[int, List[str]]], items: List[Prepared]) -> Any:
 
 
 def pushed_of(job_id: str, answer: str) -> Optional[Pushed]:
-    """None: the queue is full."""
+    """None means that the queue is full."""
     word, _, state = answer.partition(" ")
     return None if word == "FULL" else Pushed(job_id, word.lower(), state)
 

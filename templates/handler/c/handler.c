@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Blocks, one at a time in each worker; mode = LATER_EVENT is for handlers on the event loop. */
+/* Blocks: each worker performs one at a time. For handlers on the event loop, use mode =
+ * LATER_EVENT. */
 static enum later_result perform(struct later_job *job)
 {
     size_t len;
@@ -19,7 +20,7 @@ static enum later_result perform(struct later_job *job)
     later_job_log(job, LATER_INFO, "attempt %u", (unsigned)later_job_attempt(job));
     n = snprintf(value, sizeof value, "{\"hello\":%.*s}", (int)(len < 150 ? len : 150), payload);
     if (len < 150)
-        later_job_value(job, value, (size_t)n); /* for who waits for the job's result */
+        later_job_value(job, value, (size_t)n); /* for callers that wait for the result */
     return LATER_DONE;
 }
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Performs two jobs as laterd would, without Redis: what each must come to, and what it gives back.
+# Performs two jobs without Redis, and compares the result and the value with what is expected.
 cd "$(dirname "$0")" || exit 1
 : "${LATERD:=@LATERD@}" "${PLUGINS:=@PLUGINS@}"
 [ ! -e Makefile ] || make -s || exit 1
 errors=$(mktemp) failed=0
 trap 'rm -f "$errors"' EXIT
 
-# check PAYLOAD STATUS VALUE: 0 is done, 65 buried, 75 tried again later.
+# check PAYLOAD STATUS VALUE: 0 = done, 65 = buried, 75 = to be tried again.
 check()
 {
     value=$(printf '%s\n' "$1" | "$LATERD" -c @NAME@.conf --perform "$PLUGINS/exec.so" @NAME@ 2>"$errors")

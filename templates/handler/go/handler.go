@@ -1,5 +1,5 @@
-// Performs jobs of the type @NAME@: a JSON line comes in for each, a JSON line on descriptor 3 answers
-// it. What is printed is logged. All members of both lines: later-job(3), section exec.
+// Performs jobs of the type @NAME@. It reads a JSON line for each job, and answers with a JSON line on
+// descriptor 3. What it prints is logged. later-job(3), section exec, lists all members of both lines.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 type Job struct {
 	ID       string
 	Attempt  int
-	Cancel   bool // not a job, but: nobody wants this one any more
+	Cancel   bool // not a job: the one of this id was cancelled
 	Document struct{ Payload json.RawMessage }
 }
 

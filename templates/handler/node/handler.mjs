@@ -6,7 +6,7 @@ const app = new Handlers();
 app.on("@NAME@", async (job) => {
     if (!job.payload?.name) throw new Bury("payload.name is missing"); // dead at once; any other error is a retry
     console.info("attempt %d of %d", job.attempt, job.maxAttempts);
-    return { greeting: `hello, ${job.payload.name}` }; // for who waits for the job's result
+    return { greeting: `hello, ${job.payload.name}` }; // for callers that wait for the result
 });
 
 await app.run();

@@ -1,7 +1,7 @@
 <?php
 
 // Performs jobs of the type @NAME@. By hand: php handler.php @NAME@ '{"name":"world"}'
-require '@DATA@/clients/php/autoload.php'; // or Composer's, where it has installed laterd
+require '@DATA@/clients/php/autoload.php'; // or Composer's, if it has installed laterd
 
 $handlers = new Laterd\Handlers();
 
@@ -10,7 +10,7 @@ $handlers->on('@NAME@', function (Laterd\Job $job): array {
         throw new Laterd\BuryJob('payload.name is missing'); // dead at once; any other exception is a retry
     }
     $job->log('info', "attempt $job->attempt of $job->maxAttempts");
-    return ['greeting' => "hello, {$job->payload['name']}"]; // for who waits for the job's result
+    return ['greeting' => "hello, {$job->payload['name']}"]; // for callers that wait for the result
 });
 
 $handlers->run();

@@ -8,7 +8,7 @@ log = logging.getLogger(__name__)
 
 
 @app.on("@NAME@")
-async def perform(job):  # a plain `def` runs in a thread of its own
+async def perform(job):  # a plain `def` would run in a thread of its own
     if not isinstance(job.payload, dict) or "name" not in job.payload:
         raise laterd.Bury("payload.name is missing")  # dead at once; any other exception is a retry
     log.info("attempt %d of %d", job.attempt, job.max_attempts)

@@ -1,5 +1,5 @@
-# Performs jobs of the type @NAME@: a JSON line comes in for each, a JSON line on descriptor 3 answers
-# it. What is printed is logged. All members of both lines: later-job(3), section exec.
+# Performs jobs of the type @NAME@. It reads a JSON line for each job, and answers with a JSON line on
+# descriptor 3. What it prints is logged. later-job(3), section exec, lists all members of both lines.
 require "json"
 
 class Bury < StandardError; end # dead at once; any other error is a retry
@@ -24,6 +24,6 @@ answers = IO.for_fd(3, "w")
 answers.sync = true
 $stdin.each_line do |line|
   job = JSON.parse(line)
-  next if job["cancel"] # it has ended: there is one at a time
+  next if job["cancel"] # that job has ended, since there is one at a time
   answers.puts(JSON.generate({ id: job["id"], **answer(job) }))
 end

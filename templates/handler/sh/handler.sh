@@ -1,7 +1,8 @@
 #!/bin/sh
-# Performs a job of the type @NAME@: a process for each. The document is on standard input; LATER_ID,
-# LATER_ATTEMPT and others say more. What is printed is logged, and is the error where it fails. The
-# exit status says how it went: 0 done, 65 dead at once, 75 given back, all else tried again.
+# Performs one job of the type @NAME@ per process. The document is on standard input. LATER_ID,
+# LATER_ATTEMPT and other variables say more. What it prints is logged, and becomes the error if it
+# fails. The exit status is the result: 0 = done, 65 = dead at once, 75 = returned, anything else =
+# try again.
 set -eu
 
 document=$(cat)    # for its parts: name=$(printf '%s' "$document" | jq -r .payload.name)

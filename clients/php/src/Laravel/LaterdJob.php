@@ -33,7 +33,7 @@ class LaterdJob extends Job implements JobContract
         return $this->body;
     }
 
-    /** With those that a job had in Laravel's own queue, before it was moved here. */
+    /** Includes the attempts that a job had in Laravel's own queue, before it was moved here. */
     public function attempts()
     {
         return ($this->payload()['attempts'] ?? 0) + $this->attempt;
@@ -53,7 +53,8 @@ class LaterdJob extends Job implements JobContract
         $this->settlement->retry(max(0, $this->secondsUntil($delay)), 'released');
     }
 
-    /** Laravel's failed jobs have it, and laterd's dead ones, so that either brings it back. */
+    /** The job is among Laravel's failed jobs and among laterd's dead ones. Either can bring it
+     * back. */
     public function fail($e = null)
     {
         $settled = $this->isDeleted();

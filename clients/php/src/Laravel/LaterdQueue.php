@@ -12,7 +12,7 @@ use Laterd\Pushed;
 use Laterd\Reserver;
 
 /**
- * Laravel's queue in laterd. A job's document has Laravel's payload as its payload, and Laravel's
+ * Laravel's queue in laterd. A job's document has Laravel's payload as its payload and Laravel's
  * uuid as its id.
  */
 class LaterdQueue extends Queue implements QueueContract, ClearableQueue
@@ -20,7 +20,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     private const ATTEMPTS_MAX = 1000000;
     private const FOR_EVER = 1e9;
 
-    /** Of the payload that was created last: a job need not be decoded that was just encoded. */
+    /** What the latest payload was encoded from, so that it need not be decoded again. */
     private array $members = [];
 
     public function __construct(
@@ -39,7 +39,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         return $this->later;
     }
 
-    /** Ready, delayed and reserved. */
+    /** Counts ready, delayed and reserved jobs. */
     public function size($queue = null)
     {
         return $this->later->size($this->getQueue($queue));
@@ -70,7 +70,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         return $this->idOf($this->later->push($job, queue: $queue), $queue);
     }
 
-    /** All in one call, but for jobs that wait for a transaction. */
+    /** All jobs go in one call, except those that wait for a transaction. */
     public function bulk($jobs, $data = '', $queue = null)
     {
         $new = $named = [];
@@ -89,7 +89,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         }
     }
 
-    /** For Laravel's own `queue:work`; laterd hands jobs to `laterd:perform` instead. */
+    /** Used by Laravel's own `queue:work`. laterd hands jobs to `laterd:perform` instead. */
     public function pop($queue = null)
     {
         $reserver = new Reserver($this->later);
@@ -111,22 +111,22 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         ) : null;
     }
 
-    /** What is ready or delayed. What runs is somebody's, and stays. */
+    /** Drops ready and delayed jobs. A running job belongs to a worker, so it stays. */
     public function clear($queue)
     {
         return $this->later->purge($this->getQueue($queue));
     }
 
-    /** A name as for Laravel's Redis queues on a Cluster, in braces, is the name in them. */
+    /** Laravel puts names of Redis queues on a Cluster into braces. They are removed here. */
     public function getQueue($queue)
     {
         return preg_replace('/^\{(.*)\}$/', '$1', $queue ?: $this->default);
     }
 
     /**
-     * A payload of Laravel's, of this connection or of another, as a job of laterd's.
+     * Turns a payload of Laravel's, of this connection or another, into a job of laterd's.
      *
-     * @param ?array $members what it was encoded from, where that is at hand
+     * @param ?array $members what it was encoded from, if known
      */
     public function newJob(string $payload, $delay = 0, ?array $members = null): NewJob
     {
@@ -147,8 +147,8 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     }
 
     /**
-     * One more than Laravel's tries, so that it is Laravel that gives up, and calls failed(). Where
-     * the worker says how often, or a time does, laterd does not count.
+     * This is one more than Laravel's tries, so that Laravel gives up first and calls failed(). If
+     * the worker's options or a time limit say how often, laterd does not count.
      */
     private function maxAttempts(array $members): int
     {
@@ -164,7 +164,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         return array_map(fn ($pushed) => $this->idOf($pushed, $queue), $this->later->pushMany($jobs, $queue));
     }
 
-    /** One that failed for good and is pushed again, as queue:retry does, is kicked. */
+    /** A job that failed for good and is pushed again, as by queue:retry, is kicked. */
     private function idOf(Pushed $pushed, string $queue): string
     {
         if ($pushed->isDead()) {

@@ -4,7 +4,7 @@ namespace Laterd\Laravel;
 
 use Illuminate\Support\ServiceProvider;
 
-/** The queue driver `laterd`: QUEUE_CONNECTION=laterd is enough, config/queue.php may say more. */
+/** The queue driver `laterd`. QUEUE_CONNECTION=laterd is enough; config/queue.php may set more. */
 class LaterdServiceProvider extends ServiceProvider
 {
     private const CONNECTION = ['driver' => 'laterd', 'queue' => 'default', 'after_commit' => false];

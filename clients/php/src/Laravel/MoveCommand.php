@@ -6,18 +6,19 @@ use Illuminate\Console\Command;
 use Illuminate\Queue\RedisQueue;
 
 /**
- * Moves what lies in Laravel's own Redis queues to laterd; Laravel's workers may go on meanwhile.
+ * Moves the jobs of Laravel's own Redis queues to laterd. Laravel's workers may go on meanwhile.
  *
- * What is moved is taken out of Laravel's keys into one list, is pushed under its uuid, and goes from
- * the list then. So no worker gets it, too, and where this was interrupted, the next run pushes the
- * rest of the list: what was pushed already is known.
+ * Jobs are first moved from Laravel's keys into a list, then pushed under their uuid, then removed
+ * from the list. So no worker of Laravel's gets them too. If a run is interrupted, the next one
+ * pushes the rest of the list. A job that was pushed already is known by its id.
  */
 class MoveCommand extends Command
 {
     private const AT_ONCE = 100;
     private const PAUSE = 100000; // microseconds
 
-    /** Up to ARGV[2] jobs from ready, delayed, and reserved whose time is over, into the list KEYS[5]. */
+    /** Moves up to ARGV[2] jobs into the list KEYS[5]: ready, delayed, and reserved ones whose time
+     * is over. */
     private const TAKE = <<<'LUA'
         local left = tonumber(ARGV[2]) - redis.call('llen', KEYS[5])
         local function keep(due, job)
@@ -70,7 +71,7 @@ class MoveCommand extends Command
         return 0;
     }
 
-    /** Answers how many. */
+    /** Returns how many were moved. */
     private function move(RedisQueue $from, LaterdQueue $to): int
     {
         $queue = $from->getQueue($this->argument('queue'));

@@ -6,7 +6,8 @@ use Laterd\BuryJob;
 use Laterd\RetryJob;
 use Laterd\Settlement;
 
-/** How a job went that laterd has handed out: told when it is over. The last word counts. */
+/** The outcome of a job that laterd handed out, reported when the job is over. The last call
+ * counts. */
 class Outcome implements Settlement
 {
     private ?\Closure $end = null;
@@ -26,7 +27,7 @@ class Outcome implements Settlement
         $this->end = fn (?\Throwable $cause) => throw new BuryJob($cause ? '' : $why, 0, $cause);
     }
 
-    /** @param ?\Throwable $cause what the job has thrown */
+    /** @param ?\Throwable $cause what the job threw */
     public function tell(?\Throwable $cause): void
     {
         ($this->end ?? fn () => throw new RetryJob('the job was neither deleted nor released', null, $cause))($cause);

@@ -15,7 +15,8 @@ use Laterd\ReturnJob;
 use Laterd\TimeIsUp;
 
 /**
- * The program of laterd's plugin exec that performs Laravel's jobs, by Laravel's own Worker class:
+ * The program of laterd's plugin exec that performs Laravel's jobs, with Laravel's own Worker
+ * class:
  *
  *     laravel = { argv = ( "/usr/bin/php", "/srv/app/artisan", "laterd:perform" ); lines = true; dir = "/srv/app"; };
  */
@@ -73,7 +74,8 @@ class PerformCommand extends Command
         $outcome->tell($cause);
     }
 
-    /** Down for maintenance, or an application's listener says no: the job goes back, and costs no attempt. */
+    /** If the application is down for maintenance, or one of its listeners says no, the job is
+     * returned. That is no attempt. */
     private function maybe(string $name, string $queue): void
     {
         if (!$this->option('force') && $this->laravel->isDownForMaintenance()) {
@@ -84,7 +86,7 @@ class PerformCommand extends Command
         }
     }
 
-    /** As Laravel's worker does between two jobs. */
+    /** Does what Laravel's worker does between two jobs. */
     private function reset(): void
     {
         if (method_exists($this->laravel, 'forgetScopedInstances')) {
@@ -93,7 +95,7 @@ class PerformCommand extends Command
         Facade::clearResolvedInstances();
     }
 
-    /** `queue:restart` changes it. */
+    /** The time that `queue:restart` sets. */
     private function restartedAt(): mixed
     {
         return $this->laravel->bound('cache') ? $this->laravel['cache']->driver()->get('illuminate:queue:restart') : null;

@@ -3,21 +3,22 @@
 namespace Laterd\Redis;
 
 /**
- * What is needed of a Redis client. Keys go out as they are written here: a prefix, a serializer or
- * a compression that the client is set to for the rest of the program is not applied.
+ * What is needed of a Redis client. Keys are sent as they are written here. The client's settings
+ * for the rest of the program (prefix, serializer, compression) do not apply.
  */
 interface Link
 {
     /**
-     * One command; `$key` says to which node of a Cluster it goes.
+     * Sends one command. `$key` says to which node of a Cluster it goes.
      *
      * @param string[] $words
      * @return mixed a string, a number, null, or a list of them
-     * @throws \Laterd\Refused where Redis answers with an error
-     * @throws \Laterd\Unreachable where there is no answer
+     * @throws \Laterd\Refused if Redis answers with an error
+     * @throws \Laterd\Unreachable if there is no answer
      */
     public function command(string $key, array $words): mixed;
 
-    /** Has the node that holds `$key` know this script; to be called again where it moved meanwhile. */
+    /** Loads this script into the node that holds `$key`. If the key moved meanwhile, call it
+     * again. */
     public function load(string $key, string $script): void;
 }

@@ -5,7 +5,8 @@ namespace Laterd\Redis;
 use Laterd\Refused;
 use Laterd\Unreachable;
 
-/** By the extension phpredis. rawCommand() passes by OPT_PREFIX, OPT_SERIALIZER and OPT_COMPRESSION. */
+/** Uses the extension phpredis. rawCommand() ignores OPT_PREFIX, OPT_SERIALIZER and
+ * OPT_COMPRESSION. */
 final class Phpredis implements Link
 {
     public function __construct(private \Redis|\RedisCluster $redis)
@@ -19,7 +20,8 @@ final class Phpredis implements Link
         }
         $this->redis->clearLastError();
         try {
-            // What names the node is prefixed all the same; in braces it means the same slot with it.
+            // The key that chooses the node gets the prefix nevertheless. In braces it means the
+            // same slot with it.
             $reply = $this->redis instanceof \RedisCluster
                 ? $this->redis->rawCommand(str_contains($key, '{') ? $key : "{{$key}}", ...$words)
                 : $this->redis->rawCommand(...$words);
@@ -38,7 +40,8 @@ final class Phpredis implements Link
         $this->command($key, ['SCRIPT', 'LOAD', $script]);
     }
 
-    /** An answer of Redis begins with a word of its own, RESHARD or OOM; what phpredis says does not. */
+    /** An error from Redis begins with a word of its own, as RESHARD or OOM. An error from phpredis
+     * does not. */
     private static function told(string $text, ?\Throwable $cause = null): \Laterd\Error
     {
         return preg_match('/^(?!LOADING|CLUSTERDOWN|READONLY|MASTERDOWN|SSL)[A-Z]{3,} /', $text)

@@ -7,13 +7,13 @@ use Laterd\Unreachable;
 use Predis\Command\RawCommand;
 use Predis\CommunicationException;
 
-/** By Predis, one server, Sentinels or a Cluster. Raw commands pass by the option `prefix`. */
+/** Uses Predis with one server, Sentinels or a Cluster. Raw commands ignore the option `prefix`. */
 final class Predis implements Link
 {
     public function __construct(private \Predis\Client $redis)
     {
         $connection = $redis->getConnection();
-        if (method_exists($connection, 'getClusterStrategy')) { // which does not know where its key is
+        if (method_exists($connection, 'getClusterStrategy')) { // it does not know where its key is
             $connection->getClusterStrategy()->setCommandHandler('BLMOVE', fn ($command) => $command->getArgument(0));
         }
     }
@@ -23,7 +23,7 @@ final class Predis implements Link
         try {
             $connection = $this->redis->getConnection();
             if (method_exists($connection, 'switchToMaster')) {
-                $connection->switchToMaster(); // a replica may not have it yet
+                $connection->switchToMaster(); // a replica may not have the script yet
             }
             $reply = $this->redis->executeRaw($words, $refused);
         } catch (CommunicationException | \Predis\ClientException $e) {
@@ -36,7 +36,7 @@ final class Predis implements Link
         return $reply;
     }
 
-    /** A Cluster's connection takes only what has a key: the node is asked by itself. */
+    /** A Cluster connection only takes commands with a key, so the node is asked directly. */
     public function load(string $key, string $script): void
     {
         $connection = $this->redis->getConnection();

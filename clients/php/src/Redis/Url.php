@@ -6,7 +6,7 @@ use Laterd\Error;
 use Laterd\Unreachable;
 
 /**
- * Connections by a URL, as laterd's own programs take it:
+ * Connections by URL, in the form that laterd's own programs take:
  *
  *     unix:/var/lib/laterd/redis.sock
  *     redis://[user@]host[:port][/db]
@@ -47,7 +47,7 @@ final class Url
         }
     }
 
-    /** @param ?string $library `phpredis` or `predis`; none: the first of them that is there */
+    /** @param ?string $library `phpredis` or `predis`; by default the first that is installed */
     public function link(?string $library = null): Link
     {
         $library ??= extension_loaded('redis') ? 'phpredis' : 'predis';
@@ -84,7 +84,7 @@ final class Url
         return $redis;
     }
 
-    /** Where the first Sentinel that answers says that the master is. */
+    /** Returns where the master is, as the first answering Sentinel says. */
     private function master(): array
     {
         $why = 'they know no ' . $this->name;

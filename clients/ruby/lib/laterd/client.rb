@@ -3,21 +3,22 @@
 require "redis"
 
 module Laterd
-  # What became of a job that was pushed. result: "pushed", "replaced", "again" (it runs, and this
-  # one is pushed when that has ended), "exists"; state, of one that exists: "ready", "delayed", "reserved", "dead", "ended".
+  # The result of a push. result: "pushed", "replaced", "again" (one of this id runs, and this one is pushed when it ends),
+  # "exists". state, if it exists: "ready", "delayed", "reserved", "dead", "ended".
   Pushed = Struct.new(:id, :result, :state) do
-    # Is it a new job? If not, one of this id was there, and nothing was changed.
+    # Is it a new job? If not, a job of this id existed, and nothing was changed.
     def new?
       %w[pushed replaced again].include?(result)
     end
 
-    # One of this id has failed for good: nothing will run until it is kicked (`later kick`).
+    # Has a job of this id failed for good? Then nothing runs until it is kicked (`later kick`).
     def dead?
       state == "dead"
     end
   end
 
-  # A job as laterd has it. state: "ready", "delayed", "reserved", "dead"; error: why it failed last.
+  # A job that is in Redis. state: "ready", "delayed", "reserved", "dead". error: why it failed
+  # last.
   KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, keyword_init: true) do
     def payload
       JSON.parse(document)["payload"]
@@ -29,16 +30,17 @@ module Laterd
   #   later = Laterd::Client.new(Redis.new(path: "/var/lib/laterd/redis.sock"))
   #   later.push("mail.send", { to: "a@b.c" }, queue: "mail", in: 60)
   #
-  # redis: of the gem redis, one server, Sentinels or a Cluster. A Redis::Namespace is taken off it.
+  # redis: a client of the gem redis, for one server, Sentinels or a Cluster. A Redis::Namespace is
+  # removed from it.
   class Client
     PROTOCOL = "2"
-    REMEMBERED = 60   # seconds; a call is repeated at once, or not at all
-    JOBS_MAX = 500    # in a call; and bytes, unless one job is larger
+    REMEMBERED = 60   # seconds; a call is repeated at once or not at all
+    JOBS_MAX = 500    # per call; also a limit in bytes, unless one job is larger
     BYTES_MAX = 262_144
-    PLANS_MAX = 20    # heard one after the other, before it is given up
-    LOADS_MAX = 5     # of a script, one after the other
+    PLANS_MAX = 20    # changes of plan in a row before it gives up
+    LOADS_MAX = 5     # the same for loads of a script
     PAUSE = 0.05      # seconds
-    BLOCK = 5.0       # seconds of one call that waits: a job may go without leaving anything
+    BLOCK = 5.0       # seconds of one waiting call; a job may end without leaving anything
 
     def initialize(redis, prefix: "later")
       @redis = redis.respond_to?(:namespace) ? redis.redis : redis
@@ -49,18 +51,19 @@ module Laterd
       @calls_left = 0
     end
 
-    # Pushes one job; the options are those of Job. Look at the answer: an id that is known changes
-    # nothing. Raises QueueFull.
+    # Pushes one job. The options are those of Job. Check the result: if the id is known, nothing
+    # changes. Raises QueueFull.
     def push(type, payload = nil, queue: "default", **options)
       demand_queue(queue)
       job = Job.new(type, payload, **options)
       push_plainly(job, queue) || push_many([job], queue: queue).first
     end
 
-    # Pushes many, up to 500 in a call. Answers in their order; QueueFull comes when all were tried.
+    # Pushes many jobs, up to 500 per call. Returns results in their order. With QueueFull, all were
+    # tried.
     def push_many(jobs, queue: "default")
       demand_queue(queue)
-      jobs = jobs.map { |job| [job, job.document] } # all are checked before any is pushed
+      jobs = jobs.map { |job| [job, job.document] } # checks all jobs before any is pushed
       answers = {}
       open = routed(jobs, queue, answers)
       tries = 0
@@ -79,7 +82,7 @@ module Laterd
       answers.any? { |answer| answer.result == "full" } ? raise(QueueFull.new(queue, answers)) : answers
     end
 
-    # What laterd has of a job; nil: nothing, it has ended or never was.
+    # Returns what Redis knows of a job, or nil if the job has ended or never existed.
     def show(id, queue: "default")
       demand_queue(queue)
       read_plan(queue).route(queue, id).each do |place|
@@ -89,9 +92,9 @@ module Laterd
       nil
     end
 
-    # What a job has given back that was pushed with result:; waits for its end. JobFailed: it is dead.
-    # JobUnknown, at once: there is no job of this id, and no result. TimeoutError: the job goes on.
-    # Other threads wait for the connection meanwhile: take a client of its own for it.
+    # Waits for the end of a job that was pushed with result:, and returns its result. JobFailed:
+    # the job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the
+    # job has not ended. It holds the connection, so other threads need a client of their own.
     def wait(id, queue: "default", timeout: nil)
       demand_queue(queue)
       ends = timeout && now + timeout
@@ -111,8 +114,9 @@ module Laterd
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # Where it will be told, and what is told already. First the element, then the state: one that was
-    # there before a job that is not over is of an earlier life of that id.
+    # Returns the key under which the result comes, and the result if it is there. The element is
+    # read before the state: an element that was there while the job is not over belongs to an
+    # earlier job of that id.
     def look_for_result(id, queue)
       read_plan(queue).route(queue, id).reverse_each do |place|
         key = "#{@prefix}:{#{place}}:result:#{id}"
@@ -135,7 +139,7 @@ module Laterd
       JSON.parse(head)["state"] == "done" ? value : raise(JobFailed.new(id, value))
     end
 
-    # What is in Redis is UTF-8, whatever the locale is.
+    # What is in Redis is UTF-8, in any locale.
     def utf8(text)
       text.dup.force_encoding("UTF-8")
     end
@@ -152,12 +156,12 @@ module Laterd
                    error: noted["e"] && JSON.parse(noted["e"]), document: document)
     end
 
-    # The places that jobs have to go to, one after the other.
+    # Returns the places where each job has to go, in order.
     def routed(jobs, queue, answers)
       jobs.each_index.reject { |n| answers.key?(n) }.to_h { |n| [n, @plans[queue].route(queue, jobs[n][0].id)] }
     end
 
-    # One call at each place where a job is to go next. Answers what has to go on from there.
+    # Makes one call at each place where jobs go next. Returns the jobs that go on from there.
     def round(jobs, queue, open, answers)
       again = {}
       batches(jobs, open).each do |place, mode, numbers|
@@ -170,7 +174,8 @@ module Laterd
       again
     end
 
-    # What goes in one call: the same place and mode, and no more than a call may have.
+    # Groups jobs into calls: each has one place and one mode, and no more jobs and bytes than
+    # allowed.
     def batches(jobs, open)
       modes = open.group_by do |n, places|
         own = jobs[n][0].mode
@@ -188,7 +193,7 @@ module Laterd
       end
     end
 
-    # The usual job; nil: push has to look closer.
+    # Pushes an ordinary job. If it returns nil, push has to do it.
     def push_plainly(job, queue)
       place, further = @plans[queue].route(queue, job.id)
       return if further || !job.plain?
@@ -199,13 +204,13 @@ module Laterd
       answer == "PUSHED" ? Pushed.new(job.id, "pushed") : nil
     end
 
-    # An id of one call, under which Redis remembers what it has answered.
+    # Makes an id of a call, under which Redis remembers its answer.
     def new_call
       Random.urandom(12).unpack1("H*")
     end
 
-    # The number of a call of push_now, which Redis remembers in the set @calls: another one after 500
-    # calls, or a minute. Threads, and processes after a fork, may share one.
+    # Makes the number of a call of push_now, which Redis remembers in the set @calls. A new set is
+    # used after 500 calls or a minute. Threads, and processes after a fork, may share one.
     def new_number
       now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       if @calls_left <= 0 || now >= @calls_until
@@ -223,7 +228,7 @@ module Laterd
                              *batch.flat_map { |one, text| [one.id, one.when, one.rank, text] }], new_call)
     end
 
-    # So that `later size` finds the queue.
+    # Enters the queue in later:queues, so that `later size` finds it.
     def announce(place)
       check_protocol
       @announced[place] ||= @redis.call("SADD", "#{@prefix}:queues", place) && true
@@ -234,7 +239,7 @@ module Laterd
       @plans[queue] = Plan.new(@redis.get("#{@prefix}:{#{queue}}:shards"))
     end
 
-    # A script. Where Redis does not know it, nothing has run, and it is loaded.
+    # Runs a script. If Redis does not know the script, nothing has run; then it is loaded.
     def script(name, place, args, call = "none")
       check_protocol
       script = Script.named(name)
@@ -245,7 +250,7 @@ module Laterd
       rescue Redis::CommandError => e
         raise unless e.message.start_with?("NOSCRIPT") && tries < LOADS_MAX
 
-        sleep(PAUSE * tries) # a node of a Cluster that is just being connected to may have missed it
+        sleep(PAUSE * tries) # a load may have missed a node of a Cluster that was just being reconnected
         tries += 1
         @redis.script(:load, script.text)
         retry

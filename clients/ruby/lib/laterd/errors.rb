@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
 module Laterd
-  # What this gem raises. Errors of Redis itself are Redis::BaseError, unchanged.
+  # The errors of this gem. Errors of Redis itself are Redis::BaseError, and passed on unchanged.
   class Error < StandardError; end
 
-  # A bad job or queue name: nothing was sent.
+  # A bad job or queue name. Nothing was sent.
   class Refused < ArgumentError; end
 
   # This Redis holds queues of another protocol than this client speaks.
   class WrongProtocol < Error; end
 
-  # The queue has as many jobs as laterd's option queues.max_jobs allows: try again later.
+  # The queue has as many jobs as laterd's option queues.max_jobs allows. Try again later.
   class QueueFull < Error
-    # Of all jobs of the call, in their order; of some the result is "full".
+    # The results of all jobs of the call, in their order. Those without room are "full".
     attr_reader :answers
 
     def initialize(queue, answers)
@@ -21,7 +21,7 @@ module Laterd
     end
   end
 
-  # wait: the job has ended without success; it is dead. error: as of show, or nil.
+  # From wait: the job is dead. error: as in show, or nil.
   class JobFailed < Error
     attr_reader :id, :error
 
@@ -32,9 +32,9 @@ module Laterd
     end
   end
 
-  # wait: no job of this id, and no result of it.
+  # From wait: there is no job of this id, and no result of one.
   class JobUnknown < Error; end
 
-  # wait: its time is up; the job goes on.
+  # From wait: the time is over, and the job has not ended.
   class TimeoutError < Error; end
 end

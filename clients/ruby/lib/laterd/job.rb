@@ -3,28 +3,28 @@
 require "json"
 
 module Laterd
-  # A payload that is JSON already: its bytes are pushed as they are.
+  # A payload that is JSON already. Its bytes are pushed unchanged.
   RawJSON = Struct.new(:text)
 
-  # A job to push. Times and durations are seconds, and may have a fraction; what is not said is
+  # A job to push. Times and durations are seconds, and may have a fraction. What is not given has
   # laterd's default for the type.
   #
-  #   id            the same id is the same job; none: a new one
-  #   in, at        wait so long; wait until that Time or UNIX time. Not both
+  #   id            the same id is the same job; by default a new one is made
+  #   in, at        wait this long; wait until that Time or UNIX time. Not both
   #   priority      -100 to 100, higher first
   #   max_attempts, timeout, expires_at, trace
   #   backoff       a number, a list of numbers, or { base:, max: }
   #   lock          the job runs only while it holds this lock
-  #   result        what the handler gives back is kept so long
-  #   unique_for    the id stays taken so long after the job has ended
-  #   replace       a job of this id that waits is replaced
-  #   again         as replace; and of one that runs this job, or the last of several, is pushed when
-  #                 that has ended
-  #   debounce      as in, and put off again by each such push of the id
-  #   max_wait      with debounce: at most so long after the first of them
-  #   throttle      the id stays taken so long from now: at most one in that time
+  #   result        how long the handler's result is kept
+  #   unique_for    how long the id stays taken after the job has ended
+  #   replace       replace a waiting job of this id
+  #   again         like replace, but if the job runs, this one (or the last of several) is pushed
+  #                 when it ends
+  #   debounce      like in; each such push of the id puts the job off again
+  #   max_wait      with debounce: at most this long after the first push
+  #   throttle      how long from now the id stays taken: at most one job in that time
   class Job
-    DEPTH_MAX = 127 # the document is one more
+    DEPTH_MAX = 127 # the document is one level more
     BYTES_MAX = 1_048_576
     OPTIONS = %i[id in at priority max_attempts timeout backoff expires_at trace lock result unique_for replace
                  again debounce max_wait throttle].freeze
@@ -46,7 +46,7 @@ module Laterd
       check
     end
 
-    # The document, which laterd keeps byte for byte.
+    # Returns the document, which laterd keeps byte for byte.
     def document
       bytes = +"{\"type\":\"#{type}\",\"id\":#{id.match?(/["\\]/) ? JSON.generate(id) : "\"#{id}\""}"
       members = @options.slice(*MEMBERS)
@@ -59,7 +59,7 @@ module Laterd
       bytes
     end
 
-    # As scripts/push.lua takes it.
+    # Returns the time as scripts/push.lua takes it.
     def when
       if @options[:debounce]
         most = @options[:max_wait] && "/#{Job.decimal(@options[:max_wait])}"
@@ -70,19 +70,20 @@ module Laterd
       @options.fetch(:at, 0).positive? ? Job.decimal(@options[:at]) : ""
     end
 
-    # The same for the priority, and how long the id stays taken.
+    # Returns the priority, and how long the id stays taken, as scripts/push.lua takes them.
     def rank
       seconds = @options[:throttle] || @options.fetch(:unique_for, 0)
       plus = "+" if @options[:throttle]
       "#{@options.fetch(:priority, 0)}#{"/#{plus}#{Job.decimal(seconds)}" if seconds.positive?}"
     end
 
-    # Is it the usual job, for which push_now is enough?
+    # Is it an ordinary job, for which push_now is enough?
     def plain?
       @options.empty? || mode == "new" && self.when == "" && rank == "0"
     end
 
-    # A new id: 14 letters and digits by chance, 83 bits. Short, since Redis keeps it twice.
+    # Returns a new id: 14 random letters and digits, which are 83 bits. It is short because Redis
+    # keeps it twice.
     def self.new_id
       [Random.urandom(11)].pack("m0")[0, 14].tr("+/", "01")
     end
@@ -138,7 +139,7 @@ module Laterd
       check_turns
     end
 
-    # What goes with an id of its own, and what not together.
+    # Checks options that need an id, and options that exclude each other.
     def check_turns
       between(:debounce, 0, 315_360_000)
       between(:max_wait, 0, 315_360_000, above: true)

@@ -5,7 +5,7 @@ module Laterd
   class Plan
     attr_reader :epoch
 
-    # text: of the key `shards` of the plain queue; nil: it is not spread.
+    # text: the value of the key `shards` of the plain queue; nil if it is not spread.
     def initialize(text = nil)
       @epoch, count, *formers = text.to_s.split
       @epoch ||= "0"
@@ -13,7 +13,7 @@ module Laterd
       @formers = formers.map(&:to_i)
     end
 
-    # Where to look for an id, one place after the other; the last is the one it is pushed to.
+    # Returns the places to look for an id, in order. It is pushed to the last one.
     def route(queue, id)
       return [queue] if @count <= 1 && @formers.empty?
 

@@ -3,7 +3,7 @@
 require "digest"
 
 module Laterd
-  # One of laterd's scripts, which this gem carries: copies of those that laterd installs.
+  # One of laterd's scripts. This gem contains copies of those that laterd installs.
   class Script
     attr_reader :text, :sha
 
@@ -13,7 +13,7 @@ module Laterd
       @known[name] ||= new(File.read(File.join(__dir__, "scripts", "#{name}.lua"), encoding: "UTF-8"))
     end
 
-    # KEYS are named in its head.
+    # The names of its KEYS are in its head.
     def initialize(text)
       @text = text
       @sha = Digest::SHA1.hexdigest(text)
@@ -21,10 +21,10 @@ module Laterd
       @call = @names.index("call")
     end
 
-    # call: the id of the call, for the scripts that remember what they answered.
+    # call: the id of the call, for scripts that remember their answers.
     def keys(prefix, place, call)
       stem = "#{prefix}:{#{place}}:"
-      last = @last # those of the last place are kept; other threads may be here, too
+      last = @last # the keys of the last place are cached; other threads may do the same
       last = @last = [stem, @names.map { |name| stem + name }].freeze unless last && last[0] == stem
       keys = last[1].dup
       keys[@call] = "#{stem}call:#{call}" if @call
