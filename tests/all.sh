@@ -1,18 +1,19 @@
-# all.sh: every test: `check STRICT QUICK`, each of them yes or no. STRICT counts what is skipped as
-# failed; QUICK runs quick_tests (tests.am) on the plain build, which take three minutes on two cores.
-# Sourced by ./quickstart, which has try and $log.
+# all.sh: runs every test: `check STRICT QUICK`, each of them yes or no. STRICT counts a skipped test
+# as failed. QUICK runs quick_tests (tests.am) on the plain build, in three minutes on two cores.
+# ./quickstart sources this file; it has try and $log.
 # shellcheck shell=sh
 # shellcheck disable=SC2154
 
 passed=0 failed=0 skipped=0
 times=build/times.txt
-jobs=$((5 * $(nproc))) # most tests wait most of the time
+jobs=$((5 * $(nproc))) # most tests mostly wait
 [ "$jobs" -le 32 ] || jobs=32
 
-# A test program is built when its turn comes, beside tests that wait; first only what several need.
+# Test programs are built when their turn comes, beside tests that wait. Only those that several
+# tests need are built first.
 tools='check_PROGRAMS=$(c_tools) $(system_programs)'
 
-# failures: of a test's log on standard input, what failed and what was seen.
+# failures: reads a test's log, and prints what failed and what was seen.
 failures()
 {
     awk '
@@ -29,7 +30,7 @@ failures()
         }'
 }
 
-# count FOLDER: adds up the results that automake's TAP driver left there.
+# count FOLDER: adds up the results that automake's TAP driver left in it.
 count()
 {
     results=$(find "$1" -name '*.trs' -exec grep -h '^:test-result:' {} + || true)
@@ -50,7 +51,8 @@ count()
     done >>"$times"
 }
 
-# tests TEXT FOLDER ARGUMENT...: `make check` there. If it fails and no test did, it counts as one.
+# tests TEXT FOLDER ARGUMENT...: runs `make check` in it. If that fails without a failed test, it
+# counts as one.
 tests()
 {
     text=$1 folder=$2
@@ -65,7 +67,7 @@ tests()
     fi
 }
 
-# A step that is no test but has failed.
+# Counts a step that is no test but has failed.
 lost()
 {
     echo "The last lines of $log:"
@@ -73,8 +75,8 @@ lost()
     failed=$((failed + 1))
 }
 
-# fuzz_one NAME: 30 s of one target. The seed is the same each time, so that a commit that passed passes
-# again; LATER_FUZZ_SEED=0 takes a random one.
+# fuzz_one NAME: fuzzes one target for 30 s. The seed is fixed, so that a commit that passed passes
+# again. LATER_FUZZ_SEED=0 takes a random one.
 fuzz_one()
 {
     target=build/sanitizers/tests/fuzz/$1
@@ -86,7 +88,7 @@ fuzz_one()
     }
 }
 
-# fuzz_all NAME...: all of them beside each other.
+# fuzz_all NAME...: fuzzes all of them at once.
 fuzz_all()
 {
     running='' bad=0
@@ -100,10 +102,10 @@ fuzz_all()
     return $bad
 }
 
-# sanitize TARGET...: another build, in build/sanitizers, from the very files that `make dist` ships; with
-# ASan and UBSan: unit tests (what script tests test is Lua), and beside them each of these fuzz targets
-# for 30 s. The fuzzers want clang. Warnings are errors in a plain build only: sanitizers and clang bring
-# others. What went wrong is in build/sanitizers.bad.
+# sanitize TARGET...: makes another build in build/sanitizers, from the files that `make dist` ships, with
+# ASan and UBSan. Runs the unit tests (the script tests test Lua) and beside them each fuzz target for 30
+# s. Fuzzing needs clang. Warnings are errors only in a plain build, since sanitizers and clang bring
+# others. Failures are listed in build/sanitizers.bad.
 sanitize()
 {
     if [ $# -eq 0 ]; then
@@ -127,7 +129,7 @@ sanitize()
 }
 sanitized='check_PROGRAMS=$(unit_tests) $(fuzz_targets)'
 
-# count_sanitized NUMBER: what sanitize found, with so many fuzz targets.
+# count_sanitized NUMBER: counts what sanitize found, with this many fuzz targets.
 count_sanitized()
 {
     before=$failed
@@ -143,8 +145,8 @@ count_sanitized()
     [ "$failed" -gt "$before" ] || ! [ -s build/sanitizers.bad ] || lost
 }
 
-# The plain build: its tests; some of them on a Cluster, on a Sentinel set, under valgrind; beside them
-# the other build and its tests. Alone, at the end of all, those that measure time.
+# Tests the plain build: all its tests, and some on a Cluster, on a Sentinel set and under valgrind.
+# The sanitizer build and its tests run beside them. Tests that measure time run alone at the end.
 check_plain()
 {
     set --
@@ -173,7 +175,7 @@ check_plain()
     tests 'tests that measure time, one by one' . TESTS='$(filter-out $(timed_waits),$(timed_tests))'
 }
 
-# await PROCESS LOG: its status; then shows its log.
+# await PROCESS LOG: shows its log at its end, and returns its status.
 await()
 {
     wait "$1" && status=0 || status=$?
@@ -196,7 +198,7 @@ check()
     if ! try 'building what tests need' make -j "$(nproc)" check TESTS= "$tools"; then
         lost
     elif [ "$quick" = yes ]; then
-        # Without those that compute for long, more of them wait.
+        # Without the tests that compute for long, more can run at once.
         tests 'unit, script and system tests' . -j $((jobs * 6 / 5)) TESTS='$(quick_tests)' "$tools"
     else
         # The test itself says what it is that fails here.

@@ -1,6 +1,5 @@
 #!/bin/sh
-# The scripts that clients carry along are those of the tree, byte for byte: there is no second truth.
-# `make` copies them.
+# The scripts that the clients contain are byte for byte those of the tree. `make` copies them.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 found=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cppcheck finds nothing. What it is told to overlook stands with its reason in cppcheck.suppress.
+# cppcheck finds nothing. Each suppression has its reason in cppcheck.suppress.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs cppcheck
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What doc/ and README.md say of the code is so: keys, scripts, messages; no link leads nowhere.
+# What doc/ and README.md say about the code is true: keys, scripts, messages. No link is broken.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
@@ -7,7 +7,7 @@ doc=$(mktemp)
 code=$(mktemp)
 trap 'rm -f "$doc" "$code"' EXIT
 
-# ---- doc/protocol.md: the table of keys, and lib/redis/key.c, which spells them by formats
+# ---- doc/protocol.md: its table of keys against lib/redis/key.c
 
 sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
 {
@@ -31,9 +31,9 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
 runs "protocol.md names the keys of lib/redis/key.c and no others" diff "$doc" "$code"
 runs "there are some" grep -q '^later:{Q}:ready$' "$doc"
 
-# ---- doc/protocol.md: each script's KEYS, ARGV and reply, and the heads of scripts/
+# ---- doc/protocol.md: each script's KEYS, ARGV and reply against the heads of scripts/
 
-# A line for each: NAME KEYS ready stats …
+# One line for each script: NAME KEYS ready stats …
 heads='
     function flush() { if (name != "" && field != "") print name, field, text; field = "" }
     function begin(word, rest) {
@@ -59,11 +59,12 @@ runs "protocol.md has the heads of all scripts and no others" diff "$doc" "$code
 runs "there are three lines a script" \
     test "$(wc -l <"$doc")" -eq $((3 * $(find scripts -maxdepth 1 -name '*.lua' | wc -l)))
 
-# ---- doc/operations.md: every message in its table stands in the sources
+# ---- doc/operations.md: every message in its table is in the sources
 
-# Literals that only a line break parts become one.
+# Literals that are split over lines are joined.
 find daemon lib cli web jobs -name '*.c' -exec cat {} + | tr '\n' ' ' | sed 's/" *\(PRI[a-z0-9]* *\)\{0,1\}"//g' >"$code"
-# `words … words`: the pieces between the places that differ, with %s and the like in the sources.
+# `words … words`: what differs is … here, and %s or the like in the sources, so only the pieces
+# between are compared.
 sed -n '/^## What the lines ask for/,/^## /s/^| `\([^|]*\)` |.*/\1/p' doc/operations.md >"$doc"
 missing=
 while IFS= read -r message; do
@@ -79,7 +80,7 @@ done <"$doc"
 is "$missing" '' "operations.md lists only messages that the sources have"
 runs "there are some" test "$(wc -l <"$doc")" -gt 40
 
-# ---- doc/architecture.md: files that are named by their paths
+# ---- doc/architecture.md: files that it names by path
 
 missing=$(grep -oE '`(lib|daemon|cli|web|scripts|tests)/[a-z_/]+\.(c|h|lua|sh|am|awk)`' doc/architecture.md |
     tr -d '`' | sort -u | while read -r file; do [ -e "$file" ] || echo "$file"; done)
@@ -112,7 +113,7 @@ missing=$(while IFS= read -r pattern; do
 done <"$doc")
 is "$missing" '' "and no others"
 
-# ---- doc/coming-from.md: the commands it names are those of later(1)
+# ---- doc/coming-from.md: the commands that it names are in later(1)
 
 sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' doc/later.1 | sort -u >"$code"
 grep -o '`later [a-z]*' doc/coming-from.md | sed 's/.* //' | sort -u | comm -23 - "$code" >"$doc"

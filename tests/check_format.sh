@@ -1,5 +1,5 @@
 #!/bin/sh
-# The C sources are formatted as .clang-format says. To mend: clang-format -i FILE.
+# The C sources are formatted as .clang-format says. To fix: clang-format -i FILE.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs clang-format
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every header can be the first: it includes what it needs.
+# Every header includes what it needs, so that it can be included first.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Who may include whom, as doc/architecture.md draws it.
+# Includes follow the layers in doc/architecture.md.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
@@ -7,17 +7,17 @@ out=$(mktemp)
 includes=$(mktemp)
 trap 'rm -f "$out" "$includes"' EXIT
 
-# A line "FILE" for each file, and "FILE INCLUDED", with its brackets or quotes, for each include.
+# A line "FILE" for each file, and "FILE INCLUDED" for each include, with its brackets or quotes.
 find lib daemon cli web jobs -name '*.[ch]' ! -name 'asset_table.c' | sort >"$includes"
 xargs grep -HoE '^ *# *include *["<][^">]+[">]' <"$includes" | sed 's/: *# *include */ /' >"$out"
 cat "$out" >>"$includes"
 
-# A module is a name with all that begins with it and _: config has config_table.c. Each may use those
-# of its own line and of the lines above; lib's stand above daemon's. The second word of a line is the
-# folder, - for none.
+# A module is a name and every file that begins with it and _: config includes config_table.c. A
+# module may use those of its own line and of the lines above. lib's lines are above daemon's. The
+# second word of a line is the folder; - means none.
 layers=$(sed -n '/^## Who may use whom/,/^## Processes/s/^    //p' doc/architecture.md)
 
-# ask PROGRAM: what the awk program says about the includes, into $out.
+# ask PROGRAM: writes what the awk program says about the includes to $out.
 ask()
 {
     printf '%s\n' "$layers" | awk '
@@ -30,15 +30,15 @@ ask()
                 ;
             return file
         }
-        # A line of $layers.
+        # The number of a module's line in $layers.
         function layer(    i) {
             for (i = 3; i <= NF; i++) {
                 level[$i] = NR
                 folder[$i] = $1 ($2 == "-" ? "" : "/" $2)
             }
         }
-        # The file meant by an include in quotes: includes name it from the top of lib, daemon or cli,
-        # plugins beside themselves.
+        # The file that an include in quotes means: a path from lib, daemon or cli, or a file beside
+        # a plugin.
         function meant(from, text) {
             text = substr(text, 2, length(text) - 2)
             if (from ~ /^jobs\// && sub(/[^\/]*$/, text, from) && from in file) return from
@@ -52,7 +52,7 @@ ask()
         '"$1" - "$includes" >"$out"
 }
 
-# judge NAME PROGRAM: passes if it says nothing.
+# judge NAME PROGRAM: passes if the program prints nothing.
 judge()
 {
     ask "$2"
@@ -102,7 +102,7 @@ judge "each library has one door" '
     $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config\/config[a-z_]*\.[ch]$/ { bad("only daemon/config/*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'
 
-# Here the files themselves say what a module is, in all rooms: a name with all beside it that begins
+# In all rooms, the files themselves say what a module is: a name and all files beside it that begin
 # with it and _.
 ask '
     function whole(path,    i, n, parts, head) {

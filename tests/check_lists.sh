@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every file of the tree is on a list of the Makefile, itself or its folder: what is not is neither
-# built nor shipped.
+# Every file of the tree, or its folder, is on a list of the Makefile. A file that is not would be
+# neither built nor shipped.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
@@ -24,7 +24,7 @@ for room in lib daemon cli web jobs scripts tests doc etc systemd; do
         -name '*.awk' -o -name '*.sh' -o -name '*.in' -o -name '*.[1-8]' -o -name '*.md' -o \
         -name '*.conf' \) | sort |
         while read -r file; do
-            case $file in # programs are named without .c, what configure makes without .in
+            case $file in # programs are listed without .c, files made by configure without .in
             tests/*.c) listed "${file%.c}" || listed "$file" ;;
             *.pc.in) listed "${file%.in}" ;;
             *) listed "$file" ;;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The man pages are clean to mandoc's lint.
+# mandoc's lint finds nothing in the man pages.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs mandoc
 

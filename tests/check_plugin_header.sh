@@ -1,5 +1,5 @@
 #!/bin/sh
-# later/job.h stands alone, in strict C and C++; and its manual's examples compile.
+# later/job.h works alone in strict C and C++, and the examples of its manual compile.
 . "${top_srcdir:=.}/tests/tap.sh"
 : "${CC:=cc}" "${CXX:=c++}"
 needs "${CC%% *}" "${CXX%% *}" nm
@@ -19,7 +19,7 @@ compiles()
     runs "$name" $compiler -std="$standard" $warnings -Ilib "$@" -c "$file" -o "$work/out.o"
 }
 
-# The header alone; nothing before it, nothing after it.
+# Only the header, with nothing before or after it.
 echo '#include <later/job.h>' >"$work/alone.c"
 cp "$work/alone.c" "$work/alone.cc"
 for standard in c99 c11 c17; do
@@ -31,13 +31,13 @@ for standard in c++11 c++17 c++20; do
     compiles "job.h alone, $standard" "$CXX" "$standard" "$work/alone.cc"
 done
 
-# A plugin pushes through its host: both headers in one file are refused, in words.
+# A plugin pushes through its host, so a file with both headers is refused with a message.
 printf '#include <later/client.h>\n#include <later/job.h>\n' >"$work/both.c"
 # shellcheck disable=SC2086 # a compiler may be words
 words=$($CC -std=c99 -Ilib -fsyntax-only "$work/both.c" 2>&1)
 contains "$words" 'a plugin pushes through its host' 'job.h and client.h are not for one file'
 
-# The examples of the manual, and that at the head of the header.
+# The examples of the manual, and the one at the head of the header.
 awk -v work="$work" '
     /^\.Bd -literal/ { first = 1; next }
     /^\.Ed/ { out = ""; first = 0; next }
@@ -56,7 +56,7 @@ done
 is "$(find "$work" -name 'example*.c' | wc -l | tr -d ' ')" 4 'examples found'
 is "$(grep -c 'LATER_PLUGIN' "$work/example0.c")" 1 'the example of job.h is whole'
 
-# The first plugin needs nothing of laterd and shows nothing but its door.
+# The first plugin needs no symbol of laterd and exports only its entry.
 # shellcheck disable=SC2086
 if $CC -shared -fPIC -fvisibility=hidden -Ilib "$work/example1.c" -o "$work/example1.so"; then
     ok 'the first plugin links'
@@ -67,7 +67,7 @@ else
     not_ok 'the first plugin links'
 fi
 
-# Every function of the header has its words in the manual.
+# Every function of the header is in the manual.
 functions=$(sed -n 's/^static inline .*[ *]\(later_[a-z_]*\)(.*/\1/p' lib/later/job.h | sort -u)
 for function in $functions; do
     runs "later-job(3) tells of $function" grep -q "Fn $function " "$page"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every shell script is plain sh (or says bash) and clean to shellcheck.
+# Every shell script is plain sh (or says bash), and shellcheck finds nothing.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs shellcheck
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The units' sandboxes leave an exposure of at most 1.5, and 1.0 where no handler runs, by systemd's
-# own measure.
+# By systemd's own measure, the units' exposure is at most 1.5, and 1.0 for the one that runs no
+# handlers.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs systemd-analyze
 

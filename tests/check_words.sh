@@ -1,6 +1,6 @@
 #!/bin/sh
-# One word for one thing: what the glossary of doc/architecture.md calls retired is in no name and
-# no comment; where English needs the word (it stands in backticks there), in no name.
+# One word for one thing: a word that the glossary of doc/architecture.md has retired is in no name
+# and no comment. If it is in backticks there, because English needs it, it is in no name.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
@@ -8,13 +8,13 @@ code=$(mktemp)
 found=$(mktemp)
 trap 'rm -f "$code" "$found"' EXIT
 
-# The last column of the glossary, a word a line.
+# The last column of the glossary, one word per line.
 words=$(awk -F'|' '/^## Words/ { within = 1 } /^## Where/ { within = 0 }
     within && NF > 4 && $2 !~ /word|---/ { gsub(/[ ,]+/, "\n", $4); print $4 }' doc/architecture.md |
     grep . | sort -u)
 runs "there are some" test "$(echo "$words" | wc -l)" -ge 10
 
-# All C, as FILE:LINE:CODE, without comments and strings.
+# All C as FILE:LINE:CODE, without comments and strings.
 find lib daemon cli web jobs -name '*.[ch]' ! -name '*_text.c' -exec perl -0 -ne '
     s{(/\*.*?\*/)|("(?:\\.|[^"\\\n])*")}{ my $was = $&; $was =~ s/[^\n]//g; $was }gse;
     my $line = 0; print map { ++$line; "$ARGV:$line:$_\n" } split /\n/' {} + >"$code"

@@ -1,7 +1,7 @@
 # tap.sh: what test scripts share. Use: . "${top_srcdir:=.}/tests/tap.sh"
 # shellcheck shell=sh
-# Results are TAP; the plan comes last, so that a script that dies on the way has none and fails.
-# make sets top_srcdir and top_builddir; by hand a script runs from the top of a built tree.
+# Results are TAP. The plan comes last, so that a script that dies has none and fails. make sets
+# top_srcdir and top_builddir. By hand a script runs from the top of a built tree.
 
 : "${top_builddir:=$top_srcdir}" "${AWK:=awk}"
 tap_number=0
@@ -43,7 +43,7 @@ contains()
     esac
 }
 
-# runs NAME COMMAND...: passes if the command's status is 0, else shows its output.
+# runs NAME COMMAND...: passes if the command succeeds, otherwise shows its output.
 runs()
 {
     tap_name=$1
@@ -57,7 +57,7 @@ runs()
     rm -f "$tap_output"
 }
 
-# needs PROGRAM...: skips the whole script where one is missing (.ci/run takes a skip as failure).
+# needs PROGRAM...: skips the whole script if one is missing (.ci/run counts that as a failure).
 needs()
 {
     for tap_program in "$@"; do
@@ -68,7 +68,7 @@ needs()
     done
 }
 
-# The last line of each script.
+# Every script ends with this.
 finish()
 {
     echo "1..$tap_number"

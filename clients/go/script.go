@@ -10,7 +10,7 @@ import (
 
 // Copies of the scripts that laterd installs.
 //
-// go:embed scripts/*.lua
+//go:embed scripts/*.lua
 var scriptFiles embed.FS
 
 var (

@@ -1,4 +1,4 @@
-/* cluster.c: six Redis servers become a Cluster; what happens to one of them. */
+/* cluster.c: makes six Redis servers a Cluster, and does things to them. */
 #include "cluster.h"
 
 #include <signal.h>
@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define START_SECONDS 60.0 /* a loaded machine */
+#define START_SECONDS 60.0 /* enough for a loaded machine */
 #define NODE_TIMEOUT  1000
 
-/* Where each looks for a place of its own nothing is to be rearranged but by the test: so no
- * replica goes to another master, and no master becomes a replica when its last slot is gone. */
+/* Only the test may rearrange the Cluster. So no replica moves to another master, and no master
+ * becomes a replica when its last slot is gone. */
 static int write_config(const struct cluster *cluster, int n, const char *options)
 {
     char name[16];
@@ -62,7 +62,7 @@ static int learn_id(struct cluster *cluster, int n)
     return good ? 0 : -1;
 }
 
-/* Each meets all before it: faster than to let them gossip. */
+/* Each node meets all before it. That is faster than gossip. */
 static int introduce(struct cluster *cluster, int n)
 {
     if (learn_id(cluster, n) < 0 || !cluster_do(cluster, n, "CLUSTER SET-CONFIG-EPOCH %d", n + 1))
@@ -166,7 +166,7 @@ bool cluster_restart(struct cluster *cluster, int n)
     return false;
 }
 
-/* It has stopped when this returns. */
+/* When this returns, the node has stopped. */
 void cluster_pause(struct cluster *cluster, int n)
 {
     kill(cluster->pid[n], SIGSTOP);

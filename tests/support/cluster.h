@@ -41,80 +41,78 @@ struct cluster {
     char url[160]; /* cluster://127.0.0.1:PORT,… of all six */
 };
 
-/* Starts all and waits until each node says cluster_state:ok, knows the role of each other, and
- * each replica copies: some 3 s. node_timeout: cluster-node-timeout in milliseconds, 0 = 1000.
- * options: lines of the redis.conf of each, or NULL. Returns 0, or -1 with the reason on stdout and
- * nothing left behind. */
+/* Starts all nodes and waits until each says cluster_state:ok, knows the role of each other node,
+ * and each replica copies: about 3 s. node_timeout: cluster-node-timeout in milliseconds, 0 = 1000.
+ * options: lines for the redis.conf of each, or NULL. Returns 0; or -1 with the reason on stdout
+ * and nothing left behind. */
 int cluster_start(struct cluster *cluster, unsigned node_timeout, const char *options);
 
-/* Ends what runs and starts all six again with these options and what they have written. Returns 0,
- * or -1 with the reason on stdout. */
+/* Stops all nodes and starts them again with these options and the data that they have written.
+ * Returns 0, or -1 with the reason on stdout. */
 int cluster_again(struct cluster *cluster, const char *options);
 
-/* Ends what runs and removes its folder. */
+/* Stops what runs and removes its folder. */
 void cluster_stop(struct cluster *cluster);
 
 unsigned cluster_port(const struct cluster *cluster, int n);
 
 /* --- who is who */
 
-/* The slot of a key, by CLUSTER KEYSLOT of a node that runs; -1 where none answers. */
+/* Returns the slot of a key, by CLUSTER KEYSLOT of a running node, or -1 if none answers. */
 int cluster_slot(const struct cluster *cluster, const char *key);
 
-/* The node that says of itself that it is master of this slot; of several (one was cut off) the one
- * with the highest configuration epoch. Those that do not run are not asked. -1: nobody. */
+/* Returns the node that calls itself master of this slot. If several do, because one was cut off,
+ * it is the one with the highest configuration epoch. -1 = none of those that run. */
 int cluster_master(const struct cluster *cluster, int slot);
 int cluster_master_of_key(const struct cluster *cluster, const char *key);
 
-/* A node that runs and says that it is a replica of `master`; -1: there is none. */
+/* Returns a running node that calls itself a replica of `master`, or -1. */
 int cluster_replica(const struct cluster *cluster, int master);
 
-/* Waits until the slot's master is another than `old` (-1: any) and all nodes that run agree in
- * what cluster_settled() asks. Returns which it is, or -1 after `seconds`. */
+/* Waits until the slot has another master than `old` (-1: any), and all running nodes agree as
+ * cluster_settled() asks. Returns the master, or -1 after `seconds`. */
 int cluster_await_master(const struct cluster *cluster, int slot, int old, double seconds);
 
-/* Waits until node n knows all six, by their names. False after `seconds`. */
+/* Waits until node n knows all six by name. Returns false after `seconds`. */
 bool cluster_acquainted(const struct cluster *cluster, int n, double seconds);
 
-/* Waits until each node that runs says cluster_state:ok, knows the others that run by the role
- * which they say they have, and copies if it is a replica. False after `seconds`. */
+/* Waits until each running node says cluster_state:ok, knows the role of each other running node,
+ * and copies if it is a replica. Returns false after `seconds`. */
 bool cluster_settled(const struct cluster *cluster, double seconds);
 
-/* --- what may happen to a node */
+/* --- things that happen to a node */
 
-/* KILL, and waits for its end. */
+/* Kills it and waits for its end. */
 void cluster_kill(struct cluster *cluster, int n);
-/* Starts it again with its nodes.conf; a master that had no append-only file is empty. Waits until
- * it answers PING. */
+/* Starts it again with its nodes.conf. A master without an append-only file is then empty. Waits
+ * until it answers PING. */
 bool cluster_restart(struct cluster *cluster, int n);
 /* SIGSTOP and SIGCONT. */
 void cluster_pause(struct cluster *cluster, int n);
 void cluster_resume(struct cluster *cluster, int n);
 
-/* CLUSTER FAILOVER: this replica becomes master, nothing is lost. Waits until it is and all agree.
- */
+/* CLUSTER FAILOVER: this replica becomes master, and nothing is lost. Waits until all agree. */
 bool cluster_failover(struct cluster *cluster, int replica);
 
-/* Moves a slot with its keys, live, from the master that has it to the master `to`: all three steps
- * that follow. */
+/* Moves a slot with its keys, in use, from its master to the master `to`: all three steps below. */
 bool cluster_move(struct cluster *cluster, int slot, int to);
 
-/* SETSLOT IMPORTING and MIGRATING: from now on what the old master does not have is answered ASK
- * (or TRYAGAIN, where it has some of the keys). */
+/* SETSLOT IMPORTING and MIGRATING. From now on the old master answers ASK for keys that it does not
+ * have, or TRYAGAIN if it has only some of a command's keys. */
 bool cluster_move_begin(struct cluster *cluster, int slot, int to);
-/* MIGRATE of at most `most` keys (0: of all). */
+/* MIGRATE for at most `most` keys (0: all). */
 bool cluster_move_keys(struct cluster *cluster, int slot, int to, unsigned most);
-/* SETSLOT NODE at the new master, then at the others, and waits until all agree. */
+/* SETSLOT NODE at the new master, then at the others. Waits until all agree. */
 bool cluster_move_end(struct cluster *cluster, int slot, int to);
 
 /* --- a command to a node */
 
-/* As redisCommand(), with its %s, %d and %b. The answer is the caller's; NULL where there was none
+/* As redisCommand(), with its %s, %d and %b. The caller owns the answer. NULL if there was none
  * within 2 s. */
 redisReply *cluster_ask(const struct cluster *cluster, int n, const char *format, ...);
-/* Is the answer no error? */
+/* Returns whether the command succeeded. */
 bool cluster_do(const struct cluster *cluster, int n, const char *format, ...);
-/* A connection to it, which the caller frees by redisFree(). NULL where there is none. */
+/* Returns a connection to the node, which the caller frees with redisFree(), or NULL. */
 redisContext *cluster_connect(const struct cluster *cluster, int n);
 
 #endif

@@ -1,4 +1,4 @@
-/* cluster_move.c: masters are replaced and slots moved in a test's Cluster, by plan. */
+/* cluster_move.c: replaces masters and moves slots in a test's Cluster. */
 #include "cluster.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ bool cluster_move_begin(struct cluster *cluster, int slot, int to)
            cluster_do(cluster, from, "CLUSTER SETSLOT %d MIGRATING %s", slot, cluster->id[to]);
 }
 
-/* One command for all of these keys, so that no script finds half of them. */
+/* One command moves all of these keys, so that no script finds half of them. */
 static bool migrate(const struct cluster *cluster, redisContext *redis, int to,
                     const redisReply *keys)
 {
@@ -72,7 +72,7 @@ static bool migrate(const struct cluster *cluster, redisContext *redis, int to,
     return good;
 }
 
-/* Returns how many keys it has moved, -1 where that failed. */
+/* Returns how many keys it has moved, or -1. */
 static int move_some(const struct cluster *cluster, redisContext *redis, int slot, int to,
                      unsigned most)
 {
@@ -104,7 +104,7 @@ bool cluster_move_keys(struct cluster *cluster, int slot, int to, unsigned most)
     return moved >= 0;
 }
 
-/* The new master first: else the slot would be nobody's if that one died now. */
+/* The new master is told first. Otherwise the slot would belong to nobody if that node died now. */
 bool cluster_move_end(struct cluster *cluster, int slot, int to)
 {
     const char *const format = "CLUSTER SETSLOT %d NODE %s";

@@ -1,4 +1,4 @@
-/* cluster_view.c: who is who in a test's Cluster, by what its nodes say in CLUSTER NODES. */
+/* cluster_view.c: who is who in a test's Cluster, as its nodes say in CLUSTER NODES. */
 #include "cluster.h"
 
 #include <stdio.h>
@@ -7,16 +7,16 @@
 
 /* A line of CLUSTER NODES. */
 struct line {
-    bool known; /* there is one, past the handshake */
+    bool known; /* it is there, and its handshake is over */
     bool self, master, failing, connected;
     unsigned long long epoch;
-    char of[41];       /* a replica: its master's id */
-    const char *slots; /* in the text: "0-5460 7000 [93->-id]" and LF */
+    char of[41];       /* of a replica: its master's id */
+    const char *slots; /* points into the text: "0-5460 7000 [93->-id]" and LF */
 };
 
-/* What one node says of all. */
+/* What one node says about all. */
 struct view {
-    redisReply *reply; /* NULL: it does not run, or does not answer */
+    redisReply *reply; /* NULL = the node does not run or does not answer */
     struct line lines[CLUSTER_NODES];
 };
 
@@ -52,7 +52,7 @@ static void look(const struct cluster *cluster, int n, struct view *view)
     for (int m = 0; m < CLUSTER_NODES; m++) {
         const char *at = *cluster->id[m] ? strstr(view->reply->str, cluster->id[m]) : NULL;
 
-        /* An id stands in a replica's line, too: not at its beginning. */
+        /* A replica's line has its master's id too, but not at its beginning. */
         while (at && at != view->reply->str && at[-1] != '\n')
             at = strstr(at + 1, cluster->id[m]);
         if (at)
@@ -72,7 +72,7 @@ static void forget(struct view *views, int count)
         freeReplyObject(views[n].reply);
 }
 
-/* In "0-5460 7000 [93->-id]": what stands in brackets is only being moved. */
+/* In "0-5460 7000 [93->-id]" the slot in brackets is only being moved. */
 static bool has_slot(const char *slots, int slot)
 {
     char *end;
@@ -118,7 +118,7 @@ bool cluster_acquainted(const struct cluster *cluster, int n, double seconds)
     return node_await(knows_all, &wait, seconds);
 }
 
-/* Does the node with this view know of each that runs what that one says of itself? */
+/* Does this node's view of each running node match what that node says of itself? */
 static bool agrees(const struct cluster *cluster, const struct view *view, const struct view *views)
 {
     for (int m = 0; m < CLUSTER_NODES; m++) {

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* LC_NUMERIC as glibc reads it: a number that names the format and the category (0x20031115 ^ 1),
- * how many values there are, where each begins, the values: decimal point, thousands separator,
+/* LC_NUMERIC as glibc reads it: a number for the format and the category (0x20031115 ^ 1), the
+ * number of values, the offset of each, then the values: decimal point, thousands separator,
  * grouping, both again as wide characters, the character set. */
 static bool write_numeric(const char *path)
 {

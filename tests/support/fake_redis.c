@@ -1,4 +1,4 @@
-/* fake_redis.c: a scripted Redis in a thread. */
+/* fake_redis.c: runs a scripted Redis in a thread. */
 #include "fake_redis.h"
 
 #include <errno.h>
@@ -25,9 +25,9 @@ struct fake_redis {
     pthread_t thread;
     fake_script *script;
     void *arg;
-    char *buffer; /* what was read and is no command yet */
+    char *buffer; /* what was read and is not a whole command yet */
     size_t len, room;
-    size_t consumed; /* of it: the command in words */
+    size_t consumed; /* bytes of it that the present command has */
     char *words[FAKE_WORDS];
     size_t word_len[FAKE_WORDS];
     size_t count;
@@ -55,7 +55,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Waits until fd is ready. False when the test stops the server. */
+/* Waits until fd is ready. Returns false if the test stops the server. */
 static bool wait_for(struct fake_redis *fake, int fd, short events, int milliseconds)
 {
     struct pollfd pollers[2] = { { .fd = fake->stop, .events = POLLIN },
@@ -227,7 +227,7 @@ static bool receive(struct fake_redis *fake)
     return true;
 }
 
-/* Reads `*N` or `$N` and CR LF at *at. Returns N, or -1 while it is not all there. */
+/* Reads `*N` or `$N` and CR LF at *at. Returns N, or -1 if it is not all there yet. */
 static long number_at(const struct fake_redis *fake, size_t *at)
 {
     const char *end = memchr(fake->buffer + *at, '\n', fake->len - *at);
@@ -240,7 +240,7 @@ static long number_at(const struct fake_redis *fake, size_t *at)
     return number;
 }
 
-/* Splits the buffer's first command into words. False while it is not all there. */
+/* Splits the buffer's first command into words. Returns false if it is not all there yet. */
 static bool split(struct fake_redis *fake)
 {
     size_t at = 0, offsets[FAKE_WORDS];
@@ -293,7 +293,7 @@ size_t fake_count(const struct fake_redis *fake)
     return fake->count;
 }
 
-/* The CR behind a word becomes its NUL; fake_forward() puts it back. */
+/* The CR after a word becomes its NUL. fake_forward() restores it. */
 const char *fake_word(const struct fake_redis *fake, size_t i)
 {
     if (i >= fake->count)
@@ -365,7 +365,7 @@ bool fake_pause(struct fake_redis *fake, double seconds)
     return wait_for(fake, -1, 0, (int)(seconds * 1000));
 }
 
-/* ---- before a real server */
+/* ---- in front of a real server */
 
 static bool reach(struct fake_redis *fake, const char *to)
 {
@@ -374,7 +374,7 @@ static bool reach(struct fake_redis *fake, const char *to)
     return fake->upstream >= 0;
 }
 
-/* Reads one whole answer of the server; passes its bytes on as they come, or not. */
+/* Reads one whole answer of the server, and passes its bytes on as they come unless `lose`. */
 static bool carry_answer(struct fake_redis *fake, bool lose)
 {
     redisReader *reader = redisReaderCreate();
@@ -405,7 +405,8 @@ bool fake_forward(struct fake_redis *fake, const char *to, bool lose)
            carry_answer(fake, lose);
 }
 
-/* Passes what is there from one side to the other, at most *left bytes. False at its end. */
+/* Passes what is there from one side to the other, at most *left bytes. Returns false at the
+ * end. */
 static bool pass(struct fake_redis *fake, int from, int to, size_t *left)
 {
     char bytes[65536];
@@ -421,7 +422,7 @@ static bool pass(struct fake_redis *fake, int from, int to, size_t *left)
     return *left > 0;
 }
 
-/* The server has carried out all that it got when it answers our half-close with its own. */
+/* The server answers our half-close with its own once it has carried out everything. */
 static bool let_finish(struct fake_redis *fake)
 {
     char bytes[16384];

@@ -1,4 +1,4 @@
-/* json_judge.c: jansson as the judge of lib/job/json. */
+/* json_judge.c: compares lib/job/json with jansson. */
 #include "json_judge.h"
 
 #include "job/json.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FLAGS   (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY)
-#define MEMBERS 8 /* that are looked for at once */
+#define MEMBERS 8 /* members looked for at once */
 
 static size_t depth_of(const json_t *value)
 {
@@ -28,7 +28,7 @@ static size_t depth_of(const json_t *value)
     return most + 1;
 }
 
-/* What our promise is, by jansson: it overlooks NUL bytes, and lets more be nested. */
+/* What we promise, checked with jansson: it misses NUL bytes, and allows deeper nesting. */
 static json_t *judged(const char *bytes, size_t len)
 {
     json_t *root = memchr(bytes, '\0', len) ? NULL : json_loadb(bytes, len, FLAGS, NULL);

@@ -1,4 +1,4 @@
-/* node.c: redis-server processes on ports. */
+/* node.c: runs redis-server processes on ports. */
 #include "node.h"
 
 #include "base/clock.h"
@@ -45,7 +45,7 @@ FILE *node_config(const char *folder, const char *name, unsigned port)
     return file;
 }
 
-/* Its parent may have died before the signal was asked for. */
+/* The parent may have died before the signal was asked for. */
 pid_t node_start(const char *folder, const char *name, const char *option)
 {
     const char *program = getenv("REDIS_SERVER");

@@ -1,5 +1,5 @@
 /*
- * node.h: redis-server processes on ports of 127.0.0.1, of which several make a Cluster or a
+ * node.h: runs redis-server processes on ports of 127.0.0.1. Several of them make a Cluster or a
  * Sentinel set: see cluster.h and sentinels.h.
  */
 #ifndef TESTS_SUPPORT_NODE_H
@@ -12,47 +12,47 @@
 
 #define NODE_FOLDER 64
 
-/* Makes a folder for all of them, NAME-XXXXXX in $TMPDIR or /tmp. Returns 0, or -1 with the reason
- * on stdout. */
+/* Makes a folder for all nodes, NAME-XXXXXX in $TMPDIR or /tmp. Returns 0, or -1 with the reason on
+ * stdout. */
 int node_folder(char folder[NODE_FOLDER], const char *name);
 
-/* Makes folder/NAME, if it is not there, with the file conf in it, which says the port so far; the
- * caller adds to it and closes it. NULL where that failed. */
+/* Makes folder/NAME unless it exists, and in it the file conf, with the port. The caller adds to it
+ * and closes it. NULL if that failed. */
 FILE *node_config(const char *folder, const char *name, unsigned port);
 
-/* Starts $REDIS_SERVER or redis-server in folder/NAME with its conf and an option ("--sentinel"),
- * or NULL. It dies with this process. Returns its pid, -1 where there is none. */
+/* Starts $REDIS_SERVER or redis-server in folder/NAME with its conf and an option ("--sentinel") or
+ * NULL. It dies with this process. Returns its process id, or -1. */
 pid_t node_start(const char *folder, const char *name, const char *option);
 
-/* KILL, and waits for its end. *pid becomes 0; where it is not above 0, nothing is done. */
+/* Kills it and waits for its end. *pid becomes 0. If it is not above 0, nothing is done. */
 void node_end(pid_t *pid);
 
-/* Removes the folder with all that is in it; *folder becomes "". */
+/* Removes the folder and everything in it. *folder becomes "". */
 void node_remove(char *folder);
 
-/* A new connection, to be freed by the caller; each of its commands may take 2 s. NULL where there
- * is none. */
+/* Returns a new connection, which the caller frees. Each command may take 2 s. NULL if there is
+ * none. */
 redisContext *node_connect(unsigned port);
 
-/* A command, as redisCommand() has it, by a connection of its own. The answer is the caller's; NULL
- * where there was none within 2 s. */
+/* Sends a command, as redisCommand() does, on a connection of its own. The caller owns the answer.
+ * NULL if there was none within 2 s. */
 redisReply *node_ask(unsigned port, const char *format, ...);
 redisReply *node_ask_list(unsigned port, const char *format, va_list args);
 
-/* Is the answer no error? Says on stdout what else it is, with the command. */
+/* Returns whether the answer is no error. If it is one, prints it with the command on stdout. */
 bool node_good(unsigned port, const char *command, const redisReply *reply);
 
-/* A command there: is the answer no error? Says on stdout what else it is. */
+/* Sends a command. Returns whether the answer is no error. If it is one, prints it on stdout. */
 bool node_do(unsigned port, const char *command);
 
-/* Is a text in the answer, a string or a list of strings as pairs "name value"? value: NULL = the
+/* Does the answer, a string or a list of pairs "name value", contain this text? value: NULL = the
  * name is enough. */
 bool node_says(unsigned port, const char *command, const char *name, const char *value);
 
-/* How many of the clients there have a name that begins with this; -1 where nobody answers. */
+/* Returns how many clients have a name that begins with this, or -1 if nobody answers. */
 int node_clients(unsigned port, const char *name);
 
-/* Waits until `done` says so, up to `seconds`. Returns whether it did. */
+/* Waits up to `seconds` until `done` returns true. Returns whether it did. */
 bool node_await(bool (*done)(void *), void *what, double seconds);
 
 #endif

@@ -1,4 +1,4 @@
-/* ports.c: free ports of 127.0.0.1. */
+/* ports.c: finds free ports of 127.0.0.1. */
 #include "ports.h"
 
 #include <arpa/inet.h>
@@ -10,11 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Linux gives outgoing connections 32768 and above; the bus of the last of these is below. */
+/* Linux uses 32768 and above for outgoing connections. The bus of our highest port is below
+ * that. */
 #define FIRST 10240u
 #define LAST  20239u
 
-/* Returns a descriptor that guards this port, or -1 where another test has it. */
+/* Returns a descriptor that guards this port, or -1 if another test has it. */
 static int guard(unsigned port)
 {
     struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -42,7 +43,7 @@ static bool is_free(unsigned port)
     return yes;
 }
 
-/* Each process begins elsewhere, so that two seldom want the same. */
+/* Each process begins at another port, so that two seldom try the same. */
 int ports_take(struct ports *ports, unsigned count)
 {
     unsigned span = LAST - FIRST + 1, start = (unsigned)getpid() * 37 % span;

@@ -1,8 +1,8 @@
 /*
- * ports.h: free TCP ports of 127.0.0.1 for servers of a test's own.
+ * ports.h: finds free TCP ports of 127.0.0.1 for a test's own servers.
  *
- * They lie below those that the kernel gives to outgoing connections, and no other test takes them
- * while this process lives: each is guarded by an abstract unix socket of its name. Nothing is left
+ * They are below those that the kernel uses for outgoing connections. While this process lives, no
+ * other test takes them: each is guarded by an abstract unix socket with its name. Nothing is left
  * behind, however the process ends.
  */
 #ifndef TESTS_SUPPORT_PORTS_H
@@ -17,11 +17,11 @@ struct ports {
     int guard[PORTS_MOST];
 };
 
-/* Takes `count` ports, at most PORTS_MOST, of which the one PORTS_BUS above is free, too. Returns
- * 0, or -1 where there are not so many. */
+/* Takes `count` ports, at most PORTS_MOST, for each of which the port PORTS_BUS above is free too.
+ * Returns 0, or -1 if there are not enough. */
 int ports_take(struct ports *ports, unsigned count);
 
-/* Others may have them. */
+/* Lets others use them. */
 void ports_leave(struct ports *ports);
 
 #endif

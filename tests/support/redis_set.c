@@ -3,11 +3,11 @@
  *
  *     redis_set cluster|sentinel FOLDER &
  *
- * It takes lines for the redis.conf of each server from FOLDER/redis.options, starts the set, keeps
+ * It reads lines for the redis.conf of each server from FOLDER/redis.options, starts the set, keeps
  * its files in $TMPDIR, and writes FOLDER/redis.set when all is ready: `url URL`, then for each
- * server `master|replica|sentinel PORT PID`. HUP: ends and starts all again, with the options that
- * are there now and what they had written, and writes the file again, which the sender removes
- * before. It ends all at TERM, and when the process that started it is gone.
+ * server `master|replica|sentinel PORT PID`. On HUP it stops all and starts them again, with the
+ * present options and their old data, and writes the file again. The sender removes the file first.
+ * It stops all on TERM, and when the process that started it is gone.
  */
 #include "cluster.h"
 #include "sentinels.h"
@@ -21,7 +21,7 @@
 
 static const char *folder;
 
-/* The lines of a file; NULL: there is none. The caller frees them. */
+/* Returns the lines of a file, which the caller frees, or NULL if there is none. */
 static char *read_options(void)
 {
     char path[256], *text = NULL;
@@ -40,7 +40,7 @@ static char *read_options(void)
     return text;
 }
 
-/* Another name first: who sees the file finds all of it. */
+/* It is written under another name first, so that a reader never sees half of it. */
 static int publish(void (*write)(FILE *file, const void *set), const void *set)
 {
     char draft[256], path[256];
@@ -78,10 +78,10 @@ static void write_sentinels(FILE *file, const void *set)
                 (long)sentinels->sentinel[i]);
 }
 
-/* --- both kinds alike */
+/* --- both kinds */
 
-/* No replica takes over while a master starts again, or waits for a processor: what it had answered
- * and the replica had not got yet would be lost. */
+/* No replica may take over while a master restarts or waits for a processor. What the master had
+ * answered but not yet replicated would be lost. */
 #define NODE_TIMEOUT 15000 /* ms */
 
 static struct cluster cluster;

@@ -1,4 +1,4 @@
-/* sentinels.c: three Redis servers, three Sentinels. */
+/* sentinels.c: runs three Redis servers and three Sentinels. */
 #include "sentinels.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static FILE *config_of(const struct sentinels *set, const char *kind, int n, uns
     return node_config(set->folder, name, port);
 }
 
-/* The replicas have a user of their own, so that they can be cut off from their master alone. */
+/* The replicas have a user of their own, so that a test can cut off only them. */
 static int write_redis(const struct sentinels *set, int n, const char *options)
 {
     FILE *file = config_of(set, "redis", n, set->redis_port[n]);

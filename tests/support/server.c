@@ -1,4 +1,4 @@
-/* server.c: start and stop a redis-server of a test's own. */
+/* server.c: starts and stops a redis-server for a test. */
 #include "server.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define START_TRIES 2000 /* of 5 ms: a loaded machine, valgrind, a large append-only file */
+#define START_TRIES 2000 /* of 5 ms: for a loaded machine, valgrind, a large append-only file */
 
 static const char defaults[] = "port 0\n"
                                "unixsocket socket\n"

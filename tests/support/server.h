@@ -1,9 +1,9 @@
 /*
- * server.h: a redis-server of a test's own.
+ * server.h: a redis-server for a test.
  *
- * It listens on a unix socket in a new folder of its own, on no port, writes nothing to disk unless
- * told to, and dies with the process that started it, however that ends. A program that forks its
- * tests starts it before, in the parent.
+ * It listens on a unix socket in a new folder, on no port, writes nothing to disk unless told to,
+ * and dies with the process that started it, however that ends. A program that forks its tests
+ * starts it first, in the parent.
  *
  *     struct server server;
  *
@@ -45,13 +45,13 @@ void server_advance(struct server *server, double seconds);
 /* Sends it a signal (SIGTERM, SIGKILL …) that ends it, and waits for its end. Its folder stays. */
 void server_end(struct server *server, int signal);
 
-/* Starts it again in the same folder, with what it had written there. As server_start. */
+/* Starts it again in the same folder, with its old data. Returns as server_start(). */
 int server_again(struct server *server);
 
-/* Ends it, if it runs, and removes its folder. */
+/* Ends it if it runs, and removes its folder. */
 void server_stop(struct server *server);
 
-/* A new connection, which the caller frees by redisFree. NULL where there is none. */
+/* Returns a new connection, which the caller frees with redisFree(), or NULL. */
 redisContext *server_connect(const struct server *server);
 
 #endif

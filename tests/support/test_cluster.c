@@ -1,4 +1,4 @@
-/* test_cluster.c: the Cluster that other tests stand on: who is who, after each thing that may
+/* test_cluster.c: tests the Cluster that other tests use: who is who, after each thing that may
  * happen to a node. */
 #include "cluster.h"
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #define KEY     "later:{default}:ready"
 #define SECONDS 20.0
 
-/* Is the answer of this node to a command exactly this text (an error's, too)? */
+/* Does this node answer a command with exactly this text, which may be an error's? */
 static bool says(const struct cluster *cluster, int n, const char *command, const char *text)
 {
     redisReply *reply = cluster_ask(cluster, n, command);
@@ -43,7 +43,7 @@ static void test_roles(struct cluster *cluster)
     }
 }
 
-/* WAIT is for what the same connection wrote. */
+/* WAIT only covers what the same connection wrote. */
 static bool set_at_two(struct cluster *cluster, int n)
 {
     redisContext *redis = cluster_connect(cluster, n);
