@@ -30,7 +30,7 @@ ask()
                 ;
             return file
         }
-        # The number of a module's line in $layers.
+        # The number of a line of $layers, by module.
         function layer(    i) {
             for (i = 3; i <= NF; i++) {
                 level[$i] = NR

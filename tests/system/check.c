@@ -1,24 +1,24 @@
 /*
  * check.c: the plugin of the system tests. It notes what it runs, and misbehaves on command.
  *
- * plugins.config.check.dir names a folder. Each attempt adds a line to two files there, by one
- * write each; times are UNIX seconds of the clock that a Redis on this machine reads, too:
+ * plugins.config.check.dir names a folder. Each attempt adds a line to two files in it, with one
+ * write each. Times are UNIX seconds of the clock that a Redis on this machine reads too:
  *     begun   id attempt token start pid
  *     ended   id attempt token start end pid
  *
  * Types:
  *     note    nothing else
  *     bytes   its payload goes into the file bytes-ID
- *     do      payload {"do": WORD, …}: the table at the end; once its attempt is above "upto", and
- *             with a word that is none, it just succeeds
+ *     do      payload {"do": WORD, …}: the table at the end; once its attempt is above "upto", or
+ *             with an unknown word, it just succeeds
  *     event   the same for event jobs: check_event.c
- * `sleep`, `lock` and event jobs with "until": NAME end when there is a file of this name in the
- * folder, so that a test can look at them as long as it takes.
+ * `sleep`, `lock` and event jobs with "until": NAME end when the folder has a file of this name, so
+ * that a test can look at them as long as it needs.
  *
- * While there is a file `refuse` in the folder it does not start; with `hang` its start takes a
+ * With a file `refuse` in the folder, the plugin does not start. With `hang`, its start takes a
  * minute.
  *
- * With $CHECK_LOAD it crashes as soon as it is loaded, or takes half a second for that (`slow`).
+ * With $CHECK_LOAD it crashes as soon as it is loaded, or takes half a second to load (`slow`).
  */
 #include "check.h"
 
@@ -102,7 +102,7 @@ static void write_file(const char *kind, const char *name, const void *bytes, si
 
 /* --- words --- */
 
-/* Also when a signal comes that does not end us. */
+/* A signal that does not end us does not cut the sleep short. */
 void check_sleep(double seconds)
 {
     struct timespec rest = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
@@ -165,7 +165,7 @@ static enum later_result do_sleep(struct later_job *job, const json_t *what)
     return LATER_DONE;
 }
 
-/* A signal's default action, whatever the host has made of it; no core is written. */
+/* Sends itself a signal, with its default action. No core is written. */
 static enum later_result do_signal(struct later_job *job, const json_t *what)
 {
     int number = (int)later_json_number(what, "signal", SIGSEGV);
@@ -184,7 +184,7 @@ static enum later_result do_exit(struct later_job *job, const json_t *what)
     exit((int)later_json_number(what, "status", 0));
 }
 
-/* Deaf to all that can be blocked, and busy. */
+/* Ignores everything that can be blocked, and stays busy. */
 static enum later_result do_hang(struct later_job *job, const json_t *what)
 {
     volatile bool forever = true;
@@ -199,9 +199,9 @@ static enum later_result do_hang(struct later_job *job, const json_t *what)
     return LATER_DONE;
 }
 
-/* Claims one of `item` for `who`, and goes on `for` so long. With `die` it notes the answer and the
- * claim's number for this attempt, and is gone by SIGKILL in the attempts up to that: after the
- * claim, before the ack. */
+/* Claims one of `item` for `who`, and takes `for` seconds. With `die`, attempts up to that number
+ * note the answer and the claim's number, and then kill themselves: after the claim, before the
+ * ack. */
 static enum later_result do_claim(struct later_job *job, const json_t *what)
 {
     uint64_t number = 0;
@@ -224,7 +224,7 @@ static enum later_result do_claim(struct later_job *job, const json_t *what)
     return answer == LATER_FAILED ? LATER_RETRY : LATER_DONE;
 }
 
-/* Goes on when asked to end; the children are sent out of the process group. */
+/* Goes on when asked to end. Its children leave the process group. */
 static enum later_result do_orphan(struct later_job *job, const json_t *what)
 {
     char pid[16];
@@ -272,7 +272,7 @@ static enum later_result do_wander(struct later_job *job, const json_t *what)
     return chdir("/") == 0 ? LATER_DONE : LATER_RETRY;
 }
 
-/* Says its text, and as its error, too. */
+/* Logs its text, and also returns it as its error. */
 static enum later_result do_log(struct later_job *job, const json_t *what)
 {
     later_job_log(job, LATER_WARN, "%s", later_json_string(what, "text", ""));
@@ -333,8 +333,9 @@ static char *own_page(size_t *size, char file[512])
     return (char *)from;
 }
 
-/* Stops the process "redis" for "for" seconds, since what waits for Redis is of interest; then
- * writes over its worker's page, or with "cut" cuts its file short; and stays for a second. */
+/* Stops the process "redis" for "for" seconds, since the test is about what waits for Redis.
+ * Then it overwrites its worker's slot page, or with "cut" truncates the file, and stays for a
+ * second. */
 static enum later_result do_spoil(struct later_job *job, const json_t *what)
 {
     int redis = (int)later_json_number(what, "redis", 0);
@@ -356,8 +357,7 @@ static enum later_result do_spoil(struct later_job *job, const json_t *what)
     return LATER_RETRY;
 }
 
-/* Gives back `value`, any JSON, or a string of so many `bytes` with its quotes; notes the answer.
- */
+/* Returns `value`, any JSON, or a string of this many `bytes` with its quotes. Notes the answer. */
 static enum later_result do_value(struct later_job *job, const json_t *what)
 {
     size_t bytes = (size_t)later_json_number(what, "bytes", 0);
@@ -379,8 +379,8 @@ static enum later_result do_value(struct later_job *job, const json_t *what)
     return LATER_DONE;
 }
 
-/* Says how far it is, ten times a second and often between, for `for` seconds; then retries if told
- * to. */
+/* Reports progress for `for` seconds, ten times a second and often in between. Then it retries if
+ * told to. */
 static enum later_result do_progress(struct later_job *job, const json_t *what)
 {
     int steps = (int)(later_json_number(what, "for", 0) * 10);

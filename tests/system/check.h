@@ -1,4 +1,4 @@
-/* check.h: what the two files of the system tests' plugin share. Its head says what it does. */
+/* check.h: what the two files of the system tests' plugin share. check.c says what it does. */
 #ifndef TESTS_SYSTEM_CHECK_H
 #define TESTS_SYSTEM_CHECK_H
 
@@ -9,14 +9,14 @@
 /* UNIX seconds. */
 double check_now(void);
 
-/* A line in `begun`; returns the time. */
+/* Writes a line into `begun`. Returns the time. */
 double check_begin(const struct later_job *job);
-/* A line in `ended`. */
+/* Writes a line into `ended`. */
 void check_end(const struct later_job *job, double start);
 
 void check_sleep(double seconds);
 
-/* May a job with this payload end: is there the file "until" in the folder, or none wanted? */
+/* May a job with this payload end? It may unless it has an "until" whose file is missing. */
 bool check_may_end(const json_t *what);
 
 /* check_event.c: the event type. */

@@ -1,13 +1,13 @@
 /*
- * check_event.c: the type `event`. After "for" seconds of its payload, and when there is the file
- * "until", it is done, or does its word:
+ * check_event.c: the type `event`. After "for" seconds of its payload, and once the file "until"
+ * exists, it is done, or does its word:
  *     retry    fails
- *     twice    finishes, and once more
- *     signal   its worker gets "signal"
+ *     twice    finishes twice
+ *     signal   sends "signal" to its worker
  *     block    sleeps in its handler, so that the loop stands still
- *     now      finishes before its handler has returned, at once
- *     deaf     is done, and does not care for a cancel before
- * A cancel, where it is heard, ends it as retry. An attempt above "upto" is done at once.
+ *     now      finishes before its handler has returned
+ *     deaf     is done, and ignores an earlier cancel
+ * A cancel, unless ignored, ends it as retry. An attempt above "upto" is done at once.
  */
 #include "check.h"
 

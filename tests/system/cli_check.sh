@@ -1,5 +1,5 @@
 #!/bin/sh
-# later check: the invariants hold, and what breaks them is found.
+# later check: the invariants hold, and whatever breaks them is found.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
@@ -7,7 +7,7 @@ run later check
 is "$status" 0 "nothing to check"
 contains "$err" 'later check: no queues: later:queues is empty' "and it is said what was looked at"
 
-# ---- a life with all its turns
+# ---- jobs that go through every state
 
 awk 'BEGIN { for (i = 0; i < 700; i++) print "{\"type\":\"t\",\"id\":\"j" i "\"}" }' |
     later push -f - -q q >/dev/null 2>&1
@@ -29,9 +29,9 @@ is "$(later check q --json | sed -n 2p)" \
     '{"queue":"q","check":"sets","ok":true,"ready":401,"delayed":2,"reserved":281,"dead":0,"jobs":683,"unadopted":1}' \
     "--json: the numbers"
 
-# ---- each way to break it; then mended again
+# ---- each way to break it, and then repair it
 
-# broken NAME CHECK PATTERN: the check fails, and says so.
+# broken NAME CHECK PATTERN: the check fails and says this.
 broken()
 {
     run later check q
@@ -62,7 +62,7 @@ mended
 redis HSET 'later:{q}:records' ghost 'a=3' >/dev/null
 broken "a record without a job" members 'the first: ghost has a record and no job'
 redis HSET 'later:{q}:records' ghost "$(printf 't=4102444800\n')" >/dev/null
-mended # it tells until when its id is taken
+mended # its record says until when its id is taken
 redis HDEL 'later:{q}:records' ghost >/dev/null
 
 redis DEL 'later:{q}:wake' >/dev/null
@@ -91,7 +91,7 @@ redis DEL 'later:{q}:reserved:zzzzzzzzzzzzzzzz' >/dev/null
 redis ZREM 'later:{q}:reserved' zzzzzzzzzzzzzzzz >/dev/null
 mended
 
-# What the sum alone would not see: one job twice, another in no set.
+# The sum alone would not show this: one job is in two sets, another in none.
 redis ZADD 'later:{q}:dead' 5 j650 >/dev/null
 redis ZREM 'later:{q}:ready' j651 >/dev/null
 run later check q
@@ -118,7 +118,7 @@ is "$(printf '%s\n' "$out" | awk -F '\t' '$3 == "VIOLATED" { print $1, $2 }')" "
 like "$(on_terminal "$later_bin check other")" "$(printf '\033')\\[31mVIOLATED" "in red on a terminal"
 redis HINCRBY 'later:{other}:stats' pushed -5 >/dev/null
 
-# ---- a queue in use: pushes, plain ones, workers, cancels; and one check after the other
+# ---- a queue in use: pushes, plain ones too, workers, cancels, and checks meanwhile
 
 busy()
 {
@@ -132,7 +132,7 @@ busy()
     done >/dev/null 2>&1
 }
 
-# slowly COMMAND...: it stands still after each few milliseconds, as beside many others.
+# slowly COMMAND...: stops it for a moment every few milliseconds, as on a busy machine.
 slowly()
 {
     "$@" &
@@ -153,7 +153,7 @@ worker=$!
 own "$worker"
 failed=0
 for i in $(seq 30); do
-    [ "$i" -gt 2 ] && how='' || how=slowly # so that the queue moves at each look
+    [ "$i" -gt 2 ] && how='' || how=slowly # so that the queue moves during each look
     $how "$later_bin" check busy >"$work/check" || {
         failed=$((failed + 1))
         sed 's/^/# /' "$work/check"
@@ -169,7 +169,7 @@ run later check busy
 is "$status" 0 "nor in the end"
 is "$(later size busy | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "when all is done"
 
-# ---- names that are lost, as by a FLUSHALL under clients that go on
+# ---- names that were lost, as by a FLUSHALL while clients go on
 
 if [ "$redis_kind" != cluster ]; then
     redis DEL later:queues >/dev/null

@@ -43,7 +43,7 @@ for words in '--debounce 5' '--again' '--throttle 5' '--id x --max-wait 5' \
     is "$status" 64 "$words: status 64"
 done
 
-# ---- lines of a file: the last one of several stays
+# ---- lines of a file: the last of several with one id counts
 
 for n in 1 2 3; do
     echo '{"type":"t","id":"f","payload":'"$n"',"debounce":3600,"max_wait":7200}'
@@ -71,7 +71,7 @@ seconds=6 most=1 least=2
 [ -z "${LATER_SOAK:-}" ] || seconds=60 most=5 least=$((60 * 2 / 20))
 spawn "$later_bin" work s -- sh -c 'n=$(sed "s/.*payload.:\([0-9]*\).*/\1/")
     echo "$(date +%s.%N) $n" >>"$1"; sleep 0.2' - "$work/ran"
-# As many as are due by the clock, so that a busy machine makes it uneven and not slower.
+# Pushes as many as are due by the clock, so that a busy machine makes it uneven and not slower.
 stream()
 {
     begun=$(date +%s%N) n=0 due=0
@@ -94,13 +94,14 @@ is "$(sort -u "$work/answers" | tr '\n' ' ')" 'again pushed replaced ' \
     "pushed, replaced, kept while one ran ($(grep -c again "$work/answers") times)"
 runs=$(wc -l <"$work/ran")
 set_busy
-# Where no push comes for half a second, on a busy machine, it runs between two longest waits, too.
+# If no push comes for half a second, on a busy machine, the job also runs between two longest
+# waits.
 gaps=$(awk 'NR > 1 && $1 - before > 0.3 { n++ } { before = $1 } END { print n + 0 }' "$work/pushed")
 run test "$runs" -ge "$least" -a \
     "$runs" -le $((seconds / most + 1 + gaps + busy))
 is "$status" 0 "it ran each $most s, $runs times in $seconds s"
-# Two runs lie at most so far apart that the second one had waited its longest, and was picked up;
-# and each has what was pushed last before it was due.
+# Two runs are at most so far apart that the second one waited its longest and was then picked up.
+# Each run has what was last pushed before it was due.
 is "$(awk -v most="$most" -v slack=$((1 + busy + stall)) '
     FNR == NR { time[$2] = $1; last = $2; next }
     $2 <= n { print "run " FNR " has document " $2 " after " n }

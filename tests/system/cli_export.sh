@@ -1,10 +1,10 @@
 #!/bin/sh
-# later export, and later push --file of what it wrote: bytes, ids, times, priorities; lines that
-# would lose data are refused.
+# later export, and later push --file of what it wrote: bytes, ids, times and priorities come back.
+# Lines that would lose data are refused.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
-# jobs QUEUE STATE: what is there, in its order, but for the times of what is ready
+# jobs QUEUE STATE: what the state holds, in order, without the times of ready jobs
 jobs()
 {
     later peek "$1" --state "$2" -n 100000 --json |
@@ -12,7 +12,7 @@ jobs()
         if [ "$2" = delayed ]; then cat; else sed 's/"score":[0-9.-]*/"score":S/'; fi
 }
 
-# ---- the mistake that lost data: `later peek --json` into `later push --file`
+# ---- a mistake that once lost data: `later peek --json` into `later push --file`
 
 later push hello '[1]' --id precious -q lost --in 1h >/dev/null
 later peek lost --state delayed --json >"$work/peeked"
@@ -30,7 +30,7 @@ like "$err" 'line 3: score: unknown beside a document' "a score beside a documen
 run later size lost2
 is "$status" 66 "nothing of it was pushed: there is no such queue"
 
-# ---- there and back
+# ---- export, and push again
 
 later push a '{"n":  12345678901234567890, "x":[1.50,"\u00e9"]}' --id d1 -q q --in 2h --priority 7 >/dev/null
 later push b --id d2 -q q --at 2096-01-01T00:00:00.123456Z >/dev/null
@@ -70,7 +70,7 @@ run later push --file "$work/lines" --json
 is "$status $(printf '%s\n' "$out" | grep -c '"queue":"q".*"result":"pushed"')" "0 9" "all are pushed again"
 jobs q delayed | diff - "$work/delayed" >"$work/diff"
 is "$? $(cat "$work/diff")" "0 " "delayed: the same ids, times, priorities, bytes"
-# What was its own document has an id now, the one it would have been adopted under.
+# A job that was its own document now has an id: the one that it would have been adopted under.
 sha=$(printf '{"type":"plain"}' | sha1sum | cut -d' ' -f 1)
 jobs q ready | sed "s/\"$sha\"/null/" | sort >"$work/again"
 sort "$work/ready" | diff - "$work/again" >"$work/diff"
@@ -101,7 +101,7 @@ like "$err" '--state is missing: ready, delayed, dead or done' "in words"
 run later export odd --state reserved
 is "$status" 64 "what is reserved is somebody's"
 
-# ---- many, of one score and of many, while others come and go
+# ---- many jobs, with equal and different scores, while others come and go
 
 redis EVAL 'for i = 1, 2500 do
     local id = string.format("id%04d", i * 7919 % 2500)
@@ -112,8 +112,8 @@ later export many --state ready >"$work/lines"
 is "$(wc -l <"$work/lines") $(field id <"$work/lines" | sort -u | wc -l)" "2500 2500" "more than a page"
 is "$(sed 's/.*"id":"\([^"]*\)".*/\1/' "$work/lines" | md5sum)" \
     "$(redis ZRANGE 'later:{many}:ready' 0 -1 | md5sum)" "in the order of the queue"
-# The output is a pipe that is read slowly; meanwhile every third job goes, and others come before
-# those that are left.
+# The output goes to a slow reader. Meanwhile every third job goes, and others come before those
+# that are left.
 mkfifo "$work/fifo"
 "$later_bin" export many --state ready >"$work/fifo" &
 exporter=$!

@@ -41,7 +41,7 @@ for wrong in k 'k --max 3' 'k --per 3' 'k --max 0 --per 1' 'k --max 1 --per 0' '
     is "$status" 64 "later limit $wrong: wrong usage"
 done
 
-# 40 callers at once, 5 of them.
+# 40 callers at once, of which 5 may.
 for i in 1 2 3 4; do
     (
         for _ in 1 2 3 4 5 6 7 8 9 10; do

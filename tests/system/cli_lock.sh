@@ -3,13 +3,13 @@
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly yes' 'appendfsync always'
 
-# program NAME: a program from standard input, $work/NAME.
+# program NAME: makes $work/NAME from standard input.
 program()
 {
     { echo '#!/bin/sh' && cat; } >"$work/$1"
     chmod +x "$work/$1"
 }
-# locker ARGS...: later lock in the background; $locker; its words in $work/words.
+# locker ARGS...: runs later lock in the background as $locker; its messages go to $work/words.
 locker()
 {
     "$later_bin" lock "$@" >"$work/locked" 2>"$work/words" </dev/null &
@@ -52,7 +52,7 @@ like "$err" 'later lock: .*/none: No such file' "and words"
 free a
 is $? 0 "and the lock is free"
 
-# ---- who has it
+# ---- who holds it
 
 is "$(later lock new --show)" "$(printf 'new\tfree\t\t0\t')" "a lock that nobody ever had"
 is "$(later lock new --show --json)" \
@@ -141,13 +141,13 @@ ended
 took=$((($(cat "$work/locked") - $(cat "$work/begun")) / 1000000))
 is "$status $(soon "$took" 6000)" "0 1" "and the lock is another's when its ttl is over"
 
-# ---- it is renewed, and it may be lost
+# ---- it is renewed, and it can be lost
 
 locker a --ttl 8 -- sh -c "until test -e $work/renewed; do sleep 0.05; done"
 wait_until 10 held a
 left() { redis pttl 'later:lock:{a}'; }
 before=$(left)
-# What is left can only become more where it is renewed.
+# The rest of the ttl only grows if the lock is renewed.
 renewed()
 {
     now=$(left)
@@ -199,7 +199,7 @@ like "$(cat "$work/words")" '^later lock: a: lost, since Redis was not reached f
 wait_until 5 gone "$child"
 is $? 0 "the program as well"
 resume_redis
-wait_until 5 free a # a renewal may have waited there
+wait_until 5 free a # a renewal may have been waiting there
 
 locker a --ttl 60 -- sleep 900
 wait_until 10 held a

@@ -1,11 +1,11 @@
 #!/bin/sh
-# later locks: what is held at this moment, by whom, since when, for how long, and who waits.
+# later locks: what is held now, by whom, since when and for how long, and who waits.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
 is "$(later locks)" '' "nothing is held"
 
-# locked NAME: is it?
+# locked NAME: is it held?
 locked()
 {
     later lock "$1" --show | grep -q held
@@ -18,13 +18,13 @@ for limit in sms:'[1]' sms:'[1]' 'slide --window sliding'; do
     later limit $limit --max 5 --per 1h >/dev/null
 done
 now=$(redis TIME | head -n 1)
-# Two jobs have a permit, and a third one has had it; two wait for it, and one for the lock.
+# Two jobs have a permit, and a third one had it. Two wait for it, and one waits for the lock.
 redis ZADD 'later:running:{video}' $((now - 5)) t0 $((now + 600)) t1 $((now + 700)) t2 >/dev/null
 redis ZADD 'later:running:{video}:waiting' $((now + 100)) 'media j1' $((now + 200)) 'media j2' >/dev/null
 redis ZADD 'later:lock:{night}:waiting' $((now - 5)) 'default old' $((now + 100)) 'default j9' >/dev/null
-# One waits for what is free.
+# One job waits for a lock that is free.
 redis ZADD 'later:lock:{free}:waiting' $((now + 100)) 'default j7' >/dev/null
-# What is over, what was once, and what is not ours.
+# What is over, and what is not ours.
 redis ZADD 'later:running:{over}' $((now - 5)) t0 >/dev/null
 redis SET 'later:lock:{once}:fence' 7 >/dev/null
 redis SET 'later:limit:{a b}' 1 >/dev/null

@@ -83,7 +83,7 @@ is "$(later peek far --state delayed | cut -f 1,4 | tr '\n' ' ')" "$(printf 'far
     "scores that no clock has"
 is "$(later peek far --state delayed --json | field score | tr '\n' ' ')" "-inf 1e+308 inf " "also with --json"
 
-# What strangers have put there must not reach a terminal, in whichever way it is printed.
+# What others have put into Redis must not reach a terminal, however it is printed.
 bad=$(printf 'a\033[31m\302\233m\342\200\256b')
 redis HSET 'later:{evil}:jobs' "$bad" '{"type":"t","\u009b":1,"\u009b":2}' >/dev/null
 redis ZADD 'later:{evil}:ready' 1 "$bad" >/dev/null

@@ -1,13 +1,13 @@
 #!/bin/sh
-# later count, kick, bury, cancel, purge and export of the jobs that meet conditions, in a queue in
-# use: exactly those. LATER_SOAK=N: N million jobs instead of a few thousand.
+# later count, kick, bury, cancel, purge and export, with conditions, in a queue in use: exactly the
+# right jobs are affected. LATER_SOAK=N: N million jobs instead of a few thousand.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no' 'lua-time-limit 600000' # the test's own scripts are no short ones
 total=6000
-[ "$redis_kind" = single ] || total=600 # what a set adds is the walk over its nodes
+[ "$redis_kind" = single ] || total=600 # a set only adds the walk over its nodes
 [ -z "${LATER_SOAK:-}" ] || total=$((1000000 * LATER_SOAK))
 
-# ---- the jobs: one in five is ready and worked on meanwhile; two are delayed; two get buried
+# ---- the jobs: one in five is ready and gets performed; two are delayed; two get buried
 
 awk -v total="$total" 'BEGIN {
     for (i = 0; i < total; i++) {
@@ -22,13 +22,13 @@ later push --file "$work/lines" >/dev/null
 is "$(later size m | cut -f 2-5)" "$(printf '%d\t%d\t0\t0' $((total * 3 / 5)) $((total * 2 / 5)))" \
     "$total jobs"
 
-# ids AWK-CONDITION: of those that meet it, by n, the number; sorted.
+# ids AWK-CONDITION: the ids of those that meet it, given n, the number; sorted.
 ids()
 {
     awk -v total="$total" "BEGIN { for (n = 0; n < total; n++) if ($1) print \"j\" n }" </dev/null | sort
 }
 
-# there STATE: the ids that are in that state.
+# there STATE: the ids in that state.
 there()
 {
     if [ "$1" = ready ]; then
@@ -38,7 +38,7 @@ there()
     fi | grep . | sort
 }
 
-# exactly NAME FILE AWK-CONDITION: the ids in the file are those.
+# exactly NAME FILE AWK-CONDITION: the file has exactly those ids.
 exactly()
 {
     ids "$3" >"$work/wanted"
@@ -53,7 +53,7 @@ there dead >"$work/dead"
 exactly "bury --type" "$work/dead" "$grave"
 contains "$(later show j3 -q m --json)" '"kind":"buried","text":"by hand"' "the reason is kept"
 
-# Attempts and errors as workers leave them, and some of long ago.
+# Attempts and errors as workers leave them, and some old ones.
 redis EVAL '
     local kinds, ids = { "retry", "timeout", "crash" }, redis.call("ZRANGE", KEYS[1], 0, -1)
     for _, id in ipairs(ids) do
@@ -66,12 +66,13 @@ redis EVAL '
 
 # ---- what a look costs
 
-# worked: the seconds for which Redis has worked.
+# worked: prints how many seconds Redis has worked.
 worked()
 {
     redis INFO cpu | awk -F : '/^used_cpu_(sys|user):/ { sum += $2 } END { print sum }'
 }
-# look: counts what no job meets; $share is what of Redis's time that took, in percent.
+# look: counts jobs that no job matches. $share is the share of Redis's time that it took, in
+# percent.
 look()
 {
     redis CONFIG RESETSTAT >/dev/null
@@ -86,12 +87,12 @@ if [ "$redis_kind" = single ]; then
     look
     run test "$found" -eq 0 -a "$calls" -lt $((total / 40))
     is "$status" 0 "a look at $total jobs takes $calls commands"
-    turns=1 # a short one may just have ended in the middle of a burst
+    turns=1 # a short look may have ended in the middle of a burst
     while [ "$share" -gt 15 ] && [ "$turns" -lt 5 ]; do
         look
         turns=$((turns + 1))
     done
-    run test "$share" -le 15 # with what the test itself asks
+    run test "$share" -le 15 # this includes what the test itself asks
     is "$status" 0 "and a tenth of Redis's time, or little more: $took, $share %"
 fi
 
@@ -102,7 +103,7 @@ spawn "$later_bin" work m -- true
 
 # ---- looking
 
-# exported STATE NAME AWK-CONDITION OPTION...: later export of these writes exactly those.
+# exported STATE NAME AWK-CONDITION OPTION...: later export writes exactly those jobs.
 exported()
 {
     state=$1 name=$2 condition=$3
@@ -150,7 +151,7 @@ there delayed >"$work/delayed"
 exactly "cancel, bury and kick leave" "$work/delayed" "$plan && n % 10 != 2 && n != 7 && n != 11"
 is "$(later show j7 -q m | cut -f 2)" dead "the buried one is dead"
 
-# ---- the workers were at it all the time
+# ---- the workers were busy all the time
 
 run gone "$spawned"
 is "$status" 1 "the workers still run"
@@ -159,9 +160,9 @@ wait_until 40 gone "$spawned"
 like "$(redis HGET 'later:{m}:stats' 'done')" '^[1-9]' "and did work"
 is "$(later check m | cut -f 3 | sort -u)" ok "later check"
 
-# ---- there and back: the same bytes, ids, times, priorities
+# ---- export and push again: the same bytes, ids, times, priorities
 
-# print_of STATE: of all in that state: id, time (of delayed ones), priority, document.
+# print_of STATE: id, time (if delayed), priority and document of all jobs in that state.
 print_of()
 {
     redis EVAL '
@@ -191,7 +192,7 @@ later bury m --state ready --yes >/dev/null
 is "$delayed$(print_of dead)" "$before" "and pushed again: the same bytes, ids, times, priorities"
 is "$(later check m | cut -f 3 | sort -u)" ok "later check"
 
-# ---- all queues; a rate; only what is where it was seen; ^C
+# ---- all queues; a rate; only jobs that are where they were seen; ^C
 
 for i in 1 2 3; do
     later push mail '{"tenant":7}' --id "a$i" -q "all$i" >/dev/null
@@ -214,7 +215,7 @@ kicked()
 {
     [ "$(redis ZCARD "later:{$1}:ready")" -ge 2 ]
 }
-spawn "$later_bin" kick --all slow --rate 1 --yes # six seconds from the second to the last
+spawn "$later_bin" kick --all slow --rate 1 --yes # six seconds from the second job to the last
 wait_until 20 kicked slow
 id=$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)
 later cancel "$id" -q slow >/dev/null
@@ -260,7 +261,7 @@ is "$(later export m --state delayed --dry-run) $(later export m --state delayed
 
 # ---- refused
 
-# refuses WORDS ARGUMENTS...: status 64, and in these words
+# refuses WORDS ARGUMENTS...: exits with 64 and this message
 refuses()
 {
     words=$1

@@ -1,8 +1,8 @@
 #!/bin/sh
-# later: help, options, where Redis is, what happens when it is not, or goes away.
+# later: help, options, where Redis is, and what happens if Redis is missing or goes away.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 
-# ---- words
+# ---- messages
 
 run later
 is "$status $out" "64 " "nothing said: status 64"
@@ -16,9 +16,9 @@ for command in push queues size peek show count kick cancel purge pause resume f
     like "$(later help "$command" | head -n 1)" "^usage: later $command" "it begins with the usage"
     like "$(later help "$command" | sed -n '/^Example/,$p')" "^  later $command" "and has an example"
 done
-# ---- the manual has them all
+# ---- the manual has all commands and options
 
-# section COMMAND: what later(1) says of it.
+# section COMMAND: what later(1) says about it.
 section()
 {
     awk -v name="$1" '/^\.It Cm / { within = $3 == name } /^\.S[hs] / { within = 0 } within' \
@@ -88,7 +88,7 @@ is "$(printf '%s' "$err" | grep -c secret)" 0 "and it is not repeated"
 run later --redis nonsense size q
 is "$status" 64 "no URL"
 
-# ---- where it is
+# ---- where Redis is
 
 start_redis 'appendonly no'
 unset LATER_REDIS_URL
@@ -158,7 +158,7 @@ run env LATER_REDIS_PASSWORD_FILE="$work/missing" "$later_bin" size q
 is "$status" 64 "no such file"
 redis -a hidden --no-auth-warning CONFIG SET requirepass '' >/dev/null
 
-# A user who may not do all.
+# A user with few rights.
 redis ACL SETUSER pusher on '>hidden' resetkeys '~later:*' '&later:*' -@all +@read +@write +@scripting \
     +ping +publish +time -smembers -zrem >/dev/null
 export LATER_REDIS_PASSWORD_FILE="$work/password"

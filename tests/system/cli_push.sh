@@ -26,9 +26,9 @@ is "$(later --json push mail.send '[1]' --id=m1 -qmail --replace)" \
 is "$(redis HGET 'later:{mail}:jobs' m1)" '{"type":"mail.send","id":"m1","payload":[1]}' \
     "it is replaced"
 
-# ---- an id that stays taken after its job
+# ---- an id that stays taken after its job has ended
 
-# perform Q ID: by hand
+# perform Q ID: performs it by hand
 perform()
 {
     later ack "$1" "$2" "$(later reserve "$1" | cut -f 2)"
@@ -90,7 +90,7 @@ is "$(redis HGET 'later:{p}:jobs' text)" \
     "$(printf '%s\303\251"}' '{"type":"t","id":"text","payload":"a \"q\" \\ ')" \
     "--text makes a string"
 
-# ---- bytes in, bytes out: the payload, by all that give it back
+# ---- the payload's bytes come back unchanged from every command that returns them
 
 printf '%s\n' '[]' '{}' '12345678901234567890' '0.1' '-0' '1E5' '{"a":  [1,  2]}' '"\/"' \
     '"\u00e9"' '"h\u00e4'"$(printf '\303\266\342\202\254\360\237\230\200')"'"' 'null' '"\\\"\n"' \
@@ -166,7 +166,7 @@ is "$status:$err" "66:later size: no queue mial; did you mean mail?" "one that t
 redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"defualt\"]}" >/dev/null
 is "$(on_terminal "$later_bin push t -q defualt" | grep -c serves)" 0 "nor is a person where somebody does"
 
-# ---- times of the caller's zone
+# ---- times in the caller's zone
 
 for zone in UTC0 CET-1; do
     TZ=$zone later push t -q zones --id "$zone" --at '2100-01-01 9:00' >/dev/null
@@ -222,7 +222,7 @@ is "$status" 64 "options of one job do not go with a file"
 run later push -f /dev/null
 is "$status $out$err" "0 " "an empty file is no failure"
 
-# Who writes slowly sees each line pushed before the next.
+# If lines come slowly, each is pushed before the next one comes.
 mkfifo "$work/fifo"
 "$later_bin" push -f - -q slow <"$work/fifo" >/dev/null 2>&1 &
 pusher=$!

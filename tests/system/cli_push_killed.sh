@@ -1,5 +1,5 @@
 #!/bin/sh
-# later push --file: Redis is killed in the middle, three times.
+# later push --file: Redis is killed three times during a file.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly yes' 'appendfsync always'
 

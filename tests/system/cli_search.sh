@@ -39,15 +39,15 @@ is "$status" 64 "no such state"
 run later search none --text x
 is "$status $out$err" "0 " "a queue that is not there has no such job"
 
-# Going on: what all parts find is what one search finds, each once, also where scores are equal, and
-# where one is its own document.
+# Continued searches together find what one search finds, each job once, even if scores are equal or
+# a job is its own document.
 redis ZADD 'later:{c}:ready' 5 '{"type":"t1","payload":"no id"}' >/dev/null
 for i in 1 2 3 4 5 6 7 8 9; do
     later push t1 -q c --id "c$i" >/dev/null
     redis ZADD 'later:{c}:ready' XX 5 "c$i" >/dev/null
     later push t1 -q d --id "d$i" --in 1h >/dev/null
 done
-parts() # CONDITIONS: documents found two by two
+parts() # CONDITIONS: prints the documents found, two per search
 {
     place=
     while :; do

@@ -3,7 +3,7 @@
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
-# serve LINE...: what it prints, with the mark of an answer's end as `end`.
+# serve LINE...: prints its output, with `end` for the mark that ends an answer.
 serve()
 {
     printf '%s\n' "$@" | later serve 2>&1 | sed 's/^\x1e/end /'
@@ -19,7 +19,7 @@ end {"status":0,"words":""}' "an answer to each line, with status and words"
 before=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
 serve '["queues"]' '["queues"]' '["queues"]' '["queues"]' >/dev/null
 after=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
-# Of a set, others may connect meanwhile.
+# With a set, others may connect meanwhile.
 is "$((after - before < 5))" 1 "over one connection (and that of redis-cli), not one for each of four"
 is "$(serve '["push","t","-","-q","q"]' '["queues"]' | tail -n 2)" 'q
 end {"status":0,"words":""}' "a payload from standard input does not take what is asked for next"

@@ -87,7 +87,7 @@ is "$(later reserve many -n 500 | token_of | sort -u | wc -l)" 1 "one token a ca
 run later reserve many -n 501
 is "$status" 64 "not more"
 
-# ---- a job that was returned, or taken over, since
+# ---- a job that was returned or taken over meanwhile
 
 later push n -q over --id o >/dev/null
 old=$(later reserve over | token_of)
@@ -104,8 +104,8 @@ overdue()
 wait_until 10 overdue over
 if applies lapses; then
 
-# Nobody serves this queue, so nobody else would return it. Where somebody does, a connection that is
-# new has patience with leases for a third of one.
+# Nobody serves this queue, so nobody else would return the job. In a queue that is served, a new
+# connection waits a third of a lease before it lapses any.
 now=$(redis TIME | head -n 1)
 redis HSET later:hosts a:1 "{\"host\":\"a\",\"seen\":$now,\"queues\":[\"over\"]}" >/dev/null
 run later reserve over --lease 30
@@ -113,7 +113,7 @@ is "$status" 75 "a lease ran out: a laterd that serves the queue returns it"
 redis DEL later:hosts >/dev/null
 run later reserve over --lease 1h
 is "$status" 75 "nobody serves it, but Redis was started just now"
-# Of which a third must have passed since Redis was started.
+# Redis must have been running for a third of a lease.
 old_enough()
 {
     [ "$(redis INFO server | tr -d '\r' | sed -n 's/^uptime_in_seconds://p')" -ge 4 ]
@@ -133,7 +133,7 @@ is "$status" 0 "who has it now may ack"
 
 fi
 
-# ---- what is not to be run is settled
+# ---- jobs that may not run are settled
 
 redis ZADD 'later:{screen}:ready' 1 '{"no type":1}' 2 '{broken' >/dev/null
 later push t -q screen --id late --expires-at 1000 >/dev/null
@@ -155,7 +155,7 @@ is "$status" 75 "--wait: nothing came"
 is "$((took >= 480)) $(soon "$took" 1500)" "1 1" "after that time"
 [ "$took" -ge 480 ] || echo "# $took ms"
 
-# waiting NAME: a reserve that waits, in the background.
+# waiting NAME: starts a reserve that waits, in the background.
 waiting()
 {
     "$later_bin" reserve w --wait 20 --lease 10m >"$work/$1" 2>&1 </dev/null &
@@ -225,7 +225,7 @@ later push t -q w --id last >/dev/null
 redis DEL 'later:{w}:wake' >/dev/null
 is "$(later reserve w --wait 5 | cut -f 1)" last "what is there is taken at once, wake or not"
 
-# Two wait, two come: both get one, though there is one wake only.
+# Two wait and two jobs come: both get one, though there is only one wake.
 waiting one
 one=$waiter
 waiting two

@@ -1,16 +1,17 @@
 #!/bin/sh
-# later and queues of several shards: who names the queue means all of them.
+# later with queues of several shards: the queue's name means all of them.
 # shellcheck disable=SC2046,SC2086 # lists of words
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
-# plan Q WORDS: as laterd writes it.
+# plan Q WORDS: writes a plan as laterd does.
 plan()
 {
     redis SET "later:{$1}:shards" "$2" >/dev/null
 }
 
-# ask Q COMMAND KEY: of one queue; of `reserved`, whatever COMMAND, how many jobs its tokens hold.
+# ask Q COMMAND KEY: asks one queue. For `reserved`, whatever COMMAND is, it prints how many jobs
+# the tokens hold.
 ask()
 {
     if [ "$3" = reserved ]; then
@@ -20,7 +21,7 @@ ask()
     fi
 }
 
-# each Q COUNT COMMAND KEY: COMMAND's answers on that key of the shards, on one line.
+# each Q COUNT COMMAND KEY: the answers of the shards, on one line.
 each()
 {
     i=0
@@ -30,7 +31,7 @@ each()
     done | tr '\n' ' '
 }
 
-# sum Q COUNT COMMAND KEY: of the plain queue and the shards.
+# sum Q COUNT COMMAND KEY: the sum over the plain queue and the shards.
 sum()
 {
     { ask "$1" "$3" "$4" && each "$@"; } | tr ' ' '\n' | awk '{ sum += $1 } END { print sum }'
@@ -70,7 +71,7 @@ shards()
         return out' 0 "$@"
 }
 
-# spread COUNT ID...: how many of them each shard has to have, on one line.
+# spread COUNT ID...: how many of them belong to each shard, on one line.
 spread()
 {
     shards "$@" | awk -v count="$1" '
@@ -125,7 +126,7 @@ later push t -q none --id n1 >/dev/null
 connecting=$(called get)
 later size none/1 >/dev/null
 before=$(called get)
-connecting=$((before - connecting)) # whoever connects asks for the protocol
+connecting=$((before - connecting)) # every connection asks for the protocol
 is "$(later size none --json | sed 's/"oldest_ready":[0-9.]*/"oldest_ready":A/; s/,"served":.*/}/')" \
     '{"queue":"none","ready":1,"delayed":0,"reserved":0,"dead":0,"paused":false,"oldest_ready":A}' \
     "a queue without shards: no word of them"
@@ -140,7 +141,7 @@ is "$(later status --json | field queue | tr '\n' ' ')" "events none " "status: 
 # ---- looking
 
 plan look '1 4'
-# 7 and 41 have no factor in common: these are 1 to 40, not in order.
+# 7 and 41 have no common factor: this gives 1 to 40, out of order.
 for i in $(seq 40); do
     later push t -q look --id "d$((i * 7 % 41))" --at $((4102440000 + i * 7 % 41)) >/dev/null
 done
@@ -163,7 +164,7 @@ is "$(later show d5 -q look --json | field queue)" look "show --json names the w
 run later show d5 none -q look
 is "$status $err" "66 later show: no job none in queue look" "one that none of them has"
 
-# ---- former counts
+# ---- former plans
 
 moved=''
 for id in $(ids m 40); do
@@ -201,7 +202,7 @@ is "$(test "$(shards 8 astray)" -eq 6 || echo another)" another "its place would
 is "$(later show astray -q former | cut -f 1,2)" "$(printf 'astray\tready')" \
     "what somebody put into another shard is found, too"
 
-# ---- reserve, and what follows
+# ---- reserve and settlements
 
 plan acts '1 4'
 push_all acts $(ids a 20)
@@ -219,7 +220,7 @@ is "$(cut -d ' ' -f 1 "$work/held" | tr '\n' ' ')" "$(ids a 20 | tr ' ' '\n' | s
     "each once"
 run later reserve acts
 is "$status $out$err" "75 " "no more"
-# A held job's place now is one of the former ones, or not.
+# The place of a held job may or may not be among the former ones now.
 plan acts '2 8 4'
 sed -n 1,4p "$work/held" >"$work/ack"
 sed -n 5,8p "$work/held" >"$work/release"
@@ -273,7 +274,7 @@ is "$(sum acts 8 ZCARD ready)" 0 "none is left"
 
 (later reserve acts --wait 20 >"$work/waited") &
 own $!
-# On a Cluster for each slot; else for all of them.
+# On a Cluster there is one waiter per slot, otherwise one for all.
 runs "one that waits is blocked in Redis" \
     wait_until 5 blocks "$(test "$redis_kind" = cluster && echo 9 || echo 1)"
 later push t -q acts --id waited >/dev/null

@@ -41,7 +41,7 @@ is "$status" 64 "who?"
 run later stock claim 'a b' ann
 is "$status" 64 "a bad name"
 
-# 200 claimants at once, 10 tickets.
+# 200 claimants at once for 10 tickets.
 later stock set sale 10 >/dev/null
 for i in 1 2 3 4; do
     (

@@ -19,7 +19,7 @@ later = os.environ['later_bin']
 class Terminal:
     def __init__(self, *words, rows=24, columns=80):
         self.out = b''
-        # size and settings before the fork: later top changes them as soon as it runs
+        # before the fork, since later top changes the settings as soon as it runs
         self.fd, inside = pty.openpty()
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.fd)
@@ -41,7 +41,7 @@ class Terminal:
                 return
 
     def lines(self):
-        """The last whole picture."""
+        """Returns the last whole picture."""
         self.read()
         pictures = self.out.split(b'\033[H')
         whole = [one for one in pictures[1:] if b'q quit' in one]
@@ -59,7 +59,7 @@ class Terminal:
             self.read()
             pid, status = os.waitpid(self.pid, os.WNOHANG | flags)
             if pid:
-                self.read() # what it has written between the two lines above
+                self.read() # what it wrote between the two lines above
             return [status] if pid else None
         return (wait_until(look) or [None])[0]
 

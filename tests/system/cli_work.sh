@@ -3,13 +3,13 @@
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
-# script NAME: a program from standard input, $work/NAME.
+# script NAME: makes the program $work/NAME from standard input.
 script()
 {
     { echo '#!/bin/sh' && cat; } >"$work/$1"
     chmod +x "$work/$1"
 }
-# worker ARGS...: later work in the background; $worker; its words in $work/words.
+# worker ARGS...: runs later work in the background as $worker; its messages go to $work/words.
 worker()
 {
     "$later_bin" work "$@" >"$work/worked" 2>"$work/words" </dev/null &
@@ -29,7 +29,7 @@ state()
     later show "$2" -q "$1" | cut -f 2
 }
 
-# ---- what the program gets, and what its end means
+# ---- what the program gets, and what its exit means
 
 later push mail.send '{"to":"a"}' -q q --id j1 >/dev/null
 is "$(later work q --until-empty -- sh -c 'cat; echo; echo "$LATER_ID $LATER_TYPE $LATER_QUEUE $LATER_ATTEMPT"')" \
@@ -59,7 +59,8 @@ wait_s=$(later show wait -q q --json | field score)
 now=$(redis TIME | tr '\n' ' ' | awk '{ printf "%d.%06d", $1, $2 }')
 is "$(awk "BEGIN { print ($wait_s - $now <= 1) }")" 1 "by default after a second at most"
 
-# A crash: at once the first time, then by the backoff; crash_max (3) of them are enough.
+# After a crash the job runs again, the first time at once, then after the backoff. crash_max (3) of
+# them end it.
 later push t -q crash --id crash --backoff 0 >/dev/null
 later work crash -n 1 -- sh -c 'kill -9 $$' 2>/dev/null
 is "$(later show crash -q crash | cut -f 2,5,7)" "$(printf 'ready\t1\tcrash: killed by signal 9 (Killed)')" \
@@ -135,7 +136,7 @@ run later work low --until-empty -- true
 is "$status$out$err" 0 "an empty queue is empty"
 
 for i in 1 2 3 4 5 6 7 8; do later push t -q par >/dev/null; done
-# Each ends when four are there.
+# Each ends only when four have started.
 later work par --until-empty --parallel 4 -- sh -c \
     "echo begin; echo >>$work/there; until test \$(wc -l <$work/there) -ge 4; do sleep 0.02; done; echo end" >"$work/par"
 most=$(awk '/begin/ { n++ } /end/ { n-- } n > most { most = n } END { print most }' "$work/par")
@@ -226,7 +227,7 @@ is "$(redis HGETALL 'later:{stop}:records' | grep '^a=')" "" "without an attempt
 export PIDS="$work/pids"
 worker stop -n 1 -- "$work/deaf"
 wait_until 5 test -s "$PIDS"
-# Signals that come too close to each other are one.
+# Signals that come too close together count as one.
 terms=0
 until gone "$worker" || [ $terms -ge 100 ]; do
     kill -TERM "$worker"
@@ -270,13 +271,13 @@ is "$? $(grep -c '"result":"acked"' "$work/worked")" "0 2" "when it is back, the
 is "$(later check away | cut -f 3 | sort -u)" ok "check"
 is "$(redis HGET 'later:{away}:stats' 'done')" 2 "both are done"
 
-# ---- a reserve whose answer is lost: Redis hangs when it has the question and not the answer
+# ---- a reserve whose answer is lost: Redis hangs once it has the question but before it answers
 
 has_looked()
 {
     test "$(called evalsha)" -gt "$looks"
 }
-# Does Redis read nothing? Its process sleeps, and a question gets no answer.
+# Does Redis read nothing? Its process is stopped, and a question gets no answer.
 redis_hangs()
 {
     [ "$(timeout 0.2 redis-cli -s "$redis_socket" PING 2>/dev/null)" != PONG ]
@@ -284,8 +285,8 @@ redis_hangs()
 if applies hangs; then
     stop_redis
     start_redis 'enable-debug-command yes'
-    # The worker must not look around between its wake and its reserve, which it does each 0.8 s: so the
-    # time right after a look is taken, and on a slow machine once more.
+    # The worker must not look around (it does every 0.8 s) between its wake and its reserve. So the
+    # time right after a look is used, and on a slow machine the test is repeated.
     for _ in 1 2 3; do
         worker hangs -n 1 -- cat
         wait_until 5 blocks 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every client does what tests/clients/conformance.json says; the one in C, by `later`, too.
-# CLIENTS='python c' tries only those.
+# Every client, and `later` for C, does what tests/clients/conformance.json says. CLIENTS='python c'
+# tries only those.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 redis_python
 
@@ -8,7 +8,7 @@ clients=$(cd "$top_srcdir" && pwd)/tests/clients
 
 start_redis 'appendonly no'
 
-# conforms NAME DRIVER [ARGUMENT...]: a result for each step of the file.
+# conforms NAME DRIVER [ARGUMENT...]: one result for each step of the file.
 conforms()
 {
     client=$1
@@ -20,7 +20,7 @@ conforms()
     judge "$python" "$clients/judge.py" "$clients/conformance.json" "$LATER_REDIS_URL" -- "$@"
 }
 
-# judge COMMAND...: its lines are results.
+# judge COMMAND...: reads results from its lines.
 judge()
 {
     "$@" >"$work/verdicts" 2>"$work/judge.err" </dev/null
@@ -35,7 +35,7 @@ judge()
     [ "$judged" -eq 0 ] || not_ok "$client: the judge comes to an end" "$work/judge.err"
 }
 
-# missing NAME WHY: a client that this machine cannot try.
+# missing NAME WHY: reports a client that this machine cannot try.
 missing()
 {
     tap_number=$((tap_number + 1))
@@ -66,7 +66,7 @@ else
     missing ruby "ruby-redis is not installed"
 fi
 
-# The program is built once for all kinds of Redis; what Debian packs is in /usr/share/gocode.
+# The program is built once for all kinds of Redis. Debian's packages are in /usr/share/gocode.
 go_driver()
 {
     [ -d /usr/share/gocode/src/github.com/mna/redisc ] || return 1

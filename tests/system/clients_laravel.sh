@@ -1,6 +1,6 @@
 #!/bin/sh
-# Laravel's jobs by laterd: dispatched by the connector, performed by laterd:perform under the plugin
-# exec, popped as Laravel's own Redis queue has them popped, and moved from Laravel's own keys.
+# Laravel's jobs in laterd: pushed by the connector, performed by laterd:perform under the plugin
+# exec, popped as from Laravel's own Redis queue, and moved from Laravel's own keys.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs php
 if ! php -r 'exit(extension_loaded("redis") && stream_resolve_include_path("Illuminate/Foundation/Application.php") ? 0 : 1);'; then
@@ -47,7 +47,7 @@ within 15 "one that releases itself runs again" told 'releasing handle 2'
 within 15 "one that fails itself" told 'failing failed RuntimeException'
 within 15 "backoff: the second attempt" told 'backingoff handle 2'
 within 15 "one whose time is up" told 'sleeping failed Laterd\\TimeIsUp'
-# A worker that stands still when the time is up is ended by laterd, and that attempt says nothing.
+# If a worker is stuck when its time is over, laterd ends it, and that attempt notes nothing.
 ended=$(how_often 'over its time: its worker is ended')
 at_most "$(often 'sleeping handle [0-9]')" $((1 + ended)) "fails at once where it says so"
 within 15 "one that kills its program" told 'killed failed Illuminate\\Queue\\MaxAttemptsExceededException'
@@ -70,7 +70,7 @@ later kick --all default --yes >/dev/null 2>&1
 within 15 "and performed afterwards" sh -c "[ \$(grep -cx 'noted handle 1' $work/notes) = 2 ]"
 end_well
 
-# ---- moved from Laravel's own keys, while a worker of Laravel's performs them, too
+# ---- moved from Laravel's own keys, while a worker of Laravel's performs jobs from there
 
 redis flushall >/dev/null
 : >"$work/notes"
@@ -78,7 +78,7 @@ php "$app/move.php" 300
 spawn php "$app/artisan" queue:work redis --stop-when-empty --sleep=0
 worker=$spawned
 wait_until 20 test -s "$work/notes"
-kill -STOP "$worker" # or it might have done them all before the other begins
+kill -STOP "$worker" # otherwise it might have performed them all before the move begins
 php "$app/artisan" laterd:move >"$work/moved" &
 mover=$!
 own "$mover"
@@ -99,7 +99,7 @@ is "$(sort -u "$work/notes" | wc -l) $(lines notes)" "301 301" "each once"
 runs "with the attempts that it had" told 'moved-tried handle 4'
 end_well
 
-# ---- what Laravel's own tests ask of its Redis queue
+# ---- what Laravel's own tests expect of its Redis queue
 
 timeout 120 php "$app/scenarios.php" >"$work/verdicts"
 while IFS= read -r verdict; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Handlers by clients/php under the plugin exec. (Pushing is judged by conformance.sh.)
+# Handlers with clients/php under the plugin exec. (clients.sh tests pushing.)
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs php
 [ "$(php -r 'echo function_exists("pcntl_signal");')" = 1 ] || needs php-pcntl
@@ -74,7 +74,8 @@ push_many 95 exec.ok '{}' many- >/dev/null
 within 30 "a program that ends after ten jobs each" counts 'done' $((before + 95))
 is "$(noting c)" 0 "costs no job anything"
 
-# With `parallel` it reads ahead: what it had read when it ended had not begun, and costs nothing.
+# With `parallel` the program reads ahead. What it had read but not begun when it ended costs no
+# attempt.
 before=$(counted 'done')
 push_many 95 many.ok '{}' ahead- >/dev/null
 push_job leaves '"type":"many.exits","max_attempts":1'
@@ -94,7 +95,7 @@ for library in phpredis predis; do
     is "$out$err" '[null,{"width":640},"done","busy",1,null,"gone"]' "results are waited for, by $library"
 done
 
-# ---- by hand: what laterd would write, and where it would read
+# ---- by hand: with the lines that laterd would write and read
 
 answered=$(
     {

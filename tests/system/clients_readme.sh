@@ -1,19 +1,20 @@
 #!/bin/sh
-# The programs in the READMEs of the clients run as they stand: one that pushes, one that performs.
+# The programs in the clients' READMEs run as printed: one that pushes, one that performs.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 redis_python
 start_redis 'appendonly no'
 clients=$(cd "$top_srcdir" && pwd)/clients
 mkdir -p "$work/js/node_modules"
 
-# missing NAME WHY: what this machine cannot try.
+# missing NAME WHY: reports what this machine cannot try.
 missing()
 {
     tap_number=$((tap_number + 1))
     echo "ok $tap_number - $1 # SKIP $2"
 }
 
-# block CLIENT LANGUAGE N: the Nth program of its README, with this Redis in the place of laterd's.
+# block CLIENT LANGUAGE N: prints the Nth program of its README, with this Redis in place of
+# laterd's.
 block()
 {
     $AWK -v fence="\`\`\`$2" -v wanted="$3" '
@@ -23,7 +24,7 @@ block()
         sed -e "s|/var/lib/laterd/redis.sock|$redis_socket|" -e 's/seconds: 10)/seconds: 0.1)/'
 }
 
-# pushes NAME COMMAND...: the first program, where a job thumb-7 has given something back.
+# pushes NAME COMMAND...: runs the first program, after a job thumb-7 has left a result.
 pushes()
 {
     what=$1
@@ -38,7 +39,7 @@ pushes()
         '2 1 1' "$what: and has pushed its two jobs"
 }
 
-# performs NAME WANTED COMMAND...: the second program, tried by hand.
+# performs NAME WANTED COMMAND...: tries the second program by hand.
 performs()
 {
     what=$1 wanted=$2

@@ -1,18 +1,19 @@
 #!/bin/sh
-# Clients as their languages' own tools see them: types that a user's program may rely on, and no warning.
+# The clients have types that a user's program can rely on, and their languages' own tools have no
+# warning.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 
 clients=$(cd "$top_srcdir" && pwd)/clients
 typed=$(cd "$top_srcdir" && pwd)/tests/clients
 
-# missing NAME WHY: what this machine cannot try.
+# missing NAME WHY: reports what this machine cannot try.
 missing()
 {
     tap_number=$((tap_number + 1))
     echo "ok $tap_number - $1 # SKIP $2"
 }
 
-# clean NAME COMMAND...: it ends with 0; what it says is shown, else.
+# clean NAME COMMAND...: passes if it exits with 0, otherwise shows its output.
 clean()
 {
     what=$1
@@ -64,7 +65,8 @@ else
     missing go "golang-go or golang-github-gomodule-redigo-dev is not installed"
 fi
 
-# each NAME ENDING COMMAND OPTION USUAL: what it says of that client's files, but for the usual.
+# each NAME ENDING COMMAND OPTION USUAL: what the command says about the client's files, except
+# USUAL.
 each()
 {
     find "$clients/$1" -name "*.$2" | while IFS= read -r file; do

@@ -39,7 +39,7 @@ configure()
     } >"$work/laterd.conf"
 }
 
-# launch ARGUMENT...: starts laterd and does not wait for it. Its lines are added to $log.
+# launch ARGUMENT...: starts laterd without waiting for it. Its lines are added to $log.
 launch()
 {
     "$laterd_bin" -c "$work/laterd.conf" "$@" </dev/null 2>>"$log" &
@@ -47,7 +47,7 @@ launch()
     own "$laterd_pid"
 }
 
-# start_laterd ARGUMENT...: with an empty $log, and waits until its workers are ready.
+# start_laterd ARGUMENT...: empties $log, starts laterd and waits until its workers are ready.
 start_laterd()
 {
     : >"$log"
@@ -59,8 +59,8 @@ start_laterd()
     fi
 }
 
-# start_embedded: the same with a Redis of laterd's own, of which redis and later speak from now on.
-# Call it after configure.
+# start_embedded: the same with laterd's own Redis, which `redis` and `later` use from then on. Call
+# it after configure.
 start_embedded()
 {
     sed -i 's|url = "[^"]*"|url = "embedded"|' "$work/laterd.conf"
@@ -71,14 +71,14 @@ start_embedded()
     awaited 20 "the embedded Redis starts" redis_answers
 }
 
-# stop_laterd [SIGNAL]: TERM if none is said. Waits for the end; its status is in $exited.
+# stop_laterd [SIGNAL]: sends it (by default TERM) and waits for the end; the status is in $exited.
 stop_laterd()
 {
     kill -"${1:-TERM}" "$laterd_pid"
     await_laterd
 }
 
-# After a minute it gets KILL.
+# After a minute it is killed.
 await_laterd()
 {
     wait_until 60 gone "$laterd_pid" || kill -KILL "$laterd_pid"
@@ -87,8 +87,8 @@ await_laterd()
     laterd_pid=
 }
 
-# The worker processes, each a line: children that lead a group of their own. What handlers have
-# left behind is laterd's child, too, and has their name.
+# Prints the worker processes, one per line: children that lead a group of their own. What handlers
+# leave behind has the same name and is laterd's child too.
 workers()
 {
     for child in $(children "$laterd_pid"); do
@@ -109,7 +109,7 @@ how_often()
     grep -cF -e "$1" "$log"
 }
 
-# log_has ID TEXT: has a line of this job that text? (The line may come after the job's end is seen.)
+# log_has ID TEXT: has a line of this job that text? (The line may appear after the job's end.)
 log_has()
 {
     grep -F -e "job=$1 " "$log" | grep -qF -e "$2"
@@ -120,15 +120,15 @@ show_log()
     sed 's/^/# /' "$log"
 }
 
-# ---- processes: /proc, since a bare machine has neither ps nor pgrep
+# ---- processes: from /proc, since a bare machine has neither ps nor pgrep
 
-# state_of PID: a letter as in proc(5); nothing where there is no such process.
+# state_of PID: prints a letter as in proc(5), or nothing if there is no such process.
 state_of()
 {
     sed 's/.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null
 }
 
-# Has it ended? One that is ours and not waited for has, too.
+# Has it ended? A process of ours that was not waited for counts as ended.
 gone()
 {
     case $(state_of "$1") in
@@ -147,7 +147,7 @@ children()
     cat "/proc/$1/task/$1/children" 2>/dev/null
 }
 
-# KiB of memory that a process has of its own; how many descriptors it has.
+# The private memory of a process in KiB; the number of its descriptors.
 private_memory()
 {
     awk '/^Private_/ { sum += $2 } END { print sum }' "/proc/$1/smaps_rollup"
@@ -166,7 +166,7 @@ key()
     echo "later:{${2:-default}}:$1"
 }
 
-# Of a queue, `default` if none is said: how many are ready, delayed, reserved, dead, known.
+# How many jobs of a queue (by default `default`) are ready, delayed, reserved, dead, known.
 ready() { redis ZCARD "$(key ready "$@")"; }
 delayed() { redis ZCARD "$(key delayed "$@")"; }
 reserved() { held_by_tokens "${1:-default}"; }
@@ -180,13 +180,13 @@ counted()
     echo "${value:-0}"
 }
 
-# counts NAME N [QUEUE]: has it come so far?
+# counts NAME N [QUEUE]: has the counter reached N?
 counts()
 {
     [ "$(counted "$1" "${3:-default}")" -ge "$2" ]
 }
 
-# Of a job in `default`.
+# For a job in `default`.
 attempts_of()
 {
     value=$(noted a "$1")
@@ -199,13 +199,13 @@ unknown() { ! is_known "$1"; }
 is_dead() { [ -n "$(redis ZSCORE "$(key dead)" "$1")" ]; }
 is_delayed() { [ -n "$(redis ZSCORE "$(key delayed)" "$1")" ]; }
 
-# settled [QUEUE]: no job is left but dead ones.
+# settled [QUEUE]: are only dead jobs left?
 settled()
 {
     [ "$(known "$@")" = "$(dead "$@")" ] && [ "$(ready "$@")" = 0 ] && [ "$(delayed "$@")" = 0 ]
 }
 
-# push_script ID DOCUMENT [WHEN [PRIORITY]]: push.lua by hand; prints its answer.
+# push_script ID DOCUMENT [WHEN [PRIORITY]]: runs push.lua by hand and prints its answer.
 push_script()
 {
     redis --eval "$scripts/push.lua" \
@@ -214,26 +214,27 @@ push_script()
         0 new "$1" "${3:-}" "${4:-0}" "$2"
 }
 
-# push_job ID MEMBERS [WHEN [PRIORITY]]: a document of these members.
+# push_job ID MEMBERS [WHEN [PRIORITY]]: pushes a document with these members.
 push_job()
 {
     answer=$(push_script "$1" "{$2}" "${3:-}" "${4:-0}")
     [ "$answer" = PUSHED ] || echo "# push $1: $answer"
 }
 
-# push_do ID WORDS [MEMBERS]: a job of the type do; WORDS are members of its payload.
+# push_do ID WORDS [MEMBERS]: pushes a job of the type do; WORDS are members of its payload.
 push_do()
 {
     push_job "$1" "\"type\":\"do\",\"payload\":{$2}${3:+,$3}"
 }
 
-# push_event ID WORDS [MEMBERS]: the same, of the type event.
+# push_event ID WORDS [MEMBERS]: the same with the type event.
 push_event()
 {
     push_job "$1" "\"type\":\"event\",\"payload\":{$2}${3:+,$3}"
 }
 
-# push_many COUNT TYPE [PAYLOAD [PREFIX]]: jobs PREFIX1, PREFIX2 … (`job-`) into `default`, in bulk.
+# push_many COUNT TYPE [PAYLOAD [PREFIX]]: pushes jobs PREFIX1, PREFIX2 … (`job-`) into `default`,
+# in bulk.
 push_many()
 {
     many=$1
@@ -241,7 +242,7 @@ push_many()
     "$tools/push" "$LATER_REDIS_URL" default many "$many" "$@"
 }
 
-# conserved: do the sums of contract section 4 hold? Prints them where they do not.
+# conserved: do the sums of `later check` hold? Prints them if not.
 conserved()
 {
     in=$(($(counted pushed) + $(counted adopted)))
@@ -255,7 +256,7 @@ conserved()
 
 # ---- what the plugin check has noted
 
-# lines FILE: how many attempts have begun, ended. reached FILE N: are there N?
+# lines FILE: prints how many attempts have begun or ended. reached FILE N: are there N?
 lines()
 {
     if [ -e "$work/$1" ]; then
@@ -270,7 +271,7 @@ reached()
     [ "$(lines "$1")" -ge "$2" ]
 }
 
-# attempts_in FILE ID: its lines of one job. begun, ended ID [N]: are there N, or any?
+# attempts_in FILE ID: prints the job's lines. begun, ended ID [N]: are there N, or any?
 attempts_in()
 {
     awk -v id="$2" '$1 == id' "$work/$1" 2>/dev/null
@@ -279,14 +280,15 @@ attempts_in()
 begun() { [ "$(attempts_in begun "$1" | wc -l)" -ge "${2:-1}" ]; }
 ended() { [ "$(attempts_in ended "$1" | wc -l)" -ge "${2:-1}" ]; }
 
-# began ID [ATTEMPT], ended_at ID [ATTEMPT]: when, in UNIX seconds; pid_of ID [ATTEMPT]: the worker.
+# began ID [ATTEMPT], ended_at ID [ATTEMPT]: print when, in UNIX seconds. pid_of ID [ATTEMPT]:
+# prints the worker.
 began() { attempts_in begun "$1" | sed -n "${2:-1}p" | cut -d' ' -f4; }
 ended_at() { attempts_in ended "$1" | sed -n "${2:-1}p" | cut -d' ' -f5; }
 pid_of() { attempts_in begun "$1" | sed -n "${2:-1}p" | cut -d' ' -f5; }
 
 # ---- numbers
 
-# The time in UNIX seconds with a fraction; sum EXPRESSION: of such numbers.
+# present: prints UNIX seconds with a fraction. sum EXPRESSION: calculates with such numbers.
 present()
 {
     date +%s.%N
@@ -297,8 +299,8 @@ sum()
     awk "BEGIN { printf \"%.3f\\n\", $1 }"
 }
 
-# at_most NUMBER LIMIT NAME, at_least NUMBER LIMIT NAME: numbers may have a fraction; the figure is
-# shown with the name.
+# at_most NUMBER LIMIT NAME, at_least NUMBER LIMIT NAME: numbers may have a fraction. The figure is
+# printed after the name.
 at_most()
 {
     if awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; then
@@ -317,7 +319,8 @@ at_least()
     fi
 }
 
-# in_time SECONDS LIMIT NAME: at_most, with the limit that a busy machine needs, and a stall (lib.sh).
+# in_time SECONDS LIMIT NAME: at_most, but with the limit that a busy machine needs, and a stall
+# (lib.sh).
 in_time()
 {
     set_busy
@@ -331,8 +334,8 @@ closely()
     at_most "$1" "$(sum "$2 * $busy")" "$3"
 }
 
-# awaited SECONDS NAME COMMAND...: fails if it does not succeed in this time, and shows laterd's log.
-# within SECONDS NAME COMMAND...: the same, and says so if it passes.
+# awaited SECONDS NAME COMMAND...: fails if the command does not succeed in this time, and then shows
+# laterd's log. within SECONDS NAME COMMAND...: the same, and also reports success.
 awaited()
 {
     seconds=$1 name=$2
@@ -351,7 +354,7 @@ within()
     ! awaited "$@" || ok "$name"
 }
 
-# Most tests end so.
+# Most tests end with this.
 end_well()
 {
     stop_laterd

@@ -1,9 +1,9 @@
 #!/bin/sh
-# A configuration or a plugin that is wrong: laterd -t and laterd itself refuse it with 78, and name
-# file and line, or the path. (tests/unit/test_config_bad tries many more configurations.)
+# laterd -t and laterd itself refuse a wrong configuration or plugin with 78, and name file and
+# line, or the path. (tests/unit/test_config_bad tries many more configurations.)
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 
-# refused PLACE WORDS NAME: by -t and by a start, alike.
+# refused PLACE WORDS NAME: by -t and by a start.
 refused()
 {
     for how in -t ''; do
@@ -17,7 +17,7 @@ refused()
     done
 }
 
-# at LINE: the place of a line of our configuration; the options of configure begin in the fourth.
+# at LINE: the place of a line of our configuration. The options of configure begin on the fourth.
 at()
 {
     echo "$work/laterd.conf:$1:"

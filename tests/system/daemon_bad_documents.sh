@@ -1,6 +1,6 @@
 #!/bin/sh
-# Documents that are none, or wrong: never run, never lost. Each is dead with its reason and keeps its
-# bytes; good ones around it run once; no worker is restarted.
+# Documents that are broken or wrong never run and are never lost. Each becomes dead with its reason
+# and keeps its bytes. Good ones around it run once, and no worker is restarted.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 2;'
@@ -8,7 +8,7 @@ start_laterd
 pids=$(workers)
 number=0
 
-# bad REASON DOCUMENT: pushes it between good ones. REASON: what its error must say.
+# bad REASON DOCUMENT: pushes it between good ones. Its error must say REASON.
 bad()
 {
     number=$((number + 1))
@@ -83,14 +83,14 @@ bad id '{"type":"note","id":""}'
 bad deep "{\"type\":\"note\",\"payload\":$(repeat 128 '[')$(repeat 128 ']')}"
 count=$number
 
-# Too large for a command line: by a program.
+# Too large for a command line, so a program pushes it.
 repeat 1048577 ' ' >"$work/large"
 redis -x HSET "$(key jobs)" large <"$work/large" >/dev/null
 redis HINCRBY "$(key stats)" pushed 1 >/dev/null
 redis ZADD "$(key ready)" 1 large >/dev/null
-# A member that is no document, without one in jobs.
+# A member that is not a document, and has none in jobs.
 redis ZADD "$(key ready)" 2 ghost >/dev/null
-# One with all limits reached, but not exceeded.
+# A document that reaches every limit but exceeds none.
 push_job limit "\"type\":\"note\",\"trace\":\"$(repeat 256 t)\",\"max_attempts\":1,\"timeout\":0.001,\"payload\":$(repeat 127 '[')$(repeat 127 ']')"
 
 within 20 "$((count + 1)) good jobs are done" counts 'done' $((count + 1))

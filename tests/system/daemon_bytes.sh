@@ -1,11 +1,11 @@
 #!/bin/sh
-# However a job is pushed, it is performed once, with its payload's very bytes.
+# However a job is pushed, it is performed once, with exactly its payload's bytes.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 2;'
 start_laterd
 
-# A payload in each line; they are numbered.
+# One payload per line. They are numbered.
 {
     printf '%s\n' '[]' '{}' '12345678901234567890' '0.1' '-0' '1E5' '1.0' 'null' 'true' '""' \
         '"two  spaces"' '{ "a" :  [ 1,2 , 3 ],"a b":"\/" }' '"\/\u0000\ud83d\ude00\"\\"' \
@@ -74,7 +74,7 @@ for number in $(seq "$count"); do
     is "$wrong" "" "the bytes of $(head -c 40 "$work/payload-$number")"
 done
 
-# ---- a member that nobody has announced, without a wake, while all are idle
+# ---- a member that comes without a wake, while all workers are idle
 
 document='{"type":"note","payload":"a plain ZADD"}'
 before=$(present)
@@ -83,7 +83,8 @@ id=$(printf %s "$document" | sha1sum | cut -d' ' -f1)
 within 5 "a plain ZADD is performed" begun "$id"
 in_time "$(sum "$(began "$id") - $before")" 1 "s until it was found"
 
-# Equal bytes that wait at the same time in one set are one job; in two, or again later, two.
+# Equal bytes that wait in one set at the same time are one job. In two sets, or later again, they
+# are two.
 redis ZADD "$(key ready)" 0 "$document" >/dev/null
 within 5 "the same bytes again are another job" begun "$id" 2
 

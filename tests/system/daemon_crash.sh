@@ -1,22 +1,22 @@
 #!/bin/sh
-# kill -9: of a worker, whose job is begun again at once; of laterd, whose workers end with it and
-# whose successor takes up what they held, whatever the lease; of all of them.
+# kill -9 of a worker, whose job begins again at once; of laterd, whose workers end with it and
+# whose successor takes over what they held, however long the lease; of all of them.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
-# ms ID: from $killed to the second start of this job.
+# ms ID: milliseconds from $killed to the second start of this job.
 ms()
 {
     awk "BEGIN { printf \"%.0f\n\", ($(began "$1" 2) - $killed) * 1000 }"
 }
 
-# ---- a worker, the only one or one of two, with jobs that wait behind
+# ---- a worker, the only one or one of two, with jobs waiting
 
 for count in 1 2; do
     rm -f "$work/begun" "$work/ended" "$work/ms"
     configure "workers = $count;" 'lease = 60.0;'
     start_laterd
-    push_many 500 note null "before$count-" # quick jobs: then many are reserved at a time
+    push_many 500 note null "before$count-" # quick jobs, so that many are reserved at a time
     for i in 1 2 3 4 5 6 7 8 9; do
         push_do "killed$count-$i" '"do":"sleep","for":30,"upto":1' '"backoff":30'
         push_many 20 note null "held$count-$i-"
@@ -29,7 +29,7 @@ for count in 1 2; do
     done
     sort -n "$work/ms" >"$work/sorted"
     echo "# workers $count: ms from the kill to the next start: $(tr '\n' ' ' <"$work/sorted")"
-    # On a set these run beside other tests, which may let a process wait for as long as they like.
+    # With a set, these run beside other tests, which can delay a process by any time.
     [ "$redis_kind" != single ] ||
         at_most "$(sed -n 5p "$work/sorted")" 1000 "of $count workers: ms until a job is begun again, the median"
     is "$(cut -d' ' -f1,2 "$work/begun" | sort | uniq -d)" "" "no attempt began twice"
@@ -38,7 +38,7 @@ for count in 1 2; do
     stop_laterd
 done
 
-# ---- laterd alone: its workers end, too; the lease is long, the successor needs none
+# ---- laterd alone: its workers end too; the lease is long, but the successor does not wait for it
 
 rm -f "$work/begun" "$work/ended"
 configure 'workers = 2;' 'lease = 60.0;'
@@ -74,7 +74,7 @@ is "$(cut -d' ' -f1,2 "$work/begun" | sort | uniq -d)" "" "no attempt began twic
 is "$(counted lapsed) $(find "$work/state/slots" -type f | wc -l)" "0 2" "no lease ran out"
 within 5 "the log tells" logged 'an earlier laterd was killed'
 
-# ---- everything at once: laterd, its workers, with acks under way; five times
+# ---- everything at once: laterd and its workers, with acks under way; five times
 
 rm -f "$work/begun" "$work/ended"
 stop_laterd
@@ -89,14 +89,14 @@ for i in 1 2 3 4 5; do
 done
 within 40 "4,000 jobs survive five kills of everything" settled
 is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(dead)" "4000 0" "none is lost"
-# A kill repeats at most what ran in the two workers, or had ended and was not settled.
+# A kill repeats at most what ran in the two workers, or had ended without being settled.
 repeated=$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l)
 echo "# $repeated jobs were begun twice"
 at_most "$repeated" 10 "jobs were begun twice"
 is "$(cut -d' ' -f1 "$work/ended" | sort | uniq -d | wc -l)" 0 "no job that had ended ran again"
 runs "the sums hold" conserved
 
-# ---- of the embedded Redis: it is started again, nothing is lost
+# ---- the embedded Redis: it is started again, and nothing is lost
 
 stop_laterd
 rm -f "$work/begun" "$work/ended"

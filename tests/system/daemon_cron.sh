@@ -1,6 +1,6 @@
 #!/bin/sh
-# Schedules: each tick once, whichever laterd dies; those of the configuration come and go with it;
-# what was missed is made good as the policy says; many that rest cost nothing.
+# Schedules: each tick comes once, whichever laterd dies. Those of the configuration come and go
+# with it. Missed ticks follow the policy. Many idle ones cost nothing.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 crontab=$(key crontab) cron=$(key cron)
@@ -21,7 +21,7 @@ has_not()
     ! has "$1"
 }
 
-# ticks NAME: those that were performed, in order.
+# ticks NAME: prints those that were performed, in order.
 ticks()
 {
     cut -d' ' -f1 "$work/begun" | sed -n "s/^cron:$1:\([0-9]*\)$/\1/p" | sort -n
@@ -52,7 +52,7 @@ sed -n 's/^cron:second:\([0-9]*\) /\1 /p' "$work/begun" |
 is "$(cat "$work/early")" "0 1" "none early"
 is "$(state_of_schedule second missed)" '' "none missed"
 
-# ---- an edit holds at once; what vanishes from the configuration goes; what was set by hand stays
+# ---- an edit takes effect at once; what leaves the configuration goes; what was set by hand stays
 
 later cron set byhand '@every 86400' note >/dev/null
 configure 'workers = 1;' \
@@ -74,7 +74,7 @@ runs "all else stays" has daily
 runs "and what was set by hand" has byhand
 stop_laterd
 
-# ---- 90 minutes without a host: an hourly schedule that was due twice, and once
+# ---- 90 minutes without a host: an hourly schedule that was due twice fires once
 
 configure 'workers = 1;' 'log = { level = "debug"; };'
 hour=$(($(redis TIME | head -n 1) / 3600 * 3600))
@@ -115,7 +115,7 @@ runs "deleted" has_not byhand
 run later cron run byhand
 is "$status" 66 "there is no such schedule"
 
-# ---- 5,000 that rest
+# ---- 5,000 idle schedules
 
 i=0
 while [ "$i" -lt 5000 ]; do
@@ -127,7 +127,7 @@ scripts_called()
 {
     called evalsha
 }
-# The best of up to three: on a busy machine a call may come again.
+# The best of up to three: on a busy machine a call may be repeated.
 rate=9
 for _ in 1 2 3; do
     from=$(scripts_called) since=$(date +%s.%N)

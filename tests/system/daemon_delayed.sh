@@ -1,11 +1,12 @@
 #!/bin/sh
-# Delayed jobs: never early by Redis's clock, soon when due, promoted although all workers are busy,
-# and many at once without holding Redis up.
+# Delayed jobs are never early by Redis's clock, start soon when due, are promoted although all
+# workers are busy, and many at once do not hold Redis up.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis 'slowlog-log-slower-than 1000' 'slowlog-max-len 1000'
 configure 'workers = 1;'
 start_laterd
-# What other programs of this machine do is not measured, if we may go first.
+# Other programs on this machine are not the subject, so these processes go first if that is
+# allowed.
 for process in $redis_pids "$laterd_pid" $(workers); do
     renice -n -15 -p "$process" >/dev/null 2>&1
 done
@@ -24,7 +25,7 @@ while [ "$i" -lt 300 ]; do
         push_job "due-$i" '"type":"note"' "$due"
         echo "due-$i $due"
     else
-        # The clock of Redis gives the delay its beginning: after this moment.
+        # The delay begins by Redis's clock, after this moment.
         due=$(sum "$(present) + 0.5")
         later push note --in 0.5 --id "due-$i" >/dev/null
         echo "due-$i $due"
@@ -40,7 +41,7 @@ at_least "$(head -n 1 "$work/late")" 0 "ms after it was due, the earliest"
 echo "# ms after they were due: median $(sed -n 150p "$work/late"), p99 $(sed -n 297p "$work/late")"
 closely "$(sed -n 150p "$work/late")" 15 "ms after it was due, the median"
 
-# ---- a retry's delay is kept, too
+# ---- a retry's delay is kept too
 
 push_do retry '"do":"retry","in":0.7,"upto":1'
 within 10 "a job is tried again" ended retry 2
@@ -60,10 +61,10 @@ is "$(ended busy || echo running)" running "while the long one runs"
 touch "$work/go-busy"
 within 10 "and runs after it" ended due-meanwhile
 
-# ---- 100,000 due at the same moment: none of Redis's calls takes over 10 ms, on a busy machine by as
-# much more; the best of 5 runs
+# ---- 100,000 due at the same moment: no call takes Redis more than 10 ms, plus what a busy machine
+# adds; the best of 5 runs
 
-# The microseconds of the slowest call since SLOWLOG RESET, and what it was.
+# Prints the microseconds of the slowest call since SLOWLOG RESET, and the call.
 slowest_call()
 {
     redis_all EVAL "local slow, what = 0, 'none'

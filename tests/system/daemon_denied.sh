@@ -1,10 +1,10 @@
 #!/bin/sh
-# Connections that are made anew under a running laterd. After reloads all is as it was at the start
-# ($LATER_ROUNDS of them, 5 if nothing is said); a Redis that is not fit any more is waited for.
+# Connections that are made again under a running laterd. After reloads everything is as at the
+# start ($LATER_ROUNDS of them, by default 5). If Redis is no longer fit, laterd waits for it.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis 'appendonly yes'
 
-# The test is somebody else; laterd, and what pushes, has the rights that the manual says.
+# The test uses another account. laterd and the pushers have the rights that the manual names.
 redis ACL SETUSER admin on '>secret' '~*' '&*' +@all >/dev/null
 redis_cli="$redis_cli --user admin --pass secret --no-auth-warning"
 rights=$(awk '$0 == "<!-- acl: laterd -->" { found = 1 }
@@ -35,9 +35,9 @@ done
 is "$(counted 'done') $(how_often ' error ')" "$round 0" "jobs after $round reloads and reconnects"
 runs "laterd is there" alive "$laterd_pid"
 
-# ---- a Redis that denies, or evicts, when it is met again: waited for, with a line
+# ---- a Redis that denies or evicts when laterd reconnects: it waits, and logs a line
 
-# unfit NAME WORDS: it is met again, and is not fit.
+# unfit NAME WORDS: laterd reconnects and finds Redis unfit.
 unfit()
 {
     redis CLIENT KILL TYPE normal >/dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The embedded Redis: whoever can open its socket may work, and not administrate.
+# The embedded Redis: whoever can open its socket may work with it, but not administrate it.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-cli
 
@@ -9,7 +9,7 @@ umask 022
 echo old >"$work/state/redis.conf"
 start_embedded
 
-# ---- to work
+# ---- work
 
 for verb in 'push note --id a' 'push note --id b --in 60' 'queues' 'size' 'peek default' 'show b' \
     'kick b' 'pause default' 'resume default' 'push note --id c --in 60' 'cancel c' \
@@ -21,7 +21,7 @@ done
 redis ZADD 'later:{default}:ready' 0 '{"type":"note"}' >/dev/null
 within 10 "three jobs are done, one by a plain ZADD" counts 'done' 3
 
-# ---- not to administrate
+# ---- administration
 
 set -f
 refused=0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Event jobs: a thousand at once in one worker; over their time they are cancelled, then settled
-# without their handler; a second finish is refused; serial jobs take turns with them.
+# Event jobs: a thousand at once in one worker. Over their time they are cancelled, then settled
+# without their handler. A second finish is refused. Serial jobs take turns with them.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -20,7 +20,7 @@ within 10 "a thousand sleeps of 1 s are done" counts 'done' 2000
 in_time "$(sum "$(present) - $begin")" 1.5 "s for them, not a thousand"
 is "$(noting a) $(how_often 'ending it')" "0 0" "none failed, the worker lived"
 
-# With more than there is room for, the rest waits for its turn.
+# If there are more than fit, the rest waits.
 begin=$(present)
 seq 1500 | sed 's/.*/{"type":"sleep","id":"more-&","payload":{"seconds":1}}/' |
     later push --file - >/dev/null
@@ -30,7 +30,7 @@ at_least "$elapsed" 2 "s for them, 1,000 at once"
 in_time "$elapsed" 4 "s for them, 1,000 at once"
 stop_laterd
 
-# ---- a small host for what goes wrong
+# ---- a small host, for failures
 
 configure 'workers = 1;' 'events = 50;' 'grace = 1.0;' 'lease = 60.0;' \
     'retry = { max_attempts = 3; base = 0.1; max = 0.1; jitter = 0.0; };'
@@ -87,7 +87,7 @@ for i in 1 2 3 4 5; do
     push_do "serial-$i" '"do":"sleep","for":0.1'
 done
 within 20 "serial jobs among event jobs" counts 'done' 3516
-# Of each kind no start lies between start and end of the other.
+# No start of one kind lies between start and end of the other.
 sort -k4,4n "$work/ended" | awk '
     /^(event|serial)-/ {
         kind = substr($1, 1, 5)
@@ -99,7 +99,7 @@ sort -k4,4n "$work/ended" | awk '
 is "$(cat "$work/overlaps")" "" "never run at the same time"
 at_most "$(noting a)" 1 "jobs with attempts (the dead one)"
 
-# ---- one that rests, as long as would be a hang while jobs are in flight; and short ones in a row
+# ---- idle for a time that would be a hang if jobs were in flight, and then short jobs in a row
 
 push_event before '"for":0.1'
 within 5 "an event job before a pause" unknown before

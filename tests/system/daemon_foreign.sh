@@ -1,12 +1,12 @@
 #!/bin/sh
-# Jobs that a foreign hand has put into Redis: with ids that push refuses, and ids that are known. Each
-# is performed and no worker spins; the sums hold.
+# Jobs that others have put into Redis, with ids that push refuses or that are known. Each is
+# performed, no worker spins, and the sums hold.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 2;'
 start_laterd
 
-# plant ID: a document under an id of any bytes, with no counter.
+# plant ID: puts a document under an id of any bytes, without a counter.
 plant()
 {
     printf 'HSET %s "%s" "{\\"type\\":\\"note\\",\\"n\\":%s}"\r\nZADD %s 5 "%s"\r\n' \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Redis stands still for longer than the lease, under one laterd and under two: nothing lapses, since
-# those who hold the jobs live. ($LATER_ROUNDS times each, once if nothing is said.)
+# Redis stands still for longer than the lease, under one laterd and under two. Nothing lapses, since
+# the holders of the jobs live. ($LATER_ROUNDS times each, by default once.)
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -8,7 +8,7 @@ configure 'workers = 2;' 'lease = 3.0;'
 sed "s|$work/state|$work/other|" "$work/laterd.conf" >"$work/other.conf"
 all_begun() { [ "$(lines begun)" -ge $((24 * total)) ]; }
 
-# freeze NAME: jobs of 6 s, of which two live migrators know when their leases end.
+# freeze NAME: runs jobs of 6 s, the end of whose leases two live migrators know.
 freeze()
 {
     round=0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# max_jobs: laterd writes it, and push refuses what is beyond; ceilings of what documents ask for;
-# and what laterd has written is written again when somebody empties Redis.
+# max_jobs: laterd writes it, and push refuses jobs beyond it. What documents ask for is limited.
+# When somebody empties Redis, laterd writes its keys again.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -13,7 +13,7 @@ limit()
     [ "$(redis HGET 'later:{small}:stats' max_jobs)" = "$1" ]
 }
 
-# full ARGUMENT...: `later push` says that it is full.
+# full ARGUMENT...: `later push` says that the queue is full.
 full()
 {
     run later push "$@"
@@ -39,7 +39,7 @@ later resume small 2>/dev/null
 room() { later push note -q small --id s-4 >/dev/null 2>&1; }
 within 10 "it takes jobs again when some are done" room
 
-# ---- FLUSHALL: within seconds, and on the same connection
+# ---- FLUSHALL: restored within seconds, on the same connection
 
 there()
 {

@@ -1,10 +1,10 @@
 #!/bin/sh
-# What became of attempts: counted without a command per job, by queue and type, also when workers
-# and laterds die; later history.
+# Attempts are counted by queue and type without a command per job, even if workers and laterds die;
+# later history.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli
 
-# past TYPE MEMBER: of `later history --json`, of all queues together.
+# past TYPE MEMBER: from `later history --json`, over all queues.
 past()
 {
     later history --json --since 2h | "$tools/json_lines" type "$2" |
@@ -50,7 +50,7 @@ is "$("$tools/json_lines" type wait <"$work/json" | sed -n 's/^"bytes".*"sum": *
 is "$("$tools/json_lines" type wait <"$work/json" |
     sed -n 's/^"note".*"count": *\([0-9]*\),.*/\1/p')" 200 "each wait is counted"
 
-# ---- shards, and a laterd that comes after
+# ---- shards, and a laterd that comes later
 
 later push note -q spread >/dev/null && later push note -q spread >/dev/null
 within 10 "jobs of shards are the queue's" has note 'done' 202

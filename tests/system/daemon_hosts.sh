@@ -1,9 +1,9 @@
 #!/bin/sh
-# What laterd tells of itself in later:hosts, and what it does about those that are gone.
+# What laterd writes about itself to later:hosts, and how it removes those that are gone.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli
 
-# entry ID SEEN: one daemon, as it has announced itself.
+# entry ID SEEN: writes a daemon as it announces itself.
 entry()
 {
     redis hset later:hosts "$1" "{\"host\":\"$1\",\"pid\":1,\"version\":\"0.1\",\"started\":1,\

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Done jobs that are kept where their type asks for it: shown, bounded by number and age, outside of the
-# sums; of a queue that is spread in its shards; also of a worker that dies before it could settle.
+# Done jobs are kept if their type says so: they are shown, limited by number and age, not part of the
+# sums; in the shards of a queue that is spread; even if a worker dies before it has settled.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 2; lease = 5.0;' 'keep = { max = 3; };' \
@@ -8,12 +8,12 @@ configure 'workers = 2; lease = 5.0;' 'keep = { max = 3; };' \
     'types = ( { name = "event"; keep = 600; }, { name = "do"; keep = 600; result = 60; } );'
 start_laterd
 
-# has_kept N [QUEUE]: so many are kept.
+# has_kept N [QUEUE]: are N jobs kept?
 has_kept() { [ "$(redis ZCARD "$(key "done" "${2:-default}")")" -eq "$1" ]; }
 # done_ids [QUEUE]
 done_ids() { later peek "${1:-default}" --state "done" -n 100 | cut -f1 | tr '\n' ' '; }
 
-# ---- one: what is seen of it
+# ---- one job: where it is seen
 
 run later push "do" '{"do":"value","value":7}' --id first --wait
 is "$status:$out" 0:7 "it has its result as well"
@@ -34,7 +34,7 @@ again() { later show first --json | grep -q '"state":"done","type":"event"'; }
 within 10 "an id that is kept may be pushed again, and is replaced at its end" again
 is "$(done_ids)" "first " "it is there once"
 
-# ---- at most so many, at most so long
+# ---- limits of number and age
 
 for id in a b c d; do
     later push event --id "$id" >/dev/null
@@ -65,7 +65,7 @@ wide_done() { [ "$(done_ids wide | wc -w)" -eq 4 ]; }
 within 10 "of a queue that is spread all of them are seen" wide_done
 like "$(later show w3 --json)" '"queue":"wide","id":"w3","state":"done"' "and each is found"
 
-# ---- searched, counted, exported: where their state is asked for
+# ---- search, count and export find them if their state is asked for
 
 sorted_ids() { field id | sort | tr '\n' ' '; }
 is "$(later search wide --state "done" --json | sorted_ids)" "w1 w2 w3 w4 " "search --state done"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Large documents come beside the script's answer; where they cannot be read, their jobs are given back.
+# Large documents are read apart from the script's answer. If they cannot be read, their jobs are
+# returned.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 1;'
@@ -29,7 +30,8 @@ within 20 "they are done when they can be read again" counts 'done' 1000
 is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(lines ended)" "1000 1000" "each once"
 is "$(redis HLEN "$(key records)") $(dead)" "0 0" "no attempt was counted"
 
-# ---- a batch that its bytes cut is no end: what follows does not come by a wake and through Lua
+# ---- a batch that is cut by its bytes does not end the intake: the rest does not wait for a wake,
+# nor come through Lua
 
 later pause default
 pad=$(printf '%050000d' 7)

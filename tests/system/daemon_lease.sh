@@ -1,6 +1,6 @@
 #!/bin/sh
-# Leases: a job longer than its lease runs once, however long its worker had waited for it. Time
-# limits: TERM at the timeout, KILL after the grace, then the backoff.
+# Leases: a job that is longer than its lease runs once, however long its worker had waited for it.
+# Time limits: TERM at the timeout, KILL after the grace, then the backoff.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -11,7 +11,7 @@ start_laterd
 push_do long '"do":"sleep","for":10'
 wait_until 5 begun long
 
-# ---- jobs that come after all lengths of waiting: a reserve that waits must not eat up the lease
+# ---- jobs that come after waits of all lengths: a reserve that waits must not use up the lease
 
 for i in 1 2 3 4 5 6 7 8; do
     sleep "$(sum "0.37 * $i % 2.5")"
@@ -25,12 +25,12 @@ is "$(attempts_in begun long | wc -l) $(counted lapsed) $(counted 'done')" "1 0 
     "it ran once, no lease ran out"
 stop_laterd
 
-# ---- the worker is stopped past its lease, beside its keeper: the late result is refused
+# ---- a worker is stopped beyond its lease, with its keeper: the late result is refused
 
 rm -f "$work/begun" "$work/ended"
 configure 'workers = 1;' 'lease = 1.0;'
 start_laterd
-# It must not have ended when it is stopped; where it has, once more with another one.
+# The job must still run when the worker is stopped. If it has ended, the test takes another one.
 first=$laterd_pid worker=$(workers) early=0
 for number in 1 2 3 4 5 6 7 8 9; do
     stopped=stopped-$number
@@ -50,7 +50,7 @@ within 10 "another laterd begins the job when its lease is over" ended "$stopped
 gap=$(sum "$(began "$stopped" 2) - $(began "$stopped")")
 at_least "$gap" 0.99 "s after the first began it"
 in_time "$gap" 3 "s after the first began it"
-# The worker first: the keeper beside it would end a job that is lost.
+# The worker first, since its keeper would end a job that is lost.
 kill -CONT "$worker"
 within 5 "the late result is refused" logged 'was not ours any more'
 kill -CONT "$first"
@@ -89,7 +89,7 @@ contains "$(error_of always)" '"attempt":2,"kind":"timeout","text":"over its tim
 push_job quick '"type":"note"'
 within 1 "a new worker goes on within a second" ended quick
 
-# ---- what a job has started ends with it
+# ---- what a job started ends with it
 
 push_do family '"do":"orphan","for":30' '"timeout":3,"max_attempts":1'
 wait_until 5 test -s "$work/orphan-family"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Light load: no attempt is charged where nothing went wrong. Event jobs come one by one, with pauses;
-# then nothing for a while, then again. LATER_SOAK=1 runs it for minutes: two of steady http jobs,
-# 20 times sleep, 12 s of nothing, sleep, with the default configuration; and 1,000 jobs of a type
-# that nobody has, for a minute.
+# Light load: no attempt is charged if nothing went wrong. Event jobs come one by one, with pauses;
+# then nothing for a while, then again. LATER_SOAK=1 runs it for minutes: two of steady http jobs, 20
+# times sleep, 12 s of nothing, sleep, with the default configuration; and for a minute 1,000 jobs of
+# a type without a plugin.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs python3
 start_redis
@@ -11,7 +11,7 @@ if [ -n "$LATER_SOAK" ]; then
     seconds=120 pairs=20 unknown=1000 minute=60
 fi
 
-# ---- event jobs of 0.1 s, which an attempt that is charged would bury
+# ---- event jobs of 0.1 s, which one charged attempt would bury
 
 spawn python3 "$top_srcdir/tests/system/http_server.py" "$work"
 wait_until 20 test -e "$work/port" || {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Limits by a member of the payload, several of one type, and max_running: who waits is no attempt.
+# Limits by a member of the payload, several for one type, and max_running. Waiting is no attempt.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -49,7 +49,7 @@ events() { [ "$(grep -c '^e-' "$work/ended")" = 6 ]; }
 within 10 "6 event jobs, 2 at once" events
 most=$(grep '^e-' "$work/ended" | awk '{ print $4, 1; print $5, -1 }' | sort -n -k1,1 -k2,2 |
     awk '{ n += $2; if (n > most) most = n } END { print most }')
-at_most "$most" 2 "never three" # nor two, where a busy machine lets one end before the next begins
+at_most "$most" 2 "never three" # nor need there be two, if a busy machine lets one end before the next begins
 
 # ---- max_running of a queue; others go on
 

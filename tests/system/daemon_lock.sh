@@ -1,6 +1,6 @@
 #!/bin/sh
-# Locks of jobs: taken by a document, a type or a handler; freed with the job in whatever way it
-# ends; who waits for one is no attempt, and nobody waits behind it.
+# Locks of jobs: taken by a document, a type or a handler, and freed however the job ends. Waiting
+# for one is no attempt, and holds up nobody else.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -8,7 +8,7 @@ start_redis
 held() { [ "$(redis HEXISTS "later:lock:{$1}" token)" = 1 ]; }
 free() { ! held "$1"; }
 
-# begun ID N: has its N-th attempt begun?
+# attempt_begun ID N: has its N-th attempt begun?
 attempt_begun() { grep -q "^$1 $2 " "$work/begun"; }
 
 first_worker() { sed -n "s/^$1 [0-9]* [^ ]* [^ ]* //p" "$work/begun" | head -n 1; }
@@ -55,10 +55,10 @@ push_event ev-2 '"for":900' '"lock":"six"'
 within 5 "an event job's lock is held" held six
 later cancel ev-2 >/dev/null
 within 12 "cancelled: it is free" free six
-# Placed in the queue, every job had a place of it.
+# Every job in the queue had a permit of the queue.
 is "$(redis ZCARD 'later:running:{queue:default}')" 0 "no place is held in the end"
 
-# ---- excluded by a stranger's lock; no attempt; others pass
+# ---- a lock that a stranger holds: no attempt, and others go on
 
 redis HSET 'later:lock:{print}' token stranger >/dev/null
 redis PEXPIRE 'later:lock:{print}' 300000 >/dev/null
@@ -73,14 +73,14 @@ redis DEL 'later:lock:{print}' >/dev/null
 within 5 "it runs when the lock is free" unknown waits
 is "$(grep -c '^waits 1 ' "$work/begun")" 1 "at its first attempt"
 
-# ---- given back by `later lock`: the job that waits longest is due at once, not at its next look
+# ---- freed by `later lock`: the job that has waited longest is due at once, not at its next look
 
 "$later_bin" lock shell -- sh -c "until [ -e '$work/go' ]; do sleep 0.05; done" &
 holder=$!
 own "$holder"
 within 5 "a shell has the lock" held shell
 push_do called '"do":"done"' '"lock":"shell"'
-# Seconds until it looks again; nothing where it is due, or has begun
+# Seconds until its next look, or nothing if it is due or has begun
 next_look()
 {
     redis ZSCORE "$(key delayed)" called | awk -v now="$(date +%s.%N)" '$1 > now { print $1 - now }'

@@ -1,10 +1,11 @@
 #!/bin/sh
-# The log: in JSON each line is one object; nothing in a job's data makes a line of its own, or a
-# colour on a terminal; a log that nobody reads holds nobody up.
+# The log: in JSON each line is one object. No data of a job makes a line of its own, or a colour on
+# a terminal. A log that nobody reads holds nobody up.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
-# What jobs may carry into the log: JSON strings with the bytes of lines, terminals, other encodings.
+# Data of jobs that may get into the log: JSON strings with bytes of lines, terminals, other
+# encodings.
 texts='"one\ntwo" "\r\n{\"level\":\"error\",\"text\":\"forged\"}\n" "\u001b[31mred\u001b[0m\u0007"
     "\u009b31m\u0085\u2028\u2029" "quote \" and \\ and \\\" =" "\u007f\u0001\u001f" "größe 雪 🎉" "\ud83d\ude00"
     "2026-01-01T00:00:00.000Z error laterd: forged" "\t \b \f" "%s%n%p" ""'
@@ -15,13 +16,14 @@ push_all()
     number=0
     {
         printf '%s\n' "$texts" | grep -o '"\([^"\\]\|\\.\)*"'
-        printf '"%s"\n' "$long" "x$long" "xx$long" # cut somewhere, in the middle of a character
+        printf '"%s"\n' "$long" "x$long" "xx$long" # it is cut somewhere, possibly within a character
     } >"$work/texts"
     while IFS= read -r text; do
         number=$((number + 1))
         push_do "job-$1-$number\"\\}{" "\"do\":\"log\",\"text\":$text" \
             '"max_attempts":1,"trace":"größe \"\\ = 雪"'
-        # Bad ones: a member twice, which is named; a trace that may have no control bytes.
+        # Bad documents: a duplicate member, which the error names; a trace, which may have no
+        # control bytes.
         push_script "bad-$1-$number" "{\"type\":\"note\",$text:1,$text:2}" >/dev/null
         push_script "trace-$1-$number" "{\"type\":\"note\",\"trace\":$text,\"trace\":1}" >/dev/null
     done <"$work/texts"
@@ -31,7 +33,7 @@ push_all()
 # ---- JSON
 
 configure 'workers = 2;' 'log = { level = "debug"; format = "json"; };'
-start_laterd() # the text that daemon.sh waits for stands in a member here
+start_laterd() # the text that daemon.sh waits for is in a member here
 {
     : >"$log"
     launch

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Memory and descriptors: small after 100,000 jobs, the same after 100,000 more; large documents come
-# one by one.
+# Memory and descriptors: few after 100,000 jobs, and no more after another 100,000. Large documents
+# come one by one.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 2;'
 start_laterd
 pids=$(workers)
 
-# look: the greatest private memory of the workers in KiB, their descriptors, and laterd's.
+# look: prints the greatest private memory of the workers in KiB, their descriptors, and laterd's.
 look()
 {
     worker_memory=0 worker_descriptors=0
@@ -30,14 +30,14 @@ at_most "$worker_memory" 6144 "KiB of a worker's own"
 worker_before=$worker_memory laterd_before=$laterd_memory
 open_before="$worker_descriptors $laterd_descriptors"
 
-# as_before OPEN BEFORE: the same number? On a Cluster a node may have been needed for the first time.
+# as_before OPEN BEFORE: is the number the same? On a Cluster a node may be needed for the first time.
 as_before()
 {
     [ "$1" = "$2" ] || { [ "$redis_kind" = cluster ] && [ "$1" -le $(($2 + 5)) ]; }
 }
 
-# Memory is touched for the first time when laterd first does a thing, such as renewing a lease, and
-# that may fall into any round. What leaks grows in each.
+# Memory is first touched when laterd first does a thing, such as renewing a lease, and that may be
+# in any round. A leak grows in every round.
 for round in 2 3 4; do
     worker_before=$worker_memory laterd_before=$laterd_memory
     push_many 100000 null null "round$round-"
@@ -54,7 +54,7 @@ is "$(workers)" "$pids" "in the same workers"
 
 jobs=$(counted 'done')
 
-# ---- of everything else: failed, delayed, bad jobs, reloads, reconnects
+# ---- everything else: failed, delayed and bad jobs, reloads, reconnects
 
 for round in 1 2; do
     push_many 2000 'do' '{"do":"retry","in":0.05,"upto":1}' "fail$round-"
@@ -74,7 +74,7 @@ for round in 1 2; do
 done
 at_most "$((worker_memory - worker_before))" 256 "KiB that a worker has grown in the second round"
 at_most "$((laterd_memory - laterd_before))" 256 "KiB that laterd has grown in the second round"
-# (A connection may just be on its way up again.)
+# (A connection may just be coming back.)
 same_descriptors()
 {
     as_before "$(descriptors "${pids##*[!0-9]}")" "${open_before% *}" &&

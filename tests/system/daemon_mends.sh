@@ -1,7 +1,7 @@
 #!/bin/sh
-# What somebody takes away from a running laterd, it makes again: the folder of its pages, the socket
-# of its Redis. It ends soon when it is ended at once; a limit of file sizes does not kill it; jobs
-# that always crash hold up nobody else.
+# laterd restores what somebody removes: the folder of its pages, the socket of its Redis. If it is
+# ended at once, it ends soon. A limit of file sizes does not kill it. Jobs that always crash hold up
+# nobody else.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli
 
@@ -27,7 +27,7 @@ is "$(counted 'done')" 3 "nothing is lost"
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 
-# ---- ended at once: between the server's fork and its exec, too
+# ---- ended at once, even between the server's fork and its exec
 
 most=0
 for wait in 0 0 0 1 1 2 2 3 4 5 10 20; do
@@ -42,7 +42,7 @@ for wait in 0 0 0 1 1 2 2 3 4 5 10 20; do
 done
 at_most "$most" 10 "s until laterd has ended that was ended as it started"
 
-# ---- files of at most 200 KiB: less than a page
+# ---- files of at most 200 KiB, which is less than a page
 
 : >"$log"
 (

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Redis is not there when laterd starts, goes away, refuses: laterd waits, says so once, and goes on.
+# Redis is missing when laterd starts, goes away, or refuses: laterd waits, logs that once, and goes
+# on.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli
 
@@ -55,7 +56,7 @@ is "$(attempts_in begun long | wc -l) $(attempts_of long)" "1 0" "it ran once"
 runs "the sums hold" conserved
 stop_laterd
 
-# ---- away for longer than a lease: nothing lapses before its keeper had a chance
+# ---- away for longer than a lease: nothing lapses before its keeper could renew
 
 rm -f "$work/begun" "$work/ended"
 configure 'workers = 1;' 'lease = 2.0;'
@@ -69,7 +70,7 @@ within 10 "it is done after an outage of two leases" unknown long
 is "$(attempts_in begun long | wc -l) $(counted lapsed)" "1 0" "it ran once, nothing lapsed"
 stop_laterd
 
-# ---- a Redis that would throw jobs away, one without a password that is wanted
+# ---- a Redis that would evict jobs, and one that requires a password
 
 redis_all CONFIG SET maxmemory-policy allkeys-lru >/dev/null
 redis_all CONFIG SET maxmemory 100mb >/dev/null

@@ -1,11 +1,12 @@
 #!/bin/sh
-# First in, first out within a priority; higher priorities first; queues in their order or share.
+# First in, first out within a priority; higher priorities first; queues in strict order or by
+# shares.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 count=10000
 
-# in_order FROM TO NAME: have the jobs FROM… run in the order of their numbers? But for those that were
-# given back, behind a job that did not get the processor for 50 ms.
+# in_order FROM TO NAME: have the jobs FROM… run in order? Except those that were returned because the
+# job before them did not get the processor for 50 ms.
 in_order()
 {
     cut -d' ' -f1 "$work/begun" | sed -n "s/^$1\([0-9]*\)\$/\1/p" >"$work/order"
@@ -52,7 +53,7 @@ in_order file- "$count" "run in the order of their lines"
 stop_laterd
 fresh
 
-# ---- priorities, given in another order than they rank
+# ---- priorities, pushed out of order
 
 for priority in 0 -100 3 100 -1 0 3; do
     for i in 1 2 3; do
@@ -60,7 +61,7 @@ for priority in 0 -100 3 100 -1 0 3; do
         push_job "p$priority.$((n += 1))" '"type":"note"' '' "$priority"
     done
 done >/dev/null
-# A delayed one becomes due, while the queue is paused, after all others were pushed.
+# A delayed job becomes due while the queue is paused, after all others were pushed.
 push_job delayed '"type":"note"' +0.05 50
 later pause default >/dev/null
 start_laterd
@@ -103,10 +104,10 @@ fi
 stop_laterd
 fresh
 
-# shared COUNT SLACK TYPE PAYLOAD: of the jobs each has its share, however long they take: the second
-# has a third of the first's when the first is empty, give or take what is reserved at a time. A worker
-# does not wait for the one while the other has jobs: one of six rounds must come without a pause of
-# Redis or of the worker.
+# shared COUNT SLACK TYPE PAYLOAD: each queue has its share of the jobs, however long they take. When
+# the first is empty, the second has done a third of the first's, give or take what is reserved at a
+# time. A worker does not wait for one queue while the other has jobs: one of six rounds must pass
+# without a pause of Redis or of the worker.
 shared()
 {
     low=$(($1 / 3 - $2)) high=$(($1 / 3 + $2))
@@ -128,7 +129,7 @@ configure 'workers = 1;' \
 shared 300 4 'do' '{"do":"sleep","for":0.005}'
 shared 3000 48 note null
 
-# ---- a queue that cannot be reserved from does not stop those below it
+# ---- a queue that cannot be reserved from does not hold up those after it
 
 fill 20 note null
 redis DEL 'later:{first}:ready' >/dev/null

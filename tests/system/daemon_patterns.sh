@@ -1,6 +1,6 @@
 #!/bin/sh
-# Patterns as names of queues: what comes is served at once, with a pattern's options; what is not meant is not;
-# nobody is started anew for it; what is forgotten goes with a reload.
+# Patterns as names of queues: a new queue is served at once, with the pattern's options; others are not. No
+# worker is started again for it. What is forgotten goes at a reload.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 queues=1000
@@ -12,13 +12,13 @@ has_done()
     counts "done" "$2" "$1"
 }
 
-# push_to QUEUE: a job that does nothing.
+# push_to QUEUE: pushes a job that does nothing.
 push_to()
 {
     later push null -q "$1" >/dev/null
 }
 
-# sleeps QUEUE ID: one that ends when there is a file `open`.
+# sleeps QUEUE ID: pushes a job that ends when there is a file `open`.
 sleeps()
 {
     later push 'do' '{"do":"sleep","until":"open"}' -q "$1" --id "$2" >/dev/null
@@ -85,7 +85,7 @@ within 5 "but not of the same: max_running is each queue's own" is_apart
 within 10 "all of them are done in the end" has_done one-a 3
 is "$(workers | sort)" "$started" "the workers are those that were started"
 
-# A worker that dies with a job of a queue that came later.
+# A worker dies with a job of a queue that was added later.
 later push 'do' '{"do":"sleep","for":30}' -q tenant-crash --id long --max-attempts 1 >/dev/null
 within 10 "a long job of a new queue begins" begun long
 # shellcheck disable=SC2046 # words
@@ -101,7 +101,7 @@ within 10 "the workers that come then serve what was found" has_done tenant-late
 sed -i 's/"first"/"other"/' "$work/laterd.conf"
 kill -HUP "$laterd_pid"
 within 20 "another configuration" has_done other 1
-# What was forgotten less than a second before a reload goes with the next one.
+# A queue that was forgotten less than a second before a reload goes with the next reload.
 is_dropped()
 {
     for _ in 1 2 3 4 5 6; do
@@ -119,7 +119,7 @@ within 5 "and what comes then" has_done tenant-newer 1
 push_to tenant-new
 within 5 "also what comes again" has_done tenant-new 1
 
-# Each new, and all at once.
+# Many new queues at once.
 for i in $(seq "$queues"); do echo "{\"type\":\"null\",\"queue\":\"tenant-many-$i\"}"; done >"$work/lines"
 later push --file "$work/lines" >/dev/null
 many_done()

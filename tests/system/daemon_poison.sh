@@ -1,6 +1,6 @@
 #!/bin/sh
-# Handlers that crash or exit cost their worker, never laterd, never another job; in the end their job
-# is dead, with the reason.
+# Handlers that crash or exit cost their worker, never laterd and never another job. Their job becomes
+# dead, with the reason.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -8,7 +8,7 @@ configure 'workers = 2;' 'crash_max = 3;' 'grace = 1.0;' \
     'retry = { max_attempts = 25; base = 0.2; max = 0.2; jitter = 0.0; };'
 start_laterd
 
-# ---- a poisonous job among good ones
+# ---- a job that crashes, among good ones
 
 push_many 200 'do' '{"do":"sleep","for":0.005}' good-
 push_job segv '"type":"do","payload":{"do":"signal","signal":11}' '' 50 # before all others
@@ -17,7 +17,7 @@ within 30 "a job that kills its worker is dead" is_dead segv
 is "$(attempts_in begun segv | cut -d' ' -f2 | tr '\n' ' ')" "1 2 3 " "after crash_max crashes"
 contains "$(error_of segv)" '"attempt":3,"kind":"crash","text":"killed by signal 11 (Segmentation fault)' \
     "with the signal"
-# The first crash has no backoff, those after it have.
+# The first crash has no backoff. Later ones have.
 in_time "$(sum "$(began segv 2) - $(began segv 1)")" 0.5 "s from the first crash to the next start"
 at_least "$(sum "$(began segv 3) - $(began segv 2)")" 0.199 "s from the second to the third"
 within 30 "all good ones are done" counts 'done' 400
@@ -26,7 +26,7 @@ is "$(noting a) $(noting c)" "1 1" "none of them has an attempt"
 
 # ---- other ways to die
 
-# (laterd anew: crashes in a row make the next worker wait)
+# (laterd starts again, since crashes in a row delay the next worker)
 stop_laterd
 start_laterd
 push_do abort '"do":"signal","signal":6'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# One poisonous event job among 300 that run at once in one worker: it alone ends up dead, and none of
-# the innocent is charged.
+# One event job that crashes, among 300 that run at once in one worker. Only it becomes dead, and no
+# other is charged.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# What handlers leave behind is reaped, killed in the end; also where laterd is PID 1.
+# What handlers leave behind is reaped, and killed in the end, even if laterd is PID 1.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 2;' 'grace = 1.0;' 'lease = 3.0;'
 
-# Children of laterd that are no workers.
+# Children of laterd that are not workers.
 strays()
 {
     for child in $(children "$laterd_pid"); do

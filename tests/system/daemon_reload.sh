@@ -1,6 +1,6 @@
 #!/bin/sh
-# HUP: the new configuration is tried whole, then workers are replaced, without losing or repeating
-# a job; a bad one changes nothing.
+# HUP: the whole new configuration is tried, then workers are replaced, without losing or repeating
+# a job. A bad configuration changes nothing.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 options='drain = 20.0; lease = 4.0;'
@@ -12,7 +12,7 @@ reloaded()
     [ "$(how_often 'reloaded: ')" -ge "$1" ]
 }
 
-# has_workers N: are there N, all of them others than $pids?
+# has_workers N: are there N, none of them in $pids?
 has_workers()
 {
     [ "$(workers | wc -l)" = "$1" ] && ! workers | grep -qxF "$pids"
@@ -36,7 +36,7 @@ is "$(counted lapsed) $(redis HLEN "$(key records)")" "0 0" "no lease ran out, n
 at_least "$(sum "$(ended_at long) - $(began long)")" 4.99 \
     "s that a job ran, in a worker of before, longer than its lease"
 
-# ---- another configuration comes into force
+# ---- another configuration takes effect
 
 pids=$(workers)
 configure 'workers = 3;' "$options" 'types = ( { name = "do"; max_attempts = 1; } );'
@@ -60,10 +60,10 @@ kill -HUP "$laterd_pid"
 within 10 "a change while another is being tried is not lost" logged 'reloaded: 4 new workers'
 within 10 "all that were before have gone" has_workers 4
 
-# ---- what is bad changes nothing
+# ---- a bad configuration changes nothing
 
 pids=$(workers)
-# unchanged WORDS NAME: HUP with what the configuration is now.
+# unchanged WORDS NAME: HUP with the present configuration.
 unchanged()
 {
     : >"$log"
@@ -91,11 +91,11 @@ unchanged 'redis.prefix cannot change' "another prefix"
 push_do still '"do":"done"'
 within 5 "and jobs are performed as before" unknown still
 
-# ---- a plugin that does not start takes no place of one that works
+# ---- a plugin that does not start does not replace one that works
 
 four_workers()
 {
-    [ "$(workers | wc -l)" = 4 ] # nobody who is leaving still
+    [ "$(workers | wc -l)" = 4 ] # none is still leaving
 }
 configure 'workers = 2;'
 within 10 "four workers" four_workers
@@ -106,10 +106,11 @@ shows()
     later status 2>&1 | grep -qF -e "$1"
 }
 
-# refused_for WORDS NAME: a reload is refused within 15 s; the old workers go on meanwhile, and after.
+# refused_for WORDS NAME: a reload is refused within 15 s; the old workers go on meanwhile and
+# afterwards.
 refused_for()
 {
-    : >"$log" # the reload before may have been told in it
+    : >"$log" # the earlier reload may have been logged in it
     kill -HUP "$laterd_pid"
     push_do "meanwhile-$2" '"do":"done"'
     within 5 "start $2: the old workers perform jobs" unknown "meanwhile-$2"
@@ -142,7 +143,7 @@ is "$(how_often 'reloaded: ')" 1 "told once"
 run later -c "$work/laterd.conf" status --local
 is "$err" '' "and later status --local has forgotten what was refused"
 
-# ---- plugins are replaced, too
+# ---- plugins are replaced too
 
 : >"$log"
 

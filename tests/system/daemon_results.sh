@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a job gives back, or why it died, for who asked and waits: also where its worker is killed
-# between the end of its handler and the settlement, and for many who wait at once.
+# A job's result, or why it died, reaches those who wait for it, even if its worker is killed
+# between the end of its handler and the settlement, and even if many wait at once.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 configure 'workers = 2; lease = 5.0;' 'retry = { max_attempts = 2; base = 0.0; };' 'types = ( { name = "event"; result = 60; } );'
@@ -89,7 +89,7 @@ run later wait killed --timeout 20
 is "$status:${#out}" 0:5000 "its result is there"
 is "$(attempts_in begun killed | wc -l)" 1 "from the one attempt that there was"
 
-# ---- a worker that is killed while it runs is a crash, and its waiter hears of the death
+# ---- a worker that is killed during a job is a crash, and the waiter hears that the job died
 
 run later push "do" '{"do":"signal","signal":9}' --wait 20 --id crashes --max-attempts 2
 is "$status" 65 "crashes: dead"

@@ -6,20 +6,21 @@ configure 'workers = 2;' 'retry = { max_attempts = 4; base = 0.2; max = 0.5; jit
     'types = ( { name = "note"; max_attempts = 2; } );'
 start_laterd
 
-# gap ID N: seconds between the end of attempt N and the start of the next.
+# gap ID N: prints the seconds between the end of attempt N and the start of the next.
 gap()
 {
     sum "$(began "$1" $(($2 + 1))) - $(ended_at "$1" "$2")"
 }
 
-# between ID N FROM TO NAME: that gap's limits; its upper one with half a second for a busy machine.
+# between ID N FROM TO NAME: limits for that gap. The upper one gets half a second for a busy
+# machine.
 between()
 {
     at_least "$(gap "$1" "$2")" "$(sum "$3 - 0.002")" "$5: s before attempt $(($2 + 1))"
     in_time "$(gap "$1" "$2")" "$(sum "$4 + 0.5")" "$5: s before attempt $(($2 + 1))"
 }
 
-# ---- the backoff of the configuration: 0.2, 0.4, then 0.5 s; up to a quarter is taken off
+# ---- the configuration's backoff: 0.2, 0.4, then 0.5 s; up to a quarter is taken off
 
 for i in 1 2 3 4 5 6 7 8; do
     push_do "jitter-$i" '"do":"retry"'
@@ -44,7 +45,7 @@ is "$(printf '%s' "$told" | grep -o '"ms":[0-9]*\.[0-9]' | wc -l)" 4 "and how lo
 is "$(redis HGET 'later:{default}:records' exponential | grep '^h=' | grep -o smtp | wc -l)" 0 \
     "kept once, where it is the same"
 contains "$(later show exponential)" 'smtp: no answer' "later show tells the error"
-# As laterd has chosen them: a busy machine makes equal what it begins late.
+# The delays that laterd chose. Measured gaps would all be alike on a busy machine.
 third_waits()
 {
     sed -n 's/.* failed, again in \([0-9.]*\) s: .* job=jitter-.* attempt=3 .*/\1/p' "$log"
@@ -72,7 +73,7 @@ within 10 "a handler's own wait" ended told 2
 between told 1 0.25 0.25 "later_job_retry_in()"
 is "$(is_known told || echo gone)" gone "and done with the second attempt"
 
-# ---- dead at once; a result that is none
+# ---- dead at once; an invalid result
 
 push_do buried '"do":"bury","text":"no such address"'
 push_do odd '"do":"odd"' '"max_attempts":1'
@@ -81,7 +82,7 @@ contains "$(error_of buried)" '"attempt":1,"kind":"buried","text":"no such addre
 within 10 "an answer that is no result is a failed attempt" is_dead odd
 contains "$(error_of odd)" 'plugin check: type do answered 99' "which names the plugin"
 
-# ---- back from the dead
+# ---- kicked
 
 push_do again '"do":"bury"'
 within 10 "a job is dead" is_dead again

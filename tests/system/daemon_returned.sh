@@ -1,10 +1,10 @@
 #!/bin/sh
-# Jobs that cannot run now, of an unknown type or over a limit, are returned with a delay: that is no
-# attempt, nothing spins, and others go on.
+# Jobs that cannot run now, because their type is unknown or a limit is reached, are returned with a
+# delay. That is no attempt, nothing spins, and others go on.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
-# ---- a type that nobody has
+# ---- a type without a plugin
 
 configure 'workers = 2;' 'queues = ( { name = "default"; } );'
 sed -i 's/ config = / load = ( "null" ); config = /; s/check = .*}; }; };/}; };/' "$work/laterd.conf"
@@ -20,7 +20,7 @@ within 5 "a job of a known type runs" unknown known
 advance_redis 5 # so long they wait
 within 10 "and are looked at again" counts returned 10
 is "$(attempts_of unknown-1) $(counted released) $(dead)" "0 0 0" "no attempt was counted"
-# Two looks at five jobs, one push, and migrations: every 0.8 s and when something is due.
+# Two looks at five jobs, one push, and migrations every 0.8 s and when something is due.
 at_most "$(($(called evalsha) - before))" 80 "calls of scripts in these 5 s"
 within 5 "the log says why" grep -q 'no plugin has this type.* job=unknown-' "$log"
 at_most "$(how_often 'no plugin has this type')" 2 "lines of it, one a worker and minute"
@@ -70,8 +70,8 @@ free_done()
 within 2 "200 others go on" free_done
 within 20 "20 jobs, 5 a second" counts 'done' 226
 within 10 "9 jobs of a queue, 4 a second" counts 'done' 9 slow
-# The limit's time is read a moment before a job starts, and that may last: so only the last one is
-# looked at, which can but be later.
+# The limit's time is read a moment before a job starts, which may take a while. So only the last
+# one is checked: it can only be later.
 at_least "$(sum "$(grep '^limited-' "$work/begun" | cut -d' ' -f4 | sort -n | tail -n 1) - $begin")" 2.9 \
     "s until the twentieth of 5 a second (sliding)"
 at_least "$(sum "$(grep '^slow-' "$work/begun" | cut -d' ' -f4 | sort -n | tail -n 1) - $begin")" 1 \

@@ -25,7 +25,7 @@ is "$(cat "$work/numbers")" "1 2 3 4 5 6 7 8 9 10 " "ten phones are sold, each o
 is "$(sed -n 'p;n' "$work/claims" | grep -c '^buyer-[0-9]*$')" 10 "to ten buyers"
 is "$(sed -n 'p;n' "$work/claims" | sort -u | wc -l)" 10 "who are ten"
 
-# A buyer that asks again gets what it has; others get nothing.
+# A buyer that asks again gets what it has. Others get nothing.
 buyer=$(head -n 1 "$work/claims")
 later push flash_sale.buy "{\"item\":\"phone\",\"buyer\":\"$buyer\"}" >/dev/null
 later push flash_sale.buy '{"item":"phone","buyer":"late"}' >/dev/null

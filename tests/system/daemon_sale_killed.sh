@@ -1,9 +1,9 @@
 #!/bin/sh
-# The flash sale under fire: 20 items, eight workers on two laterds, and one of them killed (kill -9)
-# every 200 to 500 ms while it lasts. Every other buyer's job holds its claim for 3 ms before it ends, so
-# that most who are killed had claimed; the items come one after the other, so that there are winners
-# all the time. Of each item exactly as many are sold as there are, nobody buys
-# twice, and who has claimed stays the winner when the job runs again.
+# The flash sale under fire: 20 items, eight workers on two laterds, of which one is killed (kill -9)
+# every 200 to 500 ms until the end. Every other buyer's job holds its claim for 3 ms before it ends, so
+# that most jobs that are killed have claimed. The items come one after the other, so that there are
+# winners all the time. Of each item exactly as many are sold as there are, nobody buys twice, and a
+# buyer who has claimed stays the winner when the job runs again.
 #
 # 20,000 buyers; LATER_SOAK=N makes it N times as many. LATER_SEED=N kills in another order.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
@@ -14,7 +14,7 @@ each=$((buyers / items / 4))
 seed=${LATER_SEED:-11}
 echo "# LATER_SEED=$seed"
 
-# random N: a number below N into $random.
+# random N: sets $random to a number below N.
 random()
 {
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
@@ -39,7 +39,7 @@ workers_of()
     laterd_pid=$first_pid
 }
 
-# ---- one whose worker dies between its claim and its ack
+# ---- a worker that dies between claim and ack
 
 later stock set last 1 >/dev/null
 later push 'do' '{"do":"claim","item":"last","who":"first","die":2}' --id first >/dev/null
@@ -105,7 +105,7 @@ is "$wrong" '' "of each of $items items exactly $each are sold, numbers 1 to $ea
 is "$(sort -u "$work/winners" | wc -l)" $((items * each)) "to $((items * each)) buyers, nobody twice"
 
 
-# Whoever has claimed, was killed, and ran again: begun once more than ended.
+# Buyers whose job claimed, was killed and ran again: begun once more than ended.
 cut -d ' ' -f 1 "$work/begun" | sort | uniq -d | sed -n 's/^sale-/buyer-/p' >"$work/again"
 echo "# $(sort "$work/winners" | comm -12 - "$work/again" | wc -l) of the winners ran again after" \
     "their worker was killed; of all buyers $(wc -l <"$work/again")"

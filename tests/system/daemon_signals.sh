@@ -14,8 +14,8 @@ push_many 200 'do' '{"do":"sleep","for":0.05}' held-
 wait_until 5 reached begun 2 # in the other worker, which has reserved more
 kill -TSTP "$laterd_pid"
 wait_until 5 logged 'paused'
-# A worker may hear of it a moment later, and hold nothing just before: nothing is held for a while,
-# and none of them has anything to do.
+# A worker may hear of it a moment later, and may hold nothing just before. So nothing must be held
+# for a while, with no worker busy.
 rest()
 {
     for pid in $(workers); do
@@ -70,7 +70,7 @@ later cancel ended >/dev/null
 within 5 "a cancelled job is stopped" gone "$(pid_of ended 2)"
 is "$(counted cancelled)" 1 "and is gone"
 
-# ---- a thousand signals in a second, with all that they cause
+# ---- a thousand signals in a second, with everything that they cause
 
 pid=$laterd_pid
 push_many 3000 'do' '{"do":"sleep","for":0.001}' storm-
@@ -92,7 +92,8 @@ within 20 "two workers are left" two_workers
 is "$laterd_pid $(gone "$pid" && echo gone)" "$pid " "laterd is the same"
 end_well
 
-# ---- Ctrl-C: the terminal sends INT to all in its foreground; laterd drains, its Redis stays so long
+# ---- Ctrl-C: the terminal sends INT to all in its foreground; laterd drains, and its Redis stays
+# until then
 
 rm -f "$work/begun" "$work/ended"
 configure 'workers = 2;' 'drain = 20.0;'
@@ -124,7 +125,7 @@ wait "$terminal"
 is "$?" 0 "with status 0"
 is "$(ended typed && echo 'done')" 'done' "the job was finished"
 contains "$(tail -n 1 "$log")" stopped "laterd stopped well"
-# Before it was ready its Redis may have taken a second to start, which it says.
+# Before it was ready, its Redis may have taken a second to start, and it logs that.
 is "$(sed '1,/ ready: / { /redis is away: /d; }' "$log" | grep -E 'refuse|away|crash|killed|error')" "" \
     "no word of trouble in the log"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Handlers that spoil their worker without killing it: descriptors, directory, locale, memory; and
-# what it shares with its supervisor, the slot page.
+# Handlers that damage their worker without killing it: descriptors, directory, locale, memory; and
+# the slot page, which it shares with its supervisor.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -25,7 +25,7 @@ is "$(grep -c '^leak-' "$work/begun") $(noting a)" "60 0" \
     "60 jobs that leak 10 MB are done, each once"
 at_least "$(grep '^leak-' "$work/begun" | cut -d' ' -f5 | sort -u | wc -l)" 4 "workers took turns"
 at_most "$most" $(((40 + 30) * 1024)) "KiB of a worker's own, limit 40 MiB"
-# A limit that a new worker exceeds already: it does a job, then the next one comes.
+# A limit that even a new worker exceeds: each worker does one job, and the next one comes.
 stop_laterd
 configure 'workers = 1;' 'recycle = { memory = 1; };' 'lease = 3.0;'
 start_laterd
@@ -44,9 +44,9 @@ push_job few '"type":"note"'
 within 5 "with which it works" counts 'done' 89
 stop_laterd
 
-# ---- the slot page, written over or cut short, while what stands in it waits for Redis
+# ---- the slot page is overwritten or truncated while its settlements wait for Redis
 
-# spoilt NAME ID PAYLOAD: one worker spoils its page; another has a job all the time.
+# spoilt NAME ID PAYLOAD: one worker spoils its page while another has a job.
 spoilt()
 {
     rm -f "$work/begun" "$work/ended"

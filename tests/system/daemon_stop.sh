@@ -1,11 +1,12 @@
 #!/bin/sh
-# TERM: what runs may finish for `drain` seconds, then gets TERM, after `grace` KILL; what had not
-# begun goes back untouched, what was interrupted too, the tenth time as an attempt.
+# TERM: running jobs may finish for `drain` seconds, then get TERM, and KILL after `grace`. What had
+# not begun is returned, and so is what was interrupted, but the tenth time in a row it is an
+# attempt.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
-# laterd waits a second for Redis to take its name off later:hosts, and goes. A busy machine may let
-# Redis wait longer: of several stops one is enough.
+# laterd waits a second for Redis to remove it from later:hosts, and then goes. A busy machine may
+# take longer, so one success in several stops is enough.
 left=no
 leave()
 {
@@ -38,7 +39,7 @@ stop_laterd
 leave
 rm -f "$work/begun" "$work/ended"
 
-# ---- a job longer than drain gets TERM; one that is deaf KILL after grace
+# ---- a job longer than drain gets TERM; one that ignores it gets KILL after grace
 
 configure 'workers = 2;' 'drain = 1.0;' 'grace = 1.5;'
 start_laterd
@@ -70,7 +71,7 @@ is "$(attempts_of deaf) $(attempts_of polite)" "1 0" "the tenth interruption is 
 later cancel polite deaf >/dev/null
 runs "the sums hold" conserved
 
-# ---- TERM twice, INT, and while nothing is there to do
+# ---- TERM twice, INT, and with nothing to do
 
 configure 'workers = 2;' 'drain = 30.0;'
 start_laterd
@@ -88,7 +89,7 @@ in_time "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
 leave
 is "$left" yes "laterd takes its leave"
 
-# ---- event jobs: given time, then cancelled by the end of their worker
+# ---- event jobs get time, then are cancelled by the end of their worker
 
 rm -f "$work/begun" "$work/ended"
 configure 'workers = 1;' 'drain = 3.0;' 'grace = 1.0;'
@@ -101,7 +102,7 @@ is "$exited $(ended quick && unknown quick && echo 'done')" "0 done" "a quick ev
 is "$(ready) $(attempts_of slow) $(noted i slow)" "1 0 1" \
     "a slow one is returned as interrupted"
 
-# ---- embedded Redis: stopped last, and nothing is lost
+# ---- the embedded Redis is stopped last, and nothing is lost
 
 configure 'workers = 1;' 'drain = 0.5;' 'grace = 0.5;'
 start_embedded

@@ -1,10 +1,10 @@
 #!/bin/sh
-# TLS by a tunnel: Debian's stunnel4, as doc/operations.md configures it, before a Redis that takes
-# nothing but TLS with a client's certificate.
+# TLS through a tunnel: Debian's stunnel4, configured as in doc/operations.md, in front of a Redis
+# that only takes TLS with a client's certificate.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli stunnel4 openssl
 
-# ---- rediss:// names the way
+# ---- rediss:// is refused with a hint
 
 configure
 sed -i 's|url = "unix:[^"]*"|url = "rediss://redis.example.org"|' "$work/laterd.conf"
@@ -17,7 +17,7 @@ like "$err" 'stunnel.*doc/operations.md' "and names the same"
 
 # ---- certificates, Redis, the tunnel
 
-# certificate NAME SUBJECT [CA]: a key and a certificate, by that CA or by itself.
+# certificate NAME SUBJECT [CA]: makes a key and a certificate, signed by that CA or by itself.
 certificate()
 {
     openssl req -newkey rsa:2048 -nodes -keyout "$work/$1.key" -out "$work/$1.csr" \
@@ -45,7 +45,7 @@ until [ "$(redis config set tls-port "$port")" = OK ]; do
     port=$((port + 1))
 done
 
-# The configuration in the manual, with the places of this test. tunnel ACCEPT CA
+# The manual's configuration, with the paths of this test. tunnel ACCEPT CA
 tunnel()
 {
     awk '/^<!-- tls -->/ { found = 1 } found && /^    / { print } found && /^[A-Z]/ { exit }' \
@@ -74,9 +74,9 @@ until wait_until 5 listens; do
 done
 contains "$(cat "$work/stunnel.conf")" 'verifyChain = yes' "the manual's configuration verifies"
 
-# ---- a laterd through it
+# ---- a laterd that uses it
 
-# push_notes COUNT NAME: jobs NAME-1, NAME-2 …, by later, through the tunnel.
+# push_notes COUNT NAME: pushes jobs NAME-1, NAME-2 …, by later, through the tunnel.
 push_notes()
 {
     awk -v count="$1" -v name="$2" 'BEGIN { for (i = 1; i <= count; i++)
@@ -100,7 +100,7 @@ is "$(grep -c 'addr=127.0.0.1:' "$work/clients")" "$(wc -l <"$work/clients")" \
     "none of laterd's connections goes past it"
 at_least "$(wc -l <"$work/clients")" 5 "they are"
 
-# ---- it ends, and comes again
+# ---- the tunnel ends, and comes back
 
 kill -KILL "$tunnel_pid"
 within 10 "without the tunnel laterd waits" logged 'redis is away'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The log tells a story: each line of a job's end says whose it was; a fault that lasts is told once,
-# then how often, then that it is over, and later status --local knows of it.
+# The log: each line about a job's end says which job. A lasting fault is logged once, then how
+# often, then that it is over, and later status --local shows it.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -70,7 +70,7 @@ if applies full; then
 fi
 is "$exited" 0 "laterd ends with 0"
 
-# ---- JSON: also what the embedded Redis says
+# ---- JSON: the embedded Redis's lines too
 
 configure 'workers = 1;' 'log = { format = "json"; level = "debug"; };'
 sed -i 's|url = "[^"]*"|url = "embedded"|' "$work/laterd.conf"
@@ -78,7 +78,7 @@ sed -i 's|url = "[^"]*"|url = "embedded"|' "$work/laterd.conf"
 launch
 awaited 20 "laterd starts" logged '"ready: '
 server=$(redis-cli -s "$work/state/redis.sock" INFO server | sed -n 's/^process_id:\([0-9]*\).*/\1/p')
-kill -KILL "$server" # its successor says the same once more
+kill -KILL "$server" # its successor logs the same again
 twice_told()
 {
     [ "$(how_often '"process":"redis","text":"Redis version=')" = 2 ]

@@ -3,7 +3,7 @@
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli
 
-# number N [KEY], hosts N: is it that?
+# number N [KEY], hosts N: is it N?
 number() { [ "$(redis get "${2:-later:protocol}")" = "$1" ]; }
 hosts() { [ "$(redis hlen later:hosts)" = "$1" ]; }
 
@@ -64,7 +64,7 @@ is "$status" 69 "later refuses it, too"
 contains "$err" 'later:protocol is 1, we know 2); let it finish and delete its keys' \
     "and says what to do"
 
-# ---- what is no number of ours, and a prefix of its own
+# ---- a number that is not ours, and another prefix
 
 redis set later:protocol 0 >/dev/null
 start_laterd

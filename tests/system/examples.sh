@@ -1,13 +1,13 @@
 #!/bin/sh
-# The handlers of doc/examples, by their own configuration: each does what it says, buries bad
-# payloads, tries again what may work later.
+# The handlers of doc/examples, with their own configuration: each does what it should, buries bad
+# payloads, and tries again if that may help.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs python3 node php
 start_redis
 
 examples=$(cd "$top_srcdir/doc/examples" && pwd)
 mkdir -p "$work/conf.d" "$work/out"
-# As it is shipped, but for where the files and interpreters are on this machine.
+# As it is shipped, except for the paths of files and interpreters on this machine.
 sed -e "s|/usr/local/share/doc/laterd/examples|$examples|" -e "s|/var/tmp|$work/out|" \
     -e "s|/usr/bin/python3|$(command -v python3)|" -e "s|/usr/bin/node|$(command -v node)|" \
     -e "s|/usr/bin/php|$(command -v php)|" "$examples/laterd.conf" >"$work/conf.d/examples.conf"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Handlers in Python, many at once in one program of the plugin exec: `parallel`. Each trouble costs
-# the jobs that it hits, and no others. LATER_SOAK=1 takes the figures at their full length.
+# Handlers in Python, many at once in one program of the plugin exec (`parallel`). Each failure only
+# costs the jobs that it hits. LATER_SOAK=1 measures at full length.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 redis_python
 start_redis
@@ -93,7 +93,7 @@ async def die(job):
     print("about to die", flush=True)
     os._exit(7)
 PYTHON
-# Reads a line byte by byte, answers it, and ends: nothing else of its input was read.
+# Reads a line byte by byte, answers it and ends: it has read nothing else of its input.
 cat >"$work/one.py" <<'PYTHON'
 import json, os
 
@@ -108,7 +108,7 @@ PYTHON
 echo 'import nothing_of_that_name' >"$work/broken.py"
 mkdir -p "$work/conf.d"
 
-# program NAME ARGV OPTIONS...: with the client of the tree.
+# program NAME ARGV OPTIONS...: configures a program, with the tree's client.
 program()
 {
     name=$1 words=$2
@@ -168,7 +168,7 @@ is "$(sort -n "$work/at_once" | tail -n 1)" 2 "two at once in each"
 push_many 40 few.serial '{}' serial- >/dev/null
 within 30 "40 jobs of one without parallel" counts 'done' $((naps + 221))
 
-# ---- what a handler says
+# ---- what a handler logs
 
 job say say '' '"max_attempts":1'
 within 20 "whatever it prints is no answer" unknown say
@@ -218,7 +218,7 @@ job nap nap '"for":0'
 within 20 "the next is done" unknown nap
 is "$(lines pids)" "$pids" "by the same program"
 
-# A thread cannot be ended: its program is, when all others in it are done.
+# A thread cannot be ended. Its program is, when all others in it are done.
 job beside nap '"for":3'
 job deaf deaf '' '"timeout":1,"max_attempts":1'
 within 20 "a deaf one over its time: buried" is_dead deaf

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Long-lived programs that end in all ways, with jobs that have one attempt only: buried is what a
-# program had read and not answered, and nothing else. LATER_SOAK=1: 1,000 jobs each.
+# Long-lived programs that end in all ways, with jobs that have only one attempt: what a program had
+# read and not answered is buried, and nothing else. LATER_SOAK=1: 1,000 jobs each.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 : "${LATER_SOAK:=}"
 mkdir -p "$work/conf.d"
 
-# A shell reads its lines byte by byte: what it has not noted it has not read. The word behind the dot
-# of a job's id says what it does: `ok` is answered, `hold` only with the next `ok`, `hog` grows until
-# the program's memory limit ends it.
+# A shell reads its lines byte by byte, so what it has not noted it has not read. The word after the
+# dot of a job's id says what to do: `ok` is answered, `hold` only with the next `ok`, `hog` grows
+# until the program's memory limit ends it.
 cat >"$work/program.sh" <<'SH'
 case $1 in
 start) echo start >>"$NOTES/starts"; [ "$(wc -l <"$NOTES/starts")" -ge 7 ] || exit 1 ;;
@@ -45,7 +45,7 @@ SH
 configure 'workers = 1;' 'retry = { max_attempts = 1; };'
 start_laterd
 
-# at_rest: does nothing happen any more? All that is reserved has been read, and is held.
+# at_rest: does nothing happen any more? Everything reserved has been read and is held.
 at_rest()
 {
     settled || { [ "$(ready)" = 0 ] && [ "$(delayed)" = 0 ] &&
@@ -57,7 +57,7 @@ is_answered()
     grep -qx "$1" "$work/answered"
 }
 
-# try TYPE COUNT WORD...: so many jobs, whose words come in turn.
+# try TYPE COUNT WORD...: pushes this many jobs, with the words in turn.
 try()
 {
     type=$1 wanted=$2
@@ -69,7 +69,7 @@ try()
         for (i = 1; i <= count; i++)
             printf "{\"type\":\"%s\",\"id\":\"%d.%s\"}\n", type, i, word[(i - 1) % n + 1]
     }' | later push --file - >/dev/null
-    # One that is still held at the end is answered with a further one.
+    # A job that is still held at the end is answered with one more.
     flushed=0
     while wait_until 60 at_rest && ! settled && [ "$flushed" -lt 60 ]; do
         flushed=$((flushed + 1))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Programs, workers and laterd are killed while jobs are performed in Python: none is lost, and one
-# runs twice only where the program of its first run was killed. LATER_SOAK=1: 10,000 jobs.
+# Programs, workers and laterd are killed while Python performs jobs. None is lost, and a job only
+# runs twice if the program of its first run was killed. LATER_SOAK=1: 10,000 jobs.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs python3
 start_redis
@@ -32,12 +32,12 @@ CONF
 configure 'workers = 2;' 'retry = { max_attempts = 100; base = 0.0; max = 0.1; };' 'crash_max = 100;'
 start_laterd
 
-# They come in as they are performed, so that there is always something that a kill interrupts.
+# They are pushed as they are performed, so that there is always something for a kill to interrupt.
 part=166 kills=9
 [ -z "$LATER_SOAK" ] || part=223 kills=45
 jobs=$((part * kills))
 
-# programs: those that have begun a job and live.
+# programs: prints those that have begun a job and live.
 programs()
 {
     awk '$1 == "begin" { print $3 }' "$work/notes" 2>/dev/null | sort -u | while read -r pid; do
@@ -75,7 +75,7 @@ within 120 "all $jobs jobs are done" counts 'done' "$jobs"
 is "$(known) $(dead)" "0 0" "none is lost, none buried"
 is "$(awk '$1 == "end" { print $2 }' "$work/notes" | sort -u | wc -l)" "$jobs" "each has run to its end"
 
-# All runs of a job but its last, by the process that it ran in: who lives did not run it in vain.
+# Every run of a job but its last, with its process. A process that lives must not be among them.
 alive=" $(programs | tr '\n' ' ')"
 awk '$1 == "begin" { if ($2 in last) print last[$2], $2; last[$2] = $3 }' "$work/notes" >"$work/again"
 unexplained=$(while read -r pid id; do

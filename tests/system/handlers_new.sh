@@ -1,6 +1,6 @@
 #!/bin/sh
-# `later new handler`: in each language a folder that runs as it is. Its own test passes, and laterd
-# performs a job by it.
+# `later new handler`: in each language it makes a folder that works at once. Its own test passes,
+# and laterd performs a job with it.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs python3 node php ruby go
 start_redis
@@ -8,7 +8,7 @@ mkdir -p "$work/conf.d" "$work/jobs" "$work/new"
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 
-# new WORD...: `later new` in a folder of its own.
+# new WORD...: runs `later new` in a folder of its own.
 new()
 {
     (cd "$work/new" && later new "$@")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Handlers in Node, many at once in one program of the plugin exec. What all languages share is in
-# handlers.sh. LATER_SOAK=1 takes the figure at its full length.
+# Handlers in Node, many at once in one program of the plugin exec. handlers.sh tests what all
+# languages share. LATER_SOAK=1 measures at full length.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs node
 start_redis
@@ -113,7 +113,7 @@ within 20 "and the first was ended" gone "$(cat "$work/deaf")"
 
 job die die '' '"max_attempts":1'
 within 20 "one that ends its program" is_dead die
-# What ends closes its files first: on a busy machine that alone may be seen in time.
+# A program closes its files before it ends. On a busy machine that may be all that is seen in time.
 like "$(error_of die)" 'the program died: exit status 7|closed descriptor 3' "its error has the status"
 later cancel die deaf long-2 >/dev/null
 before=$(counted 'done')

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whatever a handler prints, wherever and however, itself or by others: its job is done once, and its
-# result is right. Forty kinds and more, in Python, Node, PHP and sh.
+# Whatever a handler prints, in any way, itself or through others: its job is done once, and its
+# result is right. More than forty ways, in Python, Node, PHP and sh.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs python3 node php
 start_redis
@@ -185,8 +185,8 @@ done
 SH
 sh_kinds=$(sed -n 's/^    \([a-z_]*\)) .*/\1/p' "$work/app.sh")
 
-# program NAME TYPES OPTIONS ARGV...: those that close their output have a program to themselves; so has
-# one that forks, since a child of a Python with threads may hang by itself.
+# program NAME TYPES OPTIONS ARGV...: handlers that close their output have a program of their own. So
+# has one that forks, since a child of a Python with threads may hang by itself.
 program()
 {
     name=$1 types=$2 options=$3
@@ -226,7 +226,7 @@ at_least "$count" 40 "kinds"
 configure 'workers = 2;' 'retry = { max_attempts = 1; };'
 start_laterd
 sed 's/.*/{"type":"&","id":"&","result":600}/' "$work/kinds" | later push --file - >/dev/null
-# Once more behind them: what was printed late, or lies in a buffer, is no answer either.
+# Once more after them: what was printed late, or was in a buffer, is no answer either.
 within 120 "all are done" counts 'done' "$count"
 sed 's/.*/{"type":"&","id":"&.again","result":600}/; s/"id":"sh\.\([a-z_]*\)\.again"/"id":"sh.\1"/' "$work/kinds" |
     grep -v closed >"$work/again"

@@ -1,7 +1,8 @@
-"""http_server.py DIR: a web server on 127.0.0.1 with good and bad manners.
+"""http_server.py DIR: a web server on 127.0.0.1, with well-behaved and broken paths.
 
-Where there is a DIR/cert.pem it speaks TLS on a second port. It writes its ports to DIR/port, a line
-per request to DIR/requests ("PATH REQUESTS-IN-HAND"), and what /echo got to DIR/echo. The last part of a path may be a number: /status/503.
+With a DIR/cert.pem it speaks TLS on a second port. It writes its ports to DIR/port, a line
+per request to DIR/requests ("PATH REQUESTS-IN-HAND"), and what /echo got to DIR/echo. The
+last part of a path may be a number: /status/503.
 """
 import asyncio
 import email.utils
@@ -37,7 +38,7 @@ async def endless(writer, begin, piece, pause=0.0):
 
 
 async def meeting(number):
-    """Holds every request until `number` of them are in hand, then 200 ms more."""
+    """Holds every request until `number` of them are in hand, and then for 200 ms."""
     global meet
     if meet is None or meet.is_set():
         meet = asyncio.Event()

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Long-lived programs of the plugin exec: ten times as quick as one process per job; deaths, time
-# limits, garbage and drains cost only the job they hit.
+# Long-lived programs of the plugin exec are ten times as fast as one process per job. Deaths, time
+# limits, garbage and drains only cost the job that they hit.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs python3
 start_redis
 
-# What payload "do" says: done, or trouble. `once` dies at the first attempt only.
+# Payload "do" says what to do: succeed or fail in some way. `once` dies at the first attempt only.
 cat >"$work/lines.py" <<'PYTHON'
 import json, os, signal, subprocess, sys, time
 
@@ -76,7 +76,7 @@ job()
     push_job "$1" "\"type\":\"exec.$2\",\"payload\":{${3:-}}${4:+,$4}"
 }
 
-# rate COUNT TYPE: jobs a second.
+# rate COUNT TYPE: prints jobs per second.
 rate()
 {
     before=$(counted 'done')
@@ -86,7 +86,7 @@ rate()
     sum "$1 / ($(present) - $begin)"
 }
 
-# ---- as quick as it should be: the best of three rounds
+# ---- fast enough: the best of three rounds
 
 job warm lines
 within 20 "a long-lived program does a job" counts 'done' 1
@@ -126,7 +126,7 @@ within 20 "eight jobs of a second are done" counts 'done' $((before + 8))
 closely "$(sum "$(present) - $begin")" 5 "s for them, four at a time"
 stop_laterd
 
-# ---- trouble
+# ---- failures
 
 : >"$work/pids"
 configure 'workers = 2;' 'grace = 4.0;' 'drain = 5.0;' \
@@ -159,8 +159,8 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 within 20 "a program that ends after each job loses none" counts 'done' $((before + 20))
 
-# A program that cannot start charges no job, is started ever more seldom, and when it is mended the
-# jobs are done.
+# A program that cannot start charges no job, is started less and less often, and once it is
+# repaired the jobs are done.
 for i in 1 2 3 4; do
     job "broken-$i" broken '' '"max_attempts":1'
 done
@@ -172,7 +172,7 @@ cp "$work/lines.py" "$work/broken.py"
 within 30 "when it is mended they are done" settled
 is "$(dead)" 1 "all four of them"
 
-# Over its time, deaf to TERM: it and its group are killed, the worker goes on.
+# Over its time and deaf to TERM: the program and its group are killed, and the worker goes on.
 job deaf lines '"do":"deaf"' '"timeout":1,"max_attempts":1'
 within 20 "one over its time is ended" is_dead deaf
 contains "$(error_of deaf)" 'timed out' "and told so"
@@ -180,7 +180,7 @@ job beside lines
 within 20 "the next is done" unknown beside
 is "$(workers)" "$pids" "both workers live"
 
-# Cancelled while it runs: its program does not outlive it.
+# A job is cancelled while it runs: its program does not outlive it.
 job cancelled lines '"do":"sleep","for":600'
 wait_until 10 test -s "$work/cancelled.pid"
 runs "a running job is cancelled" later cancel cancelled
@@ -193,14 +193,14 @@ parent_of()
     sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status"
 }
 
-# A worker that is killed takes its program with it, and what that has started.
+# A worker that is killed takes its program along, and what that has started.
 job parent lines '"do":"parent"'
 wait_until 10 test -s "$work/child"
 kill -KILL "$(parent_of "$(parent_of "$(cat "$work/child")")")"
 within 5 "a killed worker's program: its child is gone" gone "$(cat "$work/child")"
 within 20 "the job is done in the next worker" unknown parent
 
-# Fresh after ten jobs.
+# A fresh program after ten jobs.
 ended=$(how_often 'ended between two jobs')
 : >"$work/pids"
 push_many 45 exec.fresh '{}' fresh- >/dev/null
@@ -209,7 +209,7 @@ at_least "$(lines pids)" 4 "processes for them"
 at_most "$(lines pids)" 6 "processes for them"
 is "$(how_often 'ended between two jobs')" "$ended" "politely"
 
-# Killed while it waits: the next job does not notice.
+# A program is killed while it waits: the next job does not notice.
 while read -r pid; do
     kill -KILL "$pid" 2>/dev/null
 done <"$work/pids"
@@ -218,7 +218,7 @@ push_many 20 exec.fresh '{}' again- >/dev/null
 within 30 "killed between two jobs: the next are done" counts 'done' $((before + 20))
 is "$(noting a)" "$(dead)" "none of them failed"
 
-# ---- the end: what runs is waited for, then nothing is left
+# ---- the end: running jobs are waited for, then nothing is left
 
 job last lines '"do":"sleep","for":1'
 wait_until 10 eval '[ "$(reserved)" = 1 ]'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The plugin http: what is posted, what an answer means, 500 at once in one worker, and servers that
-# are slow, silent, lying or never done, beside good ones.
+# The plugin http: what it posts, what an answer means, 500 at once in one worker, and servers that
+# are slow, silent, wrong or endless, beside good ones.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 if [ ! -e "$top_builddir/jobs/http.so" ]; then
     echo '1..0 # SKIP laterd was built without libcurl'
@@ -21,15 +21,15 @@ port=$(sed -n 1p "$work/port")
 tls_port=$(sed -n 2p "$work/port")
 unset http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY
 http_proxy=http://127.0.0.1:1
-export http_proxy # which is to be passed over
+export http_proxy # it must be ignored
 
-# target NAME PATH [OPTIONS]: jobs of type http.NAME are posted to the server's PATH.
+# target NAME PATH [OPTIONS]: posts jobs of type http.NAME to the server's PATH.
 target()
 {
     echo "$1 = { url = \"http://127.0.0.1:$port/$2\"; ${3-private = true;} };"
 }
 
-# statuses NUMBER...: targets sNUMBER that answer so.
+# statuses NUMBER...: makes targets sNUMBER that answer with that status.
 statuses()
 {
     for status in "$@"; do
@@ -79,7 +79,7 @@ post()
     push_job "$1" "\"type\":\"http.$2\"${3:+,$3}"
 }
 
-# due_in ID: seconds until it is due, whole.
+# due_in ID: whole seconds until it is due.
 due_in()
 {
     redis ZSCORE "$(key delayed)" "$1" | awk -v now="$(present)" '{ printf "%.0f\n", $1 - now }'
@@ -172,7 +172,7 @@ within 30 "500 requests that wait for one another are done" counts 'done' 500
 is "$(awk '$2 > most { most = $2 } END { print most }' "$work/requests")" 500 \
     "in hand of the server at once"
 
-# 500 of 200 ms: one by one they take 100 s. The best of three rounds, on a busy machine.
+# 500 of 200 ms would take 100 s one by one. The best of three rounds, for a busy machine.
 best=
 for round in 1 2 3; do
     begin=$(present)
@@ -209,16 +209,16 @@ contains "$(error_of headers-1)" 'the head of the answer is larger than' "one wh
 is "$(workers)" "$pids" "the worker lives"
 at_most "$(private_memory "$pids")" 262144 "KiB of memory has it"
 
-# Cancelled: the request is given up.
+# A cancelled job's request is given up.
 post cancelled hang
 wait_until 10 eval '[ "$(grep -c "^/hang" "$work/requests")" -ge 6 ]'
 runs "a running one is cancelled" later cancel cancelled
 within 10 "and is gone" unknown cancelled
 end_well
 
-# ---- what is no configuration
+# ---- bad configurations
 
-# refused OPTIONS WORDS: a configuration of one target that laterd does not take.
+# refused OPTIONS WORDS: laterd refuses a target with these options.
 refused()
 {
     echo "plugins = { config = { http = { it = { $1 }; }; }; };" >"$work/conf.d/http.conf"

@@ -3,8 +3,8 @@
  *
  *     json_lines [MEMBER...]
  *
- * Prints the values of these members, a tab between, a line for each object that has all of them.
- * Exit status: 0, or 1 with the first line that is none.
+ * For each object that has all of these members, prints their values in one line, separated by
+ * tabs. Exit status: 0; or 1 with the first line that is not an object.
  */
 #include <jansson.h>
 #include <stdbool.h>

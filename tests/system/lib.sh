@@ -28,7 +28,7 @@ owned=
 redis_kind=${LATER_TEST_REDIS:-single}
 redis_pids='' set_pid=''
 
-# use_socket PATH: redis, redis_all and redis_answers are about a server there.
+# use_socket PATH: redis, redis_all and redis_answers use the server there.
 use_socket()
 {
     redis_socket=$1
@@ -51,8 +51,8 @@ trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
 
 # shellcheck disable=SC2120 # tests call it with an argument
-# applies [PART]: is this test, or this part of it, for the Redis that start_redis starts? Where it is
-# not, left_out.txt has a line `KIND TEST[:PART] REASON`, which is printed.
+# applies [PART]: is this test, or this part of it, meant for the Redis that start_redis starts? If
+# not, prints the line `KIND TEST[:PART] REASON` of left_out.txt.
 applies()
 {
     reason=$(awk -v kind="$redis_kind" -v test="${0##*/}${1:+:$1}" '
@@ -70,14 +70,14 @@ if ! applies; then
     exit 0
 fi
 
-# own PID: to be killed at the end.
+# own PID: kills this process at the end.
 own()
 {
     owned="$owned $1"
 }
 
-# spawn COMMAND...: starts it in the background; its process is $spawned. Standard input is empty,
-# standard output and error go to $work/spawned.out and .err, unless redirected.
+# spawn COMMAND...: starts it in the background as $spawned. Standard input is empty. Standard
+# output and error go to $work/spawned.out and .err, unless redirected.
 spawn()
 {
     "$@" </dev/null >"$work/spawned.out" 2>"$work/spawned.err" &
@@ -85,8 +85,8 @@ spawn()
     own "$spawned"
 }
 
-# set_busy: what takes its time may take $busy times as long now as on an idle machine, by how many
-# processes there have been for each processor in the last minute.
+# set_busy: sets $busy: how many times as long things may take as on an idle machine. It is the
+# number of processes per processor in the last minute.
 processors=$(nproc)
 set_busy()
 {
@@ -94,9 +94,10 @@ set_busy()
     busy=$((1 + ${load%.*} / processors))
 }
 
-# soon MS LIMIT: 1 if it was that soon, or as soon as a busy machine is; else how late it was. Any
-# process may stand still for some seconds while others run, so ten seconds are granted besides: it
-# is for what would take longer still if another way had led to it (the end of a lease, of a ttl).
+# soon MS LIMIT: prints 1 if it was that soon, or as soon as a busy machine allows, else how late it
+# was. Ten seconds are added, since any process may stand still for some seconds while others run.
+# So it is only for things that would take longer still if they had come about in another way (the
+# end of a lease, of a ttl).
 stall=10
 soon()
 {
@@ -104,8 +105,8 @@ soon()
     if [ "$1" -le $(($2 * busy + stall * 1000)) ]; then echo 1; else echo "$1 ms"; fi
 }
 
-# wait_until SECONDS COMMAND...: until the command succeeds. Status 1 when the time is over: half a
-# minute at least, and on a busy machine later, so that only what hangs comes to that.
+# wait_until SECONDS COMMAND...: waits until the command succeeds. Status 1 when the time is over:
+# at least half a minute, and more on a busy machine, so that only a hang reaches it.
 wait_until()
 {
     set_busy
@@ -119,7 +120,7 @@ wait_until()
     done
 }
 
-# gone PID: has the process ended? (One that is ours and not waited for counts as ended.)
+# gone PID: has the process ended? (A process of ours that was not waited for counts as ended.)
 gone()
 {
     case $(ps -o stat= -p "$1" 2>/dev/null) in
@@ -193,10 +194,10 @@ start_one()
     LATER_REDIS_URL=unix:$redis_socket
 }
 
-# redis_set.c starts the servers, says in $work/redis.set where they are, and at HUP starts them
-# again. Sentinels' masters want a replica for each write, as doc/operations.md recommends. No replica
-# takes over, however long a busy machine lets a master wait: what that has answered would be lost
-# where the replica has not got it yet. Failovers are tests/faults' business.
+# redis_set.c starts the servers, writes to $work/redis.set where they are, and starts them again on
+# HUP. Sentinel's masters need a replica for each write, as doc/operations.md recommends. No replica
+# takes over, however long a busy machine delays a master, since what a replica has not got yet would
+# be lost. tests/faults tests failovers.
 start_set()
 {
     if ! [ -x "$top_builddir/tests/support/redis_set" ]; then
@@ -223,7 +224,7 @@ start_set()
     [ "$redis_kind" = sentinel ] || redis_cli="$redis_cli -c"
 }
 
-# Any answer will do, also that a password is wanted; but not that it is still loading.
+# Any answer counts, even that a password is needed, but not that it is still loading.
 redis_answers()
 {
     case $(redis PING 2>&1) in
@@ -232,7 +233,7 @@ redis_answers()
     esac
 }
 
-# stop_redis [SIGNAL]: TERM if none is said. Its files stay.
+# stop_redis [SIGNAL]: stops it (by default with TERM). Its files stay.
 stop_redis()
 {
     # shellcheck disable=SC2086 # words
@@ -248,7 +249,7 @@ stop_redis()
     rm -f "$redis_socket"
 }
 
-# Redis hangs; goes on.
+# Stops Redis's processes; lets them go on.
 pause_redis()
 {
     # shellcheck disable=SC2086 # words
@@ -261,27 +262,27 @@ resume_redis()
     kill -CONT $redis_pids
 }
 
-# redis COMMAND...: redis-cli on our Redis, plain output; in `sh -c` it is $redis_cli. A command with
-# a key goes where the key is.
+# redis COMMAND...: runs redis-cli on our Redis, with plain output. In `sh -c` it is $redis_cli. A
+# command with a key goes where the key is.
 redis()
 {
     # shellcheck disable=SC2086 # words
     $redis_cli "$@"
 }
 
-# noted TAG ID [QUEUE]: what a job's record has for a tag.
+# noted TAG ID [QUEUE]: prints what a job's record has under a tag.
 noted()
 {
     redis --raw HGET "later:{${3:-default}}:records" "$2" | sed -n "s/^$1=//p"
 }
 
-# noting TAG [QUEUE]: how many records have that tag.
+# noting TAG [QUEUE]: prints how many records have that tag.
 noting()
 {
     redis --raw HVALS "later:{${2:-default}}:records" | grep -c "^$1="
 }
 
-# held_by_tokens QUEUE: how many jobs are reserved.
+# held_by_tokens QUEUE: prints how many jobs are reserved.
 held_by_tokens()
 {
     sum=0
@@ -291,7 +292,7 @@ held_by_tokens()
     echo "$sum"
 }
 
-# redis_all COMMAND...: one without a key (INFO, CONFIG, FLUSHALL …), on every master.
+# redis_all COMMAND...: runs a command without a key (INFO, CONFIG, FLUSHALL …) on every master.
 redis_all()
 {
     if [ -z "$redis_masters" ]; then
@@ -303,7 +304,7 @@ redis_all()
     done
 }
 
-# blocked: how many clients wait for a list. blocks N: are there that many?
+# blocked: prints how many clients wait for a list. blocks N: are there N?
 blocked()
 {
     redis_all CLIENT LIST | grep -c 'flags=[a-zA-Z]*b.* cmd=blpop'
@@ -314,15 +315,15 @@ blocks()
     [ "$(blocked)" -eq "$1" ]
 }
 
-# called NAME: how often a command was called; the sum of all masters.
+# called NAME: prints how often a command was called, over all masters.
 called()
 {
     redis_all INFO commandstats | tr -d '\r' | tr ':,=' '   ' |
         awk -v name="cmdstat_$1" '$1 == name { sum += $3 } END { print sum + 0 }'
 }
 
-# node_modules: what tests/clients/package.json names is in $node_modules/node_modules; installed once
-# into build/. Status 1 without npm, or where that fails.
+# node_modules: installs what tests/clients/package.json names, once, into build/, and sets
+# $node_modules. Status 1 without npm, or if that fails.
 node_modules()
 {
     command -v node >/dev/null && command -v npm >/dev/null || return 1
@@ -342,8 +343,8 @@ node_modules()
     }
 }
 
-# redis_python: $python is a python3 that has redis-py; Debian's own may stand behind another. Skips
-# the whole script where there is none.
+# redis_python: sets $python to a python3 that has redis-py, which may be Debian's own behind
+# another. If there is none, skips the whole script.
 redis_python()
 {
     for python in $(command -v python3) /usr/bin/python3; do
@@ -379,8 +380,8 @@ like()
     fi
 }
 
-# on_terminal COMMAND-LINE [INPUT]: runs it on a terminal of its own, 100 columns wide, with INPUT
-# typed; prints what the terminal got, without CR. Its status is the command's.
+# on_terminal COMMAND-LINE [INPUT]: runs it on a terminal of 100 columns, with INPUT typed. Prints
+# what the terminal got, without CR. Returns the command's status.
 on_terminal()
 {
     printf '%b' "${2-}" >"$work/typed"
@@ -390,8 +391,8 @@ on_terminal()
     return "$terminal_status"
 }
 
-# field NAME: the value of a member of the JSON line on standard input: a string without its quotes
-# and escapes, or what stands there.
+# field NAME: prints a member of the JSON line on standard input: a string without quotes and
+# escapes, other values as they are.
 field()
 {
     sed -n 's/.*"'"$1"'":\("\(\(\\.\|[^"\\]\)*\)"\|[^,}]*\).*/\1/p' | sed 's/^"\(.*\)"$/\1/' |

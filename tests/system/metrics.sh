@@ -1,10 +1,10 @@
 #!/bin/sh
-# later metrics: what Prometheus's own tool takes; counters that never go back; alerts and a board
-# that speak of metrics that there are.
+# later metrics: Prometheus's own tool accepts it, counters never go back, and alerts and board use
+# metrics that exist.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli promtool python3
 
-# metric SAMPLE: its value.
+# metric SAMPLE: prints its value.
 metric() { later metrics | awk -v name="$1" '$1 == name { print $2 }'; }
 shows() { [ "$(metric "$1")" = "$2" ]; }
 attempts() { shows "laterd_attempts_total{queue=\"default\",type=\"$1\",result=\"$2\"}" "$3"; }
@@ -31,12 +31,12 @@ is "$(metric 'laterd_job_run_seconds_bucket{queue="default",type="note",le="+Inf
 
 # ---- counters never go back
 
-# counters: all samples of counters and histograms, in order.
+# counters: prints all samples of counters and histograms, in order.
 counters()
 {
     later metrics | grep -E '_(total|count|bucket|sum)[{ ]' | sort
 }
-# backwards OLD NEW: the samples that are less than they were, or gone.
+# backwards OLD NEW: prints the samples that have become less, or are gone.
 backwards()
 {
     awk 'NR == FNR { now[$1] = $2; next } !($1 in now) || now[$1] < $2' "$2" "$1"
@@ -77,7 +77,7 @@ python3 "$top_srcdir/tests/system/metrics_board.py" board "$work/bad.json" >"$wo
 run promtool check rules "$work/board.json"
 is "$status" 1 "and not one that is wrong"
 
-# has_series BOARD: each expression has a value, by what there was here.
+# has_series BOARD: each expression has a value, with what happened here.
 later pause spread >/dev/null
 later metrics >"$work/seen"
 later resume spread >/dev/null
@@ -117,7 +117,7 @@ if [ -n "${LATER_SOAK:-}" ]; then
     echo "# $many queues: $(($(date +%s%3N) - start)) ms, load $(cat /proc/loadavg)"
 fi
 
-# ---- who is asked by later-web, and outlives Redis
+# ---- one that later-web asks, and that outlives Redis
 
 mkfifo "$work/lines"
 "$later_bin" serve <"$work/lines" >"$work/answers" 2>&1 &

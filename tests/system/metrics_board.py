@@ -1,11 +1,12 @@
-"""What Grafana and Prometheus want of etc/prometheus, as far as it can be told without Grafana.
+"""Checks etc/prometheus for what Grafana and Prometheus need, as far as that is possible without
+Grafana.
 
     metrics_board.py board BOARD      prints a rules file with each expression of the board
-    metrics_board.py series BOARD METRICS   prints a test by which each of them has a value, where
-                                      all samples that `later metrics` has printed were 0 before
+    metrics_board.py series BOARD METRICS   prints a test that each of them has a value, if all
+                                      samples that `later metrics` has printed were 0 before
     metrics_board.py alerts RULES TESTS
 
-Faults are told on standard error, one a line, and the status is 1.
+Faults are printed on standard error, one per line, and the status is then 1.
 """
 import json
 import re

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Counters that never go back: scraped all the time while workers and laterds are killed (kill -9),
-# laterds end and begin, and a reload changes the workers.
+# Counters never go back: they are read all the time while workers and laterds are killed (kill -9),
+# laterds end and start, and a reload changes the workers.
 #
 # LATER_SOAK=N makes it N times as long.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
@@ -12,10 +12,10 @@ configure 'workers = 2; grace = 0.2; drain = 0.5; retry = { base = 0.01; max = 0
     'queues = ( { name = "default"; }, { name = "spread"; shards = 2; } );'
 start_laterd
 
-# ---- who looks: each scrape beside the one before; a fault is a line of $work/back
+# ---- the reader: compares each reading with the one before, and notes a fault in $work/back
 
 cat >"$work/backwards.awk" <<'AWK_END'
-# Of two scrapes: the counters that are less than they were, or gone.
+# Two readings: prints the counters that are less than before, or gone.
 !/^#/ && $1 ~ /_(total|count|bucket|sum)([{]|$)/ {
     if (FILENAME == ARGV[1]) was[$1] = $2
     else now[$1] = $2
@@ -46,7 +46,7 @@ scrapes() { wc -l <"$work/scrapes"; }
 
 # ---- what happens meanwhile
 
-# push: some jobs of each kind, which take a few milliseconds.
+# push: pushes some jobs of each kind, of a few milliseconds each.
 pushed=0
 push()
 {
@@ -56,7 +56,7 @@ push()
     pushed=$((pushed + 150))
 }
 seen_since() { [ "$(scrapes)" -ge $(($1 + 2)) ]; }
-# looks_twice WHAT: two more scrapes have ended since.
+# looks_twice WHAT: waits until two more readings have ended.
 looks_twice()
 {
     from=$(scrapes)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The commands of doc/operations.md: each block with a comment `<!-- test: NAME -->` before it, on a
-# laterd with its embedded Redis.
+# The commands of doc/operations.md: each block after a comment `<!-- test: NAME -->` runs on a laterd
+# with its embedded Redis.
 #
-# In what is run /var and redis.example.org stand for $box/var and for a Redis of ours; systemctl is a
-# stand-in that starts, stops and signals our laterd.
+# In the commands, /var and redis.example.org stand for $box/var and for a Redis of ours. systemctl is
+# a stand-in that starts, stops and signals our laterd.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 needs redis-server redis-cli
 
@@ -12,7 +12,7 @@ dir=$box/var/lib/laterd
 mkdir -p "$work/bin" "$work/blocks" "$dir" "$box/var/backups" "$work/jobs"
 cp "$top_builddir"/jobs/*.so "$work/jobs"
 
-# The Redis to move to; with other data in it.
+# The Redis to move to. It has other data in it.
 start_redis 'appendonly yes'
 port=$(($$ % 20000 + 20000))
 until [ "$(redis config set port "$port")" = OK ]; do
@@ -71,7 +71,7 @@ PATH=$work/bin:$PATH
 echo 0 >"$work/pid"
 : >"$work/log"
 
-# block NAME: runs it, and waits for the Redis of the laterd that it leaves behind.
+# block NAME: runs it, and waits for the Redis of the laterd that it leaves running.
 block()
 {
     runs "$1" sh -eux "$work/blocks/$1"
@@ -106,7 +106,7 @@ block backup
 later push null --in 1h --id second >/dev/null
 is "$(delayed default)" 2 "two jobs"
 block restore
-redis-cli -s "$dir/restore.sock" shutdown nosave >/dev/null 2>&1 # where the block ended early
+redis-cli -s "$dir/restore.sock" shutdown nosave >/dev/null 2>&1 # if the block ended early
 is "$(delayed default)" 1 "one after the restore"
 contains "$(later show first)" delayed "it is that of the backup"
 
@@ -116,7 +116,7 @@ block cold-back
 is "$(delayed default)" 1 "one after the copy came back"
 runs "nothing is lost" later check
 
-# Dead, for the alarm; running, for the move.
+# One job dies, for the alarm; one runs, for the move.
 later push 'flash_sale.buy' '"bad"' --id dead >/dev/null
 wait_until 10 sh -c 'later show --json dead | grep -q "\"state\":\"dead\""'
 run sh "$work/blocks/alarm"

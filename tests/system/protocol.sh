@@ -1,5 +1,5 @@
 #!/bin/sh
-# The examples of doc/protocol.md answer what stands behind them.
+# The examples of doc/protocol.md give the answers shown after them.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 needs redis-server redis-cli
 
@@ -9,7 +9,7 @@ start_redis 'appendonly yes'
 
 # ---- the examples
 
-# redis-cli of the examples is one on our server; the scripts are those of the build.
+# The examples' redis-cli uses our server. The scripts are those of the build.
 mkdir "$work/bin"
 printf '#!/bin/sh\nexec %s -s %s "$@"\n' "$(command -v redis-cli)" "$redis_socket" \
     >"$work/bin/redis-cli"
@@ -19,7 +19,7 @@ sed -n '/^## Scripts/,/^## The least/p' "$protocol" | sed -n '/^```sh$/,/^```$/p
     sed "s|/usr/local/share/laterd/scripts|$scripts|" >"$work/examples"
 sed '/^}/q' "$work/examples" >"$work/run.sh"
 
-# pattern ANSWER: as `case` wants it: … is anything, all else is meant as it stands.
+# pattern ANSWER: turns it into a pattern for `case`: … matches anything, all else is literal.
 pattern()
 {
     printf '%s' "$1" | sed -e 's/[][*?\\]/\\&/g' -e 's/…/*/g' -e 's/^(nothing)$//'

@@ -1,10 +1,10 @@
 /*
- * push.c: pushes through liblater, as a C program of a user does:
+ * push.c: pushes through liblater, as a user's C program does:
  *
  *     push URL QUEUE one|many COUNT TYPE [PAYLOAD [PREFIX]]
  *
- * COUNT jobs with the ids PREFIX1, PREFIX2 … (prefix "job-"), by COUNT calls of later_push() or by
- * later_push_many(). A %u in PAYLOAD becomes the job's number.
+ * It pushes COUNT jobs with the ids PREFIX1, PREFIX2 … (prefix "job-"), by COUNT calls of
+ * later_push() or by later_push_many(). A %u in PAYLOAD becomes the job's number.
  */
 #include <later/client.h>
 

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Every program of doc/push.md, against a live laterd that performs what they push.
+# Every program of doc/push.md runs against a laterd that performs what it pushes.
 #
-# Before each stands `<!-- run: FILE COMMAND -->`, or `<!-- not run: FILE: why -->`: those are named
-# here, not passed. A language whose interpreter or client this machine lacks is skipped.
+# Before each there is a comment `<!-- run: FILE COMMAND -->`, or `<!-- not run: FILE: why -->`. The
+# latter are listed here, not passed. If this machine lacks a language's interpreter or client, that
+# language is skipped.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs redis-server redis-cli
 
@@ -39,8 +40,8 @@ awk -v to="$box" -v list="$work/list" '
     out != "" { print >out }' "$source/doc/push.md"
 is "$(cat "$work/list.bad" 2>/dev/null)" "" "of every program it is said how it is run"
 
-# What the document says of a Cluster: the line that connects. Programs without such a word are left
-# out, but for the one by liblater.
+# What the document says about a Cluster: the line that connects. Programs without it are left out,
+# except the one with liblater.
 on_cluster()
 {
     awk -v port="${redis_masters%%[!0-9]*}" '
@@ -79,7 +80,7 @@ fi
 sed -i -e "s|$install_path|$scripts|g" -e "s|/var/lib/laterd/redis.sock|$redis_socket|g" \
     -e 's/mail\.send/exec.mail/g' "$box"/*
 
-# The tree is not installed: this stands for its pkg-config file.
+# The tree is not installed, so this replaces its pkg-config file.
 real=$(command -v pkg-config)
 cat >"$work/bin/pkg-config" <<END
 #!/bin/sh
@@ -87,7 +88,7 @@ cat >"$work/bin/pkg-config" <<END
 exec $real "\$@"
 END
 chmod +x "$work/bin/pkg-config"
-# A python3 that has redis-py; Debian's own may stand behind another.
+# A python3 that has redis-py. Debian's own may be behind another.
 for python in python3 /usr/bin/python3; do
     if "$python" -c 'import redis' 2>/dev/null; then
         ln -s "$(command -v "$python")" "$work/bin/python3"
@@ -98,7 +99,7 @@ PATH=$work/bin:$PATH
 
 # ---- what this machine has
 
-# has FILE: is there what runs it?
+# has FILE: is what runs it installed?
 has()
 {
     case $1 in
@@ -110,9 +111,9 @@ has()
     esac
 }
 
-# ---- each: twice, since the second time the id is known
+# ---- each runs twice, since the second time the id is known
 
-# said TEXT: how often has a program been sent that?
+# said TEXT: how often was this sent to a program?
 said()
 {
     grep -cF "\"$1\"" "$work/mails"
@@ -122,14 +123,14 @@ arrived()
     [ "$(said "$1")" -ge 1 ]
 }
 
-# once FILE COMMAND: what it prints, on a Redis that knows no script.
+# once FILE COMMAND: prints its output, on a Redis that knows no script.
 once()
 {
     redis_all script flush >/dev/null
     (cd "$box" && sh -c "$2" 2>"$work/words") </dev/null >"$work/said"
 }
 
-# try_program FILE COMMAND NAME: NAME is what its jobs are called after.
+# try_program FILE COMMAND NAME: its jobs are named after NAME.
 try_program()
 {
     later pause default >/dev/null 2>&1

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Every command and every program of README.md, in its order, in a sandbox.
+# Every command and every program of README.md, in order, in a sandbox.
 #
-# A block that begins with ```sh, ```c or ```python has a comment before it: `<!-- test: NAME -->`,
-# to be run here, with what it must lead to in after_NAME below; or `<!-- file: NAME -->`, to be
-# saved under that name.
+# A block that begins with ```sh, ```c or ```python has a comment before it: `<!-- test: NAME -->`
+# means that it is run here, and after_NAME below checks the outcome; `<!-- file: NAME -->` means
+# that it is saved under that name.
 #
-# The sandbox is $box, an empty root folder: make installs there, and in what is run /usr/local,
-# /etc/laterd and /var/lib/laterd stand for those in it. sudo, systemctl, journalctl, usermod and
-# systemd-sysusers are stand-ins, which do the same there as far as that is possible: run by root,
-# laterd is another user, and later a third one of laterd's group.
+# The sandbox is $box, an empty root folder. make installs into it, and in the commands /usr/local,
+# /etc/laterd and /var/lib/laterd stand for the folders in it. sudo, systemctl, journalctl, usermod
+# and systemd-sysusers are stand-ins that do the same there as far as possible. If root runs the
+# test, laterd is another user, and later a third one in laterd's group.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 needs redis-server redis-cli pkg-config make cc
 
@@ -20,7 +20,7 @@ PATH=$PATH:/usr/sbin:/sbin
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 umask 022
 mkdir -p "$box/bin" "$box/etc" "$work/blocks" "$work/here"
-cp -r "$(dirname "$readme")/clients" "$work/here" # README speaks of a clone
+cp -r "$(dirname "$readme")/clients" "$work/here" # README assumes a clone
 chmod 755 "$work"
 service='' member=''
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
@@ -41,7 +41,7 @@ awk -v to="$work/blocks" '
     out != "" { print >out }' "$readme" >"$work/unmarked"
 is "$(cat "$work/unmarked")" "" "every block is tested or saved"
 sed 's/^/# /' "$work/unmarked"
-# README's paths are the sandbox's.
+# README's paths become the sandbox's.
 for block in "$work"/blocks/*; do
     sed -i -e "s|/usr/local|$box/usr/local|g" -e "s|/etc/laterd|$box/etc/laterd|g" \
         -e "s|/var/lib/laterd|$box/var/lib/laterd|g" "$block"
@@ -49,8 +49,8 @@ done
 
 # ---- stand-ins
 
-# stand_in NAME: a program of the sandbox from standard input. It knows $box, $work, $log, $service,
-# $member, and as $real the program of that name that it stands for.
+# stand_in NAME: makes a program of the sandbox from standard input. It knows $box, $work, $log,
+# $service, $member, and the real program as $real.
 stand_in()
 {
     {
@@ -65,8 +65,8 @@ stand_in()
 stand_in sudo <<'EOF'
 exec "$@"
 EOF
-# As the unit says: a user of its own, its state directory, its mask, its command. systemctl waits for
-# READY; the first word about our health comes a second later.
+# As in the unit: a user of its own, its state directory, umask and command. systemctl waits for
+# READY; the first word about laterd's health comes a second later.
 stand_in systemctl <<'EOF'
 unit=$box/usr/local/lib/systemd/system/laterd.service
 case $* in
@@ -106,14 +106,14 @@ if [ "$(id -u)" -eq 0 ] && grep -qs '^laterd:' "$box/etc/group"; then
 fi
 [ "$*" = "-aG laterd alice" ]
 EOF
-# The programs have /etc/laterd built in: they are told of the sandbox's.
+# The programs have /etc/laterd built in, so they are told the sandbox's.
 stand_in later <<'EOF'
 exec $member "$box/usr/local/bin/later" -c "$box/etc/laterd/laterd.conf" "$@"
 EOF
 stand_in laterd <<'EOF'
 exec "$box/usr/local/sbin/laterd" -c "$box/etc/laterd/laterd.conf" "$@"
 EOF
-# One that has redis-py; Debian's own may stand behind another.
+# A python3 that has redis-py. Debian's own may be behind another.
 python=
 for candidate in python3 /usr/bin/python3; do
     if [ -z "$python" ] && "$candidate" -c 'import redis' 2>/dev/null; then
@@ -130,7 +130,7 @@ echo 'alice:x:1001:1001::/:/bin/sh' >"$box/etc/passwd"
 
 # ---- running
 
-# run_block NAME [FOLDER]: in order, until one fails.
+# run_block NAME [FOLDER]: runs its commands in order, until one fails.
 run_block()
 {
     runs "$1" sh -c 'cd "$1" && PATH=$2/bin:$PATH && exec sh -eux "$3" >"$4" 2>&1 ||
@@ -171,7 +171,7 @@ test_quickstart()
     done <"$work/blocks/quickstart"
 }
 
-# From the files that `make dist` ships, since ours is in use.
+# From the files that `make dist` ships, since our own tree is in use.
 test_install()
 {
     runs "a copy of the source" make -C "$builddir" distdir distdir="$work/source"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ACL lines of doc/protocol.md on a live server: each has what it is for, and nothing else.
+# The ACL lines of doc/protocol.md on a live server: each allows what it is for, and nothing else.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 needs redis-server redis-cli
 
@@ -7,7 +7,7 @@ protocol=$top_srcdir/doc/protocol.md
 scripts=$(cd "$top_builddir" && pwd)/scripts/expanded
 start_redis 'appendonly yes'
 
-# acl NAME: the words of the line after that mark.
+# acl NAME: prints the words of the line after that mark.
 acl()
 {
     awk -v mark="<!-- acl: $1 -->" '
@@ -16,7 +16,7 @@ acl()
         found { print }' "$protocol" | tr -s '\n ' ' '
 }
 
-# A free port: redis:// is the form of URL that has a user.
+# A free port, since the URL must be redis:// to name a user.
 port=$(($$ % 20000 + 20000))
 until [ "$(redis config set port "$port")" = OK ]; do
     port=$((port + 1))
@@ -25,7 +25,8 @@ echo PASSWORD >"$work/password"
 chmod 600 "$work/password"
 LATER_REDIS_PASSWORD_FILE=$work/password
 
-# become NAME...: the user of these lines, which follow each other, instead of the default user.
+# become NAME...: goes on as the user of these lines, one after the other, instead of the default
+# user.
 become()
 {
     words=
@@ -34,7 +35,7 @@ become()
     done
     words=$(echo "$words" | sed 's/^ *user //; s/ on / reset on /')
     user=${words%% *}
-    # As from a file: a selector is one word, which begins with a parenthesis.
+    # As from a file: a selector is one word that begins with a parenthesis.
     echo "$words" | awk '{
         while (match($0, /\([^)]*\)|[^ ]+/)) {
             print substr($0, RSTART, RLENGTH)
@@ -51,7 +52,7 @@ become()
     export LATER_REDIS_URL LATER_REDIS_PASSWORD_FILE
 }
 
-# none_denied NAME: what Redis has denied since, in the words of its log.
+# none_denied NAME: checks that Redis has denied nothing since, by its own log.
 none_denied()
 {
     redis acl log >"$work/denied"
@@ -75,7 +76,7 @@ may()
     fi
 }
 
-# may_not: are all these commands, a line each, denied? Nobody has them but who administrates.
+# may_not: are all these commands, one per line, denied? Only an administrator has them.
 may_not()
 {
     refused=0
@@ -288,8 +289,8 @@ redis del 'later:{mail}:wake' >/dev/null
 
 # ---- laterd, later
 
-# laterd, through all that makes it talk to Redis: a tour of one job of each kind, a worker that is
-# killed, a reload, a pause, a stop.
+# laterd, with all that makes it talk to Redis: one job of each kind, a worker that is killed, a
+# reload, a pause, a stop.
 become laterd patterns
 mkdir "$work/plugins"
 cp "$top_builddir"/jobs/*.so "$work/plugins"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# later-web: who gets in at its door, also when it is crowded, what comes out, and what happens when
-# Redis is away.
+# later-web: who gets in, even when it is crowded, what is answered, and what happens when Redis is
+# away.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 . "$top_srcdir/tests/system/web_lib.sh"
 needs python3

@@ -1,6 +1,8 @@
-"""web_client.py: what the tests of later-web share: requests over a unix socket or TCP, and results.
+"""web_client.py: what the tests of later-web share: requests over a unix socket or TCP, and
+results.
 
-A test prints a line each: `ok NAME` or `not ok NAME: why`; tests/system/web.sh makes TAP of them.
+A test prints one line: `ok NAME` or `not ok NAME: why`. tests/system/web.sh makes TAP of
+them.
 """
 import http.client
 import json
@@ -25,7 +27,7 @@ class Connection(http.client.HTTPConnection):
 
 
 def ask(where, path, body=None, method=None, headers=None):
-    """Status, headers and body (JSON where it is) of one request."""
+    """Returns status, headers and body (decoded if it is JSON) of one request."""
     connection = Connection(where)
     all_headers = {'Host': 'localhost'}
     if body is not None:
@@ -43,7 +45,7 @@ def ask(where, path, body=None, method=None, headers=None):
     try:
         connection.endheaders(body)
     except BrokenPipeError:
-        pass  # refused before it was read to its end
+        pass  # it was refused before it was read to its end
     answer = connection.getresponse()
     text = answer.read()
     connection.close()
@@ -62,8 +64,8 @@ def same(got, wanted, name):
 
 
 def wait_until(condition, seconds=20):
-    """The value of a condition once it holds; None when the time is over: a minute at least, so that
-    only what hangs comes to that."""
+    """Returns the value of a condition once it holds, or None when the time is over: at least a
+    minute, so that only a hang reaches it."""
     end = time.monotonic() + max(seconds, 60)
     while time.monotonic() < end:
         value = condition()
@@ -74,7 +76,7 @@ def wait_until(condition, seconds=20):
 
 
 def events(where, path, count, seconds=60, headers=None):
-    """The first `count` events of a stream, as (name, data)."""
+    """Returns the first `count` events of a stream, as (name, data)."""
     connection = Connection(where, timeout=seconds)
     connection.request('GET', path, headers={'Host': 'localhost', **(headers or {})})
     answer = connection.getresponse()

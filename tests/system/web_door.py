@@ -1,4 +1,4 @@
-"""web_door.py WHERE TCP TOKEN REDIS_PID: who gets in at later-web's door, and what comes out."""
+"""web_door.py WHERE TCP TOKEN REDIS_PID: tests who gets in to later-web, and what is answered."""
 import json
 import os
 import signal
@@ -78,7 +78,7 @@ for query in ('queue=%', 'queue=%zz', 'queue=%00', 'queue=a%0ab', 'queue=' + 'a'
 same(ask(where, '/api/1/jobs?queue=--help')[2]['command'], 'later peek -- --help', 'a name is no option')
 same(ask(where, '/api/1/job?id=a%20b')[0], 400, 'an id with a blank')
 
-# ---- what is answered is what `later --json` prints, with the command beside it
+# ---- the answer is what `later --json` prints, with its command
 
 run('push', 'mail.send', '{"n": 12345678901234567890, "x": "</script>\\u0007"}', '-q', 'mail', '--id', '-x')
 printed = run('show', '--json', '--queue=mail', '--', '-x').strip()
@@ -151,11 +151,11 @@ same(json.loads(run('show', '--json', 'again'))['document'], after['document'], 
 same(act('push', queue='mail', type='t', payload='{')[0], 422, 'no JSON')
 same(act('push', queue='mail', type='t', payload='-')[0], 400, 'not from standard input')
 
-# ---- on all that match: how far it is, and that it can be stopped
+# ---- actions on all that match: progress, and stopping
 
 
 def act_long(path, take=lambda name, data: None, **body):
-    """The lines of the answer, and its end."""
+    """Returns the lines of the answer, and its end."""
     connection = Connection(where)
     connection.request('POST', f'/api/1/{path}', json.dumps(body), {
         'Host': 'localhost', 'Content-Type': 'application/json', 'Origin': 'http://localhost'})
@@ -179,7 +179,7 @@ def act_long(path, take=lambda name, data: None, **body):
 
 stopped = []
 many = ''.join(f'{{"type":"m.{i % 3}","id":"m{i}"}}\n' for i in range(30000))
-for turn in range(5):  # it may have ended before it is stopped: then all of them once more
+for turn in range(5):  # it may have ended before it is stopped: then everything once more
     stopped.clear()
     subprocess.run([later, 'push', '--file', '-', '-q', 'many'], input=many, check=True, capture_output=True, text=True)
     lines, end = act_long('cancel-queue-matching',
@@ -211,8 +211,8 @@ def calls():
 
 
 def sent(before, now):
-    """How many were sent meanwhile: those that the script size calls are not counted. It has one
-    TIME, HGETALL and GET; the record of an oldest job, HGET."""
+    """Returns how many commands were sent meanwhile. Those within the script size are not
+    counted: one TIME, HGETALL and GET, and an HGET for the record of an oldest job."""
     number = {name: now[name] - before.get(name, 0) for name in now}
     scripts = number.get('evalsha', 0)
     return scripts + sum(number.get(name, 0) for name in ('smembers', 'get', 'hgetall', 'time')) \
@@ -220,7 +220,7 @@ def sent(before, now):
 
 
 class Stream:
-    """What a page hears, put together as web/pages/merge.js does."""
+    """Puts together what a page hears, as web/pages/merge.js does."""
 
     def __init__(self):
         self.connection = Connection(where)
@@ -244,7 +244,7 @@ class Stream:
         return event
 
     def catch_up(self):
-        """Until there is nothing more to read but what is sent from now on."""
+        """Reads until only what is sent from now on is left."""
         began = time.monotonic()
         while self.read() and time.monotonic() - began < 0.1:
             began = time.monotonic()
@@ -267,12 +267,12 @@ check(wait_until(lambda: first.read() and 'other' not in first.queues), 'and it 
       first.events[-1])
 first.close()
 
-# 200 queues: the news of one is that of one, and all together cost as much as a few.
+# 200 queues: an update about one has only that one, and all together cost as much as a few.
 lines = ''.join(f'["push","t","-q","q{i}"]\n' for i in range(200))
 subprocess.run([later, 'serve'], input=lines, check=True, capture_output=True, text=True)
 streams = [Stream() for _ in range(64)]
 same(ask(where, '/api/1/live')[0], 503, 'the 65th stream is refused')
-# Each with its job: one that was looked at before its push is told once more.
+# Each with its job. A queue that was looked at before its push is sent again.
 check(wait_until(lambda: streams[0].read() and len(streams[0].queues) == 201
                  and all(queue['ready'] for name, queue in streams[0].queues.items() if name[0] == 'q')),
       '200 queues', len(streams[0].queues))
@@ -285,10 +285,10 @@ streams[0].catch_up()
 news = streams[0].events[beats:]
 same({queue['queue'] for event in news for queue in event['queues']}, {'q77'}, 'only it is told')
 same([event['whole'] for event in news if event['whole']], [], 'no more')
-check(used <= 16 * (len(news) + 1) + 30,  # the push, and whoever asks INFO
+check(used <= 16 * (len(news) + 1) + 30,  # the push, and the INFO of this test
       'at most 16 commands for each of them', (used, len(news)))
 heard = []
-for turn in range(5):  # the best of some: what comes while we wait for a processor is heard, too
+for turn in range(5):  # the best of some: what comes while we wait for a processor is heard too
     wanted = not streams[0].queues['q150']['paused']
     streams[0].catch_up()
     act('pause' if wanted else 'resume', queue='q150')

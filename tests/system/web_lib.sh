@@ -6,8 +6,8 @@ web_bin=$(cd "$top_builddir" && pwd)/web/later-web
 web_count=0
 export redis_socket LATER_REDIS_URL
 
-# start_web OPTION...: starts one, and waits until it listens. $web_where is unix:PATH or HOST:PORT,
-# $web_log what it says, $web_pid its process.
+# start_web OPTION...: starts a later-web and waits until it listens. $web_where is unix:PATH or
+# HOST:PORT, $web_log its output, $web_pid its process.
 start_web()
 {
     export LATER_REDIS_URL
@@ -27,7 +27,8 @@ stop_web()
     wait "$web_pid"
 }
 
-# python_tests SCRIPT ARGUMENT...: each line `ok NAME` or `not ok NAME` is a test; its end is one.
+# python_tests SCRIPT ARGUMENT...: each line `ok NAME` or `not ok NAME` is a test, and so is its
+# exit status.
 python_tests()
 {
     script=$1

@@ -1,6 +1,6 @@
-"""web_pages.py LINK AXE: later-web's pages in Chromium, as readers have them, and as others try them.
+"""web_pages.py LINK AXE: tests later-web's pages in Chromium, with normal and with hostile data.
 
-LINK is what later-web printed, with the token; AXE the file axe.min.js, or "-".
+LINK is what later-web printed, with the token. AXE is the file axe.min.js, or "-".
 """
 import http.server
 import json
@@ -30,7 +30,7 @@ def redis(*words):
                           text=True).stdout.strip()
 
 
-# ---- what others try: each sets window.hacked, or tears the page apart
+# ---- hostile data: each piece would set window.hacked, or break the page
 
 HACK = 'window.hacked=1'
 hostile = [
@@ -58,11 +58,11 @@ lines += [json.dumps({'type': 'hostile', 'queue': 'hostile', 'id': f'h{i}', 'pay
           for i, text in enumerate(hostile)]
 run('push', '--file', '-', input='\n'.join(lines))
 run('push', 'report', '-q', 'slow', '--id', 'due', '--in', '1h')
-for i, error in enumerate(hostile[:12]):  # none of these has a NUL
+for i, error in enumerate(hostile[:12]):  # none of these contains a NUL
     run('push', 't', '-q', 'dead', '--id', f'dead{i}')
     taken = json.loads(run('reserve', 'dead', '--json'))
     run('bury', 'dead', taken['id'], taken['token'], '--error', error)
-# One that failed five times, and was kicked before the last of them.
+# A job that failed five times and was kicked before the last of them.
 run('push', 't', '-q', 'failing', '--id', 'failing')
 taken = json.loads(run('reserve', 'failing', '--json'))
 run('bury', 'failing', 'failing', taken['token'])
@@ -83,7 +83,7 @@ for i, name in enumerate(['one', hostile[4], hostile[33]]):
         'running': 1, 'performed': 10, 'failed': 1, 'rate': 1.5, 'queues': [hostile[0], 'mail'],
         'fault': hostile[4] if i else None}))
 
-# ---- a page of somebody else, who has a name that leads here
+# ---- a page of another site, whose name leads here
 
 posted = []
 
@@ -209,7 +209,7 @@ try:
     check(browser.wait('document.querySelector("h1").innerText.match(/\\b[0-9A-Za-z]{14}\\b/)'), 'push again', browser.text('h1'))
     check(wait_until(lambda: run('size', 'mail').split('\t')[1] == '122'), 'it is there')
 
-    # what is wrong is told where it is; one that waits is changed where it is
+    # a mistake is shown at its field; a waiting job is changed in place
     go('job?id=job-000&queue=mail')
     browser.click('Edit and push again', 'main')
     fill('priority', 'high')
@@ -235,7 +235,7 @@ try:
     run('push', 'report', '{"a":1}', '-q', 'slow', '--id', 'edited', '--in', '1h', '--max-attempts', '3')
     score = json.loads(run('show', 'edited', '-q', 'slow', '--json'))['score']
     go('job?id=edited&queue=slow')
-    for _ in range(60):  # with the keys alone
+    for _ in range(60):  # with keys only
         if browser.script('return document.activeElement.tagName') == 'SUMMARY':
             break
         browser.press('Tab')
@@ -418,7 +418,7 @@ try:
         browser.look(1280, 900, False)
         browser.command('Page.setBypassCSP', enabled=False)
 
-    # who only looks
+    # a reader without rights
     browser.go(os.environ['read_only'])
     check(settled(), 'read-only')
     for page in ('job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'queue?name=mail'):
@@ -428,7 +428,7 @@ try:
         same(browser.script('return [...document.querySelectorAll("main details, main button:not(.small)")]'
                             '.filter((e) => e.checkVisibility()).map((e) => e.innerText)'), [], 'without a form or an action')
 
-    browser.go(link)  # a cookie is of all ports
+    browser.go(link)  # a cookie is valid for all ports
     check(settled(), 'and again as one who may act')
 
     # other sites
@@ -440,7 +440,7 @@ try:
     same(browser.script('return document.getElementById("i").contentDocument'), None, 'nor a frame of ours')
     check('no' in run('size', 'mail').split('\t')[5], 'and pauses nothing', run('size', 'mail'))
 
-    # many tabs are one stream
+    # many tabs share one stream
     first = browser.call('GET', 'window')
     for _ in range(7):
         opened = browser.call('POST', 'window/new', {'type': 'tab'})['handle']

@@ -1,12 +1,12 @@
 #!/bin/sh
-# later-web's pages in Chromium. LATER_SOAK=1: accessibility in all four forms.
+# later-web's pages in Chromium. LATER_SOAK=1 checks accessibility in all four forms.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 . "$top_srcdir/tests/system/web_lib.sh"
 needs python3 chromium chromedriver npm
 start_redis 'appendonly no'
 export work
 
-# axe-core, pinned; from $WEB_NPM where it is there.
+# axe-core of a fixed version; from $WEB_NPM if it is there.
 npm=${WEB_NPM:-$work/npm}
 axe=$npm/node_modules/axe-core/axe.min.js
 if ! [ -e "$axe" ]; then

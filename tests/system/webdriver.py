@@ -1,4 +1,4 @@
-"""webdriver.py: a Chromium without a window, by chromedriver's plain HTTP (W3C WebDriver)."""
+"""webdriver.py: drives a headless Chromium through chromedriver's plain HTTP (W3C WebDriver)."""
 import base64
 import json
 import os
@@ -49,7 +49,7 @@ class Browser:
             raise RuntimeError(json.load(error)['value']['message'].split('\n')[0]) from None
 
     def command(self, name, **parameters):
-        """Of Chromium's own protocol."""
+        """A command of Chromium's own protocol."""
         return self.call('POST', 'goog/cdp/execute', {'cmd': name, 'params': parameters})
 
     def look(self, width, height, dark):
@@ -68,7 +68,8 @@ class Browser:
         return self.script('return document.querySelector(arguments[0])?.innerText ?? ""', selector)
 
     def wait(self, text, *arguments, seconds=60):
-        """The value of an expression in the page once it is true; None when the time is over."""
+        """Returns the value of an expression in the page once it is true, or None when the time
+        is over."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.script(f'try {{ return {text}; }} catch {{ return null; }}', *arguments)
@@ -78,7 +79,8 @@ class Browser:
         return None
 
     def click(self, words, scope='body'):
-        """The first button or link that says so. It is pressed where it lies, as a pointer would."""
+        """Clicks the first button or link with these words, where it is on the page, as a
+        pointer would."""
         found = self.wait('[...document.querySelector(arguments[1]).querySelectorAll("button,a,summary")]'
                           '.find((e) => e.textContent.trim().startsWith(arguments[0]) && !e.disabled)',
                           words, scope)

@@ -1,4 +1,4 @@
-# 10_install.sh: from the files to a service that performs jobs, as README.md says.
+# 10_install.sh: from the files to a service that performs jobs, as in README.md.
 # shellcheck shell=sh disable=SC2034,SC2154
 begin_section 'installed'
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The service under a real systemd: a Debian tree is booted in a container, laterd is installed there
-# as the README says, and inside.sh uses it. `make check-systemd` runs this.
+# Tests the service under a real systemd: boots a Debian tree in a container, installs laterd there
+# as the README says, and runs inside.sh. `make check-systemd` runs this.
 #
 # The tree is made once, by tree.sh; what happens in a run is forgotten with it. Nothing of the machine
 # is changed: no network is there but the container's own, and its processes end with it. PARTS='30 40'
@@ -35,10 +35,10 @@ fi
 exec 8>"${tree%/*}/lock"
 flock 8
 
-# ---- what the container gets: the build, as `make install` installs it; a plugin; a unit
+# ---- what the container gets: the build as `make install` installs it, a plugin, a unit
 
 mkdir "$work/build" "$work/out" "$work/tools"
-# prefix and the like are those that it was configured with.
+# prefix and the like are those of the configured build.
 if ! env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$builddir" install DESTDIR="$work/build" \
     >"$work/install" 2>&1; then
     tail -n 20 "$work/install" | sed 's/^/# /'
@@ -64,7 +64,7 @@ UNIT
 
 # ---- boot
 
-# Where no systemd runs nobody gives nspawn a cgroup of its own: it makes two in ours.
+# Without a running systemd nobody gives nspawn a cgroup of its own, so it makes two in ours.
 [ -d /run/systemd/system ] && keep='' || keep=--keep-unit
 cgroups=$(ls -d /sys/fs/cgroup/*/payload /sys/fs/cgroup/*/supervisor 2>/dev/null)
 # shellcheck disable=SC2086 # $keep is a word or none

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What boot.sh runs in the container: installs laterd and uses it as an operator would.
+# Runs in the container: installs laterd and uses it as an operator would.
 # shellcheck disable=SC1090,SC1091,SC2034,SC2154
 top_srcdir=/
 . /tests/tap.sh
@@ -12,7 +12,7 @@ jobs=$prefix/lib/laterd/jobs
 examples=$prefix/share/doc/laterd/examples
 cd /root || exit 1
 
-# wait_until SECONDS COMMAND...: half a minute at least, so that only what hangs comes to that.
+# wait_until SECONDS COMMAND...: waits at least half a minute, so that only a hang reaches it.
 wait_until()
 {
     rounds=$(($1 * 20))
@@ -38,7 +38,7 @@ within()
     fi
 }
 
-# All that laterd and what it has started wrote, since mark().
+# Prints what laterd and what it has started wrote since mark().
 log()
 {
     journalctl --no-pager -q -o cat --since "$since" _SYSTEMD_UNIT=laterd.service
@@ -66,13 +66,13 @@ stat_of()
     echo "${value:-0}"
 }
 
-# performed N: so many jobs are done.
+# performed N: are N jobs done?
 performed()
 {
     [ "$(stat_of 'done')" -ge "$1" ]
 }
 
-# performs: a job that is pushed now is done.
+# performs: a job that is pushed now gets done.
 performs()
 {
     before=$(stat_of 'done')
@@ -85,7 +85,7 @@ main_pid()
     systemctl show -P MainPID laterd
 }
 
-# configure LINE...: the options of the service. The plugin check keeps its notes in $notes.
+# configure LINE...: sets the service's options. The plugin check keeps its notes in $notes.
 notes=$state
 configure()
 {
