@@ -1,6 +1,6 @@
 #!/bin/sh
-# base.sh PREFIX [quick]: this build and an older one, installed under PREFIX, in turns (base.c).
-# Run from the build tree: make bench BENCH_BASE=PREFIX.
+# base.sh PREFIX [quick]: compares this build with an older one, installed under PREFIX, in turns
+# (base.c). Run it from the build tree: make bench BENCH_BASE=PREFIX.
 set -eu
 
 prefix=$1

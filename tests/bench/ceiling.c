@@ -1,4 +1,4 @@
-/* ceiling.c: the scripts and batches of laterd, sent by a bare client. */
+/* ceiling.c: a bare client sends laterd's scripts and batches. */
 #include "ceiling.h"
 
 #include "job/document.h"
@@ -26,8 +26,8 @@ struct line {
     char token[LATER_TOKEN_LEN + 1];
 };
 
-/* What a client does: asks once more on a line, answering what came; returns false when there is
- * nothing left to ask. `reply` is NULL at first. */
+/* The client's next step: takes what came on a connection and asks again. Returns false when there
+ * is nothing left to ask. `reply` is NULL at first. */
 typedef bool step_fn(void *arg, struct line *line, redisReply *reply);
 
 const char *ceiling_document(size_t n, size_t bytes, char *id, size_t *len)
@@ -144,7 +144,7 @@ static void run_client(const struct stage *stage, int gun, step_fn *step, void *
         redisFree(lines[i].redis);
 }
 
-/* Runs it in so many processes, which begin together, and measures. */
+/* Runs it in this many processes, which begin together, and measures. */
 static struct speed measure(struct stage *stage, int processes, step_fn *step, void *arg)
 {
     struct speed speed = { 0 };

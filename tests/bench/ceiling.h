@@ -17,11 +17,11 @@ struct speed {
     double sent;   /* commands */
 };
 
-/* Pushes `count` jobs of type "null", with documents of `bytes` bytes, in one process. With `delay`
- * ≠ 0 they are due so many seconds later (0.000001: at once, but by way of `delayed`). */
+/* Pushes `count` jobs of type "null", with documents of `bytes` bytes, from one process. If `delay`
+ * is not 0 they are due that many seconds later (0.000001: at once, but through `delayed`). */
 struct speed ceiling_push(struct stage *stage, size_t count, size_t bytes, double delay);
 
-/* Reserves and acks until the queue is empty, in so many processes. */
+/* Reserves and acks with this many processes until the queue is empty. */
 struct speed ceiling_drain(struct stage *stage, int processes);
 
 /* The document of job n: about `bytes` bytes, never less than 80. Its id into

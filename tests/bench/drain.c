@@ -1,4 +1,4 @@
-/* drain.c: how fast jobs that do nothing are done. */
+/* drain.c: how fast jobs that do nothing are performed. */
 #include "ceiling.h"
 #include "measure.h"
 #include "scenarios.h"
@@ -161,7 +161,8 @@ void bench_queues(void)
     }
 }
 
-/* Drains 100,000 of a backlog of `backlog`, ten thousand at a time where that is all there is. */
+/* Drains 100,000 jobs of a backlog of `backlog`. If there are no more than that, ten thousand at a
+ * time. */
 static struct speed drain_backlog(struct stage *stage, size_t backlog, size_t count)
 {
     struct speed sum = { 0 };

@@ -1,4 +1,4 @@
-/* idle.c: many event jobs; a slow job before fast ones; nothing at all. */
+/* idle.c: many event jobs; a slow job before fast ones; an idle laterd. */
 #include "ceiling.h"
 #include "measure.h"
 #include "scenarios.h"
@@ -80,8 +80,8 @@ void bench_slow(void)
     row_end();
 }
 
-/* Counts the commands that MONITOR shows for so long, without those from within scripts, which it
- * marks by "lua". */
+/* Counts the commands that MONITOR shows in this time, except those from within scripts, which it
+ * marks "lua". */
 static double monitored(struct stage *stage, double seconds)
 {
     redisContext *redis = server_connect(&stage->server);

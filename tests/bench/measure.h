@@ -26,8 +26,9 @@ double cpu_of_tree(pid_t pid);
 double median(double *values, size_t count);
 double percentile(double *values, size_t count, double share);
 
-/* Commands that clients have sent since the server's start: those that laterd never sends from
- * within a script (Redis counts these under their own names, too). */
+/* Returns how many commands clients have sent since the server's start, of those kinds that laterd
+ * never sends from within a script. (Redis counts commands within scripts too, under their own
+ * names.) */
 double sent_commands(redisContext *redis);
 
 /* One row of the results: a JSON object on a line of its own, on standard output. */

@@ -1,4 +1,4 @@
-/* shards.c: a queue of eight shards against a plain one, on a Cluster of three masters. */
+/* shards.c: compares a queue of eight shards with a plain one, on a Cluster of three masters. */
 #include "measure.h"
 #include "scenarios.h"
 #include "stage.h"
@@ -188,7 +188,7 @@ void bench_shards(void)
     if (cluster_start(&cluster, 5000, NULL) < 0)
         fatal("no Cluster");
     for (int i = CLUSTER_MASTERS; i < CLUSTER_NODES; i++)
-        cluster_kill(&cluster, i); /* replicas: their copying is nobody's question here */
+        cluster_kill(&cluster, i); /* the replicas, whose copying is not part of the question */
     if (strlen(cluster.url) >= sizeof stage.url)
         fatal("%s is too long", cluster.url);
     strcpy(stage.url, cluster.url);

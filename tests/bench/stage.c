@@ -1,4 +1,4 @@
-/* stage.c: a redis-server and a laterd for a scenario. */
+/* stage.c: starts a redis-server and a laterd for a scenario. */
 #include "stage.h"
 
 #include "client/call.h"
@@ -62,7 +62,7 @@ void stage_open(struct stage *stage, const char *options)
         fatal("redis-server does not take connections");
 }
 
-/* A port that nobody listens on. */
+/* Returns a port that nobody listens on. */
 static int free_port(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,

@@ -1,6 +1,6 @@
 /*
- * stage.h: what a scenario plays on: a redis-server of its own and a laterd on it. Both go when the
- * scenario ends, however that happens: by an atexit() function, and because they die with us.
+ * stage.h: what a scenario runs on: a redis-server and a laterd of its own. Both end with the
+ * scenario, whatever happens: by an atexit() function, and because they die with us.
  */
 #ifndef BENCH_STAGE_H
 #define BENCH_STAGE_H
@@ -51,8 +51,9 @@ double stage_ask_number(struct stage *stage, const char *format, ...);
 void stage_pause(struct stage *stage, const char *queue);
 void stage_resume(struct stage *stage, const char *queue);
 
-/* Jobs done so far; waits until so many are, looking every 2 ms. Ends the program after two
- * minutes. Returns the time of a monotonic clock. */
+/* stage_done() returns the number of jobs done so far. stage_wait_done() looks every 2 ms until
+ * there are so many, and returns the time of a monotonic clock. It ends the program after two
+ * minutes. */
 double stage_done(struct stage *stage);
 double stage_wait_done(struct stage *stage, double done);
 

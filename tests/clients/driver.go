@@ -1,4 +1,4 @@
-// The Go client under judge.py. README.md says what is spoken.
+// The Go client, driven by judge.py. README.md describes the protocol.
 package main
 
 import (

@@ -1,4 +1,5 @@
-/** driver.mjs ioredis|redis MODULES: the Node client, for judge.py; MODULES has both in node_modules. */
+/** driver.mjs ioredis|redis MODULES: the Node client, driven by judge.py. MODULES has both in
+ * node_modules. */
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
@@ -24,7 +25,7 @@ async function nodeRedis({ kind, socket, nodes, master }) {
     const client = kind === "single" ? createClient({ socket: { path: socket } })
         : kind === "cluster" ? createCluster({ rootNodes: nodes.map(([host, port]) => ({ url: `redis://${host}:${port}` })) })
             : createSentinel({ name: master, sentinelRootNodes: nodes.map(([host, port]) => ({ host, port })) });
-    client.on("error", () => {}); // it connects again; what fails is told by the call
+    client.on("error", () => {}); // it reconnects, and failures are reported by the calls
     await client.connect();
     close = () => client.destroy();
     return client;
@@ -74,7 +75,7 @@ let last;
 for await (const line of createInterface({ input: process.stdin })) {
     const call = JSON.parse(line);
     try {
-        if (queues || call.open) last = await perform(call); // else it was refused: the same answer
+        if (queues || call.open) last = await perform(call); // otherwise it was refused, and the answer stays the same
     } catch (error) {
         last = { error: kindOf(error), text: String(error) };
     }

@@ -2,7 +2,8 @@
 
 declare(strict_types=1);
 
-/** The PHP client under judge.py: `php driver.php phpredis|predis`. README.md says what is spoken. */
+/** The PHP client, driven by judge.py: `php driver.php phpredis|predis`. README.md describes the
+ * protocol. */
 
 require dirname(__DIR__, 2) . '/clients/php/autoload.php';
 if ($argv[1] === 'predis') {
@@ -17,7 +18,8 @@ use Laterd\NewJob;
 use Laterd\Pushed;
 use Laterd\Redis\Url;
 
-/** One Redis client for where the judge says; a prefix of its own, as an application might set it. */
+/** A Redis client for the server that the judge names, with a prefix, as an application might set
+ * one. */
 function open(array $place, string $library): Client
 {
     $prefix = $place['client_prefix'] ?? '';
@@ -54,7 +56,7 @@ function url(array $place): string
     };
 }
 
-/** A job of the judge's, by the names of PHP. */
+/** Turns the judge's job into PHP's names. */
 function job(stdClass $job): NewJob
 {
     $names = ['max_attempts' => 'maxAttempts', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor',

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""driver.py [async]: the Python client, for judge.py."""
+"""driver.py [async]: the Python client, driven by judge.py."""
 import asyncio
 import inspect
 import json
@@ -80,7 +80,7 @@ async def main():
                 client = None
                 client = connect(call["open"])
                 answer = {}
-            elif client:  # else it was refused, and the answer is the same
+            elif client:  # otherwise it was refused, and the answer stays the same
                 answer = await do(client, call)
         except tuple(kinds) as error:
             answer = {"error": next(kinds[kind] for kind in kinds if isinstance(error, kind)),

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""driver_later.py LATER: laterd's own C client, by the command line, for judge.py."""
+"""driver_later.py LATER: laterd's C client, by its command line, driven by judge.py."""
 import json
 import subprocess
 import sys

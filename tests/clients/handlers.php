@@ -1,6 +1,6 @@
 <?php
 
-/** Handlers for php.sh: what each does to its job is in its name. */
+/** Handlers for clients_php.sh. Each is named after what it does to its job. */
 
 require $_SERVER['CLIENT'] . '/autoload.php';
 

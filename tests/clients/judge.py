@@ -19,7 +19,7 @@ import time
 import redis
 from redis.sentinel import Sentinel
 
-MEANWHILE = 0.1  # seconds that a call has to begin; where that is too short it has less to wait for
+MEANWHILE = 0.1  # seconds for a call to begin; if that is too short, there is only less to wait for
 NEW_ID = re.compile(r"^[0-9A-Za-z]{14}$")
 
 
@@ -46,7 +46,7 @@ def expand(value, number=None):
 
 
 def place_of(url):
-    """What the driver is told: one socket, the Sentinels, or the nodes of a Cluster."""
+    """What the driver is told: a socket, the Sentinels, or the nodes of a Cluster."""
     if url.startswith("unix:"):
         return {"kind": "single", "socket": url[len("unix:"):]}
     kind, rest = url.split("://")

@@ -1,5 +1,5 @@
-"""A program as a user writes it, for mypy --strict: clients_types.sh. What must not pass is ignored by
-its code, and mypy says where there was nothing to ignore."""
+"""A user's program, for mypy --strict: clients_types.sh. What must not pass is ignored by its
+error code, and mypy reports an ignore that was not needed."""
 import asyncio
 import datetime
 from typing import Dict, List, Optional

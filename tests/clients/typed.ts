@@ -1,4 +1,4 @@
-/** A program as a user writes it, for tsc --strict: clients_types.sh. */
+/** A user's program, for tsc --strict: clients_types.sh. */
 import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, currentJob } from "laterd";
 
 const queues = new Laterd({}, { prefix: "shop:later" });

@@ -1,6 +1,7 @@
 <?php
 
-/** wait.php SOCKET LIBRARY: waits for results, which this program leaves as laterd does. Prints what came. */
+/** wait.php SOCKET LIBRARY: waits for results, which this program leaves as laterd would. Prints
+ * what came. */
 
 require dirname(__DIR__, 2) . '/clients/php/autoload.php';
 if ($argv[2] === 'predis') {
@@ -8,7 +9,7 @@ if ($argv[2] === 'predis') {
 }
 $later = Laterd\Client::connect("unix:$argv[1]", library: $argv[2]);
 
-/** The job ends as laterd ends it, in so many microseconds, by another process. */
+/** Another process ends the job as laterd would, in this many microseconds. */
 function ends(string $id, string $element, int $after): void
 {
     global $argv;

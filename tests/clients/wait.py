@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""wait.py URL: the Python client waits for results, which this program leaves as laterd does
-(doc/protocol.md, "Results"). Prints `ok NAME` or `no NAME`, as judge.py."""
+"""wait.py URL: the Python client waits for results, which this program leaves as laterd would
+(doc/protocol.md, "Results"). Prints `ok NAME` or `no NAME`, like judge.py."""
 import asyncio
 import sys
 import threading
@@ -20,7 +20,7 @@ def told(ok, name):
 
 
 def ends(job, element, delay=0.0, queue="w"):
-    """The job ends, in so many seconds; another connection than the one that waits."""
+    """Ends the job in this many seconds, on another connection than the one that waits."""
     def end():
         time.sleep(delay)
         STORE.do("HDEL", "later:{%s}:jobs" % queue, job)

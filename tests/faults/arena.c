@@ -1,4 +1,4 @@
-/* arena.c: a Redis and laterds of a test's own. */
+/* arena.c: a Redis and laterds for a test. */
 #include "arena.h"
 
 #include "redis/slot.h"
@@ -319,8 +319,8 @@ static struct later_client *client_of(struct arena *arena)
     return arena->client;
 }
 
-/* Only what was refused is tried again: where nobody knows, a second call might push what is done
- * by then once more. */
+/* Only a refused push is repeated. If the outcome is unknown, a second call might push a job that
+ * is done by then. */
 int arena_push_in(struct arena *arena, const char *queue, const struct later_new_job *job,
                   double due)
 {

@@ -1,6 +1,6 @@
 /*
- * arena.h: a Redis and up to three laterds of a test's own, with the trace plugin, and what a test
- * does to them. All of it dies with the test and is removed.
+ * arena.h: a Redis and up to three laterds for a test, with the trace plugin, and what a test does
+ * to them. Everything dies with the test and is removed.
  */
 #ifndef FAULTS_ARENA_H
 #define FAULTS_ARENA_H
@@ -34,8 +34,8 @@ int arena_open(struct arena *arena, const char *redis_options);
 /* Kills and removes all. */
 void arena_close(struct arena *arena);
 
-/* Starts laterd `n` with these lines of configuration behind those that a test always has, and
- * waits until its workers are ready. Returns 0, or -1 with its log on stdout. */
+/* Starts laterd `n` with these lines of configuration after those that every test has, and waits
+ * until its workers are ready. Returns 0, or -1 with its log on stdout. */
 int arena_start(struct arena *arena, int n, const char *options);
 /* Other lines of configuration, and HUP. */
 int arena_reload(struct arena *arena, int n, const char *options);
@@ -53,9 +53,9 @@ size_t arena_logged(const struct arena *arena, int n, const char *text);
 /* The pids of laterd's workers. Returns how many. */
 size_t arena_workers(const struct arena *arena, int n, pid_t *pids, size_t most);
 
-/* Pushes one job of a type with a payload (a string without quotes), notes the outcome. While it is
- * refused it tries again, up to ten seconds. Returns 0, or -1 where it was refused or nobody
- * knows. */
+/* Pushes one job of a type with a payload (a string without quotes), and notes the outcome. While
+ * it is refused it tries again for up to ten seconds. Returns 0, or -1 if it was refused or the
+ * outcome is unknown. */
 int arena_push(struct arena *arena, const char *id, const char *type, const char *payload);
 int arena_push_job(struct arena *arena, const struct later_new_job *job, double due);
 int arena_push_in(struct arena *arena, const char *queue, const struct later_new_job *job,
@@ -64,23 +64,24 @@ int arena_push_in(struct arena *arena, const char *queue, const struct later_new
 /* Notes a fault that lasted from `start` until now. */
 void arena_fault(struct arena *arena, double start, const char *what);
 
-/* The number of a command's answer, -1 where it has none. */
+/* Returns the number that a command answers, or -1. */
 long long arena_ask(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A command that must be answered +OK or a number; else says why on stdout. */
+/* Sends a command that must be answered with +OK or a number. Otherwise it says why on stdout. */
 bool arena_do(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The direct connection, made anew where it is gone. NULL: Redis is away. */
+/* Returns the direct connection, and reconnects if it is gone. NULL = Redis is away. */
 redisContext *arena_redis(struct arena *arena);
 
 /* How many times as long as on an idle machine something may take now: the processes that there
  * have been for each processor in the last minute, 1 at least. */
 double arena_busy(void);
-/* Until when (arena_now()) to wait for what takes so many seconds on an idle machine: longer on a
- * busy one and half a minute at least, so that only what hangs comes to that. 0: until now. */
+/* Returns until when (arena_now()) to wait for something that takes this many seconds on an idle
+ * machine: at least half a minute, and longer on a busy machine, so that only a hang reaches it. 0
+ * = until now. */
 double arena_until(double seconds);
-/* Was it so soon (seconds, both), or as soon as a busy machine is? Ten seconds are granted besides,
- * since any process may stand still while others run: it is for what would take longer still if
- * another way had led to it, such as the end of a lease. */
+/* Was it that soon (both in seconds), or as soon as a busy machine allows? Ten seconds are added,
+ * since any process may stand still while others run. So it is only for things that would take
+ * longer still if they had come about in another way, such as by the end of a lease. */
 bool arena_soon(double took, double limit);
 
 /* Nothing ready, delayed or reserved in `default`: waits until arena_until(seconds). */
@@ -104,18 +105,18 @@ double arena_now(void);
 void arena_sleep(double seconds);
 unsigned arena_random(unsigned n);
 
-/* Pushes in a process of its own, from `seed`, `burst` jobs at a time, `rate` a second, for
- * `seconds`. Percentages say what else than "sleep 0…slow_ms" they are. */
+/* A process that pushes, from `seed`, `burst` jobs at a time, `rate` per second, for `seconds`. The
+ * percentages say how many are something other than "sleep 0…slow_ms". */
 struct produce {
     const char *queue;      /* NULL: default */
-    unsigned shards, shard; /* 0, or only ids of this one of so many */
+    unsigned shards, shard; /* 0, or push only ids of this shard of so many */
     const char *prefix;     /* of their ids */
     unsigned seed, burst, slow_ms;
     double rate, seconds;
     unsigned delayed, fail, crash, hang, junk; /* percent; of crash and hang: tenths */
     unsigned mixed; /* percent of type trace.event, .lone, .few, .limited: the end of their ids */
 };
-/* TERM ends it early: behind a push whose outcome is noted. */
+/* TERM ends it early, after a push whose outcome is noted. */
 pid_t arena_produce(struct arena *arena, const struct produce *what);
 /* Waits for its end. */
 void arena_produced(pid_t pid);

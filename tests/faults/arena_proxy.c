@@ -1,4 +1,4 @@
-/* arena_proxy.c: the proxy between a test's Redis and everybody else. */
+/* arena_proxy.c: the proxy between a test's Redis and all others. */
 #include "arena.h"
 
 #include <signal.h>

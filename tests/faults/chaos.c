@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
-#define GROWTH_KIB (3 * 6144) /* with what stands around each allocation */
+#define GROWTH_KIB (3 * 6144) /* including the overhead of each allocation */
 #else
 #define GROWTH_KIB 6144
 #endif

@@ -1,5 +1,5 @@
-/* checker.c: `checker PUSHED TRACE FAULTS REDIS_SOCKET [QUEUE...]`: prints the tally of a run; exit
- * status 0 if nothing is lost, unexpected, unexplained, early or left. */
+/* checker.c: `checker PUSHED TRACE FAULTS REDIS_SOCKET [QUEUE...]`: prints the tally of a run. Exit
+ * status 0 if nothing is lost, unexpected, unexplained, early or left over. */
 #include "tally.h"
 
 #include <stdio.h>

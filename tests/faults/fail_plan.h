@@ -1,4 +1,4 @@
-/* fail_plan.h: what fail_shim.c makes fail; in a file that the test and laterd map. */
+/* fail_plan.h: what fail_shim.c makes fail. The test and laterd both map it from a file. */
 #ifndef FAULTS_FAIL_PLAN_H
 #define FAULTS_FAIL_PLAN_H
 

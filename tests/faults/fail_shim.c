@@ -1,6 +1,6 @@
 /*
- * fail_shim.c: LD_PRELOAD: fork() and malloc() fail as the file $FAIL_PLAN says (fail_plan.h,
- * mapped: a test changes it while the program runs).
+ * fail_shim.c: LD_PRELOAD: makes fork() and malloc() fail as the file $FAIL_PLAN says (fail_plan.h,
+ * mapped, so that a test can change it while the program runs).
  */
 #include "fail_plan.h"
 
@@ -64,7 +64,7 @@ static int no_memory(size_t size)
     return 1;
 }
 
-/* glibc's own, which need no dlsym(): that allocates, too. */
+/* glibc's own functions, since dlsym() would allocate. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

@@ -1,6 +1,6 @@
 /*
- * flow.h: how steadily the jobs of one producer end, from the trace (trace_plugin.c): the ids of a
- * producer begin with its prefix and `-`.
+ * flow.h: how steadily the jobs of one producer end, as the trace says (trace_plugin.c). A
+ * producer's ids begin with its prefix and `-`.
  */
 #ifndef FAULTS_FLOW_H
 #define FAULTS_FLOW_H

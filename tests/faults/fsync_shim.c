@@ -1,7 +1,7 @@
 /*
- * fsync_shim.c: LD_PRELOAD on redis-server: $FSYNC_LOG gets `path size` after each good fsync or
- * fdatasync of an append-only file. After kill -9, cut the file to its last size there: that is
- * what a power cut may leave.
+ * fsync_shim.c: LD_PRELOAD on redis-server: writes `path size` to $FSYNC_LOG after each successful
+ * fsync or fdatasync of an append-only file. After kill -9, truncate the file to its last size in
+ * the log: a power cut may leave that.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

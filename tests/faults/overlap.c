@@ -1,4 +1,4 @@
-/* overlap.c: more at once, or within a time, than permitted. */
+/* overlap.c: finds more jobs at once, or within a time, than allowed. */
 #include "overlap.h"
 
 #include <stdbool.h>

@@ -1,8 +1,7 @@
 /*
  * overlap.h: were there more jobs of a kind at once, or within a time, than laterd may let through?
- * The kind is told by the end of their ids. What a fault explains is not counted: one that lasted
- * at any moment from the first of the beginnings in question to the last, for a lease may have run
- * out in it.
+ * The end of an id tells the kind. What a fault explains is not counted: a fault at any moment from
+ * the first to the last of the starts in question, since a lease may have run out in it.
  */
 #ifndef FAULTS_OVERLAP_H
 #define FAULTS_OVERLAP_H
@@ -13,7 +12,7 @@
  * whose worker died in them have no end and are left out. */
 size_t overlap_at_once(const struct tally *tally, const char *suffix, size_t most);
 
-/* Runs that began less than `seconds` after the one that is `most` runs before them. */
+/* Counts runs that began less than `seconds` after the one that is `most` runs before them. */
 size_t overlap_too_close(const struct tally *tally, const char *suffix, size_t most,
                          double seconds);
 

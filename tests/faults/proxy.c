@@ -46,7 +46,7 @@ struct way {
 struct pair {
     bool used;
     struct way up, down;
-    double cut_at; /* 0: not doomed; else nothing comes down any more */
+    double cut_at; /* 0 = not yet; otherwise nothing is passed down any more */
 };
 
 static struct pair pairs[PAIRS];
@@ -125,7 +125,7 @@ static void begin_pair(int client, const char *target)
     pair->up.len = pair->down.len = 0;
 }
 
-/* Of the script calls in this piece, shall one lose its reply? */
+/* Of the script calls in this piece, should one lose its reply? */
 static bool chosen(const char *data, size_t len)
 {
     static const char word[] = "EVALSHA";

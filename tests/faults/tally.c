@@ -1,4 +1,4 @@
-/* tally.c: lost, unexpected, duplicated, recovered. */
+/* tally.c: counts lost, unexpected, duplicated and recovered jobs. */
 #include "tally.h"
 
 #include <stdio.h>
@@ -175,8 +175,7 @@ static void tell(size_t count, const char *kind, const struct run *run, const ch
         printf("# %s: %s\n", kind, id);
 }
 
-/* Did a job that ran in the same worker end it between these two? Event jobs run beside each other.
- */
+/* Did a job in the same worker end it between these two? Event jobs run beside each other. */
 static bool taken_along(const struct tally *tally, const struct run *first,
                         const struct run *second)
 {

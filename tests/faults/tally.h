@@ -42,10 +42,10 @@ struct tally {
 
     size_t acked, unknown, refused;
     size_t done;        /* ids with a run that ended well */
-    size_t lost;        /* acked; neither done, nor buried by its handler, nor in Redis */
+    size_t lost;        /* acked, but neither done, nor buried by its handler, nor in Redis */
     size_t unexpected;  /* runs of what was never pushed, or refused */
-    size_t duplicated;  /* runs after one that ended well, or that has no end though it should */
-    size_t twice;       /* of them: after one that ended well */
+    size_t duplicated;  /* runs after one that ended well, or that should have ended but did not */
+    size_t twice;       /* of these, after one that ended well */
     size_t unexplained; /* of them: without a fault between the two beginnings, and without a job
                          * that ended the worker in which both ran */
     size_t recovered;   /* ids pushed without an answer that ran */
@@ -55,8 +55,8 @@ struct tally {
     bool conserved;     /* the counters of Redis add up, each job is in one set */
 };
 
-/* Reads the logs and counts. faults may be NULL. queues: names, NULL-terminated; redis: of each the
- * one that has it. Returns 0, or -1 with the reason on stderr. */
+/* Reads the logs and counts. faults may be NULL. queues: names, NULL-terminated. redis: for each
+ * queue the server that has it. Returns 0, or -1 with the reason on stderr. */
 int tally_take(struct tally *tally, const char *pushed, const char *trace, const char *faults,
                redisContext *const *redis, const char *const *queues);
 void tally_free(struct tally *tally);

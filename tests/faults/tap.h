@@ -1,5 +1,5 @@
-/* tap.h: TAP from a C program without Check: these tests watch clocks and processes, and run long.
- */
+/* tap.h: TAP from a C program without Check, for tests that watch clocks and processes and run
+ * long. */
 #ifndef FAULTS_TAP_H
 #define FAULTS_TAP_H
 

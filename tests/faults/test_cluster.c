@@ -48,7 +48,8 @@ static const char options[] =
 
 static struct cluster cluster;
 static struct arena arena;
-static char names[QUEUES][24]; /* the first two are one master's at first; behind them the shards */
+static char names[QUEUES]
+                 [24]; /* the first two are on one master at first; the shards come after them */
 static pid_t producers[QUEUES];
 static char prefixes[QUEUES][40]; /* of the ids of their producers */
 static unsigned segment;

@@ -1,9 +1,10 @@
 /*
  * test_cluster_move.c: a stock, a lock and a limit are used without a pause while their slots move
- * from master to master, again and again: as many are sold as there were, each number once; one at
- * a time has the lock, and its fencing number grows; no more than allowed pass. While a slot's keys
- * are partly here and partly there (TRYAGAIN), nothing is half done. And before any key has moved,
- * a script that takes a key away cannot make it again (ASK in its middle): none does so.
+ * from master to master again and again. As many are sold as there were, each number once. One at a
+ * time has the lock, and its fencing number grows. No more pass the limit than allowed. While a
+ * slot's keys are partly here and partly there (TRYAGAIN), nothing is half done. And before any key
+ * has moved, a script that removes a key cannot make it again (ASK in its middle), so no script
+ * does that.
  */
 #include "arena.h"
 #include "tap.h"

@@ -108,7 +108,7 @@ static bool kill_host(int n)
     return true;
 }
 
-/* Faults by chance. Returns false where a laterd is gone for good. */
+/* Random faults. Returns false if a laterd is gone for good. */
 static bool trouble(double seconds)
 {
     double until = arena_now() + seconds;
@@ -215,7 +215,7 @@ static void write_wanted(const char *name, const struct definition *list, size_t
         fclose(file);
 }
 
-/* A first attempt fails by the middle definition, and by no other. */
+/* A first attempt fails under the middle definition, and under no other. */
 static void judge_documents(const struct tally *tally, const struct definition *middle,
                             const struct definition *last)
 {

@@ -1,6 +1,6 @@
 /*
- * test_flush.c: scripts that vanish all the time. Compares rates, so it runs alone: in turns, and
- * the best turn counts, for what else the machine does only makes a turn slower.
+ * test_flush.c: scripts that vanish all the time. It compares rates, so it runs alone. It measures
+ * in turns, and the best turn counts, since other load only makes a turn slower.
  */
 #include "arena.h"
 #include "tap.h"

@@ -1,4 +1,4 @@
-/* test_host.c: a host on which something runs out: disk, descriptors, processes, memory. */
+/* test_host.c: a host that runs out of disk, descriptors, processes or memory. */
 #include "arena.h"
 #include "fail_plan.h"
 #include "tap.h"

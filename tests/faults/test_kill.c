@@ -1,4 +1,4 @@
-/* test_kill.c: workers, and whole laterds, that are killed (kill -9). */
+/* test_kill.c: kill -9 of workers and of whole laterds. */
 #include "arena.h"
 #include "tap.h"
 
@@ -121,8 +121,8 @@ static bool kill_for(double seconds, struct latency *latency)
     return latency->count > kills / 10;
 }
 
-/* Begun again is: reserved by another worker. Where others use the processors, too, that waits for
- * them: the best of three rounds counts. */
+/* "Begun again" means reserved by another worker. On a busy machine that takes longer, so the best
+ * of three rounds counts. */
 static void test_workers(void)
 {
     double seconds = tap_long() ? 30 : 10;
@@ -189,7 +189,7 @@ static void test_everything(void)
     arena_close(&arena);
 }
 
-/* A dead process that nobody has waited for is no process any more. */
+/* A dead process that was not waited for does not count as a process. */
 static bool runs(pid_t pid)
 {
     char path[64], line[200] = "";

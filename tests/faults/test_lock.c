@@ -1,5 +1,6 @@
-/* test_lock.c: 200 processes fight for one lock while its owners are killed; those who wait get it
- * in the order of their coming; what waiting costs. Limits: 1,000 callers from 8 processes. */
+/* test_lock.c: 200 processes compete for one lock while its owners are killed. Those who wait get
+ * it in the order in which they came. Also: what waiting costs. Limits: 1,000 callers from 8
+ * processes. */
 #include "arena.h"
 #include "tap.h"
 
@@ -80,9 +81,8 @@ static bool open_stop(void)
 
 /* --- one owner --- */
 
-/* A line by one write: B when it begins to own the lock, E before it gives it back; L instead,
- * where the machine was so busy that the ttl was over before, as an owner knows by its own clock.
- */
+/* Writes a line with one write: B when it begins to own the lock, E before it gives it back. Or L,
+ * if the machine was so busy that the ttl was over before, by the owner's own clock. */
 static void append(int fd, char what, uint64_t fence)
 {
     char line[80];
@@ -435,7 +435,7 @@ static bool take_now(struct later_client *client, char *token, double ttl)
     return later_lock_wait(client, &wish, &locked, &err) == LATER_LOCK_YES;
 }
 
-/* 20 come one after the other; nobody gives up his place over looks and time. */
+/* 20 come one after the other, and keep their places through looks and time. */
 static void test_order(void)
 {
     redisContext *redis = server_connect(&server);

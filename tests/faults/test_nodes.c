@@ -35,10 +35,10 @@ static struct cluster cluster;
 static atomic_bool stop, rest, resting;
 static atomic_uint done;   /* jobs pushed, reserved and acked */
 static atomic_uint failed; /* calls */
-static atomic_uint wrong;  /* another job than the one that was pushed */
+static atomic_uint wrong;  /* another job came than the one that was pushed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char last_error[600]; /* under the lock */
-static double gap;           /* the longest job, or outage, in seconds; likewise */
+static double gap;           /* the longest job or outage, in seconds */
 
 static void note_error(const struct later_error *err)
 {
@@ -77,7 +77,7 @@ static bool push(struct later_client *client, const char *queue, const char *id)
     return false;
 }
 
-/* Reserves one; its id into `id`, "" where there was none. */
+/* Reserves a job. `id` becomes its id, or "". */
 static bool reserve(struct later_client *client, const struct later_keys *keys, char *token,
                     char id[LATER_ID_SIZE])
 {
@@ -123,8 +123,8 @@ static bool ack(struct later_client *client, const struct later_keys *keys, cons
     return true;
 }
 
-/* One job all the way. After a failed call what it left behind is cleared by the next ones: any job
- * will do then. */
+/* Takes one job all the way. What a failed call leaves behind is cleared by the next calls, so any
+ * job is accepted then. */
 static bool one_job(struct later_client *client, const struct later_keys *keys, unsigned number)
 {
     char id[24], got[LATER_ID_SIZE], token[LATER_TOKEN_LEN + 1];
@@ -185,7 +185,7 @@ static FILE *popen_later(const char *words)
     return popen(command, "r");
 }
 
-/* Does the command line succeed, with this output, where it is not NULL? */
+/* Does the command line succeed, with this output unless that is NULL? */
 static bool later(const char *words, const char *output)
 {
     FILE *pipe = popen_later(words);
@@ -207,7 +207,7 @@ static bool later(const char *words, const char *output)
     return true;
 }
 
-/* Waits until so many more jobs are done. */
+/* Waits until this many more jobs are done. */
 static bool flows(unsigned more, double seconds)
 {
     unsigned from = atomic_load(&done);
@@ -296,7 +296,7 @@ static void name_queue(int master, int round, char name[32])
     }
 }
 
-/* Has the replica all that the master has? While nobody writes. */
+/* Has the replica everything that the master has? Ask while nobody writes. */
 static bool is_copied(int master)
 {
     for (int i = 0; i < 1000; i++) {
@@ -325,7 +325,7 @@ static bool keep_some(struct later_client *client, const char *queue)
     return true;
 }
 
-/* Returns the seconds until jobs flow again; INFINITY: something else went wrong. */
+/* Returns the seconds until jobs flow again; INFINITY = something else went wrong. */
 static double kill_one(struct later_client *client, int round)
 {
     int slot = slot_of(QUEUE), old = cluster_master(&cluster, slot);

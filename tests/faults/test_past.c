@@ -36,7 +36,7 @@ static bool enter(struct arena *arena, const char *redis, const char *shim)
     return false;
 }
 
-/* Pushes jobs from `first` on, some 100 a second; returns the number behind the last. */
+/* Pushes jobs from `first` on, about 100 per second. Returns the number after the last. */
 static size_t push(struct arena *arena, size_t first, double seconds)
 {
     double start = arena_now();
@@ -105,8 +105,8 @@ static void judge(struct arena *arena, const char *what, size_t count, double ke
 
 /* --- power --- */
 
-/* Cuts each file to the size that it last had on the disk. Returns how many bytes that took away;
- * -1 where the shim has noted nothing. */
+/* Cuts each file to the size that it last had on the disk. Returns how many bytes were cut, or -1
+ * if the shim has noted nothing. */
 static long long forget_unsynced(const char *log)
 {
     struct {

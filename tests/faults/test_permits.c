@@ -118,7 +118,7 @@ static bool kill_a_runner(struct arena *arena)
     return false;
 }
 
-/* Never more than two at once, whoever is killed. */
+/* There are never more than two at once, whoever is killed. */
 static void at_once(const char *options, const char *what, size_t most, unsigned jobs)
 {
     struct arena arena;
@@ -142,7 +142,7 @@ static void at_once(const char *options, const char *what, size_t most, unsigned
     tap_ok(run_count >= jobs && seen <= most, "%s: at most %zu ran at once, of %zu runs", what,
            seen, run_count);
     tap_ok(seen == most, "%s: and so many did", what);
-    arena_sleep(0.3); /* the last was settled; its place is freed right behind */
+    arena_sleep(0.3); /* the last one is settled; its permit is freed right after that */
     tap_ok(arena_ask(&arena, "ZCARD later:running:{type:trace}") +
                    arena_ask(&arena, "HEXISTS later:lock:{type:trace} token") ==
                0,
@@ -152,8 +152,8 @@ static void at_once(const char *options, const char *what, size_t most, unsigned
 
 /* --- waiting stays short --- */
 
-/* Pushes `jobs` of 5 ms within `seconds`, at times by chance, and others that need nothing beside
- * them. */
+/* Pushes `jobs` of 5 ms within `seconds`, at random times, and beside them others that need
+ * nothing. */
 static void push_by_chance(struct arena *arena, unsigned jobs, double seconds)
 {
     double start = arena_now(), at = 0;

@@ -1,4 +1,4 @@
-/* test_poison.c: jobs that harm their worker, and documents that are none. */
+/* test_poison.c: jobs that harm their worker, and broken documents. */
 #include "arena.h"
 #include "tap.h"
 

@@ -134,8 +134,8 @@ static bool paused_in_time(struct arena *arena, int round)
     return arena_drained(arena, 20) && good;
 }
 
-/* The order to pause comes while a reserve's answer is on its way: what it brings goes back. On a
- * busy machine the answer may be faster: one of some rounds must do. */
+/* The order to pause comes while a reserve's answer is on its way, so what it brings is returned.
+ * On a busy machine the answer may be faster; one of several rounds must succeed. */
 static void test_pause(void)
 {
     struct arena arena;

@@ -66,7 +66,7 @@ static bool is_done(int queue, long long jobs)
     return arena_ask(&arena, "HGET later:{%s}:stats done", names[queue]) >= jobs;
 }
 
-/* Until each queue has done so many; returns whether they have. */
+/* Waits until each queue has done this many. Returns whether it did. */
 static bool all_done(long long jobs, double seconds)
 {
     double until = arena_until(seconds);
@@ -167,7 +167,7 @@ static void go_on_first(void)
     signal_all(0, SIGCONT);
 }
 
-/* Its workers live, and nobody calls them. */
+/* Its workers live, but nobody calls them. */
 static void stop_looker(void)
 {
     kill(arena.hosts[0].pid, SIGSTOP);
@@ -192,7 +192,8 @@ static void test_hosts(void)
 
 /* --- Redis --- */
 
-/* The next push is not to find out that its connection is gone: nobody knows what became of it. */
+/* The next push must not be the first to notice that its connection is gone, since its outcome
+ * would be unknown. */
 static void forget_client(void)
 {
     later_client_close(arena.client);
@@ -231,7 +232,7 @@ static void test_redis(void)
     judge("redis");
 }
 
-/* --- what nobody is woken for --- */
+/* --- jobs that come without a wake --- */
 
 /* Each queue rests, so that only the look at all of them finds it. */
 static void test_plain(void)

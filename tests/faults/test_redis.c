@@ -11,8 +11,8 @@
 
 #define OUTAGE 3.0
 
-/* everysec puts a write off for up to 2 s while the disk is busy, and answers meanwhile: what a
- * kill -9 takes then is Redis's loss, not ours (test_past has that). `no` writes at once. */
+/* With everysec a write may be delayed for up to 2 s while the disk is busy, though it is answered.
+ * What a kill -9 loses then is Redis's loss, not ours (test_past tests it). `no` writes at once. */
 #define DURABLE "appendonly yes\nappendfsync no\n"
 
 static bool enter(struct arena *arena, const char *redis, const char *options)
@@ -161,7 +161,7 @@ static bool replicas(struct arena *arena)
 {
     return arena_do(arena, "CONFIG SET min-replicas-to-write 0");
 }
-/* Blocks us, too, for as long. */
+/* This blocks us for as long, too. */
 static bool busy(struct arena *arena)
 {
     return arena_do(arena, "CONFIG SET busy-reply-threshold 100") &&
@@ -233,7 +233,7 @@ static const struct {
     { "NOSCRIPT", forget_scripts, nothing, true },
 };
 
-/* Leases are shorter than the outage: what was held must not lapse before it is touched. */
+/* Leases are shorter than the outage: jobs in hand must not lapse before they are renewed. */
 static void test_refusals(void)
 {
     const size_t count = sizeof refusals / sizeof *refusals;

@@ -1,5 +1,5 @@
-/* test_sentinel.c: the master that Sentinels watch is killed, stopped, replaced, cut off, while
- * jobs are pushed and run. */
+/* test_sentinel.c: the master that Sentinels watch is killed, stopped, replaced and cut off, while
+ * jobs are pushed and performed. */
 #include "arena.h"
 #include "tap.h"
 #include "tests/support/node.h"
@@ -95,7 +95,7 @@ static bool stop_it(struct sentinels *set)
     return kill(set->redis[0], SIGSTOP) == 0;
 }
 
-/* As doc/operations.md has it: writes wait, then the Sentinels are told. */
+/* As in doc/operations.md: writes are stopped, then the Sentinels are told. */
 static bool replace_it(struct sentinels *set)
 {
     return node_do(set->redis_port[0], "CLIENT PAUSE 30000 WRITE") &&
@@ -112,7 +112,7 @@ static const struct {
     { "SENTINEL FAILOVER", replace_it, true },
 };
 
-/* The old master is there, but nobody of laterd's may stay: it hears of the other one. */
+/* The old master is still there, but no process of laterd's may stay with it. */
 static void check_left(const struct sentinels *set, const char *what)
 {
     double until = arena_until(5);

@@ -111,8 +111,8 @@ static void push_many(struct later_client *client, unsigned number, struct pushe
         note(sum, log, making[i].id, results[i]);
 }
 
-/* The first has a new client each half second, and so the newest plan; the others, behind it, learn
- * of it by being refused. */
+/* The first one has a new client each half second, so it has the newest plan. The others learn of
+ * the plan by being refused. */
 static void push_all(int which)
 {
     struct later_error err;
@@ -267,7 +267,8 @@ static void test_changes(void)
     tally_free(&tally);
 }
 
-/* Another id that lies in the first of eight shards, and not there of six. Static. */
+/* Returns another id that belongs to the first of eight shards, but not to the first of six.
+ * Static. */
 static const char *misplaced(void)
 {
     static char id[TALLY_ID];
@@ -322,7 +323,7 @@ static void test_lost(void)
     tap_ok(arena_push_job(&arena, &job, 0) == 0, "a shard hears of the plan");
     snprintf(plan, sizeof plan, "%lld 6 8", arena_ask(&arena, "GET later:{default}:shards") - 1);
     tap_ok(arena_do(&arena, "SET later:{default}:shards %s", plan), "Redis has an older one");
-    later_client_close(arena.client); /* what it knows is lost as well */
+    later_client_close(arena.client); /* this also loses what it knows */
     arena.client = NULL;
     tap_ok(arena_do(&arena, "SET later:{default/0}:shards %lld",
                     arena_ask(&arena, "GET later:{default}:shards") + 1),
@@ -336,7 +337,7 @@ static void test_lost(void)
     tap_ok(plan_is("6", 60) && drained(10), "it is as it was before");
 }
 
-/* The same, and nobody is left who knew: the plan had no former count, and all start anew. */
+/* The same, but nobody is left who knew: the plan has no former count, and all start again. */
 static void test_forgotten(void)
 {
     const struct later_new_job job = { .id = misplaced(), .type = "trace", .payload = "\"ok\"" };
@@ -392,7 +393,7 @@ static long long spread(long long *most, long long *least)
     return sum;
 }
 
-/* Waits until about half of 1,200 jobs are over. False where it was looked at too late. */
+/* Waits until about half of 1,200 jobs are over. Returns false if it looked too late. */
 static bool half_way(int round, long long *most, long long *least)
 {
     double until = arena_until(20);

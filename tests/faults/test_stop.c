@@ -1,4 +1,4 @@
-/* test_stop.c: what is stopped (SIGSTOP), slow, or goes by another clock. */
+/* test_stop.c: processes that are stopped (SIGSTOP) or slow, and clocks that are wrong. */
 #include "arena.h"
 #include "tap.h"
 

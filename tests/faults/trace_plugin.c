@@ -36,7 +36,7 @@ static double now(void)
 
 static void wait_ms(long ms);
 
-/* Waits where there is no descriptor: what a handler did must not be missing here. */
+/* Waits if there is no descriptor, since no line may be missing here. */
 static void append(const char *line, int len)
 {
     int fd;
@@ -70,7 +70,7 @@ static void end(const struct later_job *job, double start, const char *result)
                           result, (int)getpid()));
 }
 
-/* The payload's word, and the number behind it. */
+/* Splits the payload into a word and a number. */
 static long command(const struct later_job *job, char word[16])
 {
     size_t len;
@@ -89,7 +89,7 @@ static void wait_ms(long ms)
 {
     double until = now() + (double)ms / 1000;
 
-    while (now() < until) { /* a signal shall not make it short */
+    while (now() < until) { /* a signal must not cut it short */
         double left = until - now();
         struct timespec t = { (time_t)left, (long)((left - (double)(time_t)left) * 1e9) };
 
@@ -204,7 +204,7 @@ static enum later_result trace_perform(struct later_job *job)
     return LATER_DONE;
 }
 
-/* --- the same beside others on the worker's loop --- */
+/* --- the same for event jobs --- */
 
 struct waiting {
     struct later_job *job;

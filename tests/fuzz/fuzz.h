@@ -14,7 +14,7 @@
 /* Of libFuzzer (https://llvm.org/docs/LibFuzzer.html): tries one input. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Aborts, and says what is broken, where it does not hold. */
+/* Aborts with a message if the condition does not hold. */
 void must(int holds, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
-/* fuzz_document.c: any bytes as JSON, with jansson as the judge; as a job document, as a payload,
- * and as text to quote. */
+/* fuzz_document.c: any bytes as JSON, compared with jansson; as a job document, as a payload, and
+ * as text to quote. */
 #include "fuzz.h"
 
 #include "job/document.h"
@@ -14,7 +14,7 @@
 #define FLAGS (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY)
 #define MAX   65536
 
-/* What was taken is an object to jansson, and its payload the one that jansson sees. */
+/* What is accepted must be an object to jansson, with the same payload. */
 static void check_taken(const struct later_document *doc, const char *bytes, size_t len)
 {
     json_t *root = json_loadb(bytes, len, FLAGS, NULL);

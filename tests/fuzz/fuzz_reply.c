@@ -272,7 +272,7 @@ static void converse(const uint8_t *data, size_t size, size_t piece)
     later_redis_free(redis);
 }
 
-/* An array of so many would be given room at once, before its elements have come. */
+/* An array of that size would be allocated before its elements have come. */
 static bool too_large(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -15,7 +15,7 @@
 
 #define LINES 9
 
-/* The word is one of the table's, or stands where no option is read. */
+/* The word is in the table, or stands where no option is read. */
 static void check_word(const struct order *order, size_t i, const struct params *params)
 {
     const char *word = order->words[i];

@@ -1,4 +1,4 @@
-/* main.c: a promise, and the program around a fuzzer that is built without libFuzzer. */
+/* main.c: assertions, and the main program of a fuzzer that is built without libFuzzer. */
 #include "fuzz.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* harness.c: run a script by its name; keep what is answered until the test ends. */
+/* harness.c: runs a script by name, and keeps its answer until the test ends. */
 #include "harness.h"
 
 #include <stdarg.h>

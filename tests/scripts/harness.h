@@ -71,7 +71,7 @@ void push_when(const char *id, const char *when);
 
 /* Reserve at most `limit` jobs for 30 s under a token of 16 times `token`. */
 redisReply *reserve(char token, int limit);
-/* The same with a deadline, which is far: as behind a BLPOP. */
+/* The same with a deadline, which is far away, as after a BLPOP. */
 redisReply *reserve_behind(char token, int limit);
 
 /* The same with a budget of bytes. */
@@ -121,20 +121,19 @@ const char *held_by(const char *token);
 /* A set's members in order, with a space between. */
 const char *members(const char *set);
 
-/* A member's score as Redis tells it, and as a number; "" and NaN where it is none. */
+/* A member's score as Redis writes it, and as a number; "" and NaN if it is not there. */
 const char *score_text(const char *set, const char *id);
 double score(const char *set, const char *id);
 
-/* A field of a hash; "" where there is none. */
+/* A field of a hash, or "". */
 const char *field(const char *hash, const char *name);
 
-/* What a record, or a job's, has for a tag, "" where it has none; how many records have that tag.
- */
+/* The value of a tag in a record, or in a job's record, or ""; how many records have that tag. */
 const char *value_in(const char *record, const char *tag);
 const char *noted(const char *tag, const char *id);
 long long how_many(const char *tag);
 
-/* How much a key holds: members, fields, elements; 0 where there is no such key. */
+/* How much a key holds: members, fields or elements; 0 if there is no such key. */
 long long size_of(const char *name);
 
 /* A counter of `stats`. */

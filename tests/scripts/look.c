@@ -1,4 +1,4 @@
-/* inspect.c: what Redis holds, for the tests of the scripts (harness.h). */
+/* look.c: what Redis holds, for the tests of the scripts (harness.h). */
 #include "harness.h"
 
 #include <math.h>

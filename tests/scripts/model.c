@@ -55,7 +55,7 @@ const char *model_member(const struct job *job)
     return job->state == RESERVED ? member(job->token, job->id) : job->id;
 }
 
-/* As Redis orders a sorted set: by score, then by the member's bytes. */
+/* Sorts like a sorted set in Redis: by score, then by the member's bytes. */
 static int by_score(const void *a, const void *b)
 {
     const struct job *one = *(struct job *const *)a, *other = *(struct job *const *)b;
@@ -219,7 +219,7 @@ static void compare_reserved(struct model *model)
     ck_assert_int_eq(run("size", NULL)->element[2]->integer, (long long)expected);
 }
 
-/* The record of an id that stays taken, "" where it has none. */
+/* The record of an id that stays taken, or "". */
 static const char *rest_of(struct model *model, const char *id)
 {
     const struct unique *unique = model_unique(model, id);

@@ -68,8 +68,7 @@ struct model {
 /* "ready" … */
 extern const char *const model_states[STATES];
 
-/* The job of this id, or the plain member of these bytes in this state; NULL where there is none.
- */
+/* Returns the job of this id, or the plain member with these bytes in this state, or NULL. */
 struct job *model_find(struct model *model, const char *id);
 struct job *model_find_plain(struct model *model, const char *document, enum state state);
 
@@ -83,10 +82,10 @@ size_t model_sorted(struct model *model, enum state state, struct job **out);
 /* The job's member in the set of its state. */
 const char *model_member(const struct job *job);
 
-/* Gives a plain job its id: the SHA-1 of its bytes, or -2, -3 … behind that. */
+/* Gives a plain job its id: the SHA-1 of its bytes, with -2, -3 … if that is taken. */
 void model_adopt(struct model *model, struct job *job);
 
-/* The entry of an id in `unique`, NULL where there is none; is it taken by a job that has ended? */
+/* The entry of an id in `unique`, or NULL; is it taken by a job that has ended? */
 struct unique *model_unique(struct model *model, const char *id);
 bool model_taken(struct model *model, const char *id);
 
@@ -95,13 +94,13 @@ void model_unique_set(struct model *model, const char *id, double score);
 void model_unique_drop(struct model *model, const char *id);
 void model_unique_forget(struct model *model, const char *id);
 
-/* Takes out those whose time has passed, the earliest first, at most so many. */
+/* Removes those whose time has passed, the earliest first, at most this many. */
 void model_unique_trim(struct model *model, size_t most);
 
-/* wake as it is left by the verbs that leave it. */
+/* The wake that some verbs leave. */
 void model_leave_wake(struct model *model);
 
-/* Fails the test where Redis holds anything else. */
+/* Fails the test if Redis holds anything else. */
 void model_compare(struct model *model);
 
 #endif

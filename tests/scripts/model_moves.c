@@ -1,4 +1,4 @@
-/* model_moves.c: push, migrate, kick and what else moves jobs that are not reserved. */
+/* model_moves.c: push, migrate, kick and other moves of jobs that are not reserved. */
 #include "model_steps.h"
 
 #include "harness.h"
@@ -24,7 +24,7 @@ static void renew(struct job *job, const char *document, int priority, int stay,
     job->state = later ? DELAYED : READY;
 }
 
-/* One job of a push: what must be answered; *placed is set where it is to be placed. */
+/* One job of a push: returns the answer; *placed says whether it goes into a set. */
 static const char *push_one(const char *id, bool replace, bool *placed)
 {
     struct job *job = model_find(&model, id);

@@ -16,7 +16,7 @@
 extern uint64_t seed;
 extern struct model model;
 
-/* 0 … limit - 1, by the seed. */
+/* Returns a random number below limit, from the seed. */
 int random_below(int limit);
 
 /* The id of some job, or of none. */
@@ -25,8 +25,8 @@ const char *any_id(void);
 /* Before each call that makes scores of Redis's time. */
 void begin(void);
 
-/* Takes the score that a job got in its set: the time of the call + after - its priority, and in
- * ready and dead behind the one before. */
+/* Reads the score that a job got in its set: the time of the call + after - its priority. In ready
+ * and dead it must come after the one before. */
 void take_score(struct job *job, double after);
 
 /* Drops a job and counts it. Pointers into the model do not outlive a drop. */

@@ -37,7 +37,7 @@ static void add_command(const char *name, size_t len)
     memcpy(commands.name[commands.count++], lower, sizeof lower);
 }
 
-/* Every command in every script: what stands in redis.call('…' and redis.pcall('… */
+/* Finds every command of every script, in redis.call('… and redis.pcall('…. */
 static void find_commands(void)
 {
     commands.count = 0;

@@ -408,7 +408,7 @@ START_TEST(act_leaves_alone_what_has_moved)
     ck_assert_str_eq(flat(run("act", "cancel", "reserved", "", "reserved", "", NULL)), "0");
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(flat(run("act", "kick", "dead", "", "dead", "", NULL)), "1");
-    ck_assert_str_eq(noted("a", "dead"), ""); /* it begins anew */
+    ck_assert_str_eq(noted("a", "dead"), ""); /* its errors begin again */
     ck_assert_str_eq(noted("p", "dead"), "4");
     ck_assert_str_eq(noted("e", "dead"), "5");
 }
@@ -439,7 +439,7 @@ START_TEST(forget_keeps_what_has_jobs)
     before = digest();
     ck_assert_str_eq(flat(run("forget", NULL)), "4");
     for (size_t i = 0; i < 4; i++) {
-        ask("DEL %s", key(states[i])); /* a document alone is a job, too */
+        ask("DEL %s", key(states[i])); /* a document alone is a job too */
         ck_assert_str_ne(flat(run("forget", NULL)), "0");
     }
     ck_assert_uint_ne(digest(), before);

@@ -1,4 +1,4 @@
-/* test_adopt.c: members that are their own documents, put by a plain ZADD; and junk. */
+/* test_adopt.c: members that are their own documents, from a plain ZADD; and junk. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -143,8 +143,8 @@ END_TEST
 
 /* ---- other bytes of the same SHA-1 */
 
-/* The first 320 bytes of the two files of https://shattered.io: what they have in common, and where
- * they differ. */
+/* The first 320 bytes of the two files of https://shattered.io: the common part, and the part that
+ * differs. */
 static const char shattered_head[] =
     "255044462d312e330a25e2e3cfd30a0a0a312030206f626a0a3c3c2f57696474682032203020522f4865696768"
     "742033203020522f547970652034203020522f537562747970652035203020522f46696c746572203620302052"

@@ -1,4 +1,4 @@
-/* test_again.c: a push that is put off again, one that waits for the end of what runs, and an id
+/* test_again.c: a push that is put off again, one that waits for a running job to end, and an id
  * that stays taken from its push. */
 #include "harness.h"
 
@@ -46,7 +46,7 @@ START_TEST(but_not_for_ever)
     snprintf(first, sizeof first, "%s", noted("b", "a"));
     ck_assert_str_eq(again("a", "+10/20", "{2}"), "REPLACED");
     ck_assert_str_eq(noted("b", "a"), first);
-    note("b", "a", text("%.6f", now() - 15)); /* the first one was so long ago */
+    note("b", "a", text("%.6f", now() - 15)); /* the first one was this long ago */
     ck_assert_str_eq(again("a", "+10/20", "{3}"), "REPLACED");
     check_due("a", 5, "{3}");
     note("b", "a", text("%.6f", now() - 25));
@@ -58,7 +58,7 @@ START_TEST(but_not_for_ever)
 }
 END_TEST
 
-/* One that has begun is another than those that wait. */
+/* A job that has begun is apart from those that wait. */
 START_TEST(an_attempt_ends_the_count)
 {
     again("a", "+5/20", "{1}");

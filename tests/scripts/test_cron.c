@@ -1,4 +1,4 @@
-/* test_cron.c: schedules: each tick pushed once, whatever else happens to it. */
+/* test_cron.c: schedules: each tick is pushed once, whatever happens. */
 #include "harness.h"
 
 #include "base/digest.h"
@@ -30,7 +30,7 @@ static long present(void)
     return (long)now();
 }
 
-/* Makes the schedule `s`, whose next tick was so many seconds ago. */
+/* Makes the schedule `s`, whose next tick was this many seconds ago. */
 static long make(const char *lines, long ago)
 {
     long tick = present() - ago;
@@ -44,7 +44,7 @@ static long make(const char *lines, long ago)
     return tick;
 }
 
-/* What comes of a tick; then the next is 100 s later. */
+/* A tick has some outcome. The next tick is 100 s later. */
 static const char *fire_at(const char *lines, long expected, long tick)
 {
     return run("cron_fire", "s", text("%ld", expected), sha_of(lines), text("%ld", tick),
@@ -80,7 +80,7 @@ START_TEST(a_tick_is_pushed_once)
     check_wake();
 
     reserve('t', 1);
-    run("ack", member('t', id), NULL); /* nobody knows the id any more */
+    run("ack", member('t', id), NULL); /* the id is forgotten */
     ck_assert_str_eq(fire("", tick), "MOVED");
     ck_assert_int_eq(stat_of("pushed"), 1);
     check_sums();
@@ -105,7 +105,7 @@ START_TEST(never_early)
 }
 END_TEST
 
-/* Who has read the schedule before an edit fires neither the old nor the new. */
+/* A host that has read the schedule before an edit fires neither the old nor the new definition. */
 START_TEST(not_by_an_old_definition)
 {
     long tick = make("", 1);
@@ -238,7 +238,7 @@ START_TEST(put_keeps_the_past)
 }
 END_TEST
 
-/* One that is due is not moved away by who has only come to say that it is there. */
+/* A host that only announces a schedule does not move a tick that is due. */
 START_TEST(put_leaves_what_is_due)
 {
     long tick = make("", 1);
@@ -248,7 +248,7 @@ START_TEST(put_leaves_what_is_due)
 }
 END_TEST
 
-/* Nor by an edit: it is fired by the new definition, as in faults/model/cron.pml. */
+/* Nor does an edit: the tick is fired by the new definition, as in faults/model/cron.pml. */
 START_TEST(an_edit_loses_no_tick)
 {
     long tick = make("", 1);
@@ -273,7 +273,7 @@ START_TEST(paused_stays_so)
 }
 END_TEST
 
-/* It is neither pushed behind the pause nor lost without a trace. */
+/* The tick is neither pushed after the pause nor lost without a trace. */
 START_TEST(a_pause_counts_the_tick_that_has_come)
 {
     long tick = make("", 1);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The installed scripts run by hand: a job's whole life by `redis-cli --eval`, and each script under
-# Redis's debugger by `redis-cli --ldb --eval`.
+# The installed scripts, run by hand: a job's whole life with `redis-cli --eval`, and each script
+# under Redis's debugger with `redis-cli --ldb --eval`.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs redis-server redis-cli
 
@@ -58,8 +58,8 @@ eval_script()
         sed 's/ $//'
 }
 
-# run NAME ARGUMENT...: the first time under the debugger as well, which rolls back what it did. Of an
-# argument TOKEN:ID the token makes the key `held`.
+# run NAME ARGUMENT...: the first time, the script also runs under the debugger, which undoes its
+# changes. Of an argument TOKEN:ID the token names the key `held`.
 run()
 {
     left=$# token=none

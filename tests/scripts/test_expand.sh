@@ -1,5 +1,5 @@
 #!/bin/sh
-# scripts/expand.awk refuses each bad script in its own words, at its line, and writes good ones.
+# scripts/expand.awk refuses each bad script with its own message and line, and writes good ones.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs sha1sum
 
@@ -40,7 +40,7 @@ bad()
     [ ! -e "$box/text.c" ] || not_ok "and yet C was written: $1"
 }
 
-# body WHAT LINE WORDS: the same, for what stands behind a good head (from line 5 on).
+# body WHAT LINE WORDS: the same for what comes after a good head (from line 5 on).
 body()
 {
     {

@@ -1,5 +1,5 @@
-/* test_faults.c: what a script does where something is wrong: no memory, keys of other types, junk
- * in hashes, no script, wrong numbers of keys and arguments. */
+/* test_faults.c: what a script does if something is wrong: no memory, keys of other types, junk in
+ * hashes, no script, wrong numbers of keys and arguments. */
 #include "tour.h"
 #include "harness.h"
 
@@ -96,7 +96,7 @@ static const char *const makers[][2] = { { "string", "SET %s 1" },
                                          { "zset", "ZADD %s 1 m" },
                                          { "set", "SADD %s m" } };
 
-/* wake and paused are made anew. */
+/* wake and paused are written again. */
 static bool made_anew(const char *name)
 {
     return strcmp(name, key("wake")) == 0 || strcmp(name, key("paused")) == 0;
@@ -112,8 +112,8 @@ static const char *bytes_of(const char *name)
     return hex;
 }
 
-/* Runs a script with one of its keys of another type: it must fail and have changed nothing, or do
- * its work without that key. Returns whether it failed. */
+/* Runs a script with one of its keys of another type. It must fail without having changed anything,
+ * or work without that key. Returns whether it failed. */
 static bool run_with_wrong(const char *script, const char *name, const char *const maker[2])
 {
     const redisReply *reply;

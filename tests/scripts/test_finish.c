@@ -105,7 +105,7 @@ START_TEST(a_later_one_replaces_it)
 }
 END_TEST
 
-/* Who waits is told at once, all of them, and the expiry stays. */
+/* All who wait get it at once, and the expiry stays. */
 START_TEST(who_waits_leaves_it_there)
 {
     enum { WAITERS = 3 };

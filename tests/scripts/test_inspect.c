@@ -52,7 +52,7 @@ END_TEST
 
 START_TEST(peek_is_bounded_in_bytes)
 {
-    static const size_t sizes[] = { 1400000, 400000, 648576, 1 }; /* 1 MiB behind the first */
+    static const size_t sizes[] = { 1400000, 400000, 648576, 1 }; /* 1 MiB after the first */
     char *document = malloc(sizes[0]);
 
     memset(document, ' ', sizes[0]);
@@ -166,7 +166,7 @@ static double oldest(void)
     return *age ? strtod(age, NULL) : -1;
 }
 
-/* A ready job of this priority that was pushed so many seconds ago. */
+/* Pushes a ready job of this priority, this many seconds ago. */
 static void ready_since(const char *id, int priority, double age)
 {
     push_priority(id, priority);

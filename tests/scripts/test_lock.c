@@ -1,4 +1,4 @@
-/* test_lock.c: lock_take lock_touch lock_free lock_wake lock_show, and a model of them. */
+/* test_lock.c: lock_take lock_touch lock_free lock_wake lock_show, compared with a model. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const redisReply *take_with(const char *token, const char *ttl, const cha
     return run("lock_take", token, "somebody", ttl, pass, NULL);
 }
 
-/* The fencing number, 0 where it is another's. */
+/* The fencing number, or 0 if another has the lock. */
 static long long take(const char *token)
 {
     const redisReply *reply = take_with(token, "30", "");

@@ -12,7 +12,7 @@ enum answer { PROMOTED, NEXT_DUE, NEXT_LAPSE, NOW, NEXT_TICK, LEFT, RUN_OUT, LAP
 
 static long long lapsed;
 
-/* As a migrator does: what has run out may lapse, too. */
+/* As a migrator does: what has run out may also lapse. */
 static const redisReply *migrate(int limit, bool may_lapse)
 {
     const redisReply *reply = run("migrate", text("%d", limit), NULL);
@@ -142,7 +142,7 @@ static double used(void)
 
 enum { SHORT_CALLS = 200 };
 
-/* Migrates 100,000 jobs; notes of each call its time, where it is less than what is noted. */
+/* Migrates 100,000 jobs, and notes the time of each call if it is less than the noted one. */
 static void migrate_all(double least[SHORT_CALLS])
 {
     fill_delayed(100000);
@@ -158,7 +158,7 @@ static void migrate_all(double least[SHORT_CALLS])
     ck_assert_int_eq(size_of("delayed"), 0);
 }
 
-/* Twice: a call that is long by itself is so both times, one that met a cold cache is not. */
+/* Twice: a call that is slow by itself is slow both times; one with a cold cache is not. */
 START_TEST(a_hundred_thousand_due_at_once_in_short_calls)
 {
     double least[SHORT_CALLS], most = 0;

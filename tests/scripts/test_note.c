@@ -1,4 +1,4 @@
-/* test_note.c: what laterds have counted, in a period: written twice, gone meanwhile, folded. */
+/* test_note.c: what laterds have counted in a period: written twice, gone meanwhile, folded. */
 #include "harness.h"
 
 #include <string.h>

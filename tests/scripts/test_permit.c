@@ -64,7 +64,7 @@ START_TEST(freed_is_free)
 }
 END_TEST
 
-/* By Redis's clock: what was not renewed is another's. */
+/* By Redis's clock: what was not renewed may be taken by another. */
 START_TEST(a_place_ends_by_itself)
 {
     double wait;
@@ -153,7 +153,7 @@ START_TEST(the_first_that_waits)
 }
 END_TEST
 
-/* As many as there is room for, and none where there is none. */
+/* As many as fit, and none if none fit. */
 START_TEST(called_while_there_is_room)
 {
     double now = time_now();
@@ -189,7 +189,7 @@ START_TEST(who_enters_where_it_is_free_is_called)
 }
 END_TEST
 
-/* Who was woken in BLPOP has the lock kept for him; a pass that nobody took was for nobody. */
+/* The lock is kept for the one that was woken in BLPOP. A pass that nobody took was for nobody. */
 START_TEST(the_line_of_a_lock)
 {
     run("lock_take", "t", "o", "30", "", NULL);

@@ -1,4 +1,4 @@
-/* test_probe.c: laterd asks with this script what it may do. */
+/* test_probe.c: the script with which laterd asks what it may do. */
 #include "harness.h"
 
 #include <stdio.h>

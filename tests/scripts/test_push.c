@@ -1,4 +1,4 @@
-/* test_push.c: push: order, times, ids known before, what is refused. */
+/* test_push.c: push: order, times, known ids, refusals. */
 #include "harness.h"
 
 #include <math.h>
@@ -388,7 +388,7 @@ START_TEST(wake_never_has_two)
 }
 END_TEST
 
-/* remember, mode, id, when, priority, document: one of them wrong. */
+/* remember, mode, id, when, priority, document: one of them is wrong. */
 static const char *const refused[][6] = {
     { "-1", "new", "x", "", "0", "{}" },       { "1.5", "new", "x", "", "0", "{}" },
     { "nan", "new", "x", "", "0", "{}" },      { "inf", "new", "x", "", "0", "{}" },
@@ -421,7 +421,7 @@ START_TEST(what_is_refused_changes_nothing)
     one_in_each_state();
     before = digest();
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        /* A good job stands before the bad one: it must not go in either. */
+        /* A good job comes before the bad one. It must not be pushed either. */
         arg(refused[i][0]);
         arg(refused[i][1]);
         ck_assert_mem_eq(run_error("push", "good", "", "5", "{}", refused[i][2], refused[i][3],

@@ -140,7 +140,7 @@ START_TEST(a_set_of_calls_ends)
 }
 END_TEST
 
-/* Each of what it looks at, with each of the others, is there or not. */
+/* Each thing that it looks at, with each of the others, is there or not. */
 START_TEST(all_that_may_be_there_is_told_apart)
 {
     for (unsigned there = 0; there < 32; there++) {

@@ -146,7 +146,7 @@ START_TEST(after_the_deadline_nothing_is_taken)
 }
 END_TEST
 
-/* The only one is taken by a way of its own, on which nothing may be forgotten. */
+/* A single job takes a path of its own, which must do everything too. */
 START_TEST(one_behind_a_wake_is_taken_as_any)
 {
     const redisReply *reply;
@@ -244,7 +244,8 @@ static void watch_reserve(int limit, size_t *taken, int *widest, int *all)
     redisFree(monitor);
 }
 
-/* What is adopted, or gets another id, is in `jobs` under the id that is told, with its length. */
+/* A job that is adopted, or gets another id, is in `jobs` under the id in the answer, with its
+ * length. */
 START_TEST(beside_the_answer_lengths_are_told)
 {
     const char *plain = "{\"type\":\"p\"}", *bare = "no-document";
@@ -314,7 +315,7 @@ START_TEST(little_is_read_beyond_the_budget)
 }
 END_TEST
 
-/* token, lease, limit, bytes, deadline: one of them wrong. */
+/* token, lease, limit, bytes, deadline: one of them is wrong. */
 static const char *const refused[][5] = {
     { "", "30", "1", "1", "0" },
     { "ttttttttttttttt", "30", "1", "1", "0" },

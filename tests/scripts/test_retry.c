@@ -1,4 +1,4 @@
-/* test_retry.c: release and return: how a job that was reserved comes back. */
+/* test_retry.c: release and return: how a reserved job comes back. */
 #include "harness.h"
 
 #include <jansson.h>
@@ -204,7 +204,7 @@ START_TEST(errors_that_are_kept_are_bounded)
 }
 END_TEST
 
-/* The text of an error, and what is kept of it when it is not the last any more. */
+/* The text of an error, and what is kept of it once it is no longer the last. */
 static const struct {
     const char *tail, *kept;
 } forms[] = {
@@ -274,7 +274,7 @@ START_TEST(crashes_are_counted_beside_attempts)
     run("release", mine("a"), "0", "crashed", ERROR, NULL);
     ck_assert_str_eq(noted("c", "a"), "1");
     reserve('t', 1);
-    run("release", mine("a"), "0", "ran", ERROR, NULL); /* one that failed is no crash */
+    run("release", mine("a"), "0", "ran", ERROR, NULL); /* a job that failed did not crash */
     ck_assert_str_eq(noted("c", "a"), "1");
     reserve('t', 1);
     run("bury", mine("a"), "crashed", ERROR, NULL);

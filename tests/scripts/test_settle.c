@@ -1,4 +1,5 @@
-/* test_settle.c: ack, expire, touch, bury; and what is LOST or refused with every settling verb. */
+/* test_settle.c: ack, expire, touch, bury; and what every settling verb refuses or answers with
+ * LOST. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ START_TEST(acked_and_expired_are_gone)
 }
 END_TEST
 
-/* ---- the id of a known job, put into ready by a plain ZADD */
+/* ---- a plain ZADD puts the id of a known job into ready */
 
 /* a is reserved under t, then under u as well. */
 static void hold_twice(void)
@@ -154,7 +155,7 @@ END_TEST
 
 /* ---- LOST */
 
-/* The arguments of each settling verb, behind the member. */
+/* The arguments of each settling verb, after the member. */
 static const struct {
     const char *verb, *first, *rest[3];
     int rest_count;
@@ -219,7 +220,7 @@ START_TEST(lost_ones_do_not_hinder_the_others)
 }
 END_TEST
 
-/* Letters are jobs that are held, a, b, c … in Redis's order; '!' is one that is not. */
+/* Letters are jobs that are held, a, b, c … in Redis's order. '!' is a job that is not. */
 static const struct {
     const char *order, *lost;
     int settled;
@@ -381,7 +382,7 @@ static const char *const refused[][6] = {
     { "bury", "M", "ran" },
 };
 
-/* What would be right, but must not happen beside the wrong one. */
+/* This would be right alone, but must not happen beside the wrong one. */
 static void add_good_one(const char *verb)
 {
     for (size_t row = 0; row < SETTLERS; row++) {

@@ -1,6 +1,6 @@
-/* test_shards.c: what queues of several shards rest on: the fence and the modes of push that look
- * for ids, the plan, the list of ids. The queue `q` is the plain one or a shard, as its key
- * `shards` has counts or none. */
+/* test_shards.c: what queues with shards rely on: the fence, the modes of push that look for ids,
+ * the plan, the list of ids. The queue `q` is the plain one or a shard, depending on whether its
+ * key `shards` has counts. */
 #include "harness.h"
 
 #include <inttypes.h>
@@ -91,7 +91,7 @@ START_TEST(what_has_no_fence_takes_the_first)
 }
 END_TEST
 
-/* Who sweeps a former count away asks for no job: only the fence counts. */
+/* Removing a former count asks for no job: only the fence counts. */
 START_TEST(a_push_of_nothing_raises_the_fence)
 {
     ck_assert_uint_eq(run("push", "0", "seek/3", NULL)->elements, 0);
@@ -142,7 +142,7 @@ START_TEST(a_remembered_answer_comes_before_the_fence)
 }
 END_TEST
 
-/* A refused call is not remembered either: repeated by the new plan it does its work. */
+/* A refused call is not remembered, so that it works when repeated under the new plan. */
 START_TEST(a_refusal_is_not_remembered)
 {
     ask("SET %s 9", key("shards"));
@@ -278,7 +278,7 @@ START_TEST(seek_replace_renews_what_waits)
 }
 END_TEST
 
-/* What seek answered is told again: the one who asks has lost the answer. */
+/* An answer of seek is repeated, since the caller may have lost it. */
 START_TEST(seek_is_remembered)
 {
     ck_assert_str_eq(flat(run("push", "60", "seek/3", "a", "", "0", DOCUMENT, NULL)), "ABSENT");
@@ -332,7 +332,7 @@ START_TEST(a_plan_that_was_changed_meanwhile_stays)
 }
 END_TEST
 
-/* Also within a millisecond, and where Redis's clock is behind, as after a failover. */
+/* Even within a millisecond, and if Redis's clock has gone back, as after a failover. */
 START_TEST(an_epoch_always_grows)
 {
     const char *last = reshard("", "2");

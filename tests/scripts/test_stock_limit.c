@@ -56,7 +56,7 @@ START_TEST(the_total_may_change)
     run("stock_set", "3", NULL);
     claim("ann");
     claim("bob");
-    ck_assert_str_eq(flat(run("stock_set", "1", NULL)), "0"); /* claims given stand */
+    ck_assert_str_eq(flat(run("stock_set", "1", NULL)), "0"); /* claims that were given stay */
     ck_assert_str_eq(flat(run("stock_show", NULL)), "1 2 0");
     ck_assert_str_eq(claim("bob"), "0 2");
     ck_assert_str_eq(claim("cyd"), "-1 0");
@@ -103,7 +103,7 @@ END_TEST
 
 static const char *const windows[] = { "limit_fixed", "limit_sliding" };
 
-/* Asks once; the seconds to wait, 0 where it may. */
+/* Asks once. Returns the seconds to wait, or 0 if it may. */
 static double ask_limit(const char *window, const char *max, const char *per)
 {
     const char *wait = run(window, max, per, NULL)->str;

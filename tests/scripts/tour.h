@@ -1,5 +1,5 @@
 /*
- * tour.h: a queue with jobs of every kind, and for each script a call that takes most of its ways.
+ * tour.h: a queue with jobs of every kind, and for each script a call that takes most of its paths.
  */
 #ifndef TESTS_SCRIPTS_TOUR_H
 #define TESTS_SCRIPTS_TOUR_H
@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Empties Redis and fills it: jobs in all states, with something in each hash beside them, plain
- * members, due and lapsed ones, a stock, no limits yet. */
+/* Empties Redis and fills it: jobs in all states, with something beside each, plain members, due
+ * and lapsed ones, a stock, no limits yet. */
 void tour_crowd(void);
 
 /* Adds the arguments of a script's call on that crowd. All scripts can be called one after the
  * other, in the order of tour_scripts, on one crowd. */
 void tour_arguments(const char *script);
 
-/* The same of its nth call, from 0, where it takes several to show all that it does; false where
- * there is no such call. */
+/* The same for its nth call, from 0, if it needs several to take all paths. Returns false if there
+ * is no such call. */
 bool tour_nth_arguments(const char *script, size_t nth);
 
 /* All scripts, ended by NULL. */

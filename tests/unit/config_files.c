@@ -1,4 +1,4 @@
-/* config_files.c: configuration files of a test. */
+/* config_files.c: configuration files for a test. */
 #include "config_files.h"
 
 #include "config/config_table.h"

@@ -12,7 +12,7 @@ extern char config_dir[]; /* "/tmp/laterd-XXXXXX" while a test runs */
 extern struct later_error config_err;
 
 void config_files_begin(void);
-void config_files_end(void); /* frees the configuration of the last load, too */
+void config_files_end(void); /* also frees the configuration of the last load */
 
 /* DIR/name as text; lives until the next call but three. */
 const char *config_path(const char *name);
@@ -20,15 +20,16 @@ const char *config_path(const char *name);
 /* Writes a file DIR/name, mode 0644; directories before it are made. */
 void config_put(const char *name, const char *text);
 
-/* Loads DIR/name, or the file laterd.conf with this text. The test fails if it cannot be loaded.
- * The configuration is freed by the next call or the end of the test. */
+/* Loads DIR/name, or the file laterd.conf with this text. The test fails if that fails. The next
+ * call, or the end of the test, frees the configuration. */
 const struct config *config_get(const char *name);
 const struct config *config_of(const char *text);
 
-/* DIR/name must be refused with LATER_E_CONFIG and this text, in which %s stands for DIR. */
+/* DIR/name must be refused with LATER_E_CONFIG and this text. %s in it stands for DIR. */
 void config_refused(const char *name, const char *text);
 
-/* What differs between two configurations, leaving out where leaves stand; NULL = nothing. */
+/* Returns what differs between two configurations, ignoring the places of plugins' options; NULL =
+ * nothing. */
 const char *config_difference(const struct config *a, const struct config *b);
 
 /* The whole of a file of the source tree, to be freed. */

@@ -1,6 +1,6 @@
 /*
- * document_try.h: parsing a document in a test: from bytes of exactly its length, so that valgrind
- * and the address sanitizer notice a read behind it.
+ * document_try.h: parses a document in a test, from bytes of exactly its length, so that valgrind
+ * and the address sanitizer notice a read past its end.
  */
 #ifndef DOCUMENT_TRY_H
 #define DOCUMENT_TRY_H
@@ -37,7 +37,7 @@ static inline void tried_free(struct tried *tried)
     free(tried->bytes);
 }
 
-/* Parses a job that must be good; the payload is only looked at by its length. */
+/* Parses a good job. Only the length of its payload is checked. */
 static inline struct later_document good(const char *text)
 {
     struct tried tried = try_bytes(LATER_DOCUMENT_JOB, text, strlen(text), LATER_DOCUMENT_MAX);

@@ -1,4 +1,4 @@
-/* exec_fixture.c: the exec plugin, loaded into the fake host. */
+/* exec_fixture.c: the exec plugin in the fake host. */
 #include "exec_fixture.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * exec_fixture.h: the exec plugin, loaded into the fake host with one job of type exec.it.
+ * exec_fixture.h: the exec plugin in the fake host, with one job of type exec.it.
  */
 #ifndef EXEC_FIXTURE_H
 #define EXEC_FIXTURE_H
@@ -13,22 +13,22 @@
 extern const struct later_plugin *plugin;
 extern struct later_job *job;
 
-/* Gives a test case the plugin and the job anew for each test; misuses fail the test. */
+/* Gives each test of a case a fresh plugin and job. Misuses fail the test. */
 void exec_fixture(TCase *tc);
 
 /* Sets an option of plugins.config.exec, which must be accepted. */
 void option(const char *key, const char *value);
 
-/* exec.it shall be sh -c TEXT. */
+/* Makes exec.it run sh -c TEXT. */
 void script(const char *text);
 
-/* exec.it shall be sh -c TEXT, long-lived. */
+/* Makes exec.it run sh -c TEXT as a long-lived program. */
 void lines(const char *text);
 
 /* As lines(), TEXT being done for each line of input, which is in $line. */
 void each_line(const char *text);
 
-/* What a script says to answer the usual job; DONE: that it is done. */
+/* What a script says to answer the usual job. DONE: it is done. */
 #define ANSWER(rest) "echo '{\"id\":\"job-1\"," rest "}' >&3"
 #define DONE         ANSWER("\"result\":\"done\"")
 
@@ -38,7 +38,7 @@ void large_job(size_t len);
 /* Performs the job, which must end so. */
 void expect(enum later_result result);
 
-/* Performs the job once more. */
+/* Performs the job again. */
 void again(enum later_result result);
 
 /* The job's error must be this. */

@@ -224,7 +224,7 @@ static int push(struct later_job *job, const struct later_push_job *what)
     return fake.push_answer;
 }
 
-/* One stock for all items: who has claimed before gets the same number again. */
+/* There is one stock for all items. A claimant who comes again gets the same number. */
 static int stock_claim(struct later_job *job, const char *item, const char *who, uint64_t *number)
 {
     unsigned i = 0;
@@ -386,7 +386,7 @@ void fake_job_free(struct later_job *job)
     free(job);
 }
 
-/* The exact name, else the longest pattern. */
+/* The exact name, otherwise the longest pattern. */
 static const struct later_type *find_type(const struct later_plugin *plugin, const char *type)
 {
     const char *at = (const char *)plugin->types;

@@ -63,10 +63,10 @@ struct later_job {
 
 /* What the host's functions give and have seen. Set and read it freely between jobs. */
 struct fake {
-    struct event_base *base; /* for event types: one of the test's own */
+    struct event_base *base; /* for event types: the test's own */
     bool redis_away;         /* push, claim, lock, unlock, limit answer LATER_FAILED */
-    int value_answer;        /* LATER_NO: nobody asks for results */
-    int lock_answer, unlock_answer, limit_answer, push_answer; /* else these; LATER_YES */
+    int value_answer;        /* LATER_NO = nobody asks for results */
+    int lock_answer, unlock_answer, limit_answer, push_answer; /* otherwise these; LATER_YES */
     unsigned stock;                                            /* how many there are of any item */
 
     unsigned ended;     /* jobs */

@@ -1,4 +1,4 @@
-/* live.c: a redis-server of a test program's own. */
+/* live.c: a redis-server for a test program. */
 #include "live.h"
 
 #include "log.h"
@@ -67,7 +67,7 @@ static redisReply *ask(const char *format, va_list args)
 {
     redisReply *reply = NULL;
 
-    for (int i = 0; i < 2 && !reply; i++) { /* a CLIENT KILL may have hit this one, too */
+    for (int i = 0; i < 2 && !reply; i++) { /* a CLIENT KILL may have hit this connection too */
         va_list copy;
 
         if (!side || side->err) {

@@ -31,12 +31,12 @@ long long live_number(const char *format, ...) __attribute__((format(printf, 1, 
 const char *live_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void live_do(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Redis's clock; a member's score in a set of a queue, NAN where it is not in it. */
+/* Redis's clock; a member's score in a set of a queue, or NAN. */
 double live_time(void);
 double live_score(const char *queue, const char *set, const char *member);
 
-/* What a job's record has for a tag, "" where it has none: as live_string(); and how many of a
- * queue's records have that tag. */
+/* The value of a tag in a job's record, or "", as live_string(); how many of a queue's records have
+ * that tag. */
 const char *live_noted(const char *queue, const char *tag, const char *id);
 long long live_noting(const char *queue, const char *tag);
 
@@ -49,7 +49,7 @@ long long live_calls(void);
 /* Puts a job with this id and document into queue q's ready, with this score, and counts it. */
 void live_put(const char *queue, const char *id, double score);
 
-/* Puts such a job, reserved under a token for so many seconds. */
+/* Puts such a job, reserved under a token for this many seconds. */
 void live_hold(const char *queue, const char *id, const char *token, double lease);
 
 /* How many jobs all tokens of a queue hold. */
@@ -99,7 +99,7 @@ void live_advance(double seconds);
         ck_assert_msg((condition), "waited in vain: %s", #condition);                              \
     } while (0)
 
-/* Turns it for so long; the condition must hold all the time. */
+/* Turns the loop for this long. The condition must hold all the time. */
 #define LIVE_FOR(seconds, condition)                                                               \
     do {                                                                                           \
         double live_until = later_clock() + (seconds);                                             \

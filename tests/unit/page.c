@@ -1,4 +1,4 @@
-/* page.c: slot pages of a test. */
+/* page.c: slot pages for a test. */
 #include "page.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * page.h: a slot page as a worker leaves it, with the jobs in Redis that it holds.
+ * page.h: a slot page as a worker leaves it, with its jobs in Redis.
  */
 #ifndef PAGE_H
 #define PAGE_H
@@ -26,7 +26,7 @@ struct slot *page_finished(struct slots *slots, uint32_t i, const char *queue, c
                            enum later_verb verb, double wait, const char *how, const char *kind,
                            const char *text);
 
-/* Unmaps one of them. */
+/* Unmaps a page. */
 void page_free(struct slots *slots);
 
 /* Unmaps and removes all pages that were made. */

@@ -1,4 +1,4 @@
-/* plugin_files.c: plugin files for the tests of daemon/plugin.c. */
+/* plugin_files.c: plugin files for the tests of daemon/plugin. */
 #include "plugin_files.h"
 
 #include <ftw.h>

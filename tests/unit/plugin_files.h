@@ -1,6 +1,5 @@
 /*
- * plugin_files.h: plugin files for the tests of daemon/plugin.c: copies in a directory of their
- * own.
+ * plugin_files.h: plugin files for the tests of daemon/plugin: copies in a directory of their own.
  */
 #ifndef PLUGIN_FILES_H
 #define PLUGIN_FILES_H

@@ -1,4 +1,4 @@
-/* redis_rig.c: one connection, and all that it told. */
+/* redis_rig.c: one connection, and everything that it reported. */
 #include "redis_rig.h"
 
 #include <stdio.h>

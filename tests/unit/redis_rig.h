@@ -1,5 +1,6 @@
 /*
- * redis_rig.h: one connection (redis.h) to a scripted Redis (fake_redis.h), and all that it told.
+ * redis_rig.h: one connection (redis.h) to a scripted Redis (fake_redis.h), and everything that it
+ * reported.
  */
 #ifndef REDIS_RIG_H
 #define REDIS_RIG_H
@@ -35,7 +36,7 @@ struct rig {
 };
 extern struct rig rig;
 
-/* Answers each command by its second word as a number: `ECHO 5` by `:5`. */
+/* Answers each command with its second word as a number: `ECHO 5` with `:5`. */
 void rig_echo(struct fake_redis *fake, void *arg);
 
 /* Starts the script; makes a connection to it, down yet. Change rig.options in between by calling

@@ -97,7 +97,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* A password in an URL is refused, and nobody reads it in the refusal. */
+/* A password in a URL is refused, and the message does not show it. */
 START_TEST(test_passwords)
 {
     static const char *const urls[] = {
@@ -142,8 +142,8 @@ END_TEST
 
 /* ---- sockets */
 
-/* Who answers for a name, as the test says: these ports of 127.0.0.1, the first first. The
- * library's call of getaddrinfo() finds this one. */
+/* The test says what a name stands for: these ports of 127.0.0.1, in order. The library's call of
+ * getaddrinfo() finds this function. */
 static uint16_t resolved[4];
 static size_t resolved_count;
 
@@ -181,7 +181,7 @@ void freeaddrinfo(struct addrinfo *list)
     }
 }
 
-/* A listener on 127.0.0.1, or a port on which there is none. */
+/* A listener on 127.0.0.1, or a port without one. */
 static int listener(uint16_t *port, bool open)
 {
     struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };

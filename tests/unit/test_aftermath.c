@@ -1,5 +1,5 @@
-/* test_aftermath.c: what becomes of a job that was running when its worker died: the whole table.
- */
+/* test_aftermath.c: what becomes of a job that was running when its worker died: the whole
+ * table. */
 #include "keeper/aftermath.h"
 
 #include "unit.h"
@@ -38,10 +38,11 @@ static const struct row rows[] = {
     { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 1, LATER_VERB_RELEASE, BACKOFF, "crashed", "crash" },
     { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
     { KEEPER_CRASH, ALONE, EVENT, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
-    /* A serial job runs on the stack: what else is RUNNING had no part in it. */
+    /* A serial job runs on the stack, so other RUNNING jobs had no part in the crash. */
     { KEEPER_CRASH, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
     { KEEPER_CRASH, OTHERS, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
-    /* Several event jobs: nobody knows whose it was, none is charged, not even the last attempt. */
+    /* With several event jobs, nobody knows whose fault it was. So none is charged, even at its
+     * last attempt. */
     { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
     { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "suspect", "" },
     { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, 2, LATER_VERB_RETURN, 0, "suspect", "" },
@@ -61,7 +62,8 @@ static const struct row rows[] = {
     { KEEPER_INTERRUPTED, ALONE, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "interrupted", "" },
     { KEEPER_INTERRUPTED, OTHERS, EVENT, LAST, -1, LATER_VERB_RETURN, 0, "interrupted", "" },
     { KEEPER_INTERRUPTED, OTHERS, SERIAL, NOT_LAST, 5, LATER_VERB_RETURN, 0, "interrupted", "" },
-    /* All of laterd was killed: an attempt, no crash of its own; at once. */
+    /* All of laterd was killed: that is an attempt, but no crash of the job; it runs again at
+     * once. */
     { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
     { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "ran", "crash" },
     { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_RELEASE, 0, "ran", "crash" },
@@ -109,10 +111,10 @@ START_TEST(test_table)
 }
 END_TEST
 
-/* Where nobody has said yet how many attempts there are, none is the last. */
+/* If the number of attempts is not known yet, none is the last. */
 START_TEST(test_attempts_not_known)
 {
-    /* At once but for the floor, which holds from the tenth attempt on. */
+    /* At once, except for the least delay from the tenth attempt on. */
     static const struct row unknown = { KEEPER_CRASH,       ALONE, SERIAL,    NOT_LAST, -1,
                                         LATER_VERB_RELEASE, 1,     "crashed", "crash" };
     struct slot slot = slot_of(&unknown);
@@ -136,7 +138,7 @@ START_TEST(test_more_attempts_than_there_are)
 }
 END_TEST
 
-/* crash_max from 1 up: it is buried with the crash that makes so many. */
+/* crash_max from 1 up: the crash that reaches it buries the job. */
 START_TEST(test_crash_max)
 {
     for (uint32_t most = 1; most < 6; most++) {

@@ -47,7 +47,7 @@ START_TEST(turns_are_in_the_order_of_coming)
     ck_assert_double_eq(backlog_turn(row, 100), 2);
     ck_assert_double_eq(backlog_turn(row, 100), 2.25);
     ck_assert_double_eq(backlog_turn(row, 101), 1.5);
-    /* Closed again: those turns stand, the next one is behind them. */
+    /* Closed again: those turns stay, and the next one comes after them. */
     backlog_close(row, 101, 0.02, 1, 0.25);
     ck_assert_double_eq_tol(backlog_turn(row, 101), 0.02, 1e-9);
     ck_assert_double_eq(backlog_turn(row, 101), 1.75);
@@ -62,7 +62,7 @@ START_TEST(a_limit_lets_them_through_at_its_pace)
     backlog_close(row, 100, 4, 3, 10);
     for (int i = 0; i < 9; i++)
         ck_assert_double_eq(backlog_turn(row, 100), 4 + i / 3 * 10);
-    /* Who is refused when it has opened and is full again goes before those that came later. */
+    /* If it opens but is full again, the one that is refused goes before those that came later. */
     backlog_close(row, 104, 10, 3, 10);
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(backlog_turn(row, 104), 10);
@@ -138,7 +138,7 @@ START_TEST(lines_are_looked_after)
 }
 END_TEST
 
-/* Few look again soon; of many, so many in a second. */
+/* A few look again soon. Of many, only so many in a second. */
 START_TEST(looks_in_a_line)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);

@@ -1,4 +1,4 @@
-/* test_bulk.c: pushing many: each exactly once and in its order, whatever the connection does. */
+/* test_bulk.c: pushing many jobs: each exactly once and in order, whatever the connection does. */
 #include "live.h"
 
 #include "client/bulk.h"
@@ -152,7 +152,7 @@ END_TEST
 
 /* ---- the connection is cut */
 
-/* After so many bytes up, or down, by chance: within the handshake, a command, an answer. */
+/* After a random number of bytes up or down: within the handshake, a command, an answer. */
 static void cut_anywhere(struct fake_redis *f, void *arg)
 {
     unsigned seed = *(unsigned *)arg;

@@ -1,4 +1,5 @@
-/* test_cli_args.c: the pure parts of `later`: its command line, its words for times, its lines. */
+/* test_cli_args.c: the pure parts of `later`: its command line, times as people write them,
+ * lines. */
 #include "../../cli/args.h"
 #include "../../cli/lines.h"
 #include "../../cli/text.h"

@@ -1,4 +1,4 @@
-/* test_client.c: the blocking client: opening, pushing, and what a Redis that fails does to it. */
+/* test_client.c: the blocking client: opening, pushing, and a Redis that fails. */
 #include "live.h"
 
 #include "client/call.h"
@@ -192,7 +192,7 @@ START_TEST(test_push_unique)
 }
 END_TEST
 
-/* The last of several documents runs, also where they are in one call. */
+/* The last of several documents runs, even if they are in one call. */
 START_TEST(test_push_debounced)
 {
     struct later_new_job jobs[] = {
@@ -223,7 +223,7 @@ START_TEST(test_push_debounced)
 }
 END_TEST
 
-/* One that runs is not disturbed. */
+/* A running job is not disturbed. */
 START_TEST(test_push_again)
 {
     struct later_new_job job = { .type = "t", .id = "a", .payload = "2", .again = 1 };
@@ -239,7 +239,7 @@ START_TEST(test_push_again)
 }
 END_TEST
 
-/* A document of the caller's own goes as it is, byte for byte. */
+/* A caller's own document is pushed byte for byte. */
 START_TEST(test_push_document)
 {
     static const char document[] =
@@ -281,7 +281,7 @@ START_TEST(test_push_bad_data)
 
     memset(long_id, 'x', sizeof long_id - 1);
     long_id[sizeof long_id - 1] = '\0';
-    open_at("unix:/tmp/later-no-such-socket", 2); /* nobody is asked */
+    open_at("unix:/tmp/later-no-such-socket", 2); /* nothing is sent */
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         ck_assert_msg(push(jobs[i]) < 0, "%zu", i);
         ck_assert_msg(err.code == LATER_E_DATA, "%zu: %d %s", i, (int)err.code, err.text);
@@ -447,7 +447,7 @@ START_TEST(test_lost_answer)
 }
 END_TEST
 
-/* It is asked twice at most; then nobody knows, and the text says so. */
+/* It is asked at most twice. Then the outcome is unknown, and the message says so. */
 START_TEST(test_lost_twice)
 {
     int lose = 9;
@@ -479,7 +479,7 @@ START_TEST(test_not_repeated)
 }
 END_TEST
 
-/* ---- who is away, who refuses */
+/* ---- Redis is away, or refuses */
 
 static void accept_and_hush(struct fake_redis *f, void *arg)
 {

@@ -190,7 +190,7 @@ START_TEST(test_moved)
     RIG_UNTIL(ANSWERED(2));
     rig_answered(2, 2);
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 1);
-    /* All is asked for behind it: `up` tells that something has moved. */
+    /* Everything is asked for again after it: `up` tells that something has moved. */
     RIG_UNTIL(rig.ups == 2);
     rig_send(2, "ECHO", LATER_NO_SCRIPT, 5);
     rig_send(3, "ECHO", LATER_NO_SCRIPT, 5);
@@ -268,7 +268,8 @@ START_TEST(test_other_errors_are_answers)
 }
 END_TEST
 
-/* What was on its way to the node is UNKNOWN, and is not sent again; B's is not touched. */
+/* What was on its way to the node is UNKNOWN and is not sent again. B's commands are not
+ * affected. */
 START_TEST(test_a_node_is_lost)
 {
     a.answers[0] = "cut";
@@ -319,7 +320,7 @@ START_TEST(test_a_node_is_gone)
 }
 END_TEST
 
-/* As long as nobody has its slots, a command waits, and nothing has happened to it in the end. */
+/* While no node has its slots, a command waits. In the end nothing has happened to it. */
 START_TEST(test_a_node_is_away)
 {
     up();
@@ -450,7 +451,7 @@ START_TEST(test_from_inside_answers)
 }
 END_TEST
 
-/* Who has nothing to do sleeps. */
+/* A connection with nothing to do sleeps. */
 START_TEST(test_idle)
 {
     up();
@@ -475,7 +476,8 @@ START_TEST(test_round_a_while)
 }
 END_TEST
 
-/* While its keys move, what is nowhere yet goes to and fro for as long as its time allows. */
+/* While its keys move, a command whose keys are nowhere yet goes back and forth until its time is
+ * over. */
 START_TEST(test_ask_and_try_again)
 {
     for (int i = 0; i < 20; i++) {
@@ -573,7 +575,7 @@ START_TEST(test_a_node_is_looked_for)
 }
 END_TEST
 
-/* One that was never reached. It is tried, and the others asked, until one has its slots. */
+/* A node that was never reached. It is tried, and the others are asked, until one has its slots. */
 START_TEST(test_never_there)
 {
     share_between(8191, fake_port(rig.fake), 1);
@@ -612,8 +614,8 @@ START_TEST(test_never_there_in_time)
 }
 END_TEST
 
-/* Who waits for one node holds up nobody else: fifty answers, one after another, in the time that
- * the pauses between the tries of the first would take a few. */
+/* Waiting for one node holds up no other: fifty answers, one after another, in the time of a few
+ * pauses between tries of the first. */
 START_TEST(test_holds_up_nobody)
 {
     double start;
@@ -634,7 +636,7 @@ START_TEST(test_holds_up_nobody)
 }
 END_TEST
 
-/* The one that we are connected to is cut off from the others: they are asked, too. */
+/* The node that we are connected to is cut off from the others, so those are asked too. */
 START_TEST(test_doubt)
 {
     char url[100];
@@ -660,7 +662,7 @@ START_TEST(test_doubt)
 }
 END_TEST
 
-/* What was subscribed to at a node that is gone is to be subscribed to anew: `up` says so. */
+/* Subscriptions at a node that is gone must be made again: `up` says so. */
 START_TEST(test_subscriber)
 {
     a.answers[0] = "*3\r\n$9\r\nsubscribe\r\n$1\r\n7\r\n:1\r\n";

@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BAD_MIN 60 /* so many there must be at least */
+#define BAD_MIN 60 /* there must be at least this many */
 
-/* The value of a line "# NAME: VALUE" at the head of text into out; false = there is none. */
+/* Copies the value of a line "# NAME: VALUE" at the head of text into out. Returns false if there
+ * is none. */
 static bool head(const char *text, const char *name, char *out, size_t size)
 {
     char mark[20];
@@ -25,8 +26,8 @@ static bool head(const char *text, const char *name, char *out, size_t size)
     return true;
 }
 
-/* Must be refused at the file and line that its head names ("# file:" where it is another one,
- * "# line:"), with words that contain what "# expect:" says. */
+/* The file must be refused at the file and line that its head names ("# file:" if it is another
+ * one, "# line:"), with a message that contains what "# expect:" says. */
 static void assert_bad(const char *directory, const char *name)
 {
     char path[1300], expect[300], file[100], line[20], place[1500];

@@ -42,7 +42,7 @@ START_TEST(include_of_an_absolute_path)
 }
 END_TEST
 
-/* The rest of a line behind a directive counts, and lines behind it keep their numbers. */
+/* The rest of a line after a directive counts, and later lines keep their numbers. */
 START_TEST(include_and_what_follows_it)
 {
     config_put("laterd.conf", "  @include \"a.inc\" @include \"b.inc\" grace = 3; # x\n"

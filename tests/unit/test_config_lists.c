@@ -1,4 +1,4 @@
-/* test_config_lists.c: queues, pools, types and what they inherit, limits, plugins and leaves. */
+/* test_config_lists.c: queues, pools, types and what they inherit, limits, plugins. */
 #include "config/config.h"
 
 #include "config_files.h"
@@ -178,7 +178,7 @@ START_TEST(shards_stand_behind_their_queue)
 }
 END_TEST
 
-/* 124 queues with 32 shards each, and this behind them: 4,092 and what that is. */
+/* 124 queues with 32 shards each, and these after them: 4,092 and the rest. */
 static const char *crowd(const char *rest)
 {
     static char text[8192];
@@ -229,7 +229,7 @@ START_TEST(what_is_served)
     ck_assert_str_eq(names(&c->pools[1]), "b a a/0 a/1");
     ck_assert(config_serves(c, "a", &shards));
     ck_assert_uint_eq(shards, 2);
-    ck_assert(config_serves(c, "ab", &shards)); /* not one of a's */
+    ck_assert(config_serves(c, "ab", &shards)); /* none of a's */
     ck_assert_uint_eq(shards, 0);
     ck_assert(config_serves(c, "b", &shards));
     ck_assert_uint_eq(shards, 0);
@@ -294,7 +294,7 @@ END_TEST
 
 START_TEST(types_inherit_what_they_do_not_set)
 {
-    /* the global values stand behind the types, and count all the same */
+    /* the global values come after the types, but still count */
     const struct config *c =
         config_of("types = ( { name = \"a\"; timeout = 5; max_attempts = 3; base = 2; max = 4; "
                   "jitter = 0; },\n"

@@ -21,7 +21,7 @@ static void end(void)
     config_files_end();
 }
 
-/* Loads text and keeps it, so that another can be loaded beside it. */
+/* Loads text and keeps it, so that another can be loaded too. */
 static const struct config *keep(const char *text)
 {
     config_put("kept.conf", text);
@@ -43,7 +43,7 @@ static char *print(const struct config *config)
     return text;
 }
 
-/* What is printed of it is read as the same. */
+/* Its printed form is read as the same configuration. */
 static void assert_round(const struct config *config)
 {
     char *text = print(config);
@@ -162,7 +162,7 @@ START_TEST(added_shards_are_not_printed)
 END_TEST
 
 /* One pool that workers and queues cannot say. */
-/* As they stand in the list, whatever they mean. */
+/* In the order of the list, whatever they match. */
 START_TEST(patterns_are_printed_in_their_places)
 {
     static const char rows[] = "queues = (\n"
@@ -246,7 +246,7 @@ START_TEST(shipped_file_is_the_defaults)
 }
 END_TEST
 
-/* Is there a line "KEY =", perhaps behind a #, from text up to end? */
+/* Is there a line "KEY =", possibly after a #, from text up to end? */
 static bool has_key(const char *text, const char *end, const char *key)
 {
     for (const char *line = text; line && line < end; line = strchr(line, '\n')) {

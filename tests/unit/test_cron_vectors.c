@@ -1,7 +1,7 @@
 /*
- * test_cron_vectors.c: the cases of other projects' tests, from cron_vectors.txt, whose head says
- * what stands in it; each collection's number of cases, and of those that go by our rule instead,
- * is told and counted.
+ * test_cron_vectors.c: the cases of other projects' tests, from cron_vectors.txt, whose head
+ * describes them. For each collection it counts and prints the cases, and how many follow our rule
+ * instead.
  */
 #include "cron/calendar.h"
 #include "cron/tick.h"

@@ -226,7 +226,7 @@ START_TEST(test_lock)
 }
 END_TEST
 
-/* What a limit by a member counts by. */
+/* The member that a limit counts by. */
 START_TEST(test_bucket)
 {
     static const struct {

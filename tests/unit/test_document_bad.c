@@ -1,4 +1,5 @@
-/* test_document_bad.c: what is no job document is refused, in clear words, and never crashes. */
+/* test_document_bad.c: what is not a job document is refused with a clear message, and never
+ * crashes. */
 #include "document_try.h"
 #include "unit.h"
 
@@ -91,7 +92,7 @@ START_TEST(test_not_json)
 }
 END_TEST
 
-/* jansson 2.14 drops a NUL byte behind a number or a word. We do not. */
+/* jansson 2.14 drops a NUL byte after a number or a word. We do not. */
 START_TEST(test_nul_bytes)
 {
     static const char text[] = "{\"type\":\"t\",\"payload\":[true,\"x\",{\"a\":1}]}";
@@ -166,7 +167,7 @@ START_TEST(test_depth)
 }
 END_TEST
 
-/* Wide, not deep: more brackets than 128 beside each other. */
+/* Wide, not deep: more than 128 brackets beside each other. */
 START_TEST(test_wide)
 {
     char text[4096] = "{\"type\":\"t\",\"payload\":[[]";
@@ -272,7 +273,7 @@ START_TEST(test_mutations)
         }
         tried_free(&tried);
     }
-    ck_assert_int_gt(taken, 100); /* else the check above is an idle one */
+    ck_assert_int_gt(taken, 100); /* otherwise the check above tests nothing */
 }
 END_TEST
 

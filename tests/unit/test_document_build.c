@@ -92,7 +92,7 @@ START_TEST(test_text)
 }
 END_TEST
 
-/* What is given as payload is one JSON value: nothing can be smuggled in behind it. */
+/* A payload must be one JSON value: nothing can be smuggled in after it. */
 START_TEST(test_payload_must_be_json)
 {
     FAILS("payload: not JSON: more behind its end at byte 2", .type = "t",

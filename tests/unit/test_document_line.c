@@ -69,7 +69,7 @@ START_TEST(test_turns)
 }
 END_TEST
 
-/* What stands beside goes before what stands within. */
+/* A member beside the document goes before the one within it. */
 START_TEST(test_a_document_within)
 {
     static const char within[] = "{ \"type\":\"t\",\"id\":\"in\",\"priority\":9,\"at\":1,"
@@ -236,7 +236,7 @@ START_TEST(test_deepest)
 }
 END_TEST
 
-/* What is no job document is written, too; only who pushes it is told. */
+/* A broken job document is written too. Only its pusher gets an error. */
 START_TEST(test_no_document)
 {
     struct later_line from = { .item = { .document = "\xFF{", .document_len = 2 } };

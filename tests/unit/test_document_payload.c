@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* The payload of this document is `wanted`, and lies within its bytes. */
+/* This document's payload is `wanted`, and lies within its bytes. */
 static void payload_of(const char *text, const char *wanted)
 {
     struct tried tried = try_bytes(LATER_DOCUMENT_JOB, text, strlen(text), LATER_DOCUMENT_MAX);

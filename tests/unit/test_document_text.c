@@ -112,8 +112,8 @@ static bool jansson_takes(const char *bytes, size_t len)
     return string != NULL;
 }
 
-/* Every sequence of two bytes, and of three and four with edges behind: ours agrees with jansson
- * about what is UTF-8, and what it makes of the rest is JSON. */
+/* Every sequence of two bytes, and of three and four with edges after them: we agree with jansson
+ * about what is UTF-8, and what we make of the rest is JSON. */
 START_TEST(test_agrees_with_jansson)
 {
     static const char edges[][3] = { "",         "\x80",     "\xBF",     "\x7F",    "\xC0",
@@ -141,7 +141,7 @@ START_TEST(test_agrees_with_jansson)
 }
 END_TEST
 
-/* What was quoted is read as what it was. */
+/* What was quoted is read back unchanged. */
 START_TEST(test_round_trip)
 {
     char text[256], out[LATER_STRING_ROOM(256)];

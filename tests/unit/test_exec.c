@@ -1,4 +1,4 @@
-/* test_exec.c: the exec plugin with real programs: what they get, what comes back. */
+/* test_exec.c: the exec plugin with real programs: what they get, and what comes back. */
 #include "exec_fixture.h"
 #include "unit.h"
 
@@ -136,7 +136,7 @@ START_TEST(environment_of_a_file)
 }
 END_TEST
 
-/* What a file holds, its mode, and how it is refused behind its path. */
+/* The content of a file, its mode, and the refusal after its path. */
 static const struct {
     const char *lines;
     mode_t mode;
@@ -198,8 +198,8 @@ static void dirty_process(void)
 START_TEST(no_signals_and_no_privileges)
 {
     dirty_process();
-    /* Signals 32 and 33 are glibc's own: whoever started the tests may have them ignored, and
-     * signal(2) does not touch them. */
+    /* Signals 32 and 33 are glibc's own. They may be ignored since before the tests were started,
+     * and signal(2) does not touch them. */
     option("it.argv.0", "/bin/sed");
     option("it.argv.1", "-nE");
     option("it.argv.2", "s/^(SigIgn:\t0000000)[01]8/\\100/; /^(Sig(Blk|Ign)|NoNewPrivs)/p");
@@ -282,7 +282,7 @@ START_TEST(large_document)
 }
 END_TEST
 
-/* Of a long output the end is kept. */
+/* The end of a long output is kept. */
 START_TEST(long_output)
 {
     const char *tail = "99999\n100000";
@@ -316,7 +316,7 @@ START_TEST(output_max)
 }
 END_TEST
 
-/* What it writes just before its end is read after its end. */
+/* What it writes just before its end is still read. */
 START_TEST(output_at_the_end)
 {
     script("exec dd if=/dev/zero bs=60000 count=1 status=none");

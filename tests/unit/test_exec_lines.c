@@ -66,7 +66,7 @@ START_TEST(what_it_answers)
 }
 END_TEST
 
-/* The number of jobs is told in the error, so that another process would be noticed. */
+/* The error has the number of jobs, so that another process would be noticed. */
 START_TEST(one_for_many)
 {
     char expected[16];
@@ -124,8 +124,8 @@ START_TEST(lines_refused)
 }
 END_TEST
 
-/* Whatever a program prints, to whichever of the two, whole or in part, itself or by a child,
- * before or after its answer: each job is done once. */
+/* Whatever a program prints, on either stream, whole or in part, itself or through a child, before
+ * or after its answer: each job is done once. */
 static const struct {
     const char *before, *after;
 } prints[] = {

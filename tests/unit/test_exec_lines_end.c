@@ -1,5 +1,4 @@
-/* test_exec_lines.c: the exec plugin with long-lived programs: lines in, lines out, deaths, time.
- */
+/* test_exec_lines_end.c: the exec plugin with long-lived programs: how they end. */
 #include "exec_fixture.h"
 #include "unit.h"
 
@@ -94,7 +93,7 @@ START_TEST(unread_is_given_back)
 }
 END_TEST
 
-/* More than the pipe holds: what it has not read is known by what went in. */
+/* More than the pipe holds: what was written tells what it has not read. */
 START_TEST(unread_large)
 {
     large_job(1 << 20);
@@ -120,7 +119,7 @@ START_TEST(ends_after_each)
 }
 END_TEST
 
-/* One that says so is not given another, and is not waited for by force. */
+/* A program that says that it ends gets no more jobs, and is not killed. */
 START_TEST(last)
 {
     lines("read -r line; " ANSWER("\"result\":\"done\",\"last\":true") "; echo leaving; exit 0");
@@ -131,7 +130,7 @@ START_TEST(last)
 }
 END_TEST
 
-/* What it prints as it dies is kept, several lines of it, cut at a whole character. */
+/* What it prints as it dies is kept: several lines, cut at a whole character. */
 START_TEST(traceback)
 {
     lines("read -r line; echo 'Traceback:'; echo '  line 7' >&2; "
@@ -178,7 +177,7 @@ START_TEST(timed_out)
 }
 END_TEST
 
-/* Its process group goes, also what is deaf to TERM: nothing of it is left when the job ends. */
+/* Its process group is killed, even what ignores TERM. Nothing of it is left when the job ends. */
 START_TEST(deaf_to_term)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[200], pid[16] = "";
@@ -237,7 +236,7 @@ START_TEST(gives_up_when_asked)
 }
 END_TEST
 
-/* The job after one that was ended for its time finds a fresh program. */
+/* After a job that was ended for its time, the next one finds a fresh program. */
 START_TEST(goes_on_after_timeout)
 {
     each_line("case $line in *'\"attempt\":1'*) sleep 60 & wait;; esac; " DONE);

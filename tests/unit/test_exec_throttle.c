@@ -10,7 +10,7 @@ static void begin(void)
     throttle = (struct exec_throttle){ 0 };
 }
 
-/* One that has performed a job may start at once. */
+/* A program that has performed a job may start at once. */
 START_TEST(after_a_job)
 {
     exec_throttle_ended(&throttle, 1000, true, "exit status 0");
@@ -19,7 +19,7 @@ START_TEST(after_a_job)
 }
 END_TEST
 
-/* 0.1, 0.2, … at most 5 s; a job in between, and it begins anew. */
+/* 0.1, 0.2, … at most 5 s. After a job in between, it begins again. */
 START_TEST(starts_ever_more_seldom)
 {
     static const double waits[] = { 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5 };

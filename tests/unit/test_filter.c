@@ -1,4 +1,4 @@
-/* test_filter.c: which jobs a filter means. */
+/* test_filter.c: which jobs match a filter. */
 #include "job/filter.h"
 #include "job/json_path.h"
 
@@ -176,7 +176,7 @@ START_TEST(test_ages)
 }
 END_TEST
 
-/* Of what is no JSON, or was not read, only what can be known is met. */
+/* If a document is not JSON, or was not read, only what is known can match. */
 START_TEST(test_no_document)
 {
     struct later_filter_job job = job_in("dead", NOW);

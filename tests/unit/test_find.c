@@ -1,4 +1,4 @@
-/* test_find.c: what a reserve took whose answer was lost is found by its token and given back. */
+/* test_find.c: what a reserve took whose answer was lost is found by its token and returned. */
 #include "reservation/find.h"
 
 #include "live.h"
@@ -114,7 +114,7 @@ START_TEST(test_a_full_batch)
 }
 END_TEST
 
-/* They may be gone by the time they are returned: acked, lapsed. That is no failure. */
+/* They may be gone by the time they are returned: acked or lapsed. That is no failure. */
 START_TEST(test_twice_at_once)
 {
     put_others(2000);
@@ -201,7 +201,7 @@ START_TEST(test_cut_behind_a_page)
 }
 END_TEST
 
-/* Cut anywhere, by bytes. Whatever happens, done is told once, and a good one is true. */
+/* Cut at any byte. Whatever happens, done() is called once, and success is true. */
 static void cut_somewhere(struct fake_redis *f, void *arg)
 {
     unsigned seed = *(unsigned *)arg;

@@ -1,4 +1,4 @@
-/* test_glance.c: plain commands say what the script size says. */
+/* test_glance.c: plain commands give the same as the script size. */
 #include "queue/glance.h"
 
 #include "client/call.h"

@@ -84,7 +84,7 @@ START_TEST(test_nothing_there)
 }
 END_TEST
 
-/* A file of another kind is none of a running laterd. */
+/* A file of another kind does not come from a running laterd. */
 START_TEST(test_short_file)
 {
     int fd = open(path, O_CREAT | O_WRONLY, 0644);
@@ -125,7 +125,7 @@ START_TEST(test_one_at_a_time)
 }
 END_TEST
 
-/* Who looks, however often, never keeps a laterd from starting. */
+/* Readers, however many, never keep a laterd from starting. */
 START_TEST(test_looking_is_harmless)
 {
     pid_t pids[2];

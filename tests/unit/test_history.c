@@ -209,7 +209,8 @@ START_TEST(test_types_are_bounded)
 }
 END_TEST
 
-/* Whatever byte is changed or cut off: it is refused, or some other tallies, and nothing else. */
+/* Whatever byte is changed or cut off, it is refused, or gives some other tallies, and nothing
+ * worse. */
 START_TEST(test_foreign_bytes)
 {
     struct later_tallies tallies = { 0 }, none = { 0 };

@@ -120,8 +120,8 @@ static double used_memory(void)
     return strtod(strstr(live_string("INFO memory"), "used_memory:") + 12, NULL);
 }
 
-/* All periods that are kept, with so many jobs of each type in each of a scale. Returns the bytes
- * that they take. */
+/* Writes all periods that are kept, with this many jobs of each type in each of a scale. Returns
+ * the bytes that they take. */
 static double write_all(const double jobs[LATER_SCALES])
 {
     size_t written = 0, count = 0;

@@ -83,7 +83,7 @@ START_TEST(test_document_before_type)
 }
 END_TEST
 
-/* Base alone, max alone, both: what is not said is the type's, and a list goes. */
+/* Base alone, max alone, both: the type supplies what is missing, and a list is dropped. */
 START_TEST(test_backoff_of_the_document)
 {
     check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":5}}", 300, 25, 5, 3600, 0.25);
@@ -92,7 +92,7 @@ START_TEST(test_backoff_of_the_document)
     check_policy("{\"type\":\"video.encode\",\"backoff\":{\"base\":5}}", 3600, 3, 5, 100, 0.5);
     check_policy("{\"type\":\"video.other\",\"backoff\":{\"base\":5}}", 60, 7, 5, 20, 0);
     check_policy("{\"type\":\"video.other\",\"backoff\":{\"max\":9}}", 60, 7, 2, 9, 0);
-    /* A base above the cap of the configuration is meant as it is said; a cap of its own rules. */
+    /* A base above the configured cap is taken as it is. A cap of the document's own overrides. */
     check_policy("{\"type\":\"video.encode\",\"backoff\":{\"base\":500}}", 3600, 3, 500, 500, 0.5);
     check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":50,\"max\":9}}", 300, 25, 50, 9, 0.25);
 }
@@ -289,7 +289,7 @@ START_TEST(test_waited)
     ck_assert_double_eq_tol(job_waited(1763999000, now), 1000.5, 1e-6);
     ck_assert_double_eq_tol(job_waited(1663999999.500001, now), 1, 1e-5); /* priority 100 */
     ck_assert_double_eq_tol(job_waited(1864000000, now), 0.5, 1e-6);      /* -100 */
-    ck_assert_double_eq(job_waited(1764000000.75, now), 0); /* by a clock that is ahead */
+    ck_assert_double_eq(job_waited(1764000000.75, now), 0); /* a clock that is ahead */
     ck_assert_double_lt(job_waited(1764000000.25, 0), 0);   /* Redis's time is not known */
     ck_assert_double_lt(job_waited(0, now), 0);             /* before everything */
     ck_assert_double_lt(job_waited(NAN, now), 0);
@@ -316,7 +316,7 @@ START_TEST(test_log_fields)
     ck_assert_str_eq(fields.trace, "t-1");
     ck_assert_uint_eq(fields.attempt, 4);
     ck_assert_double_eq(fields.ms, 2.5);
-    memset(&job.doc, 0, sizeof job.doc); /* one that could not be read */
+    memset(&job.doc, 0, sizeof job.doc); /* a document that could not be read */
     job_log_fields(&job, -1, &fields);
     ck_assert_ptr_null(fields.type);
     ck_assert_ptr_null(fields.trace);

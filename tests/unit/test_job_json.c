@@ -1,4 +1,4 @@
-/* test_job_json.c: a plugin's way to a payload's members. */
+/* test_job_json.c: how a plugin reads a payload's members. */
 #include "fake_host.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* test_jobs.c: the shipped plugins null, sleep and flash_sale against the fake host. */
+/* test_jobs.c: the plugins null, sleep and flash_sale in the fake host. */
 #include "fake_host.h"
 #include "unit.h"
 
@@ -216,7 +216,7 @@ START_TEST(buy_bad)
 }
 END_TEST
 
-/* 200 characters are a name, 201 are none. */
+/* 200 characters are a name, 201 are not. */
 START_TEST(buy_long)
 {
     char payload[300];

@@ -1,5 +1,5 @@
-/* test_json.c: what the one pass over JSON takes and finds. test_json_judge.c has jansson beside.
- */
+/* test_json.c: what the one pass over JSON accepts and finds. test_json_judge.c compares it with
+ * jansson. */
 #include "job/json.h"
 #include "tests/support/json_judge.h"
 #include "unit.h"

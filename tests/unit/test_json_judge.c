@@ -277,7 +277,7 @@ START_TEST(test_same_as_jansson)
     }
     printf("# %llu inputs, %llu of them JSON\n", (unsigned long long)rounds,
            (unsigned long long)taken);
-    /* Else one of both is hardly looked at. */
+    /* Otherwise one of the two is hardly tested. */
     ck_assert_uint_gt(taken, rounds / 5);
     ck_assert_uint_lt(taken, rounds - rounds / 5);
 }

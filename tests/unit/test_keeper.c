@@ -1,4 +1,4 @@
-/* test_keeper.c: the leases of the living are renewed, what the dead held is settled. */
+/* test_keeper.c: leases of living workers are renewed, and what dead ones held is settled. */
 #include "keeper/keeper.h"
 
 #include "page.h"
@@ -90,7 +90,7 @@ START_TEST(test_renews)
     other = watched(10);
     page_hold(page, 0, "q", "held", SLOT_HELD, 3);
     slot = page_hold(page, 3, "q", "running", SLOT_RUNNING, 3);
-    slot->event = 1; /* so that what is held is not given back */
+    slot->event = 1; /* so that what is held is not returned */
     page_finished(page, 9, "r", "finished", LATER_VERB_ACK, 0, "", "", "");
     live_do("ZADD later:{r}:reserved %.6f " PAGE_TOKEN, live_time() + 3);
     page_hold(other, 0, "q", "others", SLOT_HELD, 3);
@@ -201,7 +201,7 @@ START_TEST(test_cancelled)
 }
 END_TEST
 
-/* The slot is another job's by the time the answer comes: that one is not cancelled. */
+/* The slot belongs to another job by the time the answer comes. That job is not cancelled. */
 START_TEST(test_withdrawn_too_late)
 {
     struct slots *page;
@@ -292,7 +292,7 @@ START_TEST(test_renews_when_up_again)
 }
 END_TEST
 
-/* ---- what waits behind a job that runs */
+/* ---- jobs that wait behind a running one */
 
 START_TEST(test_gives_back_behind)
 {
@@ -319,7 +319,7 @@ START_TEST(test_gives_back_behind)
 }
 END_TEST
 
-/* Event jobs run beside others: nobody waits behind them. */
+/* Event jobs run beside others, so none waits behind them. */
 START_TEST(test_not_behind_event_jobs)
 {
     struct slots *page = watched(2);
@@ -379,7 +379,8 @@ START_TEST(test_pause_is_no_hang)
 {
     struct slots *page;
 
-    live_config.grace = 5; /* so that it is none either where we stand still for some seconds */
+    live_config.grace =
+        5; /* so that it is not over its time even if we stand still for some seconds */
     page = watched(1);
     beat(page, later_clock() - 1000);
     page_hold(page, 0, "q", "a", SLOT_RUNNING, 30)->event = 1;
@@ -484,8 +485,8 @@ START_TEST(test_dead_with_nothing)
 }
 END_TEST
 
-/* A reserve without an answer: what it took is the set of its token, looked for
- * twice, since the call may run a moment after its worker's death. */
+/* A reserve without an answer: what it took is found by its token. There are two looks, since the
+ * call may run a moment after its worker's death. */
 START_TEST(test_dead_before_the_answer)
 {
     struct slots *page = watched(10);
@@ -501,7 +502,7 @@ START_TEST(test_dead_before_the_answer)
     strcpy(page->page->calls[3].token, "lostlostlostlost");
     page->page->calls[3].queue = 0;
     atomic_store(&page->page->calls[3].asked, SLOT_CALL_ASKED);
-    strcpy(page->page->calls[129].token, "neverneverneverx"); /* one that never came there */
+    strcpy(page->page->calls[129].token, "neverneverneverx"); /* a token that never got there */
     page->page->calls[129].queue = 1;
     atomic_store(&page->page->calls[129].asked, SLOT_CALL_LOST);
     from = later_clock();
@@ -532,7 +533,7 @@ START_TEST(test_dead_while_redis_is_away)
     died(page, KEEPER_CRASH);
     ck_assert_uint_ge(keeper_open(keeper), 1);
     if (_i == 1)
-        link_break(live_link, "off"); /* all of it is on its way: nobody knows */
+        link_break(live_link, "off"); /* all of it is on its way, so its outcome is unknown */
     if (_i == 2) {
         live_turn();
         live_do("CLIENT KILL TYPE normal");
@@ -585,7 +586,7 @@ START_TEST(test_left)
 }
 END_TEST
 
-/* What was being given back when its worker died is given back once. */
+/* What was being returned when its worker died is returned once. */
 START_TEST(test_dead_while_giving_back)
 {
     struct slots *page = watched(3);
@@ -651,8 +652,8 @@ START_TEST(test_written_over)
 }
 END_TEST
 
-/* Maps another file in its place, which can be cut short, and nothing behind it. Returns the file.
- */
+/* Maps another file in its place, which can be truncated, with nothing after it. Returns the
+ * file. */
 static int map_again(struct slots *page)
 {
     size_t size = (page->size + 4095) / 4096 * 4096;
@@ -667,10 +668,10 @@ static int map_again(struct slots *page)
     return fd;
 }
 
-#define GOOD_TOKEN "goodgoodgoodgood" /* of the page that nobody writes over */
+#define GOOD_TOKEN "goodgoodgoodgood" /* of the page that is not overwritten */
 
-/* It is written over while what was in it waits for Redis: nothing is read beyond its end, where
- * nothing is, and what others hold is settled. */
+/* The page is overwritten while its contents wait for Redis: nothing is read past its end, and what
+ * others hold is settled. */
 START_TEST(test_written_over_while_it_waits)
 {
     struct slots *good = watched(10), *page = watched(20);

@@ -1,4 +1,4 @@
-/* test_key.c: the names of the keys, as section 2 of the contract spells them. */
+/* test_key.c: the names of the keys, as doc/protocol.md spells them. */
 #include "redis/key.h"
 
 #include "unit.h"
@@ -100,7 +100,7 @@ START_TEST(test_protocol)
 }
 END_TEST
 
-/* What Redis Cluster hashes: between the first brace and the first closing one behind it. */
+/* What Redis Cluster hashes: the text between the first brace and the next closing one. */
 static void check_tag(const char *key, const char *tag)
 {
     const char *open = strchr(key, '{');
@@ -186,7 +186,7 @@ START_TEST(test_longest_names_fit)
 }
 END_TEST
 
-/* Every byte, alone and behind a letter, and every length around the longest. */
+/* Every byte, alone and after a letter, and every length around the longest. */
 static void check_valid(bool (*valid)(const char *), const char *allowed, size_t max)
 {
     char text[512];
@@ -229,7 +229,7 @@ START_TEST(test_shard_valid)
         ck_assert(later_key_shard_valid(name) == later_key_queue_valid(name));
         strcat(name, "/31");
         ck_assert_msg(later_key_shard_valid(name) == (len >= 1 && len <= 61), "%zu", len);
-        ck_assert(!later_key_queue_valid(name)); /* nobody names a shard by hand */
+        ck_assert(!later_key_queue_valid(name)); /* a shard cannot be named by hand */
     }
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* test_link.c: a connection on a loop that mends itself. */
+/* test_link.c: a connection on a loop that reconnects by itself. */
 #include "live.h"
 
 #include "log.h"
@@ -210,7 +210,7 @@ static void accept_and_hush(struct fake_redis *f, void *arg)
         fake_wait_closed(f);
 }
 
-/* The deadline is kept by the loop. */
+/* The loop keeps the deadline. */
 START_TEST(test_deadline)
 {
     double best = 100;
@@ -322,7 +322,7 @@ START_TEST(test_password_is_read_again)
     ck_assert_int_eq(ups, 0);
     unlink(path); /* no file for a moment: no harm */
     LIVE_UNTIL(downs >= 4);
-    umask(0077); /* one that others may read is refused */
+    umask(0077); /* a file that others may read is refused */
     write_file(path, "new\n");
     LIVE_UNTIL(ups == 1);
     unlink(path);

@@ -238,7 +238,7 @@ START_TEST(test_cut_off_while_waiting)
     ck_assert_int_eq(take(bob, bobs, 30, 20), LATER_LOCK_YES);
     ck_assert_uint_eq(locked.fence, 2);
     joined(pid);
-    live_end(); /* its own connection is gone, too */
+    live_end(); /* its own connection is gone too */
     live_begin();
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* test_lock_leases.c: locks and permits of the living are renewed, those of the dead are freed. */
+/* test_lock_leases.c: locks and permits of living workers are renewed, those of dead ones are
+ * freed. */
 #include "keeper/lock_leases.h"
 
 #include "keeper/keeper.h"
@@ -103,7 +104,7 @@ START_TEST(the_living_keep_theirs)
     struct lock_lease *other = enter(5, LEASE_TAKEN, LEASE_PERMIT, "p", 'c', 4.5);
     double start = later_clock();
 
-    for (int i = 0; i < 2; i++) { /* what is left only grows where it is renewed */
+    for (int i = 0; i < 2; i++) { /* the rest of the lease only grows if it is renewed */
         lock_in_redis("l", 'a', 3.9);
         permit_in_redis("p", 'b', 3.9);
         permit_in_redis("p", 'c', 3.9);
@@ -119,7 +120,7 @@ START_TEST(the_living_keep_theirs)
 }
 END_TEST
 
-/* What is being asked for, or freed, is the worker's; what was lost is nobody's. */
+/* What is being asked for or freed belongs to the worker. What was lost belongs to nobody. */
 START_TEST(only_what_is_taken)
 {
     enter(0, LEASE_ASKED, LEASE_LOCK, "a", 'a', 0.05);

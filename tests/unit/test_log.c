@@ -1,4 +1,4 @@
-/* test_log.c: what a line looks like, whatever is in it; and that it never makes anybody wait. */
+/* test_log.c: the form of a line, whatever is in it; and that logging never blocks. */
 #include "log.h"
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* Standard error of a test: the two ends. fds[1] is STDERR_FILENO, too. */
+/* Standard error of a test: the two ends. fds[1] is also STDERR_FILENO. */
 static int fds[2], stderr_before;
 
 static void take_stderr(void)
@@ -229,7 +229,7 @@ START_TEST(test_json_in_a_locale)
 }
 END_TEST
 
-/* Each byte of these, as words and as every member, alone and many of them. */
+/* Each of these bytes, as words and as every member, alone and many of them. */
 START_TEST(test_json_hostile)
 {
     static const char *const pieces[] = {
@@ -285,7 +285,7 @@ START_TEST(test_json_random)
 }
 END_TEST
 
-/* What a job is called is not lost behind long words. */
+/* A job's name is not lost after long words. */
 START_TEST(test_json_long)
 {
     static char words[10000];
@@ -305,7 +305,7 @@ START_TEST(test_json_long)
 }
 END_TEST
 
-/* ---- nobody waits */
+/* ---- logging never blocks */
 
 /* Logs until one line is dropped. */
 static void fill(void)
@@ -320,7 +320,7 @@ static void fill(void)
     } while (now > before);
 }
 
-/* What was dropped is counted, and told before the next line. */
+/* What was dropped is counted, and reported before the next line. */
 static void check_dropped(int lost)
 {
     const char *told;
@@ -329,7 +329,7 @@ static void check_dropped(int lost)
     log_open(LOG_INFO, false, "x");
     fill();
     for (int i = 0; i < lost; i++)
-        log_line(LOG_INFO, "lost"); /* nobody reads: what waits here waits for ever */
+        log_line(LOG_INFO, "lost"); /* nobody reads, so a call that blocks would block for ever */
     read_output();
     ck_assert_ptr_nonnull(strstr(output, "line 0\n"));
     ck_assert_ptr_null(strstr(output, "lost"));
@@ -407,7 +407,7 @@ START_TEST(test_reader_gone)
 }
 END_TEST
 
-/* Many processes, one full pipe: each sees it writable at the same moment, and one of them is
+/* Many processes and one full pipe: each sees it writable at the same moment, and one of them is
  * right. None may hang. */
 START_TEST(test_full_for_many)
 {

@@ -1,5 +1,5 @@
-/* test_migrator.c: due jobs become ready at their time, not before and not late; lapses wait for
- * those who may still touch. */
+/* test_migrator.c: due jobs become ready on time, neither early nor late. Lapses wait for those who
+ * may still renew. */
 #include "queues/migrator.h"
 
 #include "queues/subscriber.h"
@@ -131,7 +131,7 @@ START_TEST(test_due)
 }
 END_TEST
 
-/* One that comes before all others makes the timer earlier, the others keep theirs. */
+/* A job that is due before all others makes the timer earlier. The others keep their times. */
 START_TEST(test_earlier)
 {
     static const char *const order[] = { "first", "second", "third" };
@@ -153,7 +153,7 @@ START_TEST(test_earlier)
 }
 END_TEST
 
-/* A connection that Redis has accepted: what is sent there comes at once. */
+/* A connection that Redis has accepted: what is sent on it arrives at once. */
 static redisContext *connected(void)
 {
     redisContext *redis = server_connect(&live_server);
@@ -173,8 +173,8 @@ static void send_only(redisContext *redis, const char *script)
         ck_assert_int_eq(redisBufferWrite(redis, &done), REDIS_OK);
 }
 
-/* A push that comes behind our call, and is heard of before its answer: while Redis is busy for
- * 0.2 s both wait, and what was published is then sent before what was asked. */
+/* A push comes after our call, and is heard of before its answer. While Redis is busy for 0.2 s
+ * both wait, and then the published message is sent before the answer. */
 START_TEST(test_told_while_asked)
 {
     redisContext *busy = connected(), *push = connected();
@@ -236,7 +236,7 @@ START_TEST(test_many_due)
 }
 END_TEST
 
-/* A plain ZADD, of which nobody is told, is found and gets its wake within a second. */
+/* A plain ZADD, which is not announced, is found and gets its wake within a second. */
 START_TEST(test_plain_zadd)
 {
     int good = 0;
@@ -321,12 +321,12 @@ START_TEST(test_lapse_after_a_freeze)
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
     from = later_clock();
     LIVE_FOR(0.6, live_held("q") == 1 || later_clock() > from + 0.6);
-    LIVE_UNTIL(live_held("q") == 0); /* nobody has touched it */
+    LIVE_UNTIL(live_held("q") == 0); /* nobody has renewed it */
     ck_assert_int_eq(live_ups, 1);
 }
 END_TEST
 
-/* The same where we stood still: our keeper did, too. */
+/* The same if we stood still, since our keeper did too. */
 START_TEST(test_lapse_after_our_own_standstill)
 {
     double from;
@@ -344,8 +344,8 @@ END_TEST
 
 /* ---- the rest */
 
-/* A queue of several pools is one queue. Those that have nothing are looked at together, and one of
- * them by itself at each look, until there is something. */
+/* A queue in several pools is one queue. Idle ones are looked at together, and one of them by
+ * itself at each look, until there is something. */
 START_TEST(test_each_queue_once)
 {
     static struct config_queue twice[2] = { { .name = "q" }, { .name = "q2" } };
@@ -358,7 +358,7 @@ START_TEST(test_each_queue_once)
     live_config.pool_count = 2;
     begin();
     LIVE_UNTIL(live_calls() >= 3); /* q, r, q2 */
-    LIVE_FOR(2.0, true);           /* what begin() told has been looked at, too */
+    LIVE_FOR(2.0, true);           /* what begin() announced has been looked at too */
     start = later_clock();
     calls = live_calls();
     LIVE_UNTIL(live_calls() - calls >= 2);

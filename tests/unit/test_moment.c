@@ -1,4 +1,4 @@
-/* test_moment.c: times as people say them. What is expected was read off a calendar. */
+/* test_moment.c: times as people write them. The expected values were read from a calendar. */
 #include "moment.h"
 
 #include "unit.h"

@@ -1,4 +1,4 @@
-/* test_names.c: what has this name? */
+/* test_names.c: finding things by name. */
 #include "base/names.h"
 
 #include "unit.h"

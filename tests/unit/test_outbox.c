@@ -1,4 +1,4 @@
-/* test_outbox.c: settlements on their way to a live Redis: grouped, refused, lost, repeated; each
+/* test_outbox.c: settlements on their way to a live Redis: grouped, refused, lost, repeated. Each
  * takes effect once. */
 #include "reservation/outbox.h"
 #include "reservation/value.h"
@@ -61,7 +61,7 @@ static void on_done(void *arg, struct slots *slots, struct slot *slot, bool lost
     losts += lost;
 }
 
-/* As every owner: what was put back while the link was down goes when it is up. */
+/* As every owner does: what was put back while the link was down is sent when it is up. */
 static void on_up(void)
 {
     if (outbox)
@@ -228,7 +228,7 @@ START_TEST(test_lost)
 
         snprintf(id, sizeof id, "%u", i);
         add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
-        if (i % 2) { /* lapsed meanwhile, and somebody else has it */
+        if (i % 2) { /* it lapsed meanwhile, and somebody else has it */
             live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " %u", i);
             live_do("ZADD later:{q}:reserved 9e9 anothertokenxxxx");
             live_do("ZADD later:{q}:reserved:anothertokenxxxx 1 %u", i);
@@ -481,7 +481,7 @@ START_TEST(test_freed_with_some_open)
     outbox_free(NULL);
     outbox = NULL;
     for (int i = 0; i < 60; i++)
-        live_turn(); /* its timer is gone, too */
+        live_turn(); /* its timer is gone too */
 }
 END_TEST
 

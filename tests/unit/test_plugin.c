@@ -1,4 +1,4 @@
-/* test_plugin.c: which files are loaded as plugins, which are refused, and in what words. */
+/* test_plugin.c: which files are loaded as plugins, which are refused, and with what message. */
 #include "plugin/plugin.h"
 
 #include "fake_host.h"
@@ -75,7 +75,8 @@ START_TEST(a_relative_path)
 }
 END_TEST
 
-/* The linker knows a library by the name it was opened with: each must get a name of its own. */
+/* The linker knows a library by the name with which it was opened, so each needs a name of its
+ * own. */
 START_TEST(several_plugins)
 {
     load(files_install("good"));

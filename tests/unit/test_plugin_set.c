@@ -337,7 +337,7 @@ START_TEST(find_at_the_limit)
 
     ck_assert_int_eq(plugin_load(set, files_install("good"), fake_host(), &err), 0);
     memset(type + 5, 'x', 124);
-    ck_assert_str_eq(found(type), "(none)"); /* 129 bytes: no type has so many */
+    ck_assert_str_eq(found(type), "(none)"); /* 129 bytes: no type is that long */
     type[128] = '\0';
     ck_assert_str_eq(found(type), "good.*");
 }

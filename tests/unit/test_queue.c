@@ -1,5 +1,5 @@
-/* test_queue.c: what is sent for each verb, word by word; what is made of the answers; tokens.
- * The words are written down from the heads of scripts/VERB.lua. */
+/* test_queue.c: what is sent for each verb, word by word; what is made of the answers; tokens. The
+ * words come from the heads of scripts/VERB.lua. */
 #include "queue/queue.h"
 
 #include "queue/inspect.h"
@@ -48,8 +48,8 @@ static const struct later_reply *reply_of(const char *bytes)
     return kept;
 }
 
-/* cmd is EVALSHA of this script, with these words behind the hash. `key` stands for
- * "later:{q}:key" where it begins with a colon. Frees cmd. */
+/* cmd must be EVALSHA of this script, with these words after the hash. `key` stands for
+ * "later:{q}:key" if it begins with a colon. Frees cmd. */
 static void check_call(enum later_script script, const char *name, const char *const *words)
 {
     static char bytes[65536];
@@ -420,7 +420,7 @@ START_TEST(test_lost)
 }
 END_TEST
 
-/* What is stored is `{"at":…,"attempt":…,` and this: it must make a JSON object. */
+/* What is stored is `{"at":…,"attempt":…,` and this. Together they must be a JSON object. */
 static void check_error(const char *kind, const char *text, const char *text_then)
 {
     char *tail = later_queue_error(kind, text, "host\"1", 0), whole[8192];

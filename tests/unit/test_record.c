@@ -62,7 +62,7 @@ START_TEST(test_finished)
 }
 END_TEST
 
-/* Of a later version, or without its last line end. */
+/* From a later version, or without its last newline. */
 START_TEST(test_unknown_tags)
 {
     read_text("x=1\nprogress={\"done\":3}\na=2\nzz=a=5\np=1");

@@ -1,4 +1,4 @@
-/* test_recorder.c: what slot pages have counted comes into Redis, once, whatever happens. */
+/* test_recorder.c: what slot pages have counted gets into Redis once, whatever happens. */
 #include "queues/recorder_inner.h"
 
 #include "client/call.h"
@@ -92,7 +92,7 @@ static uint64_t totals(const char *type)
 static void write_all(struct recorder *of, double now)
 {
     recorder_write(of, now);
-    recorder_end(of); /* what is not due yet, too */
+    recorder_end(of); /* even what is not due yet */
     LIVE_UNTIL(!recorder_open(of));
 }
 
@@ -207,7 +207,7 @@ START_TEST(a_page_that_is_written_over)
     ck_assert_uint_lt(recorder->row_count, RECORDER_ROWS);
     memset(bytes, 0, sizeof page->page->counts); /* cut short: slots_guard() */
     recorder_read(recorder, page, NULL);
-    attempt(page, "mail", 4); /* the row is where it was, and is read on */
+    attempt(page, "mail", 4); /* the row is where it was, and is still read */
     recorder_leave(recorder, page);
     write_all(recorder, NOON + 5);
     ck_assert_uint_eq(totals("mail"), 3);
@@ -230,7 +230,8 @@ START_TEST(types_and_rows_are_bounded)
 }
 END_TEST
 
-/* Whoever is gone is added to `all`; one that was only taken for gone goes on from there. */
+/* What a gone laterd counted is added to `all`. If it was only taken for gone, it goes on from
+ * there. */
 START_TEST(totals_of_the_dead)
 {
     struct slots *another = page_new(4);
@@ -241,7 +242,7 @@ START_TEST(totals_of_the_dead)
     recorder_read(other, another, &live_config.pools[0]);
     write_all(recorder, NOON);
     write_all(other, NOON);
-    recorder_fold_totals(recorder); /* one alone is left as it is */
+    recorder_fold_totals(recorder); /* a single one is left as it is */
     link_flush(live_link);
     LIVE_UNTIL(!recorder->hosts && recorder->folding == 0);
     LIVE_FOR(0.05, live_number("HEXISTS later:{q}:totals all") == 0);

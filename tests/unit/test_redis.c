@@ -1,5 +1,5 @@
 /* test_redis.c: one connection that holds: the handshake, answers in order, scripts that have to be
- * loaded, calls from inside an answer. What breaks is in test_redis_faults.c. */
+ * loaded, calls from inside an answer. test_redis_faults.c breaks it. */
 #include "redis_rig.h"
 #include "redis/script.h"
 
@@ -13,8 +13,7 @@
 
 static char heard[4096]; /* the script's words, told before it answers */
 
-/* Writes down each command of the handshake; answers each with OK, but for what `arg` says:
- * "NAME answer". */
+/* Notes each command of the handshake, and answers OK, except as `arg` says: "NAME answer". */
 static void listen_closely(struct fake_redis *fake, void *arg)
 {
     const char *special = arg;
@@ -119,7 +118,7 @@ START_TEST(test_too_many_clients)
     hung_up = false;
     rig_begin(too_many, NULL);
     rig_connect();
-    while (!hung_up) /* before we write: else what it has said may be lost */
+    while (!hung_up) /* before we write, since what it has said might be lost otherwise */
         later_redis_tick(rig.redis);
     RIG_UNTIL(rig.downs == 1);
     ck_assert_ptr_nonnull(strstr(rig.why, "max number of clients"));
@@ -418,7 +417,7 @@ START_TEST(test_noscript_twice)
 }
 END_TEST
 
-/* Who may not load scripts is told so, not that there are none. */
+/* If loading scripts is not allowed, the error says so, and not that there are none. */
 START_TEST(test_noscript_and_no_permission)
 {
     static const char *const answers[] = { NOSCRIPT, "-NOPERM script|load\r\n", NOSCRIPT, NULL };
@@ -511,7 +510,7 @@ static void hang_up_at_3(int number)
         later_redis_disconnect(rig.redis, "had enough");
 }
 
-/* What had been answered stays so; the rest is told once, from inside. */
+/* What was answered stays so. The rest is reported once, from inside. */
 START_TEST(test_disconnect_from_an_answer)
 {
     rig_up(rig_echo, NULL);

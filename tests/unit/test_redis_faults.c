@@ -1,5 +1,5 @@
-/* test_redis_faults.c: a connection that breaks, at every place: what was sent is UNKNOWN, what was
- * not is UNSENT, and each command is answered exactly once. */
+/* test_redis_faults.c: a connection that breaks at every place. What was sent is UNKNOWN, what was
+ * not sent is UNSENT, and each command is answered exactly once. */
 #include "redis_rig.h"
 #include "redis/script.h"
 
@@ -59,7 +59,7 @@ START_TEST(test_no_socket)
 }
 END_TEST
 
-/* What a name stands for, as the test says: ports of 127.0.0.1. */
+/* What a name stands for is set by the test: ports of 127.0.0.1. */
 static unsigned resolved[3];
 static size_t resolved_count;
 
@@ -97,7 +97,7 @@ void freeaddrinfo(struct addrinfo *list)
     }
 }
 
-/* A port on which nobody listens, kept so by the bound socket. */
+/* A port on which nobody listens, reserved by a bound socket. */
 static int closed_port(unsigned *port)
 {
     struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -142,8 +142,8 @@ START_TEST(test_tcp_refused)
 }
 END_TEST
 
-/* ::1 refuses, 127.0.0.1 serves: `localhost` on most machines. The one that served is asked first
- * the next time. */
+/* ::1 refuses and 127.0.0.1 serves, as for `localhost` on most machines. The one that served is
+ * tried first the next time. */
 START_TEST(test_second_address)
 {
     int fd = closed_port(&resolved[0]), other = closed_port(&resolved[2]);
@@ -218,7 +218,7 @@ START_TEST(test_handshake_silence)
 }
 END_TEST
 
-/* Cuts the handshake after so many bytes of its answers. */
+/* Cuts the handshake after this many bytes of its answers. */
 static void cut_handshake(struct fake_redis *fake, void *arg)
 {
     static const char answers[] = ":7\r\n+PONG\r\n";
@@ -482,7 +482,7 @@ START_TEST(test_half_an_answer)
 }
 END_TEST
 
-/* Each has its own deadline, also the one behind. */
+/* Each has a deadline of its own, also the second. */
 START_TEST(test_deadline_of_the_second)
 {
     rig_up(shake_and_hush, NULL);
@@ -673,7 +673,7 @@ START_TEST(test_thousand_reconnects)
 }
 END_TEST
 
-/* A Redis that does anything at any moment. Of each command it keeps how often it came whole. */
+/* A Redis that does anything at any moment. It counts how often each command arrived whole. */
 static _Atomic int came[RIG_TOLD];
 
 static void moody(struct fake_redis *fake, void *arg)
@@ -708,7 +708,7 @@ static void moody(struct fake_redis *fake, void *arg)
     }
 }
 
-/* UNSENT has never come, ANSWERED has its own answer, and each has exactly one of them. */
+/* UNSENT never arrived, ANSWERED has its own answer, and each has exactly one outcome. */
 START_TEST(test_moods)
 {
     unsigned seed = (unsigned)_i + 1, ours = seed * 7919;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The reply that these bytes are, freed at the end of the test or by the next call. */
+/* Returns the reply in these bytes, which the end of the test or the next call frees. */
 static struct later_reply *kept;
 
 static const struct later_reply *reply_of(const char *bytes)

@@ -50,7 +50,7 @@ START_TEST(test_a_long_life_begins_anew)
 }
 END_TEST
 
-/* Where jobs are to blame nobody else waits for a minute; what then fails by itself does. */
+/* If jobs are to blame, nobody else waits for a minute. What then fails by itself does. */
 START_TEST(test_a_job_is_to_blame)
 {
     struct restart restart = { 0 };

@@ -1,5 +1,6 @@
-/* test_route.c: pushing into a queue that has shards, also while their number changes: no id is in
- * two places, none is lost. Where ids belong is computed here from their CRC, not by lib/shards. */
+/* test_route.c: pushing into a queue with shards, while their number changes: no id is in two
+ * places, none is lost. Where ids belong is calculated here from their CRC, not by
+ * lib/queue/shards. */
 #include "live.h"
 
 #include "client/bulk.h"
@@ -21,7 +22,7 @@ static struct later_bulk *bulk;
 static struct fake_redis *fake;
 static struct later_error err;
 
-/* What each job was told; where it was found. */
+/* What each push answered, and where the job was found. */
 static int told[JOBS], how[4], failed, answered;
 static int found[JOBS], place_of[JOBS];
 
@@ -159,7 +160,7 @@ static void check_places(int from, int to, int count)
                       place_name(place_of[n]));
 }
 
-/* So many were pushed, and so many known, in all places together. */
+/* This many were pushed, and as many are known in all places together. */
 static void check_counters(long long pushed, long long duplicate)
 {
     long long sum[2] = { 0, 0 };
@@ -269,8 +270,8 @@ END_TEST
 
 /* ---- a plan that changes */
 
-/* Nobody tells the shards: who has the older plan pushes by it until he meets somebody's fence, and
- * that is no harm, since the others look there first. */
+/* The shards are not told. A pusher with the older plan uses it until it meets a fence. That does
+ * no harm, since the others look there first. */
 START_TEST(test_changed_between_calls)
 {
     open_at(live_url);
@@ -286,7 +287,7 @@ START_TEST(test_changed_between_calls)
     push_many(1100, 2000, LATER_IS_PUSHED);
     for (int n = 0; n < 100; n++) {
         ck_assert_int_eq(push(n, 0), LATER_IS_KNOWN);
-        ck_assert_int_eq(push(n, 1), LATER_IS_REPLACED); /* where it lies */
+        ck_assert_int_eq(push(n, 1), LATER_IS_REPLACED); /* where it is */
         ck_assert_int_eq(push(2000 + n, n % 2), LATER_IS_PUSHED);
     }
     check_once(2100);
@@ -344,7 +345,7 @@ START_TEST(test_changed_often)
 }
 END_TEST
 
-/* Adds nothing that runs or is dead: found there, it stays as it is. */
+/* Pushes nothing over a job that runs or is dead: it is found there and stays. */
 START_TEST(test_reserved_in_a_former_place)
 {
     char id[16];
@@ -426,7 +427,7 @@ START_TEST(test_changed_under_way)
     open_at(live_url);
     live_do("SET later:{q}:shards %s", "5 4");
     fill_bulk(JOBS);
-    ck_assert_ptr_eq(changes, counts + 3); /* the last behind 15,000 */
+    ck_assert_ptr_eq(changes, counts + 3); /* the last one is at 15,000 */
     check_told(JOBS);
     check_once(JOBS);
     check_counters(JOBS, 0);
@@ -455,7 +456,7 @@ START_TEST(test_spread_under_way)
 }
 END_TEST
 
-/* After so many bytes up, or down, by chance. */
+/* After a random number of bytes up or down. */
 static void cut_anywhere(struct fake_redis *f, void *arg)
 {
     unsigned seed = *(unsigned *)arg;
@@ -494,7 +495,7 @@ END_TEST
 
 #define SAME 4000
 
-/* One of them: by bulk, or one by one, each with a plan of its own that gets old. */
+/* A pusher: in bulk or one by one, with a plan of its own that gets old. */
 static pid_t start_pusher(int which)
 {
     pid_t pid = fork();
@@ -555,7 +556,7 @@ static void lose_plan(void)
         live_do("SET later:{q/%d}:shards 9", shard);
 }
 
-/* The shards know of a later one: who pushes cannot know where, and says so. */
+/* The shards know of a later plan. The pusher cannot know where, and says so. */
 START_TEST(test_lost_plan)
 {
     struct later_new_job jobs[] = { { .type = "t", .id = "a" }, { .type = "t", .id = "b" } };

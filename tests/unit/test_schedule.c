@@ -28,7 +28,7 @@ static struct later_firing fire(const struct later_schedule *schedule, int64_t d
     return firing;
 }
 
-/* How many are pushed until the next tick lies ahead, and how many are missed. */
+/* Counts how many are pushed until the next tick lies ahead, and how many are missed. */
 static uint32_t pushed(const struct later_schedule *schedule, int64_t due, int64_t now,
                        uint32_t *missed)
 {
@@ -71,7 +71,7 @@ START_TEST(test_ninety_minutes)
 {
     static const struct {
         enum later_catch_up catch_up;
-        int64_t from; /* they go down so many seconds after a full hour */
+        int64_t from; /* they go down this many seconds after a full hour */
         uint32_t pushed, missed;
     } cases[] = {
         { LATER_CATCH_UP_LAST, 600, 1, 0 },  { LATER_CATCH_UP_NONE, 600, 0, 1 },

@@ -1,5 +1,5 @@
-/* test_sentinel.c: what Sentinels are asked and say; whose turn it is; a connection that they lead.
- */
+/* test_sentinel.c: what Sentinels are asked and answer; which is asked next; a connection through
+ * them. */
 #include "redis/sentinel.h"
 
 #include "redis_rig.h"
@@ -306,7 +306,7 @@ static void play_all(struct fake_redis *fake, void *arg)
 
 static struct play play;
 
-/* `before`: Sentinels that stand before ours in the URL. */
+/* `before`: Sentinels that come before ours in the URL. */
 static void begin(const struct play *how, const char *before)
 {
     char url[100];
@@ -342,7 +342,7 @@ START_TEST(test_follows)
 }
 END_TEST
 
-/* Port 1 refuses; nobody listens there. */
+/* Port 1 refuses: nobody listens there. */
 START_TEST(test_second_sentinel)
 {
     begin(&(struct play){ .role = MASTER }, "127.0.0.1:1,");
@@ -372,7 +372,7 @@ START_TEST(test_replica)
 }
 END_TEST
 
-/* What the Sentinel said is old when the Redis answers: it is asked once more. */
+/* What the Sentinel said is outdated when the Redis answers, so it is asked again. */
 START_TEST(test_late)
 {
     begin(&(struct play){ .role = MASTER, .late = 0.3 }, "");

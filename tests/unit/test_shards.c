@@ -1,4 +1,4 @@
-/* test_shards.c: plans, names of shards, an id's way. The CRC16/XMODEM values here come from
+/* test_shards.c: plans, names of shards, an id's places. The CRC16/XMODEM values here come from
  * another program, bit by bit, and "123456789" from the Redis Cluster specification. */
 #include "queue/shards.h"
 

@@ -1,4 +1,4 @@
-/* test_share.c: pauses that make a tenth of Redis's time of a long work, however it goes. */
+/* test_share.c: pauses that keep long work to a tenth of Redis's time, however it goes. */
 #include "jobs/share.h"
 
 #include "unit.h"
@@ -12,7 +12,7 @@ struct made {
     bool silent;  /* it does not tell what it has worked */
     double own;   /* seconds of our own for each second of waiting */
     double late;  /* by so much a sleep ends late */
-    double every; /* each so-manieth piece stands still for `still` seconds; 0 = none */
+    double every; /* every so many pieces, one stands still for `still` seconds; 0 = none */
     double still;
     double taken, time, longest; /* what comes of it */
     int pieces;
@@ -74,7 +74,7 @@ START_TEST(a_long_way_hides_nothing)
 }
 END_TEST
 
-/* Then what was waited beyond the way has to do; and the way is no longer than any call. */
+/* Then the time waited beyond a round trip is used. A round trip is no longer than any call. */
 START_TEST(one_that_does_not_tell)
 {
     double near = share_of((struct made){ .part = 0.9, .own = 0.3, .silent = true });
@@ -109,7 +109,7 @@ START_TEST(slow_ones_do_not_rest)
 }
 END_TEST
 
-/* What is not asked for a while, by a slow reader of ours, is not had at once behind it. */
+/* Time that a slow reader of ours left unused is not made up for at once. */
 START_TEST(a_long_stop_gives_little_credit)
 {
     struct share share;

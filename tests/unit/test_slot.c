@@ -1,4 +1,4 @@
-/* test_slot.c: hash slots, and who has them. */
+/* test_slot.c: hash slots, and which node has them. */
 #include "redis/key.h"
 #include "redis/nodes.h"
 #include "redis/script.h"
@@ -43,7 +43,7 @@ START_TEST(test_keys)
 }
 END_TEST
 
-/* Bytes behind the end are not the key's. */
+/* Bytes after the end are not the key's. */
 START_TEST(test_bytes)
 {
     ck_assert_int_eq(later_slot_of_key("foo}", 3), 12182);
@@ -95,7 +95,7 @@ START_TEST(test_commands)
 }
 END_TEST
 
-/* All of a script's keys are one queue's, and so in its slot. */
+/* All keys of a script belong to one queue, and so to its slot. */
 START_TEST(test_scripts)
 {
     static const char other[] = "later:{default}:other";
@@ -163,7 +163,7 @@ START_TEST(test_slots)
     ck_assert_str_eq(nodes.list[2].host, "::1");
     ck_assert(nodes.list[0].master && !nodes.list[1].master && nodes.list[2].master);
     ck_assert_int_eq(take(two, LATER_NO_NODE), 0);
-    /* An empty host is the one that was asked. */
+    /* An empty host means the one that was asked. */
     ck_assert_int_eq(take("*1\r\n*3\r\n:0\r\n:0\r\n" NODE(0, "", 7001), 2), 1);
     ck_assert_int_eq(nodes.count, 3);
     ck_assert_int_eq(later_nodes_of(&nodes, 0), 2);

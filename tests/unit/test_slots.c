@@ -70,7 +70,7 @@ START_TEST(test_shared)
 }
 END_TEST
 
-/* A page that is there may be what a dead worker left: it is not written over. */
+/* An existing page may be what a dead worker left, so it is not overwritten. */
 START_TEST(test_there_already)
 {
     struct slots *slots = create(1);
@@ -202,7 +202,7 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* What a worker writes is copied as it is. */
+/* What a worker writes is copied unchanged. */
 static void check_kept(enum later_verb verb, double wait, const char *how, const char *kind)
 {
     struct slot slot = { .token = "0123456789abcdef", .id = "a" };

@@ -1,6 +1,6 @@
 /*
- * test_tick.c: what expressions mean, where clocks are changed too, against a minute by minute
- * simulation of a cron daemon, with the C library's clocks; and what is refused.
+ * test_tick.c: what expressions mean, even where clocks are changed, compared with a minute by
+ * minute simulation of a cron daemon with the C library's clocks; and what is refused.
  */
 #include "cron/calendar.h"
 #include "cron/tick.h"

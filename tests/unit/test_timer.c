@@ -1,4 +1,4 @@
-/* test_timer.c: something to do later: once, unless it is set already, again and again. */
+/* test_timer.c: doing something later: once, once unless already set, repeatedly. */
 #include "timer.h"
 
 #include "unit.h"
@@ -97,7 +97,7 @@ START_TEST(again_and_again_until_stopped)
 }
 END_TEST
 
-/* A handler's job frees its own timer where its time is over. */
+/* A handler's job frees its own timer when its time is over. */
 static void free_it(void *arg)
 {
     timer_free(*(struct timer **)arg);

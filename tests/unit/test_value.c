@@ -1,4 +1,4 @@
-/* test_value.c: what a job gives back, and how far it has come, in its slot. */
+/* test_value.c: a job's value and its progress, in its slot. */
 #include "reservation/progress.h"
 #include "reservation/value.h"
 #include "unit.h"
@@ -119,7 +119,7 @@ START_TEST(what_is_no_value)
     slot->value_len = LATER_VALUE_MAX + 1;
     ck_assert_uint_eq(value_read(slots, slot, got), 0);
     slot->value_len = 5000;
-    ck_assert_int_eq(unlink(file) | mkfifo(file, 0600), 0); /* nobody hangs on it */
+    ck_assert_int_eq(unlink(file) | mkfifo(file, 0600), 0); /* it must not block on a fifo */
     ck_assert_uint_eq(value_read(slots, slot, got), 0);
     ck_assert_int_eq(unlink(file) | symlink("/dev/zero", file), 0);
     ck_assert_uint_eq(value_read(slots, slot, got), 0);

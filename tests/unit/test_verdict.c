@@ -127,8 +127,8 @@ START_TEST(test_with_attempts_left)
 }
 END_TEST
 
-/* Who runs out of attempts keeps the kind of the last failure; only who is buried on purpose is
- * `buried`. */
+/* A job that runs out of attempts keeps the kind of its last failure. Only one that is buried on
+ * purpose is `buried`. */
 START_TEST(test_the_last_attempt)
 {
     attempt.number = 3;

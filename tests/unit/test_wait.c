@@ -1,5 +1,5 @@
-/* test_wait.c: later_wait(): every end of a job, ids of an earlier life, shards, and a thousand who
- * wait at once. */
+/* test_wait.c: later_wait(): every end of a job, ids with an earlier job, shards, and a thousand
+ * waiters. */
 #include "live.h"
 
 #include "client/call.h"
@@ -76,7 +76,7 @@ START_TEST(every_end)
 }
 END_TEST
 
-/* Its death is told also where nobody had asked for its result. */
+/* Its death is reported even if nobody had asked for its result. */
 START_TEST(dead_without_a_result)
 {
     live_hold("q", "b", TOKEN, 60);
@@ -99,7 +99,7 @@ START_TEST(of_an_earlier_life)
 }
 END_TEST
 
-/* What was there before a push is not the answer to it, though the job be gone by now. */
+/* What was there before a push is not its answer, even if that job is gone by now. */
 START_TEST(of_before_the_push)
 {
     size_t len;

@@ -1,5 +1,5 @@
 /* test_wake_dispatch.c: workers that do not wait for wakes themselves: listener, dispatch and real
- * worker processes on one server, without a migrator, so that no wake that was lost comes back by
+ * worker processes on one server, without a migrator, so that a lost wake does not come back by
  * itself. */
 #include "queues/wake_listener.h"
 #include "supervisor/wake_dispatch.h"
@@ -276,7 +276,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* Both are stopped, one is called and killed: what it did not look at is the other's. */
+/* Both are stopped, and one is called and killed: the other gets what it did not look at. */
 START_TEST(test_dies_after_it_was_called)
 {
     pid_t called;
@@ -300,7 +300,7 @@ START_TEST(test_dies_after_it_was_called)
 }
 END_TEST
 
-/* The one that runs a job is not called; the wake is in Redis, for other hosts. */
+/* The one that runs a job is not called. The wake is in Redis, for other hosts. */
 START_TEST(test_nobody_is_idle)
 {
     load("workers = 1;\n" SEVERAL);

@@ -1,4 +1,4 @@
-/* test_wake_listener.c: it waits while somebody is idle, hands over the wake that comes, and puts
+/* test_wake_listener.c: it waits while a worker is idle, hands over the wake that comes, and puts
  * back what nobody can take. */
 #include "queues/wake_listener.h"
 
@@ -9,7 +9,7 @@
 
 static struct wake_listener *wake_listener;
 static bool idle;          /* is somebody? */
-static int to_take;        /* how many calls will be taken; then nobody is idle */
+static int to_take;        /* how many calls will be taken; then no worker is idle */
 static int taken, refused; /* calls */
 static char last[80];      /* the queue of the last one taken */
 static int asked;          /* whether anybody is idle */
@@ -129,7 +129,7 @@ START_TEST(test_hands_it_over)
 }
 END_TEST
 
-/* The wait is a short one, made anew. */
+/* The wait is short, and repeated. */
 START_TEST(test_waits_on)
 {
     all_wait();
@@ -139,8 +139,8 @@ START_TEST(test_waits_on)
 }
 END_TEST
 
-/* One worker, idle for both queues, and a wake in each: the second goes back, and nobody waits
- * until somebody is idle; then it is had. */
+/* One worker is idle for both queues, and each has a wake. The second wake goes back, and nobody
+ * waits until a worker is idle; then it is taken. */
 START_TEST(test_nobody_is_idle_any_more)
 {
     to_take = 1;

@@ -1,4 +1,4 @@
-/* test_web_board.c: what has changed is told, once; and each queue comes round. */
+/* test_web_board.c: each change is reported once, and every queue gets its turn. */
 #include "board.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* test_web_guard.c: who gets in. */
+/* test_web_guard.c: which requests are allowed. */
 #include "guard.h"
 #include "unit.h"
 

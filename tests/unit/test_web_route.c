@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a person would type for a query; "STATUS" where it is refused. Static. */
+/* What a person would type for a query, or "STATUS" if it is refused. Static. */
 static const char *typed(const char *path, bool post, const char *query)
 {
     static char text[512];

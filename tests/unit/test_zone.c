@@ -1,6 +1,6 @@
 /*
- * test_zone.c: every zone of the system against the C library, at each change of its clocks and a
- * second before, from 1970 to 2100; rules of all forms; files that are none.
+ * test_zone.c: every zone of the system compared with the C library, at each change of its clocks
+ * and a second before, from 1970 to 2100; rules of all forms; broken files.
  */
 #include "cron/calendar.h"
 #include "cron/zone_rule.h"

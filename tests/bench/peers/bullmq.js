@@ -1,5 +1,5 @@
-// bullmq.js: no-op jobs on BullMQ: pushes $JOBS, runs them, prints one row.
-// $REDIS_PORT on 127.0.0.1; NODE_PATH must lead to bullmq.
+// bullmq.js: runs no-op jobs on BullMQ: pushes $JOBS, performs them, prints one row. $REDIS_PORT on
+// 127.0.0.1; NODE_PATH must lead to bullmq.
 'use strict';
 
 const { Queue, Worker } = require('bullmq');

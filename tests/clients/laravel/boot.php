@@ -1,6 +1,6 @@
 <?php
 
-/** A small Laravel application of Debian's packages, for laravel.php and `artisan`. */
+/** A small Laravel application from Debian's packages, for clients_laravel.sh and `artisan`. */
 
 require 'Illuminate/autoload.php';
 spl_autoload_register(function (string $class): void {

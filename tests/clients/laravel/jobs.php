@@ -1,6 +1,6 @@
 <?php
 
-/** An application's jobs: nothing in them knows of laterd. Each notes what happens to it. */
+/** The jobs of an application, which know nothing of laterd. Each notes what happens to it. */
 
 use Illuminate\Bus\Queueable;
 use Illuminate\Contracts\Queue\ShouldQueue;

@@ -1,6 +1,7 @@
 <?php
 
-/** move.php COUNT: jobs in Laravel's own Redis queue; ready, delayed, and one whose worker is gone. */
+/** move.php COUNT: puts jobs into Laravel's own Redis queue: ready, delayed, and one whose worker is
+ * gone. */
 
 $app = require __DIR__ . '/boot.php';
 $app->make(Illuminate\Contracts\Console\Kernel::class)->bootstrap();

@@ -1,6 +1,7 @@
 <?php
 
-/** push.php CLASS...: dispatches one job of each class of jobs.php, named like it; `=SECONDS`: delayed. */
+/** push.php CLASS...: dispatches one job of each class of jobs.php, named after it; `=SECONDS`
+ * delays it. */
 
 $app = require __DIR__ . '/boot.php';
 $app->make(Illuminate\Contracts\Console\Kernel::class)->bootstrap();

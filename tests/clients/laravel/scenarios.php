@@ -1,8 +1,9 @@
 <?php
 
 /**
- * What Laravel's own tests ask of its Redis queue (RedisQueueIntegrationTest, QueueRedisQueueTest,
- * QueueRedisJobTest), asked of the connector. `ok NAME`, `no NAME: why`, `differs NAME: how` a line.
+ * Asks the connector what Laravel's own tests ask of its Redis queue (RedisQueueIntegrationTest,
+ * QueueRedisQueueTest, QueueRedisJobTest). Prints `ok NAME`, `no NAME: why` or `differs NAME: how`,
+ * one per line.
  */
 
 use Illuminate\Queue\Events\JobQueued;

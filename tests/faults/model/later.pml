@@ -114,7 +114,7 @@ inline hear(w) /* the reply arrives, or does not */
 inline run_one(w)
 {
     if
-    :: page[w].sent == RESERVE -> take(w) /* for a dead worker, too: its token is in the page */
+    :: page[w].sent == RESERVE -> take(w) /* of a dead worker too, since its token is in the page */
     :: else -> settle(w, page[w].sent)
     fi;
     page[w].sent = NONE;
@@ -148,7 +148,7 @@ proctype Worker(byte w)
         :: page[w].reply == UNHEARD -> page[w].slot = MISSED
         fi;
         page[w].reply = SILENT }
-    :: atomic { /* what it took is found by its token, and returned */
+    :: atomic { /* what it took is found by its token and returned */
         page[w].alive && page[w].slot == MISSED -> settle(w, RETURN);
         page[w].reply = SILENT; page[w].slot = FREE }
     :: atomic { /* a worker may wait here for as long as it likes: that is a pause */
@@ -210,7 +210,7 @@ inline bury_worker(w)
     :: else
     fi;
     if
-    :: losses > 0 -> losses-- /* no reply: the same once more */
+    :: losses > 0 -> losses-- /* no reply: it is sent again */
     :: true ->
         page[w].slot = FREE; page[w].verb = NONE; page[w].reply = SILENT;
         page[w].alive = true
@@ -235,7 +235,7 @@ active proctype Migrator()
 {
     do
     :: atomic { delayed -> delayed = false; ready = true }
-    :: atomic { /* the lease ran out: nobody touches it, or who does was stopped for too long */
+    :: atomic { /* the lease ran out: nobody renewed it, or the keeper was stopped for too long */
         reserved && (lapses > 0 || !(HOLDS(0) || HOLDS(1))) ->
         if
         :: HOLDS(0) || HOLDS(1) -> lapses--

@@ -39,7 +39,7 @@ byte deaths = 1;
 
 #define ALL_DONE (job[0] == DONE && job[1] == DONE && job[2] == DONE)
 
-/* lock_line: if the lock is free, one of those who wait is out of the line, and called. */
+/* lock_line: if the lock is free, takes one of those who wait out of the line and calls it. */
 inline look()
 {
     called = NONE;
@@ -55,7 +55,7 @@ inline look()
     fi
 }
 
-/* hasten, and again where it met nobody. */
+/* hasten, repeated if the job was not there yet. */
 inline call_out()
 {
     do

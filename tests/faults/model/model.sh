@@ -14,7 +14,7 @@ translate()
     cp "$models/$1.pml" . && model=$1 && shift && spin "$@" -a "$model.pml" >spin.log 2>&1
 }
 
-# search OPTION...: how many errors pan finds, or nothing where it could not search all
+# search OPTION...: prints how many errors pan finds, or nothing if it could not search everything
 search()
 {
     ./pan -m1000000 "$@" >pan.log 2>&1

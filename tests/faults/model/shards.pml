@@ -32,7 +32,7 @@ byte ends = 2; /* jobs that may still end */
 
 #define ONCE (has[0] + has[1] + has[2] <= 1)
 
-/* Puts the count first, and takes it away from where it was. */
+/* Puts the count first, and removes it from where it was. */
 inline to(count)
 {
     d_step {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Schedules, model-checked (cron.pml): each tick once, whoever dies, and that broken ones are found
+# Schedules, model-checked (cron.pml): each tick comes once, whoever dies. Broken versions are found
 # out.
 . "${top_srcdir:=.}/tests/faults/model/model.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The protocol of jobs, model-checked (later.pml): what holds, and that broken ones are found out.
+# The protocol of jobs, model-checked (later.pml): what holds. Broken versions are found out.
 . "${top_srcdir:=.}/tests/faults/model/model.sh"
 
 # build SWITCH...: -O2 would take longer than it saves.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An id while its queue changes its number of shards, model-checked (shards.pml).
+# An id in a queue whose number of shards changes, model-checked (shards.pml).
 . "${top_srcdir:=.}/tests/faults/model/model.sh"
 
 # build SWITCH...: assertions, no claims

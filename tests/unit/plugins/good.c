@@ -1,5 +1,5 @@
-/* good.c: a plugin that does all it may, and writes down what it was asked: `trace` and the order
- * number are read by test_plugin.c. */
+/* good.c: a plugin that does everything it may, and notes what it was asked. test_plugin.c reads
+ * `trace` and the order number. */
 #include <later/job.h>
 
 #include <stdio.h>

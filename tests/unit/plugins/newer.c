@@ -1,4 +1,4 @@
-/* newer.c: a plugin whose header knows more than that of this laterd: both structs have grown. */
+/* newer.c: a plugin whose header knows more than this laterd's: both structs have grown. */
 #include <later/job.h>
 
 LATER_HIDDEN const struct later_host *later_host;

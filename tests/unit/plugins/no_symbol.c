@@ -1,4 +1,4 @@
-/* no_symbol.c: a shared object that is no plugin. */
+/* no_symbol.c: a shared object that is not a plugin. */
 int no_symbol(void);
 
 int no_symbol(void)

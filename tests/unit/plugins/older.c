@@ -1,5 +1,5 @@
-/* older.c: a plugin whose header ended with .types and .perform. What lies behind its structs is
- * not for the host to read. */
+/* older.c: a plugin whose header ended with .types and .perform. The host may not read what lies
+ * behind its structs. */
 #include <later/job.h>
 
 LATER_HIDDEN const struct later_host *later_host;

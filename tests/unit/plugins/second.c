@@ -1,4 +1,4 @@
-/* second.c: a plugin with nothing but what is required, whose start can be made to fail. */
+/* second.c: a plugin with only what is required. Its start can be made to fail. */
 #include <later/job.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* trouble.c: everything a plugin can say wrongly of itself. $TROUBLE tells what it shall be. */
+/* trouble.c: everything that a plugin can say wrongly about itself. $TROUBLE chooses. */
 #include <later/job.h>
 
 #include <stdlib.h>

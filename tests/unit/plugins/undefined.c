@@ -1,4 +1,4 @@
-/* undefined.c: a plugin that needs a function which is nowhere. */
+/* undefined.c: a plugin that needs a function which does not exist. */
 #include <later/job.h>
 
 void function_that_is_nowhere(void);

@@ -1,6 +1,6 @@
 <?php
 
-// As Laravel's own skeleton has it: with a prefix.
+// As in Laravel's own skeleton, with a prefix.
 return ['redis' => ['client' => $_SERVER['REDIS_CLIENT'] ?? 'phpredis', 'options' => ['prefix' => 'shop_database_'],
     'default' => ($_SERVER['REDIS_CLIENT'] ?? '') === 'predis'
         ? ['scheme' => 'unix', 'path' => $_SERVER['SOCKET']]
