@@ -26,7 +26,6 @@ struct pending *later_conn_pop(struct later_conn *redis)
     if (redis->unsent == pending)
         redis->unsent = pending->next;
     redis->base.pending--;
-    redis->earliest_known = false;
     return pending;
 }
 
@@ -40,8 +39,8 @@ void later_conn_append(struct later_conn *redis, struct pending *pending)
     redis->last = pending;
     if (!redis->unsent)
         redis->unsent = pending;
-    redis->base.pending++;
-    redis->earliest = fmin(redis->earliest, pending->deadline);
+    if (redis->base.pending++ == 0 || pending->deadline < redis->earliest)
+        redis->earliest = pending->deadline;
 }
 
 void later_conn_answer(struct pending *pending, enum later_outcome outcome,
@@ -76,7 +75,6 @@ void later_conn_disconnect(struct later_conn *redis, const char *why)
     redis->base.state = DOWN;
     redis->first = redis->last = redis->unsent = NULL;
     redis->base.pending = 0;
-    redis->earliest_known = false;
     redis->base.id = 0;
     redis->broken = 0;
     redis->asking = redis->named = false;
@@ -153,14 +151,15 @@ static bool wants_write(const struct later_redis *base)
     return base->state == CONNECTING || (redis->unsent && !redis->broken);
 }
 
+/* That of a command answered since may still be the earliest: somebody looks once in vain then,
+ * which costs less than to go through thousands of commands after each answer. */
 static double deadline_of(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
 
     if (redis->broken)
         return 0; /* at once */
-    if (!redis->earliest_known) {
-        redis->earliest_known = true;
+    if (!redis->first || redis->earliest <= later_clock()) {
         redis->earliest = INFINITY;
         for (const struct pending *p = redis->first; p; p = p->next)
             redis->earliest = fmin(redis->earliest, p->deadline);

@@ -35,8 +35,7 @@ struct later_conn {
     redisReplyObjectFunctions functions; /* of the reader */
     struct pending *first, *last;        /* in the order of their answers */
     struct pending *unsent;              /* the first one with bytes to send, or NULL */
-    double earliest;                     /* of their deadlines; kept, since each send asks for it */
-    bool earliest_known;
+    double earliest;                     /* no deadline is before it; each send asks for it */
     struct loading loading[LATER_SCRIPT_COUNT];
     double connect_deadline;
     struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */

@@ -39,7 +39,6 @@ static void note_sent(struct later_conn *redis, size_t bytes)
         }
         p->sent = p->cmd.len;
         p->deadline = later_clock() + p->timeout;
-        redis->earliest_known = false;
         bytes -= left;
         redis->unsent = p->next;
     }

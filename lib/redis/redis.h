@@ -139,7 +139,7 @@ size_t later_redis_pending(const struct later_redis *redis);
 void later_redis_flush(struct later_redis *redis);
 
 /* For the owner's loop: the socket, or -1; whether it waits for writing; when (later_clock())
- * later_redis_tick() has something to do, INFINITY for never. */
+ * later_redis_tick() is to be called, which may find nothing to do then; INFINITY for never. */
 int later_redis_fd(const struct later_redis *redis);
 bool later_redis_wants_write(const struct later_redis *redis);
 double later_redis_deadline(struct later_redis *redis);
