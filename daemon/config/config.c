@@ -22,6 +22,7 @@ static void free_members(struct config *config)
 {
     config_strings_free(CONFIG_IN_TOP, config);
     config_lists_free_pools(config->pools, config->pool_count);
+    later_names_free(&config->served, NULL);
     config_plugins_free_load(config->plugins.load);
     for (uint32_t i = 0; i < config->plugins.config_count; i++)
         config_plugins_free_leaf(&config->plugins.config[i]);

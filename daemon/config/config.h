@@ -13,6 +13,7 @@
 #define LATERD_CONFIG_H
 
 #include "base/backoff.h"
+#include "base/names.h"
 #include "cron/schedule.h"
 #include "job/verdict.h"
 #include "redis/key.h"
@@ -40,6 +41,7 @@ struct config_queue {
     uint32_t entry;       /* which of the list it is of, from 0 */
     uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
     uint32_t shards;      /* that it shall have; 0 = as many as it has in Redis */
+    uint32_t served;      /* shards that stand behind it */
     uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
     uint64_t max_jobs;    /* in all states; of all its shards together; 0 = no limit */
     bool is_followed;     /* it is there because a pattern means it: config_follow() */
@@ -121,6 +123,7 @@ struct config {
     char *state_dir;
     struct config_pool *pools;
     uint32_t pool_count;
+    struct later_names served; /* the queues and shards of all pools, each once */
     double lease, timeout, grace, drain;
     uint32_t events;
     struct later_backoff backoff; /* retry.base, .max, .jitter */
@@ -191,9 +194,8 @@ const struct config_type *config_type_find(const struct config *config, const ch
 void config_policy(const struct config *config, const struct config_type *type,
                    struct later_policy *policy);
 
-/* Is there, in a pool, a queue of this name? With its shards: how many are served here; 0 = it has
- * none. */
-bool config_serves(const struct config *config, const char *queue, uint32_t *shards);
+/* The queue of this name, in the first pool that has it; NULL: in none. */
+const struct config_queue *config_serves(const struct config *config, const char *queue);
 
 /* Has it too many queues for each worker to wait for them, and to look at each? */
 bool config_pool_is_large(const struct config_pool *pool);
@@ -210,17 +212,15 @@ enum config_follow config_follow(struct config *config, const char *name, uint32
 /* How many queues of a pool this pattern means now; shards are not counted. */
 uint32_t config_followed_by(const struct config_pool *pool, const struct config_queue *pattern);
 
-/* How many queues there can come to be in all pools. */
-uint32_t config_queues_most(const struct config *config);
-
 /* In a worker: what it shares with the supervisor cannot be written any more. */
 void config_seal(const struct config *config);
 
-/* Adds the shards of a queue up to `shards` wherever it is served, behind it; before the
- * configuration is in force. Returns 0, or -1 with *err where a pool has no room, or the name is
- * too long. */
-int config_add_shards(struct config *config, const char *queue, uint32_t shards,
-                      struct later_error *err);
+/* Before the configuration is in force: gives each queue as many shards as are wanted, where it has
+ * fewer. Returns 0, or -1 with *err where a pool has no room or a name is too long; the
+ * configuration is then good for nothing but config_free(). */
+typedef uint32_t config_wanted_fn(void *arg, const struct config_queue *queue);
+int config_widen(struct config *config, config_wanted_fn *wanted, void *arg,
+                 struct later_error *err);
 
 /* Does "video.*", or "video.encode", mean this type? */
 bool config_type_matches(const char *pattern, const char *type);

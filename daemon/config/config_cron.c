@@ -183,10 +183,10 @@ int config_cron_read(struct config_reader *in, config_setting_t *list, const str
 /* A queue that a pattern means is there from the start where a schedule names it. */
 static bool serve(struct config *config, const char *queue)
 {
-    uint32_t shards, number;
+    uint32_t number;
     struct config_pool *pool;
 
-    if (config_serves(config, queue, &shards))
+    if (config_serves(config, queue))
         return true;
     if (config_follow(config, queue, &number) != CONFIG_FOLLOW_ADDED)
         return false;

@@ -59,19 +59,11 @@ static int make_pool(struct config_draft *draft)
     return 0;
 }
 
-/* The shards that the file asks for. Queues of one name ask for the same. */
-static int add_shards(struct config *config, struct later_error *err)
+/* Queues of one name ask for the same. */
+static uint32_t shards_of(void *arg, const struct config_queue *queue)
 {
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            const struct config_queue queue = config->pools[p].queues[q];
-
-            if (queue.shards > 1 && !strchr(queue.name, '/') &&
-                config_add_shards(config, queue.name, queue.shards, err) < 0)
-                return -1;
-        }
-    }
-    return 0;
+    (void)arg;
+    return queue->shards;
 }
 
 /* What a row of `types` does not set is the global value. */
@@ -171,7 +163,7 @@ int config_finish(struct config_draft *draft, struct later_error *err)
         if (pool->workers == 0)
             pool->workers = cores();
     }
-    if (add_shards(config, err) < 0 || config_cron_finish(config, err) < 0)
+    if (config_widen(config, shards_of, NULL, err) < 0 || config_cron_finish(config, err) < 0)
         return -1;
     if (config->type_count > 1)
         qsort(config->types, config->type_count, sizeof *config->types, by_precision);

@@ -38,9 +38,11 @@ int config_split_patterns(struct config_pool *pool)
     if (patterns == 0)
         return 0;
     pool->patterns = calloc(patterns, sizeof *pool->patterns);
+    if (!pool->patterns)
+        return -1;
     followed =
         mmap(NULL, sizeof *followed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!pool->patterns || followed == MAP_FAILED)
+    if (followed == MAP_FAILED)
         return -1;
     for (uint32_t i = 0; i < pool->queue_count; i++) {
         if (config_is_queue_pattern(pool->queues[i].name))
@@ -63,15 +65,6 @@ void config_free_queues(struct config_pool *pool)
         munmap(pool->followed, sizeof *pool->followed);
     else
         free(pool->queues);
-}
-
-uint32_t config_queues_most(const struct config *config)
-{
-    uint32_t most = 0;
-
-    for (uint32_t p = 0; p < config->pool_count; p++)
-        most += config->pools[p].followed ? CONFIG_QUEUES_MAX : config->pools[p].queue_count;
-    return most;
 }
 
 void config_seal(const struct config *config)
@@ -113,20 +106,22 @@ static const struct config_queue *find_pattern(const struct config *config, cons
 
 enum config_follow config_follow(struct config *config, const char *name, uint32_t *number)
 {
-    uint32_t shards;
     const struct config_queue *pattern = find_pattern(config, name, number);
     struct config_queue *queue;
     struct config_pool *pool;
 
-    if (!pattern || !later_key_queue_valid(name) || config_serves(config, name, &shards))
+    if (!pattern || !later_key_queue_valid(name) || config_serves(config, name))
         return CONFIG_FOLLOW_NONE;
     pool = &config->pools[*number];
     if (pool->queue_count == CONFIG_QUEUES_MAX)
         return CONFIG_FOLLOW_FULL;
-    queue = &pool->queues[pool->queue_count++];
+    queue = &pool->queues[pool->queue_count];
     *queue = *pattern;
     queue->is_followed = true;
     strcpy(queue->name, name);
+    if (!later_names_add(&config->served, queue->name, queue))
+        return CONFIG_FOLLOW_NONE; /* no memory: it is found again at a reload */
+    pool->queue_count++;
     /* Workers see it as soon as it is whole. */
     atomic_store_explicit(&pool->followed->count, pool->queue_count, memory_order_release);
     return CONFIG_FOLLOW_ADDED;

@@ -62,18 +62,19 @@ static int need(struct config_reader *in, const config_setting_t *list, int i, c
     return fault(in, element, path, "missing; each entry needs one");
 }
 
+/* names: of those before it in the list, and of this one then. */
 static int check_queue(struct config_reader *in, const config_setting_t *list, int i,
-                       const struct config_queue *queues)
+                       struct config_queue *queues, struct later_names *names)
 {
     const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
 
     if (need(in, list, i, "queues.name") < 0)
         return -1;
-    for (int k = 0; k < i; k++) {
-        if (strcmp(queues[k].name, queues[i].name) == 0)
-            return fault(in, element, "queues.name",
-                         "this queue is already in the list; once is enough");
-    }
+    if (later_names_find(names, queues[i].name))
+        return fault(in, element, "queues.name",
+                     "this queue is already in the list; once is enough");
+    if (!later_names_add(names, queues[i].name, &queues[i]))
+        return no_memory(in);
     if ((queues[i].weight == 0) != (queues[0].weight == 0))
         return fault(in, element, "queues.weight",
                      "some queues have a weight and some have none; give it to all or to none");
@@ -102,6 +103,22 @@ static int check_room(struct config_reader *in, const config_setting_t *list,
                              (unsigned)sum, CONFIG_QUEUES_MAX);
 }
 
+static int read_each_queue(struct config_reader *in, config_setting_t *list,
+                           struct config_queue *queues, int count)
+{
+    struct later_names names = { 0 };
+    int result = 0;
+
+    for (int i = 0; i < count && result == 0; i++) {
+        queues[i].entry = (uint32_t)i;
+        result = read_element(in, list, i, "queues", CONFIG_IN_QUEUE, &queues[i]);
+        if (result == 0)
+            result = check_queue(in, list, i, queues, &names);
+    }
+    later_names_free(&names, NULL);
+    return result < 0 ? result : check_room(in, list, queues, count);
+}
+
 /* queues, and a pool's queues: a new list in place of *queues. */
 static int read_queues(struct config_reader *in, config_setting_t *list,
                        struct config_queue **queues, uint32_t *count)
@@ -114,15 +131,7 @@ static int read_queues(struct config_reader *in, config_setting_t *list,
     read = calloc((size_t)length, sizeof *read);
     if (!read)
         return no_memory(in);
-    for (int i = 0; i < length; i++) {
-        read[i].entry = (uint32_t)i;
-        if (read_element(in, list, i, "queues", CONFIG_IN_QUEUE, &read[i]) < 0 ||
-            check_queue(in, list, i, read) < 0) {
-            free(read);
-            return -1;
-        }
-    }
-    if (check_room(in, list, read, length) < 0) {
+    if (read_each_queue(in, list, read, length) < 0) {
         free(read);
         return -1;
     }
@@ -157,27 +166,29 @@ void config_lists_free_pools(struct config_pool *pools, uint32_t count)
     free(pools);
 }
 
-/* A queue has as many shards in one pool as in the others; what a pattern means is of one pool. */
+/* A queue has as many shards in one pool as in the others; what a pattern means is of one pool.
+ * names: of the queues of the others before it, and of its own then. */
 static int check_others(struct config_reader *in, const config_setting_t *element,
-                        const struct config_pool *pool, const struct config_pool *other)
+                        const struct config_pool *pool, struct later_names *names)
 {
     for (uint32_t i = 0; i < pool->queue_count; i++) {
-        for (uint32_t k = 0; k < other->queue_count; k++) {
-            if (strcmp(pool->queues[i].name, other->queues[k].name) != 0)
-                continue;
-            if (config_is_queue_pattern(pool->queues[i].name))
-                return fault(in, element, "queues.name",
-                             "another pool has this pattern; what it means has one pool");
-            if (pool->queues[i].shards != other->queues[k].shards)
-                return fault(in, element, "queues.shards",
-                             "another pool has this queue with another number; give both the same");
-        }
+        struct config_queue *queue = &pool->queues[i];
+        const struct config_queue *other = later_names_find(names, queue->name);
+
+        if (!other && !later_names_add(names, queue->name, queue))
+            return no_memory(in);
+        if (other && config_is_queue_pattern(queue->name))
+            return fault(in, element, "queues.name",
+                         "another pool has this pattern; what it means has one pool");
+        if (other && other->shards != queue->shards)
+            return fault(in, element, "queues.shards",
+                         "another pool has this queue with another number; give both the same");
     }
     return 0;
 }
 
 static int read_pool(struct config_reader *in, config_setting_t *list, int i,
-                     struct config_pool *pools)
+                     struct config_pool *pools, struct later_names *names)
 {
     if (read_element(in, list, i, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
         need(in, list, i, "pools.name") < 0 || need(in, list, i, "pools.queues") < 0)
@@ -186,18 +197,17 @@ static int read_pool(struct config_reader *in, config_setting_t *list, int i,
         if (strcmp(pools[k].name, pools[i].name) == 0)
             return fault(in, config_setting_get_elem(list, (unsigned)i), "pools.name",
                          "another pool has this name; each needs its own");
-        if (check_others(in, config_setting_get_elem(list, (unsigned)i), &pools[i], &pools[k]) < 0)
-            return -1;
     }
-    return 0;
+    return check_others(in, config_setting_get_elem(list, (unsigned)i), &pools[i], names);
 }
 
 static int read_pools(struct config_reader *in, config_setting_t *list,
                       const struct config_row *row, void *base)
 {
     struct config *config = base;
+    struct later_names names = { 0 };
     struct config_pool *pools;
-    int length;
+    int length, result = 0;
 
     if (config_lists_check(in, list, row->path, 1, POOLS_MAX, false) < 0)
         return -1;
@@ -205,11 +215,12 @@ static int read_pools(struct config_reader *in, config_setting_t *list,
     pools = calloc((size_t)length, sizeof *pools);
     if (!pools)
         return no_memory(in);
-    for (int i = 0; i < length; i++) {
-        if (read_pool(in, list, i, pools) < 0) {
-            config_lists_free_pools(pools, (uint32_t)length);
-            return -1;
-        }
+    for (int i = 0; i < length && result == 0; i++)
+        result = read_pool(in, list, i, pools, &names);
+    later_names_free(&names, NULL);
+    if (result < 0) {
+        config_lists_free_pools(pools, (uint32_t)length);
+        return -1;
     }
     config_lists_free_pools(config->pools, config->pool_count);
     config->pools = pools;

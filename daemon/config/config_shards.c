@@ -1,4 +1,4 @@
-/* config_shards.c: queues that are several. */
+/* config_shards.c: which queues are served, and as how many. */
 #include "config/config.h"
 
 #include "queue/shards.h"
@@ -6,45 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_shard_of(const struct config_queue *queue, const char *whole)
+const struct config_queue *config_serves(const struct config *config, const char *queue)
 {
-    size_t len = strlen(whole);
-
-    return strncmp(queue->name, whole, len) == 0 && queue->name[len] == '/';
-}
-
-static uint32_t find(const struct config_pool *pool, const char *name)
-{
-    uint32_t i = 0;
-
-    while (i < pool->queue_count && strcmp(pool->queues[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-static uint32_t shards_of(const struct config_pool *pool, uint32_t at)
-{
-    uint32_t count = 0;
-
-    while (at + 1 + count < pool->queue_count &&
-           is_shard_of(&pool->queues[at + 1 + count], pool->queues[at].name))
-        count++;
-    return count;
-}
-
-bool config_serves(const struct config *config, const char *queue, uint32_t *shards)
-{
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        const struct config_pool *pool = &config->pools[p];
-        uint32_t at = find(pool, queue);
-
-        if (at == pool->queue_count)
-            continue;
-        *shards = shards_of(pool, at);
-        return true;
-    }
-    *shards = 0;
-    return false;
+    return later_names_find(&config->served, queue);
 }
 
 bool config_pool_is_large(const struct config_pool *pool)
@@ -52,56 +16,110 @@ bool config_pool_is_large(const struct config_pool *pool)
     return pool->followed || pool->queue_count > CONFIG_WAITED;
 }
 
-/* The queues with room for `more` behind those of `at`; the options are those of the queue. */
-static int widen(struct config_pool *pool, uint32_t at, uint32_t have, uint32_t more,
-                 struct later_error *err)
+static int no_memory(struct later_error *err)
 {
-    struct config_queue *queues = pool->queues;
-    uint32_t from = at + 1 + have;
+    return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
+}
 
-    if (pool->queue_count + more > CONFIG_QUEUES_MAX)
-        return later_fail(
-            err, LATER_E_CONFIG,
-            "queue %s: no room for %u shards in pool %s; at most %d queues and shards",
-            pool->queues[at].name, (unsigned)(have + more), pool->name, CONFIG_QUEUES_MAX);
-    if (!pool->followed) /* else there is room */
-        queues = realloc(pool->queues, (pool->queue_count + more) * sizeof *queues);
-    if (!queues)
-        return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
-    pool->queues = queues;
-    memmove(&queues[from + more], &queues[from], (pool->queue_count - from) * sizeof *queues);
-    for (uint32_t i = 0; i < more; i++)
-        queues[from + i] = queues[at];
-    pool->queue_count += more;
-    if (pool->followed)
-        atomic_store(&pool->followed->count, pool->queue_count);
+static int serve(struct config *config, struct later_error *err)
+{
+    later_names_free(&config->served, NULL);
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
+            struct config_queue *queue = &config->pools[p].queues[q];
+
+            if (!config_serves(config, queue->name) &&
+                !later_names_add(&config->served, queue->name, queue))
+                return no_memory(err);
+        }
+    }
     return 0;
 }
 
-int config_add_shards(struct config *config, const char *queue, uint32_t shards,
-                      struct later_error *err)
+/* May a queue have so many, of a pool that has so many queues and shards then? */
+static int judge(const struct config_pool *pool, const struct config_queue *queue, uint32_t shards,
+                 uint32_t total, struct later_error *err)
 {
-    later_queue_name names[LATER_WHOLE_MAX];
-
-    if (shards > 1 && strlen(queue) > LATER_SHARDED_MAX)
+    if (strlen(queue->name) > LATER_SHARDED_MAX)
         return later_fail(err, LATER_E_CONFIG,
                           "queue %s: its name is too long; one with shards has at most %d "
                           "characters",
-                          queue, LATER_SHARDED_MAX);
-    (void)later_shards_all(queue, shards, names);
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        struct config_pool *pool = &config->pools[p];
-        uint32_t at = find(pool, queue), have;
-
-        if (at == pool->queue_count)
-            continue;
-        have = shards_of(pool, at);
-        if (have >= shards || shards < 2)
-            continue;
-        if (widen(pool, at, have, shards - have, err) < 0)
-            return -1;
-        for (uint32_t i = have; i < shards; i++)
-            strcpy(pool->queues[at + 1 + i].name, names[1 + i]);
-    }
+                          queue->name, LATER_SHARDED_MAX);
+    if (total > CONFIG_QUEUES_MAX)
+        return later_fail(
+            err, LATER_E_CONFIG,
+            "queue %s: no room for %u shards in pool %s; at most %d queues and shards", queue->name,
+            (unsigned)shards, pool->name, CONFIG_QUEUES_MAX);
     return 0;
+}
+
+/* The queues of a pool, each with its shards behind it, which have its options. */
+static void lay_out(const struct config_pool *pool, struct config_queue *list)
+{
+    later_queue_name names[LATER_WHOLE_MAX];
+
+    for (uint32_t q = 0; q < pool->queue_count; q++) {
+        const struct config_queue *queue = &pool->queues[q];
+
+        if (strchr(queue->name, '/'))
+            continue;
+        *list++ = *queue;
+        (void)later_shards_all(queue->name, queue->served, names);
+        for (uint32_t i = 1; i <= queue->served; i++, list++) {
+            *list = *queue;
+            list->served = 0;
+            strcpy(list->name, names[i]);
+        }
+    }
+}
+
+/* Those of a pool with patterns stay where they are: workers share them. */
+static void replace(struct config_pool *pool, struct config_queue *list, uint32_t count)
+{
+    pool->queue_count = count;
+    if (pool->followed) {
+        memcpy(pool->queues, list, count * sizeof *list);
+        atomic_store(&pool->followed->count, count);
+        free(list);
+    } else {
+        free(pool->queues);
+        pool->queues = list;
+    }
+}
+
+static int widen(struct config_pool *pool, config_wanted_fn *wanted, void *arg,
+                 struct later_error *err)
+{
+    uint32_t total = pool->queue_count;
+    struct config_queue *list;
+
+    for (uint32_t q = 0; q < pool->queue_count; q++) {
+        struct config_queue *queue = &pool->queues[q];
+        uint32_t shards = strchr(queue->name, '/') ? 0 : wanted(arg, queue);
+
+        if (shards < 2 || shards <= queue->served)
+            continue;
+        total += shards - queue->served;
+        if (judge(pool, queue, shards, total, err) < 0)
+            return -1;
+        queue->served = shards;
+    }
+    if (total == pool->queue_count)
+        return 0;
+    list = malloc(total * sizeof *list);
+    if (!list)
+        return no_memory(err);
+    lay_out(pool, list);
+    replace(pool, list, total);
+    return 0;
+}
+
+int config_widen(struct config *config, config_wanted_fn *wanted, void *arg,
+                 struct later_error *err)
+{
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        if (widen(&config->pools[p], wanted, arg, err) < 0)
+            return -1;
+    }
+    return serve(config, err);
 }

@@ -37,9 +37,7 @@ struct migrator {
     struct event_base *base;
     const struct config *config;
     struct link *link;
-    struct queue **queues;
-    size_t queue_count;
-    struct later_names names;
+    struct later_names queues;
     struct timer *look; /* at the queues that rest */
     struct seek *seek;
     double look_at, trim_at; /* when it is due; from when on it looks for dead and done jobs, too */
@@ -142,10 +140,7 @@ static void leave_to_keepers(struct queue *queue, double now)
 
 static void destroy(struct migrator *migrator)
 {
-    for (size_t i = 0; i < migrator->queue_count; i++)
-        free(migrator->queues[i]);
-    free(migrator->queues);
-    later_names_free(&migrator->names);
+    later_names_free(&migrator->queues, free);
     free(migrator->error);
     free(migrator);
 }
@@ -297,11 +292,14 @@ static const enum later_key stirring[] = { LATER_KEY_READY,  LATER_KEY_DELAYED, 
                                            LATER_KEY_DONE };
 #define STIRRING (sizeof stirring / sizeof *stirring)
 
+static struct queue *queue_at(const struct migrator *migrator, size_t i)
+{
+    return migrator->queues.items[i];
+}
+
 static const char *key_of(void *arg, uint32_t queue, unsigned k)
 {
-    const struct migrator *migrator = arg;
-
-    return migrator->queues[queue]->keys.name[stirring[k]];
+    return queue_at(arg, queue)->keys.name[stirring[k]];
 }
 
 static void look_again(struct migrator *migrator)
@@ -325,10 +323,10 @@ static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
     if (ok && now - migrator->look_at > patience(migrator))
         leave_all_to_keepers(migrator, now);
     for (size_t i = 0; ok && i < count; i++)
-        ask(migrator->queues[found[i]]);
-    for (size_t i = 0; !ok && i < migrator->queue_count; i++) {
-        if (migrator->queues[i]->rests) /* rights of before, without EXISTS: each by itself */
-            ask(migrator->queues[i]);
+        ask(queue_at(migrator, found[i]));
+    for (size_t i = 0; !ok && i < migrator->queues.count; i++) {
+        if (queue_at(migrator, i)->rests) /* rights of before, without EXISTS: each by itself */
+            ask(queue_at(migrator, i));
     }
     seek_free(migrator->seek); /* and `found` */
     migrator->seek = NULL;
@@ -340,8 +338,8 @@ static size_t list_resting(const struct migrator *migrator, uint32_t *list)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < migrator->queue_count; i++) {
-        if (migrator->queues[i]->rests)
+    for (size_t i = 0; i < migrator->queues.count; i++) {
+        if (queue_at(migrator, i)->rests)
             list[count++] = (uint32_t)i;
     }
     return count;
@@ -355,7 +353,7 @@ static void ask_the_time(struct migrator *migrator, const uint32_t *list, size_t
     while (i < count && list[i] <= migrator->called)
         i++;
     migrator->called = list[i < count ? i : 0];
-    ask(migrator->queues[migrator->called]);
+    ask(queue_at(migrator, migrator->called));
 }
 
 /* Returns whether it is under way. */
@@ -364,7 +362,7 @@ static bool look_for_stirring(struct migrator *migrator)
     struct seek_options options = {
         .key = key_of, .keys = STIRRING - 2, .most = SIZE_MAX, .done = on_found, .arg = migrator
     };
-    uint32_t *list = malloc((migrator->queue_count + 1) * sizeof *list);
+    uint32_t *list = malloc((migrator->queues.count + 1) * sizeof *list);
     size_t count = list && !migrator->paused ? list_resting(migrator, list) : 0;
     double now = later_clock();
 
@@ -400,7 +398,7 @@ static void on_look(void *arg)
 void migrator_told(struct migrator *migrator, const char *name, double at)
 {
     double wait = at - migrator_redis_now(migrator);
-    struct queue *queue = later_names_find(&migrator->names, name);
+    struct queue *queue = later_names_find(&migrator->queues, name);
 
     if (!queue)
         return;
@@ -416,8 +414,8 @@ void migrator_link_up(struct migrator *migrator)
 
     migrator->lapse_from = later_clock() + (migrator->met ? fmax(wait, BACK_SECONDS) : wait);
     migrator->met = true;
-    for (size_t i = 0; i < migrator->queue_count; i++)
-        arm(migrator->queues[i], 0);
+    for (size_t i = 0; i < migrator->queues.count; i++)
+        arm(queue_at(migrator, i), 0);
 }
 
 void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg)
@@ -435,8 +433,8 @@ const char *migrator_fault(const struct migrator *migrator)
 {
     const char *why = NULL;
 
-    for (size_t i = 0; i < migrator->queue_count && !why; i++)
-        why = fault_text(&migrator->queues[i]->refused);
+    for (size_t i = 0; i < migrator->queues.count && !why; i++)
+        why = fault_text(&queue_at(migrator, i)->refused);
     return why;
 }
 
@@ -458,36 +456,29 @@ static int add(struct migrator *migrator, const char *name)
     }
     queue->migrator = migrator;
     later_keys_init(&queue->keys, migrator->config->redis.prefix, name);
-    if (!later_names_add(&migrator->names, queue->keys.queue, queue)) {
+    if (!later_names_add(&migrator->queues, queue->keys.queue, queue)) {
         timer_free(queue->timer);
         free(queue);
         return -1;
     }
-    migrator->queues[migrator->queue_count++] = queue;
     arm(queue, 0);
     return 0;
 }
 
 int migrator_follow(struct migrator *migrator, const char *queue)
 {
-    return later_names_find(&migrator->names, queue) ? 0 : add(migrator, queue);
+    return later_names_find(&migrator->queues, queue) ? 0 : add(migrator, queue);
 }
 
-/* Every queue of every pool once. */
 static int add_queues(struct migrator *migrator)
 {
-    const struct config *config = migrator->config;
+    const struct later_names *served = &migrator->config->served;
 
-    migrator->queues = calloc(config_queues_most(config) + 1, sizeof(struct queue *));
-    if (!migrator->queues)
-        return -1;
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            const char *name = config->pools[p].queues[q].name;
+    for (uint32_t i = 0; i < served->count; i++) {
+        const struct config_queue *queue = served->items[i];
 
-            if (migrator_follow(migrator, name) < 0)
-                return -1;
-        }
+        if (add(migrator, queue->name) < 0)
+            return -1;
     }
     return 0;
 }
@@ -517,8 +508,8 @@ void migrator_free(struct migrator *migrator)
 {
     if (!migrator)
         return;
-    for (size_t i = 0; i < migrator->queue_count; i++)
-        timer_free(migrator->queues[i]->timer);
+    for (size_t i = 0; i < migrator->queues.count; i++)
+        timer_free(queue_at(migrator, i)->timer);
     timer_free(migrator->look);
     seek_free(migrator->seek);
     migrator->freed = true;

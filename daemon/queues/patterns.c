@@ -32,36 +32,22 @@ struct patterns {
     unsigned reading;          /* the number of the present one, or of the last */
     long long asking, counted; /* how many there were, by SCARD: before this one, before the last */
     double read_at;            /* later_clock() */
-    struct seen **seen;
-    struct later_names names; /* of `seen` */
+    struct later_names seen;
     struct fault full, refused;
 };
 
 static void destroy(struct patterns *patterns)
 {
-    for (uint32_t i = 0; i < patterns->names.count; i++)
-        free(patterns->seen[i]);
-    free(patterns->seen);
-    later_names_free(&patterns->names);
+    later_names_free(&patterns->seen, free);
     free(patterns);
 }
 
 /* --- what was seen --- */
 
-static bool enter(struct patterns *patterns, struct seen *seen)
-{
-    uint32_t number = patterns->names.count;
-
-    if (!later_names_add(&patterns->names, seen->name, seen))
-        return false;
-    patterns->seen[number] = seen;
-    return true;
-}
-
 /* Without memory it is told when it is read again. */
 static void see(struct patterns *patterns, const char *name)
 {
-    struct seen *seen = later_names_find(&patterns->names, name);
+    struct seen *seen = later_names_find(&patterns->seen, name);
 
     if (seen) {
         seen->reading = patterns->reading;
@@ -69,7 +55,7 @@ static void see(struct patterns *patterns, const char *name)
     }
     if (!later_key_queue_valid(name))
         return; /* a shard; or of somebody else's making */
-    if (patterns->names.count == PATTERNS_SEEN) {
+    if (patterns->seen.count == PATTERNS_SEEN) {
         fault_note(&patterns->full, LOG_WARN, "%s has more than %d names: no more are looked at",
                    patterns->key, PATTERNS_SEEN);
         return;
@@ -79,29 +65,36 @@ static void see(struct patterns *patterns, const char *name)
         return;
     seen->reading = patterns->reading;
     strcpy(seen->name, name);
-    if (!enter(patterns, seen)) {
+    if (!later_names_add(&patterns->seen, seen->name, seen)) {
         free(seen);
         return;
     }
     patterns->found(patterns->arg, seen->name);
 }
 
-/* The hash only grows: where some are gone it is made anew. */
+static bool is_gone(const struct patterns *patterns, const struct seen *seen)
+{
+    return seen->reading != patterns->reading;
+}
+
+/* The list only grows: where some are gone it is made anew. */
 static void forget_gone(struct patterns *patterns)
 {
-    uint32_t count = patterns->names.count, gone = 0;
+    struct later_names before = patterns->seen;
+    uint32_t gone = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        gone += patterns->seen[i]->reading != patterns->reading;
+    for (uint32_t i = 0; i < before.count; i++)
+        gone += is_gone(patterns, before.items[i]);
     if (gone == 0)
         return;
-    later_names_free(&patterns->names);
-    for (uint32_t i = 0; i < count; i++) {
-        struct seen *seen = patterns->seen[i];
+    patterns->seen = (struct later_names){ 0 };
+    for (uint32_t i = 0; i < before.count; i++) {
+        struct seen *seen = before.items[i];
 
-        if (seen->reading != patterns->reading || !enter(patterns, seen))
+        if (is_gone(patterns, seen) || !later_names_add(&patterns->seen, seen->name, seen))
             free(seen);
     }
+    later_names_free(&before, NULL);
     fault_over(&patterns->full);
 }
 
@@ -195,8 +188,11 @@ void patterns_configure(struct patterns *patterns, const struct config *config)
 void patterns_each(const struct patterns *patterns, void (*fn)(void *arg, const char *queue),
                    void *arg)
 {
-    for (uint32_t i = 0; i < patterns->names.count; i++)
-        fn(arg, patterns->seen[i]->name);
+    for (uint32_t i = 0; i < patterns->seen.count; i++) {
+        const struct seen *seen = patterns->seen.items[i];
+
+        fn(arg, seen->name);
+    }
 }
 
 const char *patterns_fault(const struct patterns *patterns)
@@ -216,10 +212,8 @@ struct patterns *patterns_new(struct event_base *base, const struct config *conf
         return NULL;
     *patterns = (struct patterns){ .found = found, .arg = arg, .link = link, .counted = -1 };
     later_key_queues(patterns->key, config->redis.prefix);
-    patterns->seen = calloc(PATTERNS_SEEN, sizeof *patterns->seen);
     patterns->look = timer_new(base, on_look, patterns);
-    if (!patterns->seen || !patterns->look) {
-        timer_free(patterns->look);
+    if (!patterns->look) {
         destroy(patterns);
         return NULL;
     }

@@ -47,8 +47,10 @@ static void free_page(struct recorder_page *page)
     free(page);
 }
 
-static void free_queue(struct recorder_queue *queue)
+static void free_queue(void *item)
 {
+    struct recorder_queue *queue = item;
+
     for (int i = 0; i < RECORDER_PARTS; i++) {
         later_tallies_free(&queue->parts[i].tallies);
         free(queue->parts[i].told);
@@ -60,7 +62,6 @@ static void free_queue(struct recorder_queue *queue)
 void recorder_free(struct recorder *recorder)
 {
     struct recorder_page *next_page;
-    struct recorder_queue *next_queue;
 
     if (!recorder)
         return;
@@ -68,12 +69,8 @@ void recorder_free(struct recorder *recorder)
         next_page = page->next;
         free_page(page);
     }
-    for (struct recorder_queue *queue = recorder->queues; queue; queue = next_queue) {
-        next_queue = queue->next;
-        free_queue(queue);
-    }
     recorder_free_past(recorder);
-    later_names_free(&recorder->names);
+    later_names_free(&recorder->queues, free_queue);
     later_reply_free(recorder->hosts);
     free(recorder);
 }
@@ -88,11 +85,11 @@ void recorder_configure(struct recorder *recorder, const struct config *config)
 /* whole: "", of what is counted beside the queues. NULL: no memory, or too many. */
 static struct recorder_queue *find_queue(struct recorder *recorder, const char *whole)
 {
-    struct recorder_queue *queue = later_names_find(&recorder->names, whole);
+    struct recorder_queue *queue = later_names_find(&recorder->queues, whole);
 
     if (queue)
         return queue;
-    if (recorder->queue_count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
+    if (recorder->queues.count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
         return NULL;
     queue->recorder = recorder;
     if (*whole)
@@ -104,13 +101,10 @@ static struct recorder_queue *find_queue(struct recorder *recorder, const char *
         queue->parts[i].scale = i;
         queue->parts[i].period = -1;
     }
-    if (!later_names_add(&recorder->names, queue->keys.queue, queue)) {
+    if (!later_names_add(&recorder->queues, queue->keys.queue, queue)) {
         free(queue);
         return NULL;
     }
-    queue->next = recorder->queues;
-    recorder->queues = queue;
-    recorder->queue_count++;
     return queue;
 }
 
@@ -284,7 +278,9 @@ void recorder_write(struct recorder *recorder, double now)
     if (now <= 0 || !recorder->config->history)
         return;
     recorder->now = now;
-    for (struct recorder_queue *queue = recorder->queues; queue; queue = queue->next) {
+    for (uint32_t i = 0; i < recorder->queues.count; i++) {
+        struct recorder_queue *queue = recorder->queues.items[i];
+
         for (int scale = 0; scale < LATER_SCALES && queue->keys.queue[0]; scale++)
             turn(queue, scale, now);
     }
@@ -306,7 +302,9 @@ bool recorder_open(const struct recorder *recorder)
 {
     if (!link_is_up(recorder->link))
         return false;
-    for (const struct recorder_queue *queue = recorder->queues; queue; queue = queue->next) {
+    for (uint32_t q = 0; q < recorder->queues.count; q++) {
+        const struct recorder_queue *queue = recorder->queues.items[q];
+
         for (int i = 0; i < RECORDER_PARTS; i++) {
             if (queue->parts[i].asked)
                 return true;

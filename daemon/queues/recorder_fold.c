@@ -105,8 +105,8 @@ static void on_hosts(void *arg, struct later_answer *answer)
     recorder->hosts = answer->reply;
     answer->reply = NULL;
     recorder->folding++; /* until all are asked */
-    for (struct recorder_queue *queue = recorder->queues; queue; queue = queue->next)
-        look(queue, 0, -1);
+    for (uint32_t i = 0; i < recorder->queues.count; i++)
+        look(recorder->queues.items[i], 0, -1);
     if (--recorder->folding == 0) {
         later_reply_free(recorder->hosts);
         recorder->hosts = NULL;

@@ -34,7 +34,6 @@ struct recorder_queue {
     struct recorder *recorder;
     struct later_keys keys; /* of the whole; without a name: what is counted beside the queues */
     struct recorder_part parts[RECORDER_PARTS];
-    struct recorder_queue *next;
 };
 
 /* A period that is over, until Redis has it. */
@@ -63,11 +62,10 @@ struct recorder {
     struct link *link;
     char field[320]; /* HOST:PID:RANDOM */
     size_t id_len;   /* of HOST:PID */
-    struct recorder_queue *queues;
-    struct later_names names;
+    struct later_names queues;
     struct recorder_page *pages;
     struct recorder_past *past;
-    size_t queue_count, row_count, past_count;
+    size_t row_count, past_count;
     double now;                /* Redis's clock */
     double fold_at;            /* later_clock(): when to look for totals of the dead */
     struct later_reply *hosts; /* the daemons alive, while their totals are looked at */

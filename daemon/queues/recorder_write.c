@@ -181,7 +181,9 @@ void recorder_send(struct recorder *recorder, bool all)
     if (!link_is_up(recorder->link))
         return;
     send_past(recorder);
-    for (struct recorder_queue *queue = recorder->queues; queue; queue = queue->next) {
+    for (uint32_t q = 0; q < recorder->queues.count; q++) {
+        struct recorder_queue *queue = recorder->queues.items[q];
+
         for (int i = 0; i < RECORDER_PARTS; i++) {
             struct recorder_part *part = &queue->parts[i];
 

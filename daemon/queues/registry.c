@@ -44,13 +44,14 @@ static void name_queues(const struct config *config, const struct config_pool *p
 /* A queue's shards, and the queue itself beside them, have equal parts. */
 static uint64_t part_of(const struct config *config, const struct config_queue *queue)
 {
-    char whole[LATER_QUEUE_MAX + 1];
+    const struct config_queue *whole;
+    later_queue_name name;
     uint32_t shards;
 
-    strcpy(whole, queue->name);
-    whole[strcspn(whole, "/")] = '\0';
-    (void)config_serves(config, whole, &shards);
-    return shards > 1 ? (queue->max_jobs + shards - 1) / shards : queue->max_jobs;
+    later_shard_whole(name, queue->name);
+    whole = config_serves(config, name);
+    shards = whole && whole->served ? whole->served : 1;
+    return (queue->max_jobs + shards - 1) / shards;
 }
 
 static void name_all(const struct config *config, struct link *link)

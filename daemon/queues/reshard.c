@@ -40,13 +40,16 @@ struct reshard {
     char prefix[LATER_PREFIX_MAX + 1];
     struct link *link;
     struct timer *look;
-    struct watched **list;
-    size_t count;
-    struct later_names names;
+    struct later_names queues; /* that are watched */
     bool one_by_one;
     void (*grown)(void *arg);
     void *arg;
 };
+
+static struct watched *watched_at(const struct reshard *reshard, uint32_t i)
+{
+    return reshard->queues.items[i];
+}
 
 /* --- the pause of the whole goes for shards that are new --- */
 
@@ -272,10 +275,10 @@ static void look_at_all(struct reshard *reshard)
     struct watched *list[TOGETHER];
     size_t count = 0;
 
-    for (size_t i = 0; i < reshard->count; i++) {
-        if (!may_read(reshard->list[i]))
+    for (uint32_t i = 0; i < reshard->queues.count; i++) {
+        if (!may_read(watched_at(reshard, i)))
             continue;
-        list[count++] = reshard->list[i];
+        list[count++] = watched_at(reshard, i);
         if (apart || count == TOGETHER) {
             read_plans(reshard, list, count);
             count = 0;
@@ -290,8 +293,8 @@ static void on_look(void *arg)
     double next = LOOK_SECONDS;
 
     look_at_all(reshard);
-    for (size_t i = 0; i < reshard->count; i++) {
-        if (reshard->list[i]->configured && reshard->list[i]->plan.formers)
+    for (uint32_t i = 0; i < reshard->queues.count; i++) {
+        if (watched_at(reshard, i)->configured && watched_at(reshard, i)->plan.formers)
             next = SOON_SECONDS;
     }
     timer_in(reshard->look, next);
@@ -307,77 +310,68 @@ void reshard_link_up(struct reshard *reshard)
 
 static struct watched *add(struct reshard *reshard, const char *queue)
 {
-    struct watched **list, *watched;
+    struct watched *watched = calloc(1, sizeof *watched);
 
-    list = realloc(reshard->list, (reshard->count + 1) * sizeof *list);
-    if (!list)
-        return NULL;
-    reshard->list = list;
-    watched = calloc(1, sizeof *watched);
     if (!watched)
         return NULL;
     watched->reshard = reshard;
     watched->plan.count = watched->newest.count = 1;
     later_keys_init(&watched->keys, reshard->prefix, queue);
-    if (!later_names_add(&reshard->names, watched->keys.queue, watched)) {
-        free(watched);
-        return NULL;
-    }
-    list[reshard->count++] = watched;
-    return watched;
+    if (later_names_add(&reshard->queues, watched->keys.queue, watched))
+        return watched;
+    free(watched);
+    return NULL;
 }
 
 /* Without memory a queue is not watched: it stays as it is. */
-static void configure(struct reshard *reshard, const struct config *config,
-                      const struct config_queue *queue)
+static struct watched *configure(struct reshard *reshard, const struct config_queue *queue)
 {
-    struct watched *watched = later_names_find(&reshard->names, queue->name);
+    struct watched *watched = later_names_find(&reshard->queues, queue->name);
 
     if (!watched)
         watched = add(reshard, queue->name);
     if (!watched)
-        return;
+        return NULL;
     watched->asserted = watched->asserted && watched->wanted == queue->shards;
     watched->wanted = queue->shards;
-    watched->configured = config_serves(config, queue->name, &watched->served);
-    if (!watched->served)
-        watched->served = 1;
+    watched->configured = true;
+    watched->served = queue->served ? queue->served : 1;
+    return watched;
 }
 
 void reshard_configure(struct reshard *reshard, const struct config *config)
 {
-    for (size_t i = 0; i < reshard->count; i++)
-        reshard->list[i]->configured = false;
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            if (!strchr(config->pools[p].queues[q].name, '/'))
-                configure(reshard, config, &config->pools[p].queues[q]);
-        }
+    for (uint32_t i = 0; i < reshard->queues.count; i++)
+        watched_at(reshard, i)->configured = false;
+    for (uint32_t i = 0; i < config->served.count; i++) {
+        const struct config_queue *queue = config->served.items[i];
+
+        if (!strchr(queue->name, '/'))
+            (void)configure(reshard, queue);
     }
     if (link_is_up(reshard->link))
         on_look(reshard);
 }
 
-void reshard_follow(struct reshard *reshard, const struct config *config,
-                    const struct config_queue *queue)
+void reshard_follow(struct reshard *reshard, const struct config_queue *queue)
 {
-    struct watched *watched;
+    struct watched *watched = configure(reshard, queue);
 
-    configure(reshard, config, queue);
-    watched = later_names_find(&reshard->names, queue->name);
     if (watched && link_is_up(reshard->link))
         look_at(watched);
 }
 
-int reshard_widen(const struct reshard *reshard, struct config *next, struct later_error *err)
+static uint32_t span_of(void *arg, const struct config_queue *queue)
 {
-    for (size_t i = 0; i < reshard->count; i++) {
-        const struct watched *watched = reshard->list[i];
+    const struct reshard *reshard = arg;
+    const struct watched *watched = later_names_find(&reshard->queues, queue->name);
 
-        if (config_add_shards(next, watched->keys.queue, later_plan_span(&watched->plan), err) < 0)
-            return -1;
-    }
-    return 0;
+    return watched ? later_plan_span(&watched->plan) : 0;
+}
+
+int reshard_widen(struct reshard *reshard, struct config *next, struct later_error *err)
+{
+    return config_widen(next, span_of, reshard, err);
 }
 
 /* --- making and unmaking --- */
@@ -401,16 +395,19 @@ struct reshard *reshard_new(struct event_base *base, const struct config *config
     return reshard;
 }
 
+static void free_watched(void *item)
+{
+    struct watched *watched = item;
+
+    sweep_free(watched->sweep);
+    free(watched);
+}
+
 void reshard_free(struct reshard *reshard)
 {
     if (!reshard)
         return;
     timer_free(reshard->look);
-    for (size_t i = 0; i < reshard->count; i++) {
-        sweep_free(reshard->list[i]->sweep);
-        free(reshard->list[i]);
-    }
-    free(reshard->list);
-    later_names_free(&reshard->names);
+    later_names_free(&reshard->queues, free_watched);
     free(reshard);
 }

@@ -25,13 +25,12 @@ void reshard_free(struct reshard *reshard);
 void reshard_configure(struct reshard *reshard, const struct config *config);
 
 /* The one in force has another queue. */
-void reshard_follow(struct reshard *reshard, const struct config *config,
-                    const struct config_queue *queue);
+void reshard_follow(struct reshard *reshard, const struct config_queue *queue);
 
 void reshard_link_up(struct reshard *reshard);
 
 /* Adds to a configuration that is not in force yet what plans say. -1 with *err where a pool has no
  * room. */
-int reshard_widen(const struct reshard *reshard, struct config *next, struct later_error *err);
+int reshard_widen(struct reshard *reshard, struct config *next, struct later_error *err);
 
 #endif

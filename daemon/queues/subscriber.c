@@ -13,30 +13,17 @@ struct subscriber {
     struct link *link;
 };
 
-/* Calls fn for each queue of each pool; for one in several pools, as often. */
-static void each_queue(struct subscriber *subscriber,
-                       void (*fn)(struct subscriber *, const struct later_keys *))
-{
-    const struct config *config = subscriber->config;
-    struct later_keys keys;
-
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            later_keys_init(&keys, config->redis.prefix, config->pools[p].queues[q].name);
-            fn(subscriber, &keys);
-        }
-    }
-}
-
 /* A call for each: one of two channels would have two answers. */
-static void subscribe(struct subscriber *subscriber, const struct later_keys *keys)
+static void subscribe(struct subscriber *subscriber, const char *queue)
 {
     static const enum later_key channels[] = { LATER_KEY_DUE, LATER_KEY_CANCELLED };
+    struct later_keys keys;
 
+    later_keys_init(&keys, subscriber->config->redis.prefix, queue);
     for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
         struct later_command cmd = { 0 };
 
-        later_command_say(&cmd, "SUBSCRIBE %s", keys->name[channels[i]]);
+        later_command_say(&cmd, "SUBSCRIBE %s", keys.name[channels[i]]);
         link_send(subscriber->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
     }
 }
@@ -44,19 +31,21 @@ static void subscribe(struct subscriber *subscriber, const struct later_keys *ke
 static void on_up(void *arg)
 {
     struct subscriber *subscriber = arg;
+    const struct later_names *served = &subscriber->config->served;
 
-    each_queue(subscriber, subscribe);
+    for (uint32_t i = 0; i < served->count; i++) {
+        const struct config_queue *queue = served->items[i];
+
+        subscribe(subscriber, queue->name);
+    }
     link_flush(subscriber->link);
 }
 
 void subscriber_follow(struct subscriber *subscriber, const char *queue)
 {
-    struct later_keys keys;
-
     if (!link_is_up(subscriber->link))
         return;
-    later_keys_init(&keys, subscriber->config->redis.prefix, queue);
-    subscribe(subscriber, &keys);
+    subscribe(subscriber, queue);
     link_flush(subscriber->link);
 }
 

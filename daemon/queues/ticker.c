@@ -20,10 +20,7 @@
 
 static void destroy(struct ticker *ticker)
 {
-    for (size_t i = 0; i < ticker->queue_count; i++)
-        free(ticker->queues[i]);
-    free(ticker->queues);
-    later_names_free(&ticker->names);
+    later_names_free(&ticker->queues, free);
     free(ticker->origin);
     free(ticker);
 }
@@ -71,7 +68,7 @@ static void arm(struct ticker_queue *queue, double seconds)
 
 void ticker_told(struct ticker *ticker, const char *name, double seconds)
 {
-    struct ticker_queue *queue = later_names_find(&ticker->names, name);
+    struct ticker_queue *queue = later_names_find(&ticker->queues, name);
 
     if (queue && !queue->looking && queue->firing == 0)
         arm(queue, seconds);
@@ -207,8 +204,8 @@ static void on_timer(void *arg)
 
 void ticker_link_up(struct ticker *ticker)
 {
-    for (size_t i = 0; i < ticker->queue_count; i++)
-        ticker_load(ticker->queues[i]);
+    for (size_t i = 0; i < ticker->queues.count; i++)
+        ticker_load(ticker->queues.items[i]);
     timer_in(ticker->minute, MINUTE);
 }
 
@@ -216,8 +213,8 @@ static void on_minute(void *arg)
 {
     struct ticker *ticker = arg;
 
-    for (size_t i = 0; i < ticker->queue_count; i++)
-        ticker_refresh(ticker->queues[i]);
+    for (size_t i = 0; i < ticker->queues.count; i++)
+        ticker_refresh(ticker->queues.items[i]);
     link_flush(ticker->link);
     timer_in(ticker->minute, MINUTE);
 }
@@ -240,19 +237,18 @@ static int add(struct ticker *ticker, const char *name)
     }
     queue->ticker = ticker;
     later_keys_init(&queue->keys, ticker->config->redis.prefix, name);
-    if (!later_names_add(&ticker->names, queue->keys.queue, queue)) {
+    if (!later_names_add(&ticker->queues, queue->keys.queue, queue)) {
         timer_free(queue->timer);
         free(queue);
         return -1;
     }
-    ticker->queues[ticker->queue_count++] = queue;
     return 0;
 }
 
 /* A schedule is never of a shard. */
 static bool is_new(const struct ticker *ticker, const char *queue)
 {
-    return !strchr(queue, '/') && !later_names_find(&ticker->names, queue);
+    return !strchr(queue, '/') && !later_names_find(&ticker->queues, queue);
 }
 
 int ticker_follow(struct ticker *ticker, const char *queue)
@@ -262,25 +258,19 @@ int ticker_follow(struct ticker *ticker, const char *queue)
     if (add(ticker, queue) < 0)
         return -1;
     if (link_is_up(ticker->link))
-        ticker_load(ticker->queues[ticker->queue_count - 1]);
+        ticker_load(ticker->queues.items[ticker->queues.count - 1]);
     return 0;
 }
 
-/* Every queue of every pool once. */
 static int add_queues(struct ticker *ticker)
 {
-    const struct config *config = ticker->config;
+    const struct later_names *served = &ticker->config->served;
 
-    ticker->queues = calloc(config_queues_most(config) + 1, sizeof(struct ticker_queue *));
-    if (!ticker->queues)
-        return -1;
-    for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            const char *name = config->pools[p].queues[q].name;
+    for (uint32_t i = 0; i < served->count; i++) {
+        const struct config_queue *queue = served->items[i];
 
-            if (is_new(ticker, name) && add(ticker, name) < 0)
-                return -1;
-        }
+        if (is_new(ticker, queue->name) && add(ticker, queue->name) < 0)
+            return -1;
     }
     return 0;
 }
@@ -307,8 +297,8 @@ void ticker_free(struct ticker *ticker)
 {
     if (!ticker)
         return;
-    for (size_t i = 0; i < ticker->queue_count; i++)
-        timer_free(ticker->queues[i]->timer);
+    for (size_t i = 0; i < ticker->queues.count; i++)
+        timer_free(((struct ticker_queue *)ticker->queues.items[i])->timer);
     timer_free(ticker->minute);
     for (size_t i = 0; i < ticker->zone_count; i++)
         later_zone_free(ticker->zones[i].zone);

@@ -31,9 +31,7 @@ struct ticker {
     struct link *link;
     char *origin; /* config:HOST */
     struct event_base *base;
-    struct ticker_queue **queues;
-    size_t queue_count;
-    struct later_names names;
+    struct later_names queues;
     struct timer *minute;
     struct {
         char name[LATER_ZONE_MAX + 1];

@@ -42,10 +42,8 @@ struct wake_listener {
     struct event_base *base;
     struct listener **list;
     size_t count;
-    struct heard *heard;
-    uint32_t heard_count;
-    struct later_names names;
-    bool freed; /* what is answered from now on concerns nobody */
+    struct later_names heard; /* queues */
+    bool freed;               /* what is answered from now on concerns nobody */
 };
 
 static void keys_of(const struct wake_listener *wake_listener, const char *queue,
@@ -74,7 +72,7 @@ static struct heard *heard_of(const struct wake_listener *wake_listener, const c
         return NULL;
     memcpy(queue, open + 1, (size_t)(shut - open - 1));
     queue[shut - open - 1] = '\0';
-    return later_names_find(&wake_listener->names, queue);
+    return later_names_find(&wake_listener->heard, queue);
 }
 
 static void on_wake(struct listener *listener, const struct later_reply *reply)
@@ -161,7 +159,7 @@ void wake_listener_moved(struct wake_listener *wake_listener, const char *peer)
 void wake_listener_uncalled(struct wake_listener *wake_listener, const char *queue)
 {
     const struct heard *heard =
-        wake_listener ? later_names_find(&wake_listener->names, queue) : NULL;
+        wake_listener ? later_names_find(&wake_listener->heard, queue) : NULL;
 
     if (heard && link_is_up(heard->listener->link))
         put_back(heard->listener, heard->name);
@@ -246,15 +244,18 @@ static int join(struct wake_listener *wake_listener, struct heard *heard, struct
 /* Each once. Returns 0, or -1 without memory. */
 static int hear_one(struct wake_listener *wake_listener, uint32_t p, const char *name)
 {
-    struct heard *heard = later_names_find(&wake_listener->names, name);
+    struct heard *heard = later_names_find(&wake_listener->heard, name);
 
-    if (heard) {
-        heard->pools |= (uint32_t)1 << p;
-        return 0;
+    if (!heard) {
+        heard = calloc(1, sizeof *heard);
+        if (!heard || !later_names_add(&wake_listener->heard, name, heard)) {
+            free(heard);
+            return -1;
+        }
+        heard->name = name;
     }
-    heard = &wake_listener->heard[wake_listener->heard_count++];
-    *heard = (struct heard){ .name = name, .pools = (uint32_t)1 << p };
-    return later_names_add(&wake_listener->names, name, heard) ? 0 : -1;
+    heard->pools |= (uint32_t)1 << p;
+    return 0;
 }
 
 /* Those of one pool. */
@@ -278,15 +279,12 @@ static int hear_all(struct wake_listener *wake_listener, struct later_error *err
 {
     const struct config *config = wake_listener->config;
 
-    wake_listener->heard = calloc(config_queues_most(config) + 1, sizeof *wake_listener->heard);
-    if (!wake_listener->heard)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
     for (uint32_t p = 0; p < config->pool_count; p++) {
         if (waits(wake_listener, &config->pools[p]) && hear(wake_listener, p, err) < 0)
             return -1;
     }
-    for (uint32_t i = 0; i < wake_listener->heard_count; i++) {
-        if (join(wake_listener, &wake_listener->heard[i], err) < 0)
+    for (uint32_t i = 0; i < wake_listener->heard.count; i++) {
+        if (join(wake_listener, wake_listener->heard.items[i], err) < 0)
             return -1;
     }
     return 0;
@@ -295,15 +293,15 @@ static int hear_all(struct wake_listener *wake_listener, struct later_error *err
 int wake_listener_follow(struct wake_listener *wake_listener, uint32_t p)
 {
     const struct config_pool *pool = &wake_listener->config->pools[p];
-    uint32_t before = wake_listener->heard_count;
+    uint32_t before = wake_listener->heard.count;
     struct later_error ignored;
     struct heard *heard;
 
     if (hear_one(wake_listener, p, pool->queues[pool->queue_count - 1].name) < 0)
         return -1;
-    if (wake_listener->heard_count == before)
+    if (wake_listener->heard.count == before)
         return 0;
-    heard = &wake_listener->heard[before];
+    heard = wake_listener->heard.items[before];
     if (join(wake_listener, heard, &ignored) < 0)
         return -1;
     listen_for(heard->listener);
@@ -340,8 +338,7 @@ void wake_listener_free(struct wake_listener *wake_listener)
             free(wake_listener->list[i]->keys[k]);
         free(wake_listener->list[i]);
     }
-    later_names_free(&wake_listener->names);
-    free(wake_listener->heard);
+    later_names_free(&wake_listener->heard, free);
     free(wake_listener->list);
     free(wake_listener);
 }

@@ -37,7 +37,7 @@ void supervisor_on_found(void *arg, const char *name)
     log_line(LOG_DEBUG, "queue %s is there, and served in pool %s", name, pool->name);
     registry_limit(config, &pool->queues[pool->queue_count - 1], supervisor->link);
     link_flush(supervisor->link);
-    reshard_follow(supervisor->reshard, config, &pool->queues[pool->queue_count - 1]);
+    reshard_follow(supervisor->reshard, &pool->queues[pool->queue_count - 1]);
     if (supervisor->upkeep && upkeep_follow(supervisor->upkeep, number, name) < 0)
         log_line(LOG_ERROR, "queue %s: no memory; it is served after a reload", name);
 }

@@ -382,7 +382,7 @@ static void tear_down(struct worker *worker)
         free(worker->finished[i]);
     free(worker->held);
     free(worker->types);
-    later_names_free(&worker->names);
+    later_names_free(&worker->names, NULL);
     free(worker->queues);
     free(worker->order);
     free(worker->groups);

@@ -36,12 +36,15 @@ void *later_names_find(const struct later_names *names, const char *name)
 
 static bool grow(struct later_names *names)
 {
-    struct later_names wider = *names;
+    uint32_t room = names->room ? names->room * 2 : 16;
+    struct later_names wider = { .room = room, .count = names->count };
 
-    wider.room = names->room ? names->room * 2 : 16;
-    wider.slots = calloc(wider.room, sizeof *wider.slots);
-    if (!wider.slots)
+    wider.slots = calloc(room, sizeof *wider.slots);
+    wider.items = wider.slots ? realloc(names->items, room / 2 * sizeof *wider.items) : NULL;
+    if (!wider.items) {
+        free(wider.slots);
         return false;
+    }
     for (uint32_t i = 0; i < names->room; i++) {
         if (names->slots[i].item)
             *spot(&wider, names->slots[i].name) = names->slots[i];
@@ -56,12 +59,15 @@ bool later_names_add(struct later_names *names, const char *name, void *item)
     if (2 * (names->count + 1) > names->room && !grow(names))
         return false;
     *spot(names, name) = (struct later_named){ .name = name, .item = item };
-    names->count++;
+    names->items[names->count++] = item;
     return true;
 }
 
-void later_names_free(struct later_names *names)
+void later_names_free(struct later_names *names, void (*free_item)(void *item))
 {
+    for (uint32_t i = 0; free_item && i < names->count; i++)
+        free_item(names->items[i]);
+    free(names->items);
     free(names->slots);
     *names = (struct later_names){ 0 };
 }

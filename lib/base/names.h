@@ -1,8 +1,8 @@
 /*
- * names.h: which item has this name? A hash that only grows.
+ * names.h: which item has this name? A list that only grows, with a hash of it.
  *
  * For lists of thousands that are searched all the time. Names and items belong to the caller, and
- * must not move while the hash is used.
+ * must not move while the list is used.
  */
 #ifndef LATER_NAMES_H
 #define LATER_NAMES_H
@@ -14,8 +14,10 @@ struct later_named;
 
 /* Zeroed, it is empty. */
 struct later_names {
+    void **items; /* in the order in which they were added */
+    uint32_t count;
+    uint32_t room;             /* of the hash */
     struct later_named *slots; /* owned */
-    uint32_t room, count;
 };
 
 /* The item of this name, or NULL. */
@@ -24,7 +26,7 @@ void *later_names_find(const struct later_names *names, const char *name);
 /* Enters a name that is not there yet. item: not NULL. false: no memory. */
 bool later_names_add(struct later_names *names, const char *name, void *item);
 
-/* Frees its memory; it is then empty. */
-void later_names_free(struct later_names *names);
+/* Frees its memory, and each item by free_item unless that is NULL. It is then empty. */
+void later_names_free(struct later_names *names, void (*free_item)(void *item));
 
 #endif

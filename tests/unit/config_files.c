@@ -45,6 +45,25 @@ const char *config_path(const char *name)
     return path;
 }
 
+struct wider {
+    const char *queue;
+    uint32_t shards;
+};
+
+static uint32_t wanted(void *arg, const struct config_queue *queue)
+{
+    const struct wider *wider = arg;
+
+    return strcmp(queue->name, wider->queue) == 0 ? wider->shards : 0;
+}
+
+int config_widen_one(struct config *config, const char *queue, uint32_t shards)
+{
+    struct wider wider = { queue, shards };
+
+    return config_widen(config, wanted, &wider, &config_err);
+}
+
 void config_put(const char *name, const char *text)
 {
     char path[512];

@@ -28,6 +28,9 @@ const struct config *config_of(const char *text);
 /* DIR/name must be refused with LATER_E_CONFIG and this text. %s in it stands for DIR. */
 void config_refused(const char *name, const char *text);
 
+/* config_widen() for one queue. */
+int config_widen_one(struct config *config, const char *queue, uint32_t shards);
+
 /* Returns what differs between two configurations, ignoring the places of plugins' options; NULL =
  * nothing. */
 const char *config_difference(const struct config *a, const struct config *b);

@@ -278,6 +278,7 @@ void live_unloop(void)
     if (live_base)
         event_base_free(live_base);
     live_base = NULL;
+    later_names_free(&live_config.served, NULL);
 }
 
 static void on_turn(evutil_socket_t fd, short what, void *arg)

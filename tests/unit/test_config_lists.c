@@ -94,11 +94,9 @@ START_TEST(patterns_mean_queues)
              "  { name = \"mail\"; queues = ( { name = \"mail-*\"; max_running = 3; },\n"
              "                             { name = \"mail-x-*\"; } ); },\n"
              "  { name = \"b\"; queues = ( { name = \"b\"; } ); } );");
-    uint32_t shards;
 
     ck_assert(config_follows(c) && config_pool_is_large(&c->pools[1]));
     ck_assert(!c->pools[2].followed && !config_pool_is_large(&c->pools[2]));
-    ck_assert_uint_eq(config_queues_most(c), 2 * CONFIG_QUEUES_MAX + 1);
     ck_assert_int_eq(follow(c, "a"), CONFIG_FOLLOW_NONE); /* there are such in a list */
     ck_assert_int_eq(follow(c, "b"), CONFIG_FOLLOW_NONE);
     ck_assert_int_eq(follow(c, "c/1"), CONFIG_FOLLOW_NONE);
@@ -118,8 +116,8 @@ START_TEST(patterns_mean_queues)
     ck_assert_uint_eq(c->pools[1].queues[1].max_running, 0);
     ck_assert_uint_eq(c->pools[1].queues[1].entry, 1);
     ck_assert_uint_eq(atomic_load(&c->pools[1].followed->count), 2);
-    ck_assert_int_eq(config_add_shards(c, "mail-1", 2, &config_err), 0);
-    ck_assert(config_serves(c, "mail-1", &shards) && shards == 2);
+    ck_assert_int_eq(config_widen_one(c, "mail-1", 2), 0);
+    ck_assert_uint_eq(config_serves(c, "mail-1")->served, 2);
     ck_assert_str_eq(names(&c->pools[1]), "mail-1 mail-1/0 mail-1/1 mail-x-1");
     ck_assert_uint_eq(config_followed_by(&c->pools[1], &c->pools[1].patterns[0]), 1);
     ck_assert_uint_eq(config_followed_by(&c->pools[0], &c->pools[0].patterns[0]), 2);
@@ -223,41 +221,38 @@ static const char two_pools[] =
 START_TEST(what_is_served)
 {
     const struct config *c = config_of(two_pools);
-    uint32_t shards = 99;
 
     ck_assert_str_eq(names(&c->pools[0]), "a a/0 a/1 ab");
     ck_assert_str_eq(names(&c->pools[1]), "b a a/0 a/1");
-    ck_assert(config_serves(c, "a", &shards));
-    ck_assert_uint_eq(shards, 2);
-    ck_assert(config_serves(c, "ab", &shards)); /* none of a's */
-    ck_assert_uint_eq(shards, 0);
-    ck_assert(config_serves(c, "b", &shards));
-    ck_assert_uint_eq(shards, 0);
-    shards = 99;
-    ck_assert(!config_serves(c, "c", &shards));
-    ck_assert_uint_eq(shards, 0);
+    ck_assert_uint_eq(c->served.count, 5); /* each once */
+    ck_assert_ptr_eq(config_serves(c, "a"), &c->pools[0].queues[0]);
+    ck_assert_uint_eq(config_serves(c, "a")->served, 2);
+    ck_assert_uint_eq(config_serves(c, "a/1")->served, 0);
+    ck_assert_uint_eq(config_serves(c, "ab")->served, 0); /* none of a's */
+    ck_assert_uint_eq(config_serves(c, "b")->served, 0);
+    ck_assert_ptr_null(config_serves(c, "c"));
 }
 END_TEST
 
 START_TEST(shards_are_added)
 {
     struct config *c = load(two_pools);
-    uint32_t shards;
 
-    ck_assert_int_eq(config_add_shards(c, "a", 4, &config_err), 0);
+    ck_assert_int_eq(config_widen_one(c, "a", 4), 0);
     ck_assert_str_eq(names(&c->pools[0]), "a a/0 a/1 a/2 a/3 ab");
     ck_assert_str_eq(names(&c->pools[1]), "b a a/0 a/1 a/2 a/3");
-    ck_assert_int_eq(config_add_shards(c, "a", 3, &config_err), 0); /* none are taken away */
-    ck_assert_int_eq(config_add_shards(c, "a", 1, &config_err), 0);
-    ck_assert_int_eq(config_add_shards(c, "b", 1, &config_err), 0); /* the plain one only */
-    ck_assert_int_eq(config_add_shards(c, "b", 0, &config_err), 0);
-    ck_assert_int_eq(config_add_shards(c, "c", 8, &config_err), 0); /* not served */
+    ck_assert_int_eq(config_widen_one(c, "a", 3), 0); /* none are taken away */
+    ck_assert_int_eq(config_widen_one(c, "a", 1), 0);
+    ck_assert_int_eq(config_widen_one(c, "b", 1), 0); /* the plain one only */
+    ck_assert_int_eq(config_widen_one(c, "b", 0), 0);
+    ck_assert_int_eq(config_widen_one(c, "c", 8), 0); /* not served */
     ck_assert_str_eq(names(&c->pools[0]), "a a/0 a/1 a/2 a/3 ab");
     ck_assert_str_eq(names(&c->pools[1]), "b a a/0 a/1 a/2 a/3");
-    ck_assert_int_eq(config_add_shards(c, "b", 2, &config_err), 0);
+    ck_assert_int_eq(config_widen_one(c, "b", 2), 0);
     ck_assert_str_eq(names(&c->pools[1]), "b b/0 b/1 a a/0 a/1 a/2 a/3");
-    ck_assert(config_serves(c, "b", &shards) && shards == 2);
-    ck_assert(config_serves(c, "a", &shards) && shards == 4);
+    ck_assert_uint_eq(config_serves(c, "b")->served, 2);
+    ck_assert_uint_eq(config_serves(c, "a")->served, 4);
+    ck_assert_ptr_eq(config_serves(c, "b/1"), &c->pools[1].queues[2]);
     config_free(c);
 }
 END_TEST
@@ -266,9 +261,9 @@ START_TEST(shards_that_have_no_room)
 {
     struct config *c = load(crowd("{ name = \"b\"; }"));
 
-    ck_assert_int_eq(config_add_shards(c, "b", 3, &config_err), 0);
+    ck_assert_int_eq(config_widen_one(c, "b", 3), 0);
     ck_assert_uint_eq(c->pools->queue_count, 4096);
-    ck_assert_int_lt(config_add_shards(c, "b", 4, &config_err), 0);
+    ck_assert_int_lt(config_widen_one(c, "b", 4), 0);
     ck_assert_int_eq(config_err.code, LATER_E_CONFIG);
     ck_assert_str_eq(config_err.text, "queue b: no room for 4 shards in pool default; at most 4096 "
                                       "queues and shards");
@@ -284,7 +279,7 @@ START_TEST(shards_of_a_name_that_is_too_long)
         load("queues = ( { name = "
              "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"; } );");
 
-    ck_assert_int_lt(config_add_shards(c, c->pools->queues->name, 2, &config_err), 0);
+    ck_assert_int_lt(config_widen_one(c, c->pools->queues->name, 2), 0);
     ck_assert_int_eq(config_err.code, LATER_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(config_err.text, "at most 61 characters"));
     ck_assert_uint_eq(c->pools->queue_count, 1);

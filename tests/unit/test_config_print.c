@@ -153,7 +153,7 @@ START_TEST(added_shards_are_not_printed)
 
     (void)keep("queues = ( { name = \"a\"; }, { name = \"b\"; } );");
     before = print(kept);
-    ck_assert_int_eq(config_add_shards(kept, "a", 3, &config_err), 0);
+    ck_assert_int_eq(config_widen_one(kept, "a", 3), 0);
     text = print(kept);
     ck_assert_str_eq(text, before);
     free(text);

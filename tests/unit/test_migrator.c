@@ -54,11 +54,19 @@ static void on_due(void *arg, const char *queue, double at)
         migrator_told(migrator, queue, at);
 }
 
+static uint32_t no_shards(void *arg, const struct config_queue *queue)
+{
+    (void)arg;
+    (void)queue;
+    return 0;
+}
+
 /* After what the test has changed in live_config. */
 static void begin(void)
 {
     const struct subscriber_options options = { .due = on_due };
 
+    ck_assert_int_eq(config_widen(&live_config, no_shards, NULL, &err), 0);
     migrator = migrator_new(live_base, &live_config, live_link, "the-host", &err);
     ck_assert_msg(migrator != NULL, "%s", err.text);
     subscriber = subscriber_new(live_base, &live_config, &options, &err);

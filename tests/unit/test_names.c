@@ -23,9 +23,32 @@ START_TEST(test_each_is_found_by_its_name)
     }
     for (int i = 0; i < MANY; i++)
         ck_assert_ptr_eq(later_names_find(&names, items[i].name), &items[i]);
+    ck_assert_uint_eq(names.count, MANY);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_ptr_eq(names.items[i], &items[i]);
     ck_assert_ptr_null(later_names_find(&names, "item"));
     ck_assert_ptr_null(later_names_find(&names, ""));
-    later_names_free(&names);
+    later_names_free(&names, NULL);
+}
+END_TEST
+
+static int freed;
+
+static void count_freed(void *item)
+{
+    freed += item == &items[0] || item == &items[1];
+}
+
+START_TEST(test_items_are_freed_with_it)
+{
+    struct later_names names = { 0 };
+
+    freed = 0;
+    later_names_free(&names, count_freed);
+    ck_assert(later_names_add(&names, "a", &items[0]) && later_names_add(&names, "b", &items[1]));
+    later_names_free(&names, count_freed);
+    ck_assert_int_eq(freed, 2);
+    ck_assert_uint_eq(names.count, 0);
 }
 END_TEST
 
@@ -35,11 +58,11 @@ START_TEST(test_one_that_was_freed_is_empty)
 
     ck_assert(later_names_add(&names, "", items)); /* a name like any other */
     ck_assert_ptr_eq(later_names_find(&names, ""), items);
-    later_names_free(&names);
+    later_names_free(&names, NULL);
     ck_assert_ptr_null(later_names_find(&names, ""));
     ck_assert(later_names_add(&names, "again", items));
     ck_assert_ptr_eq(later_names_find(&names, "again"), items);
-    later_names_free(&names);
+    later_names_free(&names, NULL);
 }
 END_TEST
 
@@ -48,6 +71,7 @@ static TCase *names(void)
     TCase *tc = tcase_create("names");
 
     tcase_add_test(tc, test_each_is_found_by_its_name);
+    tcase_add_test(tc, test_items_are_freed_with_it);
     tcase_add_test(tc, test_one_that_was_freed_is_empty);
     return tc;
 }
