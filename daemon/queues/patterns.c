@@ -29,6 +29,8 @@ struct patterns {
     bool wanted;
     bool asked; /* one call at a time; its answer finds us, or `freed` */
     bool freed;
+    void (*read)(void *arg);   /* somebody waits for what is read now; NULL: nobody */
+    bool before;               /* what is being read was begun before he came */
     unsigned reading;          /* the number of the present one, or of the last */
     long long asking, counted; /* how many there were, by SCARD: before this one, before the last */
     double read_at;            /* later_clock() */
@@ -100,6 +102,24 @@ static void forget_gone(struct patterns *patterns)
 
 /* --- reading --- */
 
+static void ask_count(struct patterns *patterns);
+
+/* Nothing is asked any more. Whoever waits is told, however it ended. */
+static void end(struct patterns *patterns)
+{
+    void (*read)(void *arg) = patterns->read;
+
+    if (!read)
+        return;
+    if (patterns->before) {
+        patterns->before = false;
+        ask_count(patterns);
+        return;
+    }
+    patterns->read = NULL;
+    read(patterns->arg);
+}
+
 /* Returns whether anybody still waits for an answer, and it is one. */
 static bool is_answer(struct patterns *patterns, const struct later_answer *answer)
 {
@@ -114,6 +134,8 @@ static bool is_answer(struct patterns *patterns, const struct later_answer *answ
                    answer->text);
     else if (answer->outcome == LATER_ANSWERED)
         fault_over(&patterns->refused);
+    if (answer->outcome != LATER_ANSWERED)
+        end(patterns);
     return answer->outcome == LATER_ANSWERED;
 }
 
@@ -122,6 +144,8 @@ static void transmit(struct patterns *patterns, struct later_command *cmd, later
     patterns->asked =
         link_send(patterns->link, cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, patterns) == 0;
     link_flush(patterns->link);
+    if (!patterns->asked)
+        end(patterns);
 }
 
 static void on_page(void *arg, struct later_answer *answer);
@@ -151,6 +175,7 @@ static void on_page(void *arg, struct later_answer *answer)
     forget_gone(patterns);
     patterns->counted = patterns->asking;
     patterns->read_at = later_clock();
+    end(patterns);
 }
 
 static void on_count(void *arg, struct later_answer *answer)
@@ -160,22 +185,36 @@ static void on_count(void *arg, struct later_answer *answer)
     if (!is_answer(patterns, answer))
         return;
     patterns->asking = later_reply_int(answer->reply);
-    if (patterns->asking == patterns->counted && later_clock() - patterns->read_at < READ_SECONDS)
+    if (!patterns->read && patterns->asking == patterns->counted &&
+        later_clock() - patterns->read_at < READ_SECONDS)
         return;
     patterns->reading++;
     ask_page(patterns, "0");
 }
 
+static void ask_count(struct patterns *patterns)
+{
+    struct later_command cmd = { 0 };
+
+    later_command_say(&cmd, "SCARD %s", patterns->key);
+    transmit(patterns, &cmd, on_count);
+}
+
 static void on_look(void *arg)
 {
     struct patterns *patterns = arg;
-    struct later_command cmd = { 0 };
 
     timer_in(patterns->look, LOOK_SECONDS);
-    if (!patterns->wanted || patterns->asked || !link_is_up(patterns->link))
-        return;
-    later_command_say(&cmd, "SCARD %s", patterns->key);
-    transmit(patterns, &cmd, on_count);
+    if (patterns->wanted && !patterns->asked && link_is_up(patterns->link))
+        ask_count(patterns);
+}
+
+void patterns_read(struct patterns *patterns, void (*read)(void *arg))
+{
+    patterns->read = read;
+    patterns->before = patterns->asked;
+    if (!patterns->asked)
+        ask_count(patterns);
 }
 
 /* --- */

@@ -26,6 +26,10 @@ void patterns_free(struct patterns *patterns);
 /* Takes another configuration. If it has no pattern, nothing is asked. */
 void patterns_configure(struct patterns *patterns, const struct config *config);
 
+/* Has the names read anew, whatever their number. Calls `read` with the arg of patterns_new():
+ * once, maybe at once, and also if Redis does not answer. Not to be called again before that. */
+void patterns_read(struct patterns *patterns, void (*read)(void *arg));
+
 /* Calls fn for each name of the last reading. */
 void patterns_each(const struct patterns *patterns, void (*fn)(void *arg, const char *queue),
                    void *arg);

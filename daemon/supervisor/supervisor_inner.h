@@ -62,8 +62,6 @@ struct supervisor {
     int status;
 };
 
-/* Starts a timer. */
-
 /* --- supervisor_reload.c */
 
 /* Sets up the log by the present configuration. */

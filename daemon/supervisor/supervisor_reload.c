@@ -140,27 +140,41 @@ void supervisor_on_checked(void *arg, const char *why)
     }
 }
 
+/* The queues that are there now: one that was forgotten a moment ago is not to be served. */
+static void check_next(void *arg)
+{
+    struct supervisor *supervisor = arg;
+    const char *fixed = config_fixed_difference(supervisor->generation->config, supervisor->next);
+    struct later_error err;
+
+    if (supervisor->stopping) {
+        config_free(supervisor->next);
+        supervisor->next = NULL;
+        return;
+    }
+    supervisor_follow_next(supervisor);
+    if (fixed)
+        later_fail(&err, LATER_E_CONFIG, "%s cannot change while running; restart laterd", fixed);
+    else if (reshard_widen(supervisor->reshard, supervisor->next, &err) == 0)
+        supervisor->checker = checker_start(supervisor->base, supervisor->next,
+                                            supervisor_on_checked, supervisor, &err);
+    if (!supervisor->checker)
+        refuse(supervisor, err.text);
+}
+
 static void reload(struct supervisor *supervisor)
 {
-    const char *fixed;
     struct later_error err;
 
     if (supervisor->ready)
         notify_reloading();
     supervisor->next = config_load(supervisor->path, &err);
-    if (supervisor->next)
-        supervisor_follow_next(supervisor);
-    if (!supervisor->next) {
+    if (!supervisor->next)
         refuse(supervisor, err.text);
-    } else if ((fixed =
-                    config_fixed_difference(supervisor->generation->config, supervisor->next))) {
-        later_fail(&err, LATER_E_CONFIG, "%s cannot change while running; restart laterd", fixed);
-        refuse(supervisor, err.text);
-    } else if (reshard_widen(supervisor->reshard, supervisor->next, &err) < 0 ||
-               !(supervisor->checker = checker_start(supervisor->base, supervisor->next,
-                                                     supervisor_on_checked, supervisor, &err))) {
-        refuse(supervisor, err.text);
-    }
+    else if (config_follows(supervisor->next))
+        patterns_read(supervisor->patterns, check_next);
+    else
+        check_next(supervisor);
 }
 
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg)
@@ -169,7 +183,7 @@ void supervisor_on_reload(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (supervisor->checker || supervisor->trying)
+    if (supervisor->next || supervisor->checker || supervisor->trying)
         supervisor->again = true;
     else if (!supervisor->stopping)
         reload(supervisor);
