@@ -1,6 +1,8 @@
 /* seek.c: asks EXISTS for many keys, then for parts of them. */
 #include "link/seek.h"
 
+#include "link/calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@
 
 /* Some consecutive queues. */
 struct part {
+    struct seek *seek;
     size_t from, count;
     size_t there; /* how many of their keys exist */
     bool settled; /* it needs no further question */
@@ -24,18 +27,12 @@ struct round {
 struct seek {
     struct seek_options options;
     struct link *link;
+    struct calls *calls;
     uint32_t *queues;
     struct round round;
     size_t pending; /* answers to come, plus one while they are asked for */
-    bool failed, freed;
+    bool failed;
 };
-
-static void destroy(struct seek *seek)
-{
-    free(seek->queues);
-    free(seek->round.parts);
-    free(seek);
-}
 
 static bool add(struct round *round, struct part part)
 {
@@ -83,44 +80,30 @@ static void end(struct seek *seek)
 static void answered(struct seek *seek);
 
 /* On a Cluster, where one answer settles each part, answers may come in another order. */
-struct question {
-    struct seek *seek;
-    size_t part;
-};
-
 static void on_answer(void *arg, struct later_answer *answer)
 {
-    struct question *question = arg;
-    struct seek *seek = question->seek;
+    struct part *part = arg;
 
     if (answer->outcome == LATER_ANSWERED)
-        seek->round.parts[question->part].there = (size_t)later_reply_int(answer->reply);
+        part->there = (size_t)later_reply_int(answer->reply);
     else
-        seek->failed = true;
-    free(question);
-    answered(seek);
+        part->seek->failed = true;
+    answered(part->seek);
 }
 
-static bool ask(struct seek *seek, size_t number)
+static bool ask(struct seek *seek, struct part *part)
 {
-    const struct part *part = &seek->round.parts[number];
     const struct seek_options *options = &seek->options;
-    struct question *question = malloc(sizeof *question);
     struct later_command cmd = { 0 };
 
-    if (!question)
-        return false;
-    *question = (struct question){ seek, number };
+    part->seek = seek;
     later_command_begin(&cmd, 1 + part->count * options->keys);
     later_command_text(&cmd, "EXISTS");
     for (size_t i = 0; i < part->count * options->keys; i++)
         later_command_text(&cmd,
                            options->key(options->arg, seek->queues[part->from + i / options->keys],
                                         (unsigned)(i % options->keys)));
-    if (link_send(seek->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_answer, question) == 0)
-        return true;
-    free(question);
-    return false;
+    return calls_send(seek->calls, &cmd, LATER_NO_SCRIPT, on_answer, part) == 0;
 }
 
 static void ask_all(struct seek *seek)
@@ -130,7 +113,7 @@ static void ask_all(struct seek *seek)
         if (seek->round.parts[i].settled)
             continue;
         seek->pending++;
-        if (!ask(seek, i)) {
+        if (!ask(seek, &seek->round.parts[i])) {
             seek->failed = true;
             seek->pending--;
         }
@@ -164,15 +147,12 @@ static bool refine(struct seek *seek, struct round *next)
 /* An answer has come; or all questions have been asked. */
 static void answered(struct seek *seek)
 {
+    struct link *link = seek->link; /* the end may free us */
     struct round next = { 0 };
     bool more;
 
     if (--seek->pending > 0)
         return;
-    if (seek->freed) {
-        destroy(seek);
-        return;
-    }
     more = refine(seek, &next);
     free(seek->round.parts);
     seek->round = next;
@@ -181,7 +161,7 @@ static void answered(struct seek *seek)
         return;
     }
     ask_all(seek);
-    link_flush(seek->link);
+    link_flush(link);
 }
 
 struct seek *seek_new(struct link *link, const struct seek_options *options, const uint32_t *queues,
@@ -193,9 +173,11 @@ struct seek *seek_new(struct link *link, const struct seek_options *options, con
     if (!seek)
         return NULL;
     *seek = (struct seek){ .options = *options, .link = link };
+    seek->calls = calls_new(link);
     seek->queues = malloc((count ? count : 1) * sizeof *queues);
-    if (!seek->queues || !split(&seek->round, 0, count, apart ? 1 : KEYS_MAX / options->keys)) {
-        destroy(seek);
+    if (!seek->calls || !seek->queues ||
+        !split(&seek->round, 0, count, apart ? 1 : KEYS_MAX / options->keys)) {
+        seek_free(seek);
         return NULL;
     }
     memcpy(seek->queues, queues, count * sizeof *queues);
@@ -211,7 +193,8 @@ void seek_free(struct seek *seek)
 {
     if (!seek)
         return;
-    seek->freed = true;
-    if (seek->pending == 0)
-        destroy(seek);
+    calls_free(seek->calls);
+    free(seek->queues);
+    free(seek->round.parts);
+    free(seek);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "fault.h"
+#include "link/calls.h"
 #include "link/seek.h"
 #include "log.h"
 #include "queue/queue.h"
@@ -36,7 +37,8 @@ struct queue {
 struct migrator {
     struct event_base *base;
     const struct config *config;
-    struct link *link;
+    struct link *link; /* outlives us */
+    struct calls *calls;
     struct later_names queues;
     struct timer *look; /* at the queues that rest */
     struct seek *seek;
@@ -46,8 +48,6 @@ struct migrator {
     double lapse_from;
     bool met;      /* the link was up once */
     double offset; /* Redis's clock minus ours */
-    size_t asked;  /* calls without an answer: they come through a link that outlives us */
-    bool freed;    /* the last answer frees the rest */
     bool paused;
     migrator_tick_fn *tick; /* NULL: nobody */
     void *tick_arg;
@@ -133,26 +133,15 @@ static double patience(const struct migrator *migrator)
     return migrator->config->lease / 6;
 }
 
+/* Nothing lapses until keepers have touched what they hold. */
+static double keepers_first(const struct migrator *migrator, double now)
+{
+    return now + fmax(migrator->config->lease / 3, TOUCH_SECONDS);
+}
+
 static void leave_to_keepers(struct queue *queue, double now)
 {
-    queue->lapse_from = now + fmax(queue->migrator->config->lease / 3, TOUCH_SECONDS);
-}
-
-static void destroy(struct migrator *migrator)
-{
-    later_names_free(&migrator->queues, free);
-    free(migrator->error);
-    free(migrator);
-}
-
-/* One call less is out. Returns whether the migrator is no more. */
-static bool is_over(struct migrator *migrator)
-{
-    bool freed = migrator->freed;
-
-    if (--migrator->asked == 0 && freed)
-        destroy(migrator);
-    return freed;
+    queue->lapse_from = keepers_first(queue->migrator, now);
 }
 
 static void on_lapsed(void *arg, struct later_answer *answer)
@@ -161,8 +150,6 @@ static void on_lapsed(void *arg, struct later_answer *answer)
     int64_t jobs = later_reply_int(answer->reply);
     double now = later_clock();
 
-    if (is_over(queue->migrator))
-        return;
     if (answer->outcome == LATER_REFUSED)
         fault_note(&queue->no_lapse, LOG_WARN, "redis refuses to lapse leases of queue %s: %s",
                    queue->keys.queue, answer->text);
@@ -187,8 +174,7 @@ static void lapse(struct queue *queue, const struct later_reply *reply,
 
         later_queue_lapse(&cmd, &queue->keys, later_queue_run_out(reply, i),
                           migrated->now + patience(migrator), migrator->error);
-        migrator->asked += link_send(migrator->link, &cmd, LATER_SCRIPT_LAPSE, LINK_TIMEOUT,
-                                     on_lapsed, queue) == 0;
+        calls_send(migrator->calls, &cmd, LATER_SCRIPT_LAPSE, on_lapsed, queue);
     }
 }
 
@@ -223,8 +209,6 @@ static void on_answer(void *arg, struct later_answer *answer)
     double now = later_clock();
 
     queue->asked = false;
-    if (is_over(migrator))
-        return;
     note_outcome(queue, answer);
     if (answer->outcome != LATER_ANSWERED) {
         queue->lapse_from = INFINITY; /* touches may have been refused, too */
@@ -263,9 +247,7 @@ static void ask(struct queue *queue)
         return;
     later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX);
     queue->sent = now;
-    queue->asked =
-        link_send(migrator->link, &cmd, LATER_SCRIPT_MIGRATE, LINK_TIMEOUT, on_answer, queue) == 0;
-    migrator->asked += queue->asked;
+    queue->asked = calls_send(migrator->calls, &cmd, LATER_SCRIPT_MIGRATE, on_answer, queue) == 0;
     queue->rests = queue->rests && !queue->asked;
     queue->told = 0;
     trim(queue);
@@ -311,8 +293,7 @@ static void look_again(struct migrator *migrator)
 /* Somebody stood still, Redis or we. */
 static void leave_all_to_keepers(struct migrator *migrator, double now)
 {
-    migrator->lapse_from =
-        fmax(migrator->lapse_from, now + fmax(migrator->config->lease / 3, TOUCH_SECONDS));
+    migrator->lapse_from = fmax(migrator->lapse_from, keepers_first(migrator, now));
 }
 
 static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
@@ -443,22 +424,26 @@ double migrator_redis_now(const struct migrator *migrator)
     return migrator->offset ? later_clock() + migrator->offset : 0;
 }
 
+static void free_queue(void *item)
+{
+    struct queue *queue = item;
+
+    timer_free(queue->timer);
+    free(queue);
+}
+
 /* Returns 0, or -1 without memory. */
 static int add(struct migrator *migrator, const char *name)
 {
     struct queue *queue = calloc(1, sizeof *queue);
 
-    if (queue)
-        queue->timer = timer_new(migrator->base, on_timer, queue);
-    if (!queue || !queue->timer) {
-        free(queue);
+    if (!queue)
         return -1;
-    }
     queue->migrator = migrator;
+    queue->timer = timer_new(migrator->base, on_timer, queue);
     later_keys_init(&queue->keys, migrator->config->redis.prefix, name);
-    if (!later_names_add(&migrator->queues, queue->keys.queue, queue)) {
-        timer_free(queue->timer);
-        free(queue);
+    if (!queue->timer || !later_names_add(&migrator->queues, queue->keys.queue, queue)) {
+        free_queue(queue);
         return -1;
     }
     arm(queue, 0);
@@ -494,8 +479,9 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
     }
     *migrator = (struct migrator){ .base = base, .config = config, .link = link };
     migrator->error = later_queue_error("lapse", "the lease ran out", host, 0);
+    migrator->calls = calls_new(link);
     migrator->look = timer_new(base, on_look, migrator);
-    if (!migrator->error || !migrator->look || add_queues(migrator) < 0) {
+    if (!migrator->error || !migrator->calls || !migrator->look || add_queues(migrator) < 0) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         migrator_free(migrator);
         return NULL;
@@ -508,11 +494,10 @@ void migrator_free(struct migrator *migrator)
 {
     if (!migrator)
         return;
-    for (size_t i = 0; i < migrator->queues.count; i++)
-        timer_free(queue_at(migrator, i)->timer);
-    timer_free(migrator->look);
+    calls_free(migrator->calls);
     seek_free(migrator->seek);
-    migrator->freed = true;
-    if (migrator->asked == 0)
-        destroy(migrator);
+    timer_free(migrator->look);
+    later_names_free(&migrator->queues, free_queue);
+    free(migrator->error);
+    free(migrator);
 }

@@ -27,8 +27,7 @@ struct patterns {
     struct timer *look;
     char key[LATER_KEY_MAX];
     bool wanted;
-    bool asked; /* one call at a time; its answer finds us, or `freed` */
-    bool freed;
+    bool asked;                /* one call at a time */
     void (*read)(void *arg);   /* somebody waits for what is read now; NULL: nobody */
     bool before;               /* what is being read was begun before he came */
     unsigned reading;          /* the number of the present one, or of the last */
@@ -37,12 +36,6 @@ struct patterns {
     struct later_names seen;
     struct fault full, refused;
 };
-
-static void destroy(struct patterns *patterns)
-{
-    later_names_free(&patterns->seen, free);
-    free(patterns);
-}
 
 /* --- what was seen --- */
 
@@ -120,14 +113,9 @@ static void end(struct patterns *patterns)
     read(patterns->arg);
 }
 
-/* Returns whether anybody still waits for an answer, and it is one. */
 static bool is_answer(struct patterns *patterns, const struct later_answer *answer)
 {
     patterns->asked = false;
-    if (patterns->freed) {
-        destroy(patterns);
-        return false;
-    }
     if (answer->outcome == LATER_REFUSED)
         fault_note(&patterns->refused, LOG_WARN,
                    "redis refuses to say which queues there are, so patterns mean none: %s",
@@ -253,7 +241,7 @@ struct patterns *patterns_new(struct event_base *base, const struct config *conf
     later_key_queues(patterns->key, config->redis.prefix);
     patterns->look = timer_new(base, on_look, patterns);
     if (!patterns->look) {
-        destroy(patterns);
+        free(patterns);
         return NULL;
     }
     patterns_configure(patterns, config);
@@ -266,7 +254,6 @@ void patterns_free(struct patterns *patterns)
     if (!patterns)
         return;
     timer_free(patterns->look);
-    patterns->freed = true;
-    if (!patterns->asked)
-        destroy(patterns);
+    later_names_free(&patterns->seen, free);
+    free(patterns);
 }

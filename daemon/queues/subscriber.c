@@ -49,20 +49,17 @@ void subscriber_follow(struct subscriber *subscriber, const char *queue)
     link_flush(subscriber->link);
 }
 
-/* The queue is what stands in the braces. */
 static void on_message(void *arg, const char *channel, const char *text)
 {
-    struct subscriber *subscriber = arg;
-    const char *open = strchr(channel, '{'), *shut = open ? strchr(open, '}') : NULL;
+    const struct subscriber *subscriber = arg;
     char queue[LATER_QUEUE_MAX + 1];
+    const char *of = later_key_tag(queue, sizeof queue, channel);
 
-    if (!shut || (size_t)(shut - open - 1) > LATER_QUEUE_MAX)
+    if (!of || *of != ':')
         return;
-    memcpy(queue, open + 1, (size_t)(shut - open - 1));
-    queue[shut - open - 1] = '\0';
-    if (strcmp(shut + 2, later_key_name(LATER_KEY_DUE)) == 0)
+    if (strcmp(of + 1, later_key_name(LATER_KEY_DUE)) == 0)
         subscriber->options.due(subscriber->options.arg, queue, strtod(text, NULL));
-    else if (strcmp(shut + 2, later_key_name(LATER_KEY_CANCELLED)) == 0)
+    else if (strcmp(of + 1, later_key_name(LATER_KEY_CANCELLED)) == 0)
         subscriber->options.cancelled(subscriber->options.arg, text);
 }
 

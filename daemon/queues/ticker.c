@@ -16,35 +16,6 @@
 #define AFTER_FAULT 1.0
 #define MINUTE      60.0
 
-/* --- calls --- */
-
-static void destroy(struct ticker *ticker)
-{
-    later_names_free(&ticker->queues, free);
-    free(ticker->origin);
-    free(ticker);
-}
-
-bool ticker_send(struct ticker_queue *queue, struct later_command *cmd, int script,
-                 later_answer_fn *answered)
-{
-    struct ticker *ticker = queue->ticker;
-    bool sent = link_send(ticker->link, cmd, script, LINK_TIMEOUT, answered, queue) == 0;
-
-    ticker->asked += sent;
-    return sent;
-}
-
-bool ticker_over(struct ticker *ticker)
-{
-    bool freed = ticker->freed;
-
-    ticker->asked--;
-    if (freed && ticker->asked == 0)
-        destroy(ticker);
-    return freed;
-}
-
 /* --- when --- */
 
 static double by_chance(void)
@@ -111,8 +82,6 @@ static void on_fired(void *arg, struct later_answer *answer)
     struct ticker_queue *queue = arg;
     struct later_fired fired;
 
-    if (ticker_over(queue->ticker))
-        return;
     queue->firing--;
     if (answer->outcome == LATER_REFUSED)
         fault_note(&queue->fault, LOG_WARN, "redis refuses to fire schedules of queue %s: %s",
@@ -153,7 +122,7 @@ static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row
         log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
                  queue->keys.queue, row->name, (unsigned)firing.missed);
     later_crontab_fire(&cmd, &queue->keys, row, &firing);
-    sent = ticker_send(queue, &cmd, LATER_SCRIPT_CRON_FIRE, on_fired);
+    sent = calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_FIRE, on_fired, queue) == 0;
     queue->firing += sent;
     if (own)
         later_zone_free(zone);
@@ -167,8 +136,6 @@ static void on_look(void *arg, struct later_answer *answer)
     struct later_crontab_row row;
     bool stuck = false;
 
-    if (ticker_over(queue->ticker))
-        return;
     queue->looking = false;
     if (answer->outcome != LATER_ANSWERED) {
         arm(queue, AFTER_FAULT);
@@ -196,7 +163,8 @@ static void on_timer(void *arg)
         return;
     }
     later_crontab_look(&cmd, &queue->keys, "due", FIRE_MAX);
-    queue->looking = ticker_send(queue, &cmd, LATER_SCRIPT_CRON_LOOK, on_look);
+    queue->looking =
+        calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_LOOK, on_look, queue) == 0;
     link_flush(queue->ticker->link);
 }
 
@@ -224,25 +192,28 @@ void ticker_pause(struct ticker *ticker, bool paused)
     ticker->paused = paused;
 }
 
+static void free_queue(void *item)
+{
+    struct ticker_queue *queue = item;
+
+    timer_free(queue->timer);
+    free(queue);
+}
+
 /* Returns 0, or -1 without memory. */
 static int add(struct ticker *ticker, const char *name)
 {
     struct ticker_queue *queue = calloc(1, sizeof *queue);
 
-    if (queue)
-        queue->timer = timer_new(ticker->base, on_timer, queue);
-    if (!queue || !queue->timer) {
-        free(queue);
+    if (!queue)
         return -1;
-    }
     queue->ticker = ticker;
+    queue->timer = timer_new(ticker->base, on_timer, queue);
     later_keys_init(&queue->keys, ticker->config->redis.prefix, name);
-    if (!later_names_add(&ticker->queues, queue->keys.queue, queue)) {
-        timer_free(queue->timer);
-        free(queue);
-        return -1;
-    }
-    return 0;
+    if (queue->timer && later_names_add(&ticker->queues, queue->keys.queue, queue))
+        return 0;
+    free_queue(queue);
+    return -1;
 }
 
 /* A schedule is never of a shard. */
@@ -283,7 +254,8 @@ struct ticker *ticker_new(struct event_base *base, const struct config *config, 
 
     if (ok) {
         *ticker = (struct ticker){ .base = base, .config = config, .link = link };
-        ok = asprintf(&ticker->origin, "config:%s", host) >= 0 && add_queues(ticker) == 0 &&
+        ok = asprintf(&ticker->origin, "config:%s", host) >= 0 &&
+             (ticker->calls = calls_new(link)) != NULL && add_queues(ticker) == 0 &&
              (ticker->minute = timer_new(base, on_minute, ticker)) != NULL;
     }
     if (ok)
@@ -297,12 +269,11 @@ void ticker_free(struct ticker *ticker)
 {
     if (!ticker)
         return;
-    for (size_t i = 0; i < ticker->queues.count; i++)
-        timer_free(((struct ticker_queue *)ticker->queues.items[i])->timer);
+    calls_free(ticker->calls);
     timer_free(ticker->minute);
+    later_names_free(&ticker->queues, free_queue);
     for (size_t i = 0; i < ticker->zone_count; i++)
         later_zone_free(ticker->zones[i].zone);
-    ticker->freed = true;
-    if (ticker->asked == 0)
-        destroy(ticker);
+    free(ticker->origin);
+    free(ticker);
 }

@@ -6,6 +6,7 @@
 
 #include "base/names.h"
 #include "fault.h"
+#include "link/calls.h"
 #include "queue/crontab.h"
 
 #define TICKER_ZONES_MAX 64 /* are kept open; others are read each time */
@@ -28,7 +29,8 @@ struct ticker_queue {
 
 struct ticker {
     const struct config *config;
-    struct link *link;
+    struct link *link; /* outlives us */
+    struct calls *calls;
     char *origin; /* config:HOST */
     struct event_base *base;
     struct later_names queues;
@@ -38,15 +40,8 @@ struct ticker {
         struct later_zone *zone;
     } zones[TICKER_ZONES_MAX];
     size_t zone_count;
-    size_t asked; /* calls without an answer: they come through a link that outlives us */
-    bool paused, freed;
+    bool paused;
 };
-
-/* Sends a call; `answered` gets the queue. The last answer frees a ticker that is to go: then
- * ticker_over() is true and nothing else may be done. */
-bool ticker_send(struct ticker_queue *queue, struct later_command *cmd, int script,
-                 later_answer_fn *answered);
-bool ticker_over(struct ticker *ticker);
 
 /* ticker_load.c: puts the queue's schedules of the configuration; says that they are there. */
 void ticker_load(struct ticker_queue *queue);

@@ -30,8 +30,6 @@ static void on_put(void *arg, struct later_answer *answer)
 {
     struct ticker_queue *queue = arg;
 
-    if (ticker_over(queue->ticker))
-        return;
     if (answer->outcome == LATER_REFUSED)
         log_line(LOG_WARN, "redis refuses a schedule of queue %s: %s", queue->keys.queue,
                  answer->text);
@@ -56,7 +54,7 @@ static void put(struct ticker_queue *queue, const struct config_cron *cron)
     later_crontab_put(&cmd, &queue->keys, cron->name, cron->definition, cron->definition_len,
                       later_crontab_first(&schedule, zone, "", later_clock() + queue->now),
                       queue->ticker->origin);
-    ticker_send(queue, &cmd, LATER_SCRIPT_CRON_PUT, on_put);
+    calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_PUT, on_put, queue);
     later_zone_free(zone);
 }
 
@@ -73,14 +71,6 @@ static void put_all(struct ticker_queue *queue)
 
 /* --- drop --- */
 
-static void on_dropped(void *arg, struct later_answer *answer)
-{
-    struct ticker_queue *queue = arg;
-
-    (void)answer;
-    (void)ticker_over(queue->ticker);
-}
-
 /* Drops a schedule that this host has written and its configuration no longer has. Returns whether
  * it does. */
 static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row)
@@ -94,7 +84,7 @@ static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row
     log_line(LOG_INFO, "queue %s: schedule %.64s is no longer in the configuration: dropped",
              queue->keys.queue, row->name);
     later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name, origin, 1);
-    return ticker_send(queue, &cmd, LATER_SCRIPT_CRON_MOVE, on_dropped);
+    return calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_MOVE, NULL, NULL) == 0;
 }
 
 /* --- page by page --- */
@@ -108,8 +98,6 @@ static void on_page(void *arg, struct later_answer *answer)
     struct later_crontab_row row;
     size_t gone = 0;
 
-    if (ticker_over(queue->ticker))
-        return;
     queue->loading = false;
     if (answer->outcome != LATER_ANSWERED) {
         queue->again = true;
@@ -136,7 +124,8 @@ static void look(struct ticker_queue *queue)
 
     snprintf(rank, sizeof rank, "%zu", queue->rank);
     later_crontab_look(&cmd, &queue->keys, rank, LATER_BATCH_MAX);
-    queue->loading = ticker_send(queue, &cmd, LATER_SCRIPT_CRON_LOOK, on_page);
+    queue->loading =
+        calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_LOOK, on_page, queue) == 0;
     queue->again = !queue->loading;
 }
 
@@ -157,8 +146,6 @@ static void on_seen(void *arg, struct later_answer *answer)
     struct ticker_queue *queue = arg;
     size_t count = later_reply_count(answer->reply);
 
-    if (ticker_over(queue->ticker))
-        return;
     for (size_t i = 0; answer->outcome == LATER_ANSWERED && i < count && !queue->again; i++)
         queue->again = later_reply_int(later_reply_at(answer->reply, i)) == 0;
     if (queue->again)
@@ -172,7 +159,7 @@ static void say_seen(struct ticker_queue *queue, const char *const *names, size_
     if (count == 0)
         return;
     later_crontab_move(&cmd, &queue->keys, LATER_CRON_SEEN, names, NULL, count);
-    ticker_send(queue, &cmd, LATER_SCRIPT_CRON_MOVE, on_seen);
+    calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_MOVE, on_seen, queue);
 }
 
 void ticker_refresh(struct ticker_queue *queue)

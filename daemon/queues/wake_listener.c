@@ -62,25 +62,15 @@ static void put_back(const struct listener *listener, const char *queue)
     link_wake(listener->link, &keys);
 }
 
-/* The queue is what stands in the braces of its key. */
-static struct heard *heard_of(const struct wake_listener *wake_listener, const char *key)
-{
-    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
-    char queue[LATER_QUEUE_MAX + 1];
-
-    if (!shut || (size_t)(shut - open - 1) > LATER_QUEUE_MAX)
-        return NULL;
-    memcpy(queue, open + 1, (size_t)(shut - open - 1));
-    queue[shut - open - 1] = '\0';
-    return later_names_find(&wake_listener->heard, queue);
-}
-
 static void on_wake(struct listener *listener, const struct later_reply *reply)
 {
     const struct wake_listener *wake_listener = listener->wake_listener;
-    const struct heard *heard =
-        heard_of(wake_listener, later_reply_text(later_reply_at(reply, 0), NULL));
+    const char *key = later_reply_text(later_reply_at(reply, 0), NULL);
+    char queue[LATER_QUEUE_MAX + 1];
+    const struct heard *heard = NULL;
 
+    if (later_key_tag(queue, sizeof queue, key))
+        heard = later_names_find(&wake_listener->heard, queue);
     if (heard &&
         !wake_listener->options.call(wake_listener->options.arg, heard->pools, heard->name))
         put_back(listener, heard->name);

@@ -50,15 +50,10 @@ void later_held_scan(struct later_command *cmd, const char *prefix, enum later_h
 
 bool later_held_name(char name[LATER_HELD_NAME], const char *key, bool *waits)
 {
-    const char *from = strchr(key, '{'), *to = from ? strchr(from, '}') : NULL;
-    size_t len = to ? (size_t)(to - from) - 1 : 0;
+    const char *behind = later_key_tag(name, LATER_HELD_NAME, key);
 
-    if (len == 0 || len >= LATER_HELD_NAME)
-        return false;
-    memcpy(name, from + 1, len);
-    name[len] = '\0';
-    *waits = strcmp(to, "}:waiting") == 0;
-    return later_key_name_valid(name) && (*waits || to[1] == '\0');
+    *waits = behind && strcmp(behind, ":waiting") == 0;
+    return behind && later_key_name_valid(name) && (*waits || !*behind);
 }
 
 /* --- one of them --- */

@@ -184,6 +184,18 @@ bool later_protocol_differs(const char *text, const char *key, char why[LATER_PR
     return why[0];
 }
 
+const char *later_key_tag(char *out, size_t size, const char *key)
+{
+    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    size_t len = shut ? (size_t)(shut - open) - 1 : 0;
+
+    if (!shut || len >= size)
+        return NULL;
+    memcpy(out, open + 1, len);
+    out[len] = '\0';
+    return shut + 1;
+}
+
 const char *later_key_name(enum later_key key)
 {
     return names[key];

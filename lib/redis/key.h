@@ -112,6 +112,10 @@ size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix);
 #define LATER_PROTOCOL_WHY 320
 bool later_protocol_differs(const char *text, const char *key, char why[LATER_PROTOCOL_WHY]);
 
+/* Writes what stands in the braces of a key into out. Returns what is behind them, "" or ":wake";
+ * NULL: there are none, or out has no room. */
+const char *later_key_tag(char *out, size_t size, const char *key);
+
 /* Returns the name after the last colon: "ready". Static. */
 const char *later_key_name(enum later_key key);
 

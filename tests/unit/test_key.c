@@ -246,6 +246,24 @@ START_TEST(test_name_valid)
 }
 END_TEST
 
+START_TEST(test_tag)
+{
+    char out[6];
+
+    ck_assert_str_eq(later_key_tag(out, sizeof out, "later:{mail}:wake"), ":wake");
+    ck_assert_str_eq(out, "mail");
+    ck_assert_str_eq(later_key_tag(out, sizeof out, "{q/31}"), "");
+    ck_assert_str_eq(out, "q/31");
+    ck_assert_str_eq(later_key_tag(out, sizeof out, "{12345}x"), "x");
+    ck_assert_ptr_null(later_key_tag(out, sizeof out, "{123456}x"));
+    ck_assert_ptr_null(later_key_tag(out, sizeof out, "later:queues"));
+    ck_assert_ptr_null(later_key_tag(out, sizeof out, "later:{mail"));
+    ck_assert_ptr_null(later_key_tag(out, sizeof out, "}{"));
+    ck_assert_str_eq(later_key_tag(out, sizeof out, "{}"), "");
+    ck_assert_str_eq(out, "");
+}
+END_TEST
+
 static TCase *names(void)
 {
     TCase *tc = tcase_create("names");
@@ -255,6 +273,7 @@ static TCase *names(void)
     tcase_add_test(tc, test_protocol);
     tcase_add_test(tc, test_one_slot);
     tcase_add_test(tc, test_longest_names_fit);
+    tcase_add_test(tc, test_tag);
     return tc;
 }
 
