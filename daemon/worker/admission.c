@@ -95,6 +95,13 @@ static bool nth_need(const struct later_job *job, uint32_t n, struct need *need)
     return nth_limit(job, n, need);
 }
 
+bool admission_needed(const struct later_job *job)
+{
+    struct need need;
+
+    return nth_need(job, 0, &need);
+}
+
 /* --- it must wait --- */
 
 /* One line now and then: with Redis away each job would say it. */

@@ -31,6 +31,9 @@ struct admission *admission_new(struct worker *worker, admission_done_fn *done);
 /* The links must be freed before. NULL is fine. */
 void admission_free(struct admission *admission);
 
+/* Does it need anything of that? */
+bool admission_needed(const struct later_job *job);
+
 /* Takes what the job needs; `done` follows, or has been called. */
 void admission_ask(struct later_job *job);
 

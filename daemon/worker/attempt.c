@@ -1,15 +1,42 @@
-/* attempt.c: what stays of an attempt that has ended. */
+/* attempt.c: how an attempt ends, and what stays of it. */
 #include "worker/attempt.h"
 #include "reservation/job.h"
 #include "reservation/value.h"
 #include "worker/admission.h"
-#include "worker/state.h"
 
 #include "base/clock.h"
 
 #include <stdlib.h>
 
 #define RETURNS_QUIET 60.0 /* seconds between two lines about one type */
+
+struct worker_type *attempt_type(struct worker *worker, const struct plugin_type *type)
+{
+    struct worker_type *types;
+
+    for (size_t i = 0; i < worker->type_count; i++) {
+        if (worker->types[i].type == type)
+            return &worker->types[i];
+    }
+    types = realloc(worker->types, (worker->type_count + 1) * sizeof *types);
+    if (!types)
+        return NULL;
+    worker->types = types;
+    types[worker->type_count] = (struct worker_type){ .type = type, .average = ATTEMPT_SLOW };
+    return &types[worker->type_count++];
+}
+
+void attempt_learn(double *average, double seconds)
+{
+    *average += (seconds - *average) / 8;
+}
+
+double attempt_began(const struct later_job *job)
+{
+    double offset = job->worker->redis_offset;
+
+    return offset ? job->began + offset : 0;
+}
 
 /* A handler that gives jobs back gives back many: one line a minute for each type. */
 static bool returns_are_told(const struct later_job *job)
@@ -59,6 +86,21 @@ static void log_end(const struct later_job *job, double seconds)
         log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);
 }
 
+/* --- the end --- */
+
+void attempt_settle(struct worker *worker, struct slot *slot)
+{
+    atomic_store_explicit(&slot->state, SLOT_FINISHED, memory_order_release);
+    outbox_add(worker->outbox, worker->slots, slot);
+}
+
+void attempt_unrun(struct later_job *job, enum later_verb verb, double wait, const char *kind,
+                   const char *text)
+{
+    slot_finish(job->slot, verb, wait, verb == LATER_VERB_BURY ? "unrun" : "", kind, text);
+    attempt_settle(job->worker, job->slot);
+}
+
 /* It has to outlive us: we may die before Redis has it. */
 static void keep_value(struct later_job *job)
 {
@@ -77,7 +119,6 @@ static void count(struct later_job *job, struct worker_type *type,
 {
     struct worker *worker = job->worker;
     uint32_t queue = worker->queues[job->slot->queue].counted;
-    double now = worker->redis_offset ? job->began + worker->redis_offset : 0;
     struct counts **row = &type->counts[queue];
 
     if (!worker->config->history)
@@ -85,14 +126,30 @@ static void count(struct later_job *job, struct worker_type *type,
     if (!*row || type->type->pattern) /* a pattern's jobs are of many types */
         *row = counts_row(&worker->slots->page->counts, queue, job->doc.type, *row);
     if (*row)
-        counts_add(*row, outcome, job_waited(job->score, now), seconds);
+        counts_add(*row, outcome, job_waited(job->score, attempt_began(job)), seconds);
 }
 
-void attempt_ended(struct later_job *job, struct worker_type *type,
-                   enum later_attempt_outcome outcome, double seconds)
+void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double now)
 {
+    struct worker *worker = job->worker;
+    double seconds = now - job->began;
+    struct worker_type *type = attempt_type(worker, job->type);
+    enum later_attempt_outcome outcome;
+
+    if (type && !job->event)
+        attempt_learn(&type->average, seconds);
+    job->slot->ran = seconds;
+    outcome = job_settle(job, job->slot, result, timed_out, worker_random());
     if (type)
         count(job, type, outcome, seconds);
     keep_value(job);
     log_end(job, seconds);
+    atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
+    if (result != LATER_DONE && result != LATER_RETURN)
+        atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
+    worker->performed++;
+    attempt_settle(worker, job->slot); /* before its locks: we may die behind each step */
+    admission_leave(job);
+    job->slot = NULL;
 }

@@ -1,25 +1,38 @@
 /*
- * attempt.h: what an attempt leaves behind besides its settlement: its counts for the history, the
- * value that its handler gave back, its line in the log.
+ * attempt.h: how an attempt ends: its result becomes a settlement in the job's slot, the slot goes
+ * into the outbox. Besides, it leaves its counts for the history, the value that its handler gave
+ * back, and its line in the log.
  */
 #ifndef LATERD_ATTEMPT_H
 #define LATERD_ATTEMPT_H
 
-#include "history/tally.h"
+#include "queue/queue.h"
 
 #include "log.h"
+#include "worker/state.h"
 
-struct later_job;
-struct worker_type;
+/* A type that takes longer does not make earlier acks wait. A new one is taken for such. */
+#define ATTEMPT_SLOW 0.001
 
 /* A line about the job; how long it has run is not said. */
 void attempt_log(const struct later_job *job, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The job's slot has the outcome by now (job_settle), and is not settled yet: a value has to be
- * kept before, for we may die right behind. type: its counts; NULL, for want of memory: it is not
- * counted. seconds: how long it ran. Frees the job's value. */
-void attempt_ended(struct later_job *job, struct worker_type *type,
-                   enum later_attempt_outcome outcome, double seconds);
+/* Redis's time when it began; 0 while that is not known. */
+double attempt_began(const struct later_job *job);
+
+/* How long jobs of a type take, and where they are counted. NULL: no memory. */
+struct worker_type *attempt_type(struct worker *worker, const struct plugin_type *type);
+/* Moves an average of durations. */
+void attempt_learn(double *average, double seconds);
+
+/* The attempt has ended with `result`, now. timed_out: it was over its time. The job is settled;
+ * its struct is not freed. */
+void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double now);
+/* Settles a job that was never begun. */
+void attempt_unrun(struct later_job *job, enum later_verb verb, double wait, const char *kind,
+                   const char *text);
+/* Settles a slot that says how: slot_finish() was called. */
+void attempt_settle(struct worker *worker, struct slot *slot);
 
 #endif

@@ -1,5 +1,8 @@
 /*
- * run.h: one job: is it fit to run, its handler, its result, its one settlement.
+ * run.h: one job: is it fit to run, its handler, its result.
+ *
+ *     run.c        from held to its handler
+ *     run_event.c  event jobs in flight
  */
 #ifndef LATERD_RUN_H
 #define LATERD_RUN_H
@@ -17,5 +20,12 @@ void run_watch(struct worker *worker);
 void run_passed(struct later_job *job, double wait, const char *name);
 /* later_job_finish(): 0, or -1 when its time was over before. */
 int run_finish(struct later_job *job, uint32_t result);
+
+/* --- between run.c and run_event.c --- */
+
+/* Its handler has begun, and will finish it later. False without memory. */
+bool run_start_event(struct later_job *job);
+/* With nothing under way any more others may come. */
+void run_end_alone(struct worker *worker);
 
 #endif

@@ -3,7 +3,8 @@
  *
  *     admission   what a job needs before it may run: locks, permits, limits
  *     intake      what to reserve, when, and how to wait for it
- *     run         one job: its handler, its result, its settlement
+ *     attempt     how an attempt ends: its settlement, its counts, its line in the log
+ *     run         one job: is it fit, its handler
  *     host        the functions that plugins call
  *     worker      the process: loop, control pipe, drain, recycling
  *

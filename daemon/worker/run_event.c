@@ -1,0 +1,121 @@
+/* run_event.c: event jobs: begun by run.c, they are in flight until they finish or are over their
+ * time. */
+#include "worker/run.h"
+
+#include "base/clock.h"
+#include "reservation/job.h"
+#include "timer.h"
+#include "worker/attempt.h"
+#include "worker/intake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void forget_event_job(struct worker *worker, struct later_job *job)
+{
+    *job->link = job->next;
+    if (job->next)
+        job->next->link = job->link;
+    worker->in_flight--;
+    run_end_alone(worker);
+}
+
+/* Asks the handler to stop; it has `grace` seconds to finish. */
+static void cancel_event_job(struct later_job *job)
+{
+    job->cancel_sent = true;
+    timer_in(job->timer, job->worker->config->grace);
+    if (job->type->type.cancel)
+        job->type->type.cancel(job); /* may finish it: job may be gone */
+}
+
+static void on_job_timer(void *arg)
+{
+    struct later_job *job = arg;
+    struct worker *worker = job->worker;
+
+    if (!job->cancel_sent) {
+        if (!job->error[0])
+            snprintf(job->error, sizeof job->error, "over its time of %.3f s",
+                     job->deadline - job->began);
+        cancel_event_job(job);
+    } else { /* it did not finish: settled without it; the struct waits for a late finish */
+        forget_event_job(worker, job);
+        attempt_end(job, LATER_RETRY, true, later_clock());
+    }
+    worker_kick(worker);
+}
+
+/* A finished event job's struct is kept for a while, so that a second finish finds something to be
+ * refused by. */
+static void remember_finished(struct worker *worker, struct later_job *job)
+{
+    struct later_job **oldest = &worker->finished[worker->next_finished++ % WORKER_FINISHED];
+
+    batch_release(job->batch);
+    timer_free(job->timer);
+    job->batch = NULL;
+    job->timer = NULL;
+    job->document = job->doc.payload = "";
+    job->document_len = job->doc.payload_len = 0;
+    job->ended = true;
+    free(*oldest);
+    *oldest = job;
+}
+
+int run_finish(struct later_job *job, uint32_t result)
+{
+    struct worker *worker = job->worker;
+
+    if (job->in_perform) { /* finished before perform has returned: it is told by run_one() */
+        job->ended = true;
+        job->result = result;
+        return 0;
+    }
+    if (!job->slot) {
+        attempt_log(job, LOG_WARN, "plugin %s finished it after its time was over: refused",
+                    job->type->plugin);
+        remember_finished(worker, job);
+        return -1;
+    }
+    forget_event_job(worker, job);
+    attempt_end(job, result, job->cancel_sent, later_clock());
+    remember_finished(worker, job);
+    worker_kick(worker);
+    return 0;
+}
+
+bool run_start_event(struct later_job *job)
+{
+    struct worker *worker = job->worker;
+
+    job->timer = timer_new(worker->base, on_job_timer, job);
+    if (!job->timer)
+        return false;
+    timer_in(job->timer, job->deadline - job->began);
+    job->next = worker->jobs;
+    job->link = &worker->jobs;
+    if (job->next)
+        job->next->link = &job->next;
+    worker->jobs = job;
+    worker->in_flight++;
+    timer_soon(worker->watch, 0.25); /* else short jobs would put it off */
+    return true;
+}
+
+static struct later_job *withdrawn(const struct worker *worker)
+{
+    for (struct later_job *job = worker->jobs; job; job = job->next) {
+        if (!job->cancel_sent && atomic_load(&job->slot->cancelled))
+            return job;
+    }
+    return NULL;
+}
+
+void run_watch(struct worker *worker)
+{
+    struct later_job *job;
+
+    while ((job = withdrawn(worker))) /* from the start again: a cancel may finish any of them */
+        cancel_event_job(job);
+}
