@@ -40,7 +40,7 @@ void config_free(struct config *config)
     free(config);
 }
 
-/* libconfig could not read the text: its words, with the place. */
+/* Reports libconfig's parse error, with its place. */
 static int parse_fault(const struct config_scan *scan, const config_t *tree,
                        struct later_error *err)
 {
@@ -56,11 +56,12 @@ static int parse_fault(const struct config_scan *scan, const config_t *tree,
                       config_error_text(tree), remedy);
 }
 
-/* libconfig 1.5 ends the process, or crashes it, where malloc() fails. So ask first for more than
- * it can need: a setting of four bytes ("a=1;") takes about 130. */
+/* If malloc() fails, libconfig 1.5 ends or crashes the process. So this asks first for more than
+ * libconfig can need: a setting of four bytes ("a=1;") takes about 130. */
 static int need_memory(const char *text, struct later_error *err)
 {
-    void *volatile probe = malloc(strlen(text) * 40 + 256 * 1024); /* else it is optimized away */
+    void *volatile probe = malloc(strlen(text) * 40 + 256 * 1024); /* otherwise the compiler removes
+                                                                    * it */
 
     free(probe);
     return probe ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory to read the configuration");
@@ -77,7 +78,7 @@ static int read_tree(struct config_draft *draft, config_t *tree, struct later_er
     return config_read_group(&in, config_root_setting(tree), "", CONFIG_IN_TOP, draft);
 }
 
-/* One file, and what it includes, over what is there. */
+/* Reads one file and what it includes, over what is there. */
 static int load_file(struct config_draft *draft, const char *path, struct later_error *err)
 {
     char *dir = config_file_directory(path);
@@ -98,7 +99,7 @@ static int load_file(struct config_draft *draft, const char *path, struct later_
     return result;
 }
 
-/* conf.d beside the main file. */
+/* Reads the files of conf.d beside the main file. */
 static int load_directory(struct config_draft *draft, const char *path, struct later_error *err)
 {
     char *dir = config_file_directory(path), *conf_d = NULL, **files = NULL;
@@ -137,7 +138,7 @@ static int load_all(struct config_draft *draft, const char *path, struct later_e
     return config_finish(draft, err);
 }
 
-/* Takes the configuration out of the draft, or frees what there is of it. */
+/* Takes the configuration out of the draft, or frees what there is if reading has failed. */
 static struct config *finish_draft(struct config_draft *draft, int result, struct later_error *err)
 {
     struct config *config = result == 0 ? malloc(sizeof *config) : NULL;

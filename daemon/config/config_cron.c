@@ -41,7 +41,7 @@ void config_cron_free(struct config_cron *crons, uint32_t count)
 
 /* --- one entry --- */
 
-/* When, into the schedule: `at`, or `every` as an expression. */
+/* Sets when the schedule fires: `at`, or `every` as an expression. */
 static int set_when(struct config_reader *in, const config_setting_t *element,
                     const struct config_cron *cron, struct later_schedule *schedule)
 {
@@ -113,7 +113,7 @@ static int check(struct config_reader *in, const config_setting_t *element,
 
 /* --- the list --- */
 
-/* Puts an entry where it belongs: over one of the same name from an earlier file, or at the end. */
+/* Adds an entry at the end, or in place of one of the same name from an earlier file. */
 static int add_cron(struct config_reader *in, const config_setting_t *element,
                     struct config_cron *cron)
 {
@@ -180,7 +180,7 @@ int config_cron_read(struct config_reader *in, config_setting_t *list, const str
     return 0;
 }
 
-/* A queue that a pattern means is there from the start where a schedule names it. */
+/* If a schedule names a queue that only a pattern matches, adds that queue from the start. */
 static bool serve(struct config *config, const char *queue)
 {
     uint32_t number;
@@ -206,7 +206,7 @@ int config_cron_finish(struct config *config, struct later_error *err)
                                      "queue %s is not served here, so nobody would fire %s; name "
                                      "it in queues as well",
                                      cron->queue, cron->name);
-        cron->file = NULL; /* it goes with the text that was read */
+        cron->file = NULL; /* it is freed with the text */
     }
     return 0;
 }

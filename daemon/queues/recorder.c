@@ -1,4 +1,4 @@
-/* recorder.c: what workers have counted, into the present periods of their queues. */
+/* recorder.c: adds what workers have counted to the present periods of their queues. */
 #include "queues/recorder_inner.h"
 
 #include "base/clock.h"
@@ -12,10 +12,10 @@
 
 #define FOLD_FIRST 60.0  /* seconds: after the start, */
 #define FOLD_EVERY 600.0 /* and between two looks for totals of the dead */
-#define FOLD_AFTER 3600  /* from a period's end until its fields are put together */
+#define FOLD_AFTER 3600  /* from a period's end until its fields are merged */
 
-/* HOST:PID as in later:hosts, and what no laterd before has had: in a container all are the same
- * process of the same host, and one that begins must not write over what another has counted. */
+/* The name is HOST:PID as in later:hosts, and a random part. In a container HOST and PID are the
+ * same at each start, and a new laterd must not overwrite what an earlier one has counted. */
 static void name_field(struct recorder *recorder, const char *host)
 {
     uint32_t random = 0;
@@ -82,7 +82,8 @@ void recorder_configure(struct recorder *recorder, const struct config *config)
 
 /* --- queues --- */
 
-/* whole: "", of what is counted beside the queues. NULL: no memory, or too many. */
+/* whole: the queue's name; "" for what is counted outside the queues. NULL: no memory, or too many.
+ */
 static struct recorder_queue *find_queue(struct recorder *recorder, const char *whole)
 {
     struct recorder_queue *queue = later_names_find(&recorder->queues, whole);
@@ -108,7 +109,7 @@ static struct recorder_queue *find_queue(struct recorder *recorder, const char *
     return queue;
 }
 
-/* The queue that a shard is of. NULL: none. */
+/* Returns the queue of a shard; NULL: none. */
 static struct recorder_queue *queue_of(struct recorder *recorder, const char *name)
 {
     later_queue_name whole;
@@ -130,7 +131,7 @@ static struct recorder_page *find_page(const struct recorder *recorder, const st
     return page;
 }
 
-/* Those of its pool, which may become more (config_follow()). */
+/* Adds the queues of its pool; there may be more later (config_follow()). */
 static void add_queues(struct recorder *recorder, struct recorder_page *page,
                        const struct config_pool *pool)
 {
@@ -164,7 +165,7 @@ static struct recorder_page *make_page(struct recorder *recorder, const struct s
     return page;
 }
 
-/* A row that is looked at for the first time; NULL: no memory, or no queue of ours. */
+/* Begins with a row that was not read before. NULL: no memory, or not a queue of ours. */
 static struct counts_seen *row_of(struct recorder_page *page, uint32_t index)
 {
     struct counts_seen *seen = page->rows[index];
@@ -183,7 +184,7 @@ static struct counts_seen *row_of(struct recorder_page *page, uint32_t index)
     return seen;
 }
 
-/* Adds it to a type's row of a part; where there are too many, to that without a name. */
+/* Adds it to a type's row of a part; if there are too many types, to the row without a name. */
 static void add(struct recorder *recorder, struct recorder_part *part, const char *type,
                 const struct later_tally *news)
 {
@@ -256,8 +257,8 @@ void recorder_crashed(struct recorder *recorder)
 
 /* --- periods --- */
 
-/* What was counted up to now belongs to the period that was the present one. Redis's clock may go
- * back, in a failover: then that goes on. */
+/* What was counted so far belongs to the last period. Redis's clock may go back in a failover; then
+ * the present period goes on. */
 static void turn(struct recorder_queue *queue, int scale, double now)
 {
     struct recorder_part *part = &queue->parts[scale];

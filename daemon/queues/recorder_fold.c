@@ -1,4 +1,4 @@
-/* recorder_fold.c: fields of periods that are over, and of laterds that are gone, put together. */
+/* recorder_fold.c: merges fields of old periods, and of laterds that are gone. */
 #include "queues/recorder_inner.h"
 
 #include "queue/inspect.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One look at a hash; freed with its answer. */
+/* A question for one hash; freed with its answer. */
 struct folding {
     struct recorder *recorder;
     struct recorder_queue *queue;
@@ -21,14 +21,15 @@ static bool anybody(void *arg, const char *field)
     return true;
 }
 
-/* Is a field one of the laterd that calls itself so? */
+/* Does a field belong to the laterd with this id? */
 static bool is_of(const char *field, const char *id, size_t len)
 {
     return strncmp(field, id, len) == 0 && (field[len] == ':' || field[len] == '\0');
 }
 
-/* Is it neither ours nor of one that is alive? Who had our name before us is gone: of such fields
- * of others nobody knows, so that they are left to them. */
+/* Does it belong to a laterd that is gone? A field with our HOST:PID and another RANDOM is from
+ * before us, so it does. Of such fields of other living laterds nothing is known, so they are left
+ * to them. */
 static bool is_gone(void *arg, const char *field)
 {
     const struct recorder *recorder = arg;
@@ -56,7 +57,7 @@ static void done(struct folding *folding)
     free(folding);
 }
 
-/* Where somebody is quicker, or something has changed, it is left as it is. */
+/* If another laterd is quicker, or a field has changed, the script changes nothing. */
 static void on_fields(void *arg, struct later_answer *answer)
 {
     struct folding *folding = arg;
@@ -119,7 +120,7 @@ void recorder_fold_totals(struct recorder *recorder)
     struct later_command cmd = { 0 };
 
     if (recorder->hosts)
-        return; /* the last look is under way */
+        return; /* the last search is still under way */
     later_inspect_hosts(&cmd, recorder->config->redis.prefix);
     link_send(recorder->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, recorder);
 }

@@ -10,29 +10,29 @@
 #include "history/history.h"
 #include "queue/shards.h"
 
-#define RECORDER_TOTALS LATER_SCALES /* the part that is not of a period */
+#define RECORDER_TOTALS LATER_SCALES /* the part for the totals */
 #define RECORDER_PARTS  (LATER_SCALES + 1)
 
 struct recorder_queue;
 
-/* What is counted in the present period of a scale; or of all time. */
+/* What is counted in the present period of a scale, or in all. */
 struct recorder_part {
     struct recorder_queue *queue;
     int scale; /* or RECORDER_TOTALS */
     int64_t period;
     struct later_tallies tallies;
-    bool changed; /* since it was last sent, or that was not answered */
+    bool changed; /* since the last send, or that had no answer */
     bool asked;
     double due; /* later_clock(): not written before */
-    /* Of the totals: what Redis was last told, and what it will have been once it answers; packed.
-     * NULL: nothing. */
+    /* For the totals: what Redis has confirmed, and what it has once it answers; packed. NULL:
+     * nothing. */
     char *told, *telling;
     size_t told_len, telling_len;
 };
 
 struct recorder_queue {
     struct recorder *recorder;
-    struct later_keys keys; /* of the whole; without a name: what is counted beside the queues */
+    struct later_keys keys; /* of the whole queue; no name: counted outside the queues */
     struct recorder_part parts[RECORDER_PARTS];
 };
 
@@ -74,16 +74,15 @@ struct recorder {
 
 /* --- recorder_write.c */
 
-/* Sends what is due, or with `all` all that has changed; and the past. */
+/* Sends what is due, or with `all` everything that has changed, and the past periods. */
 void recorder_send(struct recorder *recorder, bool all);
-/* A part's period is over: its tallies go to the past. */
+/* A part's period is over: moves its tallies to the past. */
 void recorder_put_by(struct recorder_part *part);
 void recorder_free_past(struct recorder *recorder);
 
 /* --- recorder_fold.c */
 
-/* Puts the fields of a period together, all of them; and those of the totals whose laterd is gone.
- */
+/* Merge all fields of a period; and those fields of the totals whose laterd is gone. */
 void recorder_fold(struct recorder_queue *queue, int scale, int64_t period);
 void recorder_fold_totals(struct recorder *recorder);
 

@@ -1,4 +1,4 @@
-/* recorder_write.c: fields of periods and totals on their way to Redis. */
+/* recorder_write.c: sends fields of periods and totals to Redis. */
 #include "queues/recorder_inner.h"
 
 #include "base/clock.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAST_MAX  4096   /* periods that are over and not in Redis yet */
-#define LATE_MOST 1800.0 /* seconds after a period's end in which it is still written */
+#define PAST_MAX  4096   /* periods that are over but not in Redis yet */
+#define LATE_MOST 1800.0 /* seconds after its end, a period is not written any more */
 
 /* Seconds between two writes. */
 static const double every[RECORDER_PARTS] = {
@@ -85,7 +85,7 @@ static void send_past(struct recorder *recorder)
         next = past->next;
         if (past->asked)
             continue;
-        if (recorder->now > end + LATE_MOST) { /* somebody may have put it together */
+        if (recorder->now > end + LATE_MOST) { /* another laterd may have merged its fields */
             forget(past);
             continue;
         }
@@ -110,7 +110,8 @@ static void take_off(struct later_tally *from, const struct later_tally *what)
     }
 }
 
-/* Our field of the totals is gone: who took us for dead has counted in it what Redis was told. */
+/* Our field of the totals is gone. A laterd that took us for dead has merged into its own what
+ * Redis had of us. */
 static void begin_anew(struct recorder_part *part)
 {
     struct later_tallies told = { 0 };

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#define RENEWED 64 /* limits, each time: thousands of queues may have one */
+#define RENEWED 64 /* limits at each turn: thousands of queues may have one */
 
-/* Whoever is first writes it; redis.c has compared what is there. */
+/* The first laterd writes it; redis.c has compared what is there. */
 static void name_protocol(const struct config *config, struct link *link)
 {
     struct later_command cmd = { 0 };
@@ -18,7 +18,7 @@ static void name_protocol(const struct config *config, struct link *link)
     link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
 }
 
-/* What a pattern means was there before, and may be forgotten. */
+/* Queues that a pattern matches are not written: they were there before, and may be forgotten. */
 static void name_queues(const struct config *config, const struct config_pool *pool,
                         struct link *link)
 {
@@ -41,7 +41,7 @@ static void name_queues(const struct config *config, const struct config_pool *p
     link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
 }
 
-/* A queue's shards, and the queue itself beside them, have equal parts. */
+/* The limit is split evenly among a queue's shards and the plain queue. */
 static uint64_t part_of(const struct config *config, const struct config_queue *queue)
 {
     const struct config_queue *whole;

@@ -10,10 +10,10 @@
  * holds while the host runs. After a power failure parts of a file may be older than others, so a
  * page from before the boot is not opened, and its leases lapse.
  *
- * A handler may overwrite its worker's page at any moment, or cut its file short. The supervisor
- * does not trust it: slots_used(), slots_queues() and slots_lock_leases() bound where it looks; it
- * copies strings, and everything that it settles a job by, before it reads them
- * (slots_queue_name(), slot_copy()); and slots_guard() lets it survive a page that is gone.
+ * A handler may overwrite its worker's page at any moment, or cut its file short. So the supervisor
+ * does not trust a page. slots_used(), slots_queues() and slots_lock_leases() bound where it looks.
+ * It copies strings, and everything that it settles a job by, before it uses them
+ * (slots_queue_name(), slot_copy()). And slots_guard() lets it survive a page that is gone.
  *
  *     FREE ──► HELD ──► RUNNING ──► FINISHED ──► FREE      moved by the worker
  *               └────► RETURNING ──► FREE                  moved by the keeper
@@ -41,22 +41,22 @@
 #include <sys/types.h>
 
 #define SLOTS_QUEUES      4096 /* of a pool */
-#define SLOTS_CALLS       130  /* reserves under way; two a queue at most */
+#define SLOTS_CALLS       130  /* reserves under way; at most two per queue */
 #define SLOTS_LOCK_LEASES 1024 /* locks and permits of all jobs that run */
 #define SLOT_TEXT         1000
 #define SLOT_NOTE         200 /* of how far a job has come */
 
 enum slot_state { SLOT_FREE, SLOT_HELD, SLOT_RUNNING, SLOT_FINISHED, SLOT_RETURNING };
 
-/* Why a job shall stop: its reservation is gone, or a lock or permit of it. */
+/* Why a job should stop: its reservation is gone, or one of its locks or permits is. */
 enum { SLOT_WITHDRAWN = 1, SLOT_UNLOCKED = 2 };
 
 /* One reserved job. Times are later_clock() seconds. */
 struct slot {
     _Atomic uint32_t state;
-    _Atomic uint32_t serial;    /* another job each time it is taken */
+    _Atomic uint32_t serial;    /* changes with each job */
     _Atomic uint32_t cancelled; /* keeper: SLOT_WITHDRAWN (or its lease is lost), SLOT_UNLOCKED */
-    _Atomic int64_t lease_end;  /* microseconds of later_clock(); not begun after that */
+    _Atomic int64_t lease_end;  /* microseconds of later_clock(); the job is not begun after it */
     uint32_t queue;             /* in the page's queues */
     char token[LATER_TOKEN_LEN + 1];
     char id[LATER_ID_MAX + 1];
@@ -64,30 +64,30 @@ struct slot {
     int32_t crashes;                                           /* -1 none, 0 suspect */
     uint32_t attempt;
     uint32_t max_attempts;
-    uint32_t event;  /* runs beside others on the worker's loop */
+    uint32_t event;  /* it runs beside others on the worker's loop */
     double began;    /* RUNNING since */
     double deadline; /* its timeout; 0 = none */
-    double retry_in; /* the backoff, should it crash */
-    /* How it is to be settled: from FINISHED on, or RETURNING. */
+    double retry_in; /* the backoff if it crashes */
+    /* How it is to be settled; valid when FINISHED or RETURNING. */
     uint32_t verb; /* enum later_verb */
     double wait;
     char how[12];
     char kind[8];
     char text[SLOT_TEXT + 1]; /* while RUNNING: the job's last line in the log; of an ACK: its
                                * value, if it fits */
-    double kept;              /* seconds that its result is kept; 0: nobody asked */
+    double kept;              /* seconds that its result is kept; 0: not wanted */
     double keep;              /* of an ACK, seconds that the job is kept; 0: it is not */
     double ran;               /* seconds that the attempt took; 0: not known */
     uint32_t keep_max;        /* of its queue */
     uint32_t value_len;       /* value.h; 0: none */
     /* How far it has come: progress.h. */
     _Atomic uint32_t progress;
-    uint32_t progress_told; /* keeper: which change Redis has been told of */
+    uint32_t progress_told; /* keeper: the last change that Redis knows */
     double done, total;
     char note[SLOT_NOTE + 1];
 };
 
-/* A reserve that was sent and has no answer yet, or whose answer was lost with its connection. */
+/* A reserve that was sent and has no answer yet, or whose answer was lost with the connection. */
 enum { SLOT_CALL_NONE, SLOT_CALL_ASKED, SLOT_CALL_LOST };
 
 struct slot_call {
@@ -96,15 +96,15 @@ struct slot_call {
     char token[LATER_TOKEN_LEN + 1];
 };
 
-/* A lock or a permit that a job holds. Its contents are written first, its state last; ASKED stands
- * here before the take is sent, so that whoever finds the page frees what may have been taken. To
- * free what was never taken is harmless, since it goes by the token.
+/* A lock or a permit that a job holds. Its contents are written first, its state last. It is ASKED
+ * before the take is sent, so that whoever finds the page frees what may have been taken. To free
+ * what was never taken is harmless, since the script compares the token.
  *
  *     NONE ──► ASKED ──► TAKEN ──► ENDING ──► NONE  moved by the worker
  *                │         └─► LOST ─┘ │              by the keeper: another may have it
  *                └──► LEFT ◄───────────┘              by the worker: Redis did not answer; the
  *                      └──► NONE                      keeper frees it
- */
+ * */
 enum lock_lease_state {
     LEASE_NONE,
     LEASE_ASKED,
@@ -117,15 +117,15 @@ enum lock_lease_kind { LEASE_LOCK, LEASE_PERMIT };
 
 struct lock_lease {
     _Atomic uint32_t state;  /* enum lock_lease_state */
-    _Atomic uint32_t serial; /* another lease each time it is taken */
-    _Atomic int64_t touched; /* microseconds of later_clock(): taken, or renewed, last */
-    _Atomic int64_t again;   /* keeper: it is not asked for before then; 0 = whenever it is due */
+    _Atomic uint32_t serial; /* changes with each lease */
+    _Atomic int64_t touched; /* microseconds of later_clock(): when it was last taken or renewed */
+    _Atomic int64_t again;   /* keeper: do not ask before then; 0 = whenever it is due */
     uint32_t kind;           /* enum lock_lease_kind */
-    uint32_t max;            /* of how many permits it is one */
-    uint32_t slot;           /* whose it is: index and serial */
+    uint32_t max;            /* the number of permits of this name */
+    uint32_t slot;           /* of its job: index and serial */
     uint32_t slot_serial;
-    double ttl;     /* seconds it holds without being renewed */
-    uint64_t fence; /* of a lock: its fencing number */
+    double ttl;     /* seconds that it holds without renewal */
+    uint64_t fence; /* for a lock: its fencing number */
     char name[201];
     char token[LATER_TOKEN_LEN + 1];
 };
@@ -142,18 +142,18 @@ enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED, SLOTS_IDLE
 struct slots_page {
     char magic[8];
     uint32_t slot_size, capacity;
-    _Atomic uint32_t used;             /* slots from here on are FREE: no need to look */
+    _Atomic uint32_t used;             /* slots from here on are FREE */
     _Atomic uint32_t busy;             /* worker: I hold something; keeper: I am watching */
     _Atomic uint32_t idle;             /* enum slots_idle */
-    _Atomic uint32_t awaited;          /* supervisor: tell me when you are idle */
-    _Atomic uint32_t running;          /* jobs that run now */
+    _Atomic uint32_t awaited;          /* supervisor: report when you are idle */
+    _Atomic uint32_t running;          /* jobs that are running */
     _Atomic uint32_t lock_leases_used; /* those from here on are NONE */
     _Atomic uint32_t values;           /* slots from here on have no file */
     _Atomic uint64_t performed;        /* attempts that ended */
     _Atomic uint64_t failed;           /* of them not done */
     _Atomic int64_t heartbeat;         /* microseconds of later_clock(): the worker's loop turned */
     int64_t pid;
-    char boot[40]; /* the host's start that it is of: Linux's boot_id */
+    char boot[40]; /* the boot of the host: Linux's boot_id */
     char prefix[LATER_PREFIX_MAX + 1];
     uint32_t queue_count;
     char queues[SLOTS_QUEUES][LATER_QUEUE_MAX + 1];
@@ -166,70 +166,71 @@ struct slots_page {
 
 /* A mapped page. Owns the mapping, not the file. */
 struct slots {
-    uint64_t number; /* no other page of this process ever has it, though it may have our address */
+    uint64_t number; /* unique in this process, while an address may be used again */
     struct slots_page *page;
     size_t size;
-    uint32_t capacity; /* of the mapping, whatever the page says */
+    uint32_t capacity; /* slots in the mapping, whatever the page says */
     char *path;
-    uint32_t worker; /* its number; 0 = that of an earlier laterd */
-    bool expelled;   /* the keeper has asked for its worker's end, and said so */
+    uint32_t worker; /* its number; 0 = a worker of an earlier laterd */
+    bool expelled;   /* the keeper has asked for its worker's end, and logged it */
     volatile sig_atomic_t
-        cut;            /* its file was cut short: nobody knows what it held (slots_guard()) */
+        cut;            /* its file was cut short, so its contents are lost (slots_guard()) */
     struct slots *next; /* of all that this process has mapped */
 };
 
-/* Makes and maps a new page with room for `capacity` slots; room on the disk, too, so that a full
- * one is an error here and not a SIGBUS later. NULL with *err; also where the file is there
- * already, since it may be what another worker left. */
+/* Makes and maps a new page with room for `capacity` slots. It also takes the room on disk, so that
+ * a full disk is an error here and not a SIGBUS later. NULL with *err, also if the file exists,
+ * since it may be what another worker left. */
 struct slots *slots_create(const char *path, uint32_t capacity, struct later_error *err);
 
-/* Maps a page that another process left, without what was counted there, which that one's laterd
- * has told. NULL with *err where it is none, or of before the host started. */
+/* Maps a page that another process left, without its counts, which that process's laterd has
+ * recorded. NULL with *err if it is not a page, or is from before the host booted. */
 struct slots *slots_open(const char *path, struct later_error *err);
 
-/* Unmaps; with `remove` deletes the file, too. NULL is fine. */
+/* Unmaps the page; with `remove` also deletes the file. NULL is fine. */
 void slots_close(struct slots *slots, bool remove);
 
-/* Moves a slot from one state to another if it is still there. */
+/* Moves a slot from one state to another, if it is still in the first. */
 bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to);
 
-/* The state, with everything written before it visible. */
+/* Returns the state; everything written before it is visible. */
 enum slot_state slot_state(struct slot *slot);
 
-/* Notes how a job is to be settled. text is cut at SLOT_TEXT bytes; how, kind, text may be "". */
+/* Sets how a job is to be settled. text is cut at SLOT_TEXT bytes; how, kind, text may be "". */
 void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
                  const char *kind, const char *text);
 
-/* How an attempt is counted that is settled so, by a verdict (job/verdict.h). */
+/* Returns how an attempt with this settlement is counted (job/verdict.h). */
 enum later_attempt_outcome slot_outcome(enum later_verb verb, const char *kind);
 
-/* Keeps the last line that a running job wrote to the log: if it kills its worker, its error says
- * what it did last. */
+/* Keeps the last log line of a running job: if the job kills its worker, its error says what it did
+ * last. */
 void slot_logv(struct slot *slot, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
 /* Is any slot not FREE, or any lock lease not NONE? */
 bool slots_busy(struct slots *slots);
 
-/* Of the worker: it is idle, or not any more. Returns whether the supervisor is to be told. */
+/* For the worker: it is idle, or no longer. Returns whether to tell the supervisor. */
 bool slots_set_idle(struct slots *slots, bool idle);
-/* Of the supervisor: is it idle? If not it will tell when it is. */
+/* For the supervisor: is the worker idle? If not, it will tell when it is. */
 bool slots_is_idle(struct slots *slots);
 /* May one that was called a moment ago be told of another queue? */
 bool slots_takes_more(struct slots *slots);
-/* Moves `idle` from one state to another if it is still there. */
+/* Moves `idle` from one state to another, if it is still in the first. */
 bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle to);
 
-/* How many slots to look at, how many queues there are: never more than the mapping holds. */
+/* Return how many slots to look at, and how many queues there are: never more than the mapping
+ * holds. */
 uint32_t slots_used(const struct slots *slots);
 uint32_t slots_queues(const struct slots *slots);
-/* How many lock leases to look at, likewise. */
+/* Returns how many lock leases to look at, with the same bound. */
 uint32_t slots_lock_leases(const struct slots *slots);
 
-/* The name of a queue that slots say, into `name`; false where there is none of this number. */
+/* Copies the name of the queue with this number to `name`; false if there is none. */
 bool slots_queue_name(const struct slots *slots, uint32_t queue, char name[LATER_QUEUE_MAX + 1]);
 
-/* A slot's job as the log shows it. What is written while it is read ends all the same. */
+/* A slot's job for the log. Its strings end even if the slot is written meanwhile. */
 struct slot_words {
     struct log_job fields; /* of the strings below */
     char id[LATER_ID_MAX + 1], type[LATER_TYPE_MAX + 1], trace[LATER_TRACE_MAX + 1];
@@ -238,17 +239,17 @@ struct slot_words {
 const struct log_job *slot_log_fields(const struct slots *slots, const struct slot *slot,
                                       struct slot_words *words);
 
-/* How long its result is kept, in seconds; 0: it leaves none. */
+/* Returns for how many seconds its result is kept; 0: it leaves none. */
 double slot_kept(const struct slot *slot);
-/* How long the attempt took, in seconds; 0: nobody knows, or there was none. */
+/* Returns how many seconds the attempt took; 0: not known, or there was none. */
 double slot_ran(const struct slot *slot);
-/* Is the job itself kept when it is done? Then *kept says how, but for the host. */
+/* Is the job itself kept when it is done? Then *kept says how; the caller adds the host. */
 bool slot_keeps(const struct slot *slot, struct later_kept *kept);
 
-/* The verb that it is to be settled by; one that is none is LATER_VERB_RETURN. */
+/* Returns the verb to settle it by; LATER_VERB_RETURN if it holds something else. */
 enum later_verb slot_verb(const struct slot *slot);
 
-/* What a slot says, in memory of the reader's own, whatever its writer does meanwhile. */
+/* The contents of a slot in the reader's own memory, whatever its writer does meanwhile. */
 struct slot_copy {
     char token[LATER_TOKEN_LEN + 1];
     char id[LATER_ID_MAX + 1];
@@ -257,16 +258,16 @@ struct slot_copy {
     double wait;
 };
 
-/* Copies it as it is to be settled by this verb: each string ends, and Redis will not refuse any
- * for its form, which would hold up all that is settled in the same call. */
+/* Copies the slot to be settled by this verb. Each string ends, and none has a form that Redis
+ * would refuse, since that would hold up everything in the same call. */
 void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *copy);
 void slot_copy_text(const struct slot *slot, char text[SLOT_TEXT + 1]);
 
-/* Lets this process outlive that the file of a page it has mapped is cut short, or cannot be read
- * any more (SIGBUS): the page is empty from then on, and `cut`. */
+/* Lets this process survive if the file of a mapped page is cut short or cannot be read any more
+ * (SIGBUS). The page is empty from then on, and `cut`. */
 void slots_guard(void);
 
-/* Of a process that was forked: unmaps all pages but its own. */
+/* For a forked process: unmaps all pages but its own. */
 void slots_keep_only(const struct slots *mine);
 
 #endif

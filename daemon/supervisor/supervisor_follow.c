@@ -1,10 +1,10 @@
-/* supervisor_follow.c: a queue is there that a pattern may mean. */
+/* supervisor_follow.c: takes on new queues that match a pattern. */
 #include "supervisor/supervisor_inner.h"
 
 #include "log.h"
 #include "queues/registry.h"
 
-/* Returns whether it has the queue now, and had not. */
+/* Returns whether the queue was added. */
 static bool follow(struct supervisor *supervisor, struct config *config, const char *name,
                    uint32_t *pool)
 {

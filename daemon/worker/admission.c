@@ -1,4 +1,4 @@
-/* admission.c: what a job needs before it may run, asked for in turn. */
+/* admission.c: asks for what a job needs before it may run, one thing after the other. */
 #include "worker/admission.h"
 #include "reservation/job.h"
 #include "worker/state.h"
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHUT_SECONDS  0.002 /* a lock or permits that were not to be had are not asked for again */
-#define LIMIT_LEAST   0.01  /* a limit that opens sooner is not asked again and again */
-#define AWAY_SECONDS  1.0   /* where Redis does not answer */
-#define LOOK_SECONDS  0.75  /* between two looks after a line, and up to half a second more */
-#define QUIET_SECONDS 10.0  /* between two lines in the log about that */
+#define SHUT_SECONDS  0.002 /* before asking again for what was not free */
+#define LIMIT_LEAST   0.01  /* a limit that opens sooner is not asked again at once */
+#define AWAY_SECONDS  1.0   /* if Redis does not answer */
+#define LOOK_SECONDS  0.75  /* between two looks at the lines, plus up to half a second */
+#define QUIET_SECONDS 10.0  /* between two log lines about that */
 
 struct need {
     char kind; /* 'l'ock, 'p'laces, li'm'it */
@@ -77,8 +77,8 @@ static bool is_need(struct need *need, char kind, uint32_t max, const char *what
     return true;
 }
 
-/* Its n-th need; false where there are fewer. Locks first, then permits, limits: every job asks in
- * the same order. */
+/* Returns its n-th need; false if it has fewer. Locks come first, then permits, then limits, so
+ * every job asks in the same order. */
 static bool nth_need(const struct later_job *job, uint32_t n, struct need *need)
 {
     const struct config_type *rules = job->rules;
@@ -104,7 +104,7 @@ bool admission_needed(const struct later_job *job)
 
 /* --- it must wait --- */
 
-/* One line now and then: with Redis away each job would say it. */
+/* Logs a line only now and then: while Redis is away, every job would cause one. */
 static void complain(struct admission *admission, const char *name, const char *text)
 {
     double now = later_clock();
@@ -115,7 +115,7 @@ static void complain(struct admission *admission, const char *name, const char *
     log_line(LOG_WARN, "%s: %s; jobs that need it are returned", name, text);
 }
 
-/* The job enters the line when its return is answered. Where there is no memory it comes back by
+/* The job enters the line when its return has been answered. Without memory it comes back by
  * itself. */
 static double refuse_in_line(struct later_job *job, const struct need *need,
                              struct backlog_row *row)
@@ -141,7 +141,7 @@ static void refuse(struct later_job *job, const struct need *need, struct backlo
     job->worker->admission->done(job, wait, need->name);
 }
 
-/* Redis said no; a limit opens after `opens` seconds. */
+/* Redis said no. A limit opens after `opens` seconds. */
 static void on_closed(struct later_job *job, const struct need *need, double opens)
 {
     double now = later_clock();
@@ -196,7 +196,8 @@ static void on_answer(void *arg, struct later_answer *answer)
     }
 }
 
-/* Encodes the question; what it takes is in the page. Returns its script, -1: the page is full. */
+/* Encodes the question; what it may take is in the page by now. Returns the script, or -1 if the
+ * page is full. */
 static int question(struct later_job *job, const struct need *need, struct later_command *cmd)
 {
     const struct worker *worker = job->worker;
@@ -229,7 +230,7 @@ static void ask_next(struct later_job *job)
     int script;
 
     while (nth_need(job, job->asked, &need) && need.kind == 'l' && admission_held(job, need.name))
-        job->asked++; /* its document asks for its type's */
+        job->asked++; /* its document and its type name the same lock */
     if (!nth_need(job, job->asked, &need)) {
         worker->admission->done(job, -1, "");
         return;
@@ -239,7 +240,7 @@ static void ask_next(struct later_job *job)
         worker_kick(worker); /* which flushes */
         return;
     }
-    if (job->asking) /* nothing was sent */
+    if (job->asking) /* nothing could be sent */
         admission_lease_leave(worker->admission, job->asking, LEASE_NONE);
     job->asking = NULL;
     admission_leave(job);
@@ -305,7 +306,7 @@ static void on_told(void *arg, const struct line_key *at, size_t waiting)
     struct backlog_row *row;
 
     if (!at) {
-        worker_kick(admission->worker); /* what waited for the answers goes on */
+        worker_kick(admission->worker); /* what waited for the answers can go on */
         return;
     }
     row = waiting ? backlog_make(admission->backlog, kind, at->name, later_clock())
@@ -326,7 +327,7 @@ static void look_after(void *arg, const struct backlog_row *row)
     line_call_next(admission->line, &at);
 }
 
-/* Who should have called may be dead, or no worker of ours. */
+/* Whoever should have called the next job may be dead, or may not be a laterd. */
 static void on_look(void *arg)
 {
     struct admission *admission = arg;

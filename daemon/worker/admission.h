@@ -2,13 +2,13 @@
  * admission.h: what a job needs beyond its reservation before it may run, and holds while it runs:
  * locks (its document's, its type's), permits (max_running of its type, of its queue), limits.
  *
- * Input: a job that is fit to run. Output, by `done`: it has everything that it needs; or it has to
- * go back to `delayed`, without an attempt. Redis is asked on the worker's main link, for one thing
- * after the other, while the loop goes on. A job that needs nothing is done at once.
+ * Input: a job that is fit to run. Output, by `done`: the job has everything that it needs, or must
+ * go back to `delayed` without an attempt. Redis is asked on the worker's main link, for one thing
+ * after the other, while the loop goes on. For a job that needs nothing, `done` is called at once.
  *
- * Locks and permits are taken first, since they can be given back; a limit has counted for good. A
- * lease is entered in the slot page before it is asked for (slots.h), so that it is freed whatever
- * becomes of this worker. Jobs that wait for a lock or a permit stand in its line (line.h), those
+ * Locks and permits are taken first, since they can be given back; what a limit has counted cannot.
+ * A lease is entered in the slot page before it is asked for (slots.h), so it is freed whatever
+ * happens to this worker. Jobs that wait for a lock or a permit are in its line (line.h); those
  * that wait for a limit get turns (backlog.h).
  */
 #ifndef LATERD_ADMISSION_H
@@ -22,11 +22,11 @@ struct later_error;
 struct later_job;
 struct worker;
 
-/* wait: < 0: it has all of it; else the seconds it is to be returned for, since it did not get
- * `name`; then it holds nothing. */
+/* wait < 0: the job has everything. Otherwise it holds nothing, and is to be returned for so many
+ * seconds because it did not get `name`. */
 typedef void admission_done_fn(struct later_job *job, double wait, const char *name);
 
-/* One of a worker, which has its links by now. NULL: no memory. */
+/* For a worker, which must have its links. NULL: no memory. */
 struct admission *admission_new(struct worker *worker, admission_done_fn *done);
 /* The links must be freed before. NULL is fine. */
 void admission_free(struct admission *admission);
@@ -37,16 +37,16 @@ bool admission_needed(const struct later_job *job);
 /* Takes what the job needs; `done` follows, or has been called. */
 void admission_ask(struct later_job *job);
 
-/* A return was answered: who was refused is in `delayed` by now. */
+/* A return was answered, so a refused job is in `delayed` now. */
 void admission_settled(struct admission *admission, const struct slot *slot, bool lost);
 
-/* Frees all that the job holds. Its slot is still its own. */
+/* Frees all that the job holds. The slot must still be the job's. */
 void admission_leave(struct later_job *job);
 
-/* Puts questions about lines on the link. */
+/* Sends the questions about lines. The caller flushes the link. */
 void admission_flush(struct admission *admission);
 
-/* Is a question about a line open? Then nothing may block the loop. */
+/* Is a question about a line open? Then no handler may block the loop. */
 bool admission_open(const struct admission *admission);
 
 /* --- for handlers: these block --- */
@@ -56,7 +56,7 @@ bool admission_open(const struct admission *admission);
 int admission_lock(struct later_job *job, const char *name, double ttl, double wait,
                    struct later_error *err);
 
-/* The lock of this name, if the job holds it, else NULL; gives it back. */
+/* Return the lock of this name if the job holds it, else NULL; give it back. */
 struct lock_lease *admission_held(const struct later_job *job, const char *name);
 void admission_unlock(struct later_job *job, struct lock_lease *lease);
 
@@ -66,18 +66,18 @@ struct admission {
     struct worker *worker;
     admission_done_fn *done;
     struct line *line;
-    struct backlog *backlog; /* what was not free */
+    struct backlog *backlog; /* what was not free, and who waits */
     struct line_question *
         *returns;       /* of each slot: a job that enters the line when it is returned */
-    struct timer *look; /* after those that wait in lines */
+    struct timer *look; /* at the lines, for jobs that wait there */
     uint32_t leases;    /* locks and permits of our jobs */
-    double complained;  /* when Redis's silence about them was told last */
+    double complained;  /* when it was last logged that Redis does not answer */
 };
 
-/* Enters what will be asked for. NULL: the table is full. */
+/* Enters a lease before it is asked for. NULL: the table is full. */
 struct lock_lease *admission_lease_enter(const struct later_job *job, enum lock_lease_kind kind,
                                          const char *name, uint32_t max, double ttl);
-/* It is not ours any more, or never was; `state` says whether the keeper has to see to it. */
+/* The lease is not ours any more, or never was. `state` says whether the keeper has to free it. */
 void admission_lease_leave(struct admission *admission, struct lock_lease *lease,
                            enum lock_lease_state state);
 

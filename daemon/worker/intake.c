@@ -1,21 +1,21 @@
 /*
  * intake.c: what a worker reserves, and when.
  *
- * Batches are bounded in time: as many jobs as the queue's recent ones did in about 10 ms, at most
- * 500, so that slow jobs are never hoarded. The next batch is asked for when half of this one has
- * run, and settlements go with it in one write.
+ * A batch has as many jobs as recent jobs of the queue suggest for about 10 ms, at most 500, so
+ * slow jobs are never hoarded. The next batch is asked for when half of this one has run.
+ * Settlements go with it in one write.
  *
- * A queue is `live` from when a wake names it until a reserve comes back short. With several
- * queues a worker asks the live ones; those that are not are looked at every 20 ms while it is
- * busy, since it waits for no wake then. With nothing live and nothing to run it waits
- * (intake_wake.c).
+ * A queue is `live` from when a wake names it until a reserve comes back short. With several queues
+ * a worker asks the live ones. While it is busy it does not wait for wakes, so it looks at the
+ * others every 20 ms. With nothing live and nothing to run it waits (intake_wake.c).
  *
- * Large documents do not pass through Lua: the script tells ids and lengths, and an HMGET right
- * behind it brings the documents. All told it is one reserve, under way until they are there: one
- * round trip more, which the look-ahead hides. So not behind a wake, where it would be felt.
+ * Large documents do not pass through Lua. The script answers ids and lengths, and then an HMGET
+ * gets the documents. Both together are one reserve, which is under way until the documents are
+ * there. That is one more round trip, which the look-ahead hides; after a wake it would be felt, so
+ * it is not done there.
  *
- * On a Redis Cluster one queue's node may be away while the others' are not. There a reserve that
- * has no answer for a while holds nobody up: its queue is left aside until the answer comes.
+ * On a Redis Cluster one queue's node may be away while the others' are not. So a reserve without
+ * an answer for a while holds nobody up: its queue is left aside until the answer comes.
  */
 #include "reservation/find.h"
 #include "reservation/job.h"
@@ -29,11 +29,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_SECONDS    0.020 /* between looks at queues that had nothing */
-#define WAKE_FEW        16    /* jobs taken by the reserve right behind a BLPOP */
-#define REFUSED_SECONDS 0.2   /* before asking again where Redis refused */
-#define SILENT_SECONDS  0.05  /* without an answer: the other queues go on */
-#define BESIDE_BYTES    2048  /* of a document: from here on the second round trip costs less */
+#define LOOK_SECONDS    0.020 /* between looks at queues without work */
+#define WAKE_FEW        16    /* jobs that a reserve right after a BLPOP takes */
+#define REFUSED_SECONDS 0.2   /* before asking again after Redis refused */
+#define SILENT_SECONDS  0.05  /* without an answer, then the other queues go on */
+#define BESIDE_BYTES    2048  /* bytes of a document, from which the second round trip costs less */
 
 /* A reserve under way. */
 struct asking {
@@ -43,8 +43,8 @@ struct asking {
     size_t limit;
     double sent;
     bool behind_wake;
-    bool beside;                  /* the script tells no documents */
-    struct later_reply *reserved; /* its answer, while those are on their way; owned */
+    bool beside;                  /* the documents come by HMGET */
+    struct later_reply *reserved; /* the answer, while the documents are on their way; owned */
 };
 
 void batch_release(struct batch *batch)
@@ -58,8 +58,8 @@ void batch_release(struct batch *batch)
 
 /* --- what a reserve brought --- */
 
-/* Slots are taken in a circle, so that finding a free one is quick; with nothing in use it begins
- * at the first again, so that the keeper has few to look at. */
+/* Slots are taken in a circle, so that a free one is found quickly. If none is in use, it begins at
+ * the first again, so that the keeper has few to look at. */
 static struct slot *free_slot(struct worker *worker)
 {
     struct slots_page *page = worker->slots->page;
@@ -98,7 +98,7 @@ static bool held_room(struct worker *worker)
     return true;
 }
 
-/* Enters one job into a slot. Its contents first, its state last. */
+/* Enters one job into a slot: first its contents, last its state. */
 static bool keep(struct asking *asking, struct batch *batch, const struct later_reserved *job,
                  double score)
 {
@@ -135,8 +135,8 @@ static bool keep(struct asking *asking, struct batch *batch, const struct later_
     return true;
 }
 
-/* The i-th job of a batch. False where its document is gone: it was cancelled before that was read,
- * and is nobody's any more. */
+/* Returns the i-th job of a batch; false if its document is gone. Then it was cancelled before that
+ * was read, and is not ours. */
 static bool job_of(const struct batch *batch, size_t i, struct later_reserved *job)
 {
     const struct later_reply *document = later_reply_at(batch->documents, i);
@@ -148,8 +148,8 @@ static bool job_of(const struct batch *batch, size_t i, struct later_reserved *j
     return !later_reply_is_nil(document);
 }
 
-/* Takes the jobs of an answer; documents: NULL, or theirs. Both are its own from here on. What
- * cannot be held (no memory) is left to be found by its token. */
+/* Takes the jobs of an answer. documents: NULL, or the answer with their documents. Takes over
+ * both. Jobs that cannot be held, for want of memory, are later found by their token. */
 static bool take_jobs(struct asking *asking, struct later_reply *reserved,
                       struct later_reply *documents)
 {
@@ -178,15 +178,15 @@ static bool take_jobs(struct asking *asking, struct later_reply *reserved,
 
 static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call);
 
-/* Is there more than came? What fills half of its bytes was cut by them: its wake is there, too,
- * but the reserve behind a wake brings the documents through Lua. */
+/* May there be more than came? An answer of at least half of the bytes counts as cut by them. The
+ * wake for the rest is there, but after a wake the documents would come through Lua. */
 static bool is_cut(const struct asking *asking, size_t count, size_t bytes)
 {
     return count >= asking->limit ||
            bytes >= (asking->beside ? LATER_BESIDE_BYTES : LATER_RESERVE_BYTES) / 2;
 }
 
-/* The script's answer, as it is there. */
+/* Notes the script's answer. */
 static void note_answer(struct asking *asking, const struct later_reply *reply)
 {
     struct worker *worker = asking->worker;
@@ -219,7 +219,7 @@ static void take_answer(struct asking *asking, struct later_reply *reserved,
     }
     if (count) {
         worker_busy(worker);
-        intake_wait(worker, false); /* it may be idle: the answer came late */
+        intake_wait(worker, false); /* it may have become idle before this late answer */
     }
 }
 
@@ -228,7 +228,7 @@ static void come_back(struct worker *worker)
     timer_soon(worker->again, REFUSED_SECONDS);
 }
 
-/* Nothing is asked of this queue for a while; of the others it is. */
+/* Leaves this queue alone for a while; the others are asked. */
 static void rest(struct worker *worker, struct worker_queue *queue)
 {
     queue->resting = true;
@@ -239,16 +239,16 @@ static void on_refused(struct asking *asking, const char *text)
 {
     struct worker *worker = asking->worker;
 
-    /* A script that was refused has taken nothing. */
+    /* A refused script has taken nothing. */
     atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
-    intake_live(worker, asking->queue, true); /* we do not know: ask again, after a while */
+    intake_live(worker, asking->queue, true); /* it is not known: ask again after a while */
     fault_note(&asking->queue->refused, LOG_WARN,
                "redis refuses to reserve from queue %s: %s; trying again",
                asking->queue->keys.queue, text);
     rest(worker, asking->queue);
 }
 
-/* Where the link is up all the same, it is this queue's node that is away. */
+/* If the link is up, it is only this queue's node that is away. */
 static void on_cut_off(struct asking *asking, uint32_t state)
 {
     atomic_store_explicit(&asking->call->asked, state, memory_order_release);
@@ -256,7 +256,7 @@ static void on_cut_off(struct asking *asking, uint32_t state)
         rest(asking->worker, asking->queue);
 }
 
-/* The reserve is not under way any more. */
+/* The reserve is no longer under way. */
 static void end_asking(struct asking *asking)
 {
     struct worker *worker = asking->worker;
@@ -270,8 +270,8 @@ static void end_asking(struct asking *asking)
     worker_kick(worker);
 }
 
-/* The jobs are ours in any case: without their documents they are looked for by their token, and
- * given back. */
+/* The jobs are ours in any case. Without their documents they are found by their token and given
+ * back. */
 static void on_documents(void *arg, struct later_answer *answer)
 {
     struct asking *asking = arg;
@@ -289,7 +289,7 @@ static void on_documents(void *arg, struct later_answer *answer)
     end_asking(asking);
 }
 
-/* Returns whether they are on their way. */
+/* Asks for the documents. Returns whether they are on their way. */
 static bool ask_documents(struct asking *asking, struct later_answer *answer)
 {
     struct link *link = asking->worker->main;
@@ -328,7 +328,7 @@ static void on_reserved(void *arg, struct later_answer *answer)
     case LATER_UNSENT:
         on_cut_off(asking, SLOT_CALL_NONE);
         break;
-    case LATER_UNKNOWN: /* intake_recover() looks for the token; so does the keeper if we die */
+    case LATER_UNKNOWN: /* intake_recover() looks for the token, or the keeper if we die */
         on_cut_off(asking, SLOT_CALL_LOST);
         break;
     }
@@ -351,13 +351,13 @@ static void on_found(void *arg, bool ok)
     looking->queue->finding--;
     if (ok)
         atomic_store_explicit(&looking->call->asked, 0, memory_order_release);
-    else /* refused, or cut off: on_again() looks once more */
+    else /* refused, or cut off: on_again() tries again */
         rest(looking->worker, looking->queue);
     worker_kick(looking->worker);
     free(looking);
 }
 
-/* If the link breaks meanwhile, the token stays in the page and is looked for again. */
+/* If the link breaks, the token stays in the page and is looked for again. */
 static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call)
 {
     struct looking *looking = malloc(sizeof *looking);
@@ -408,8 +408,8 @@ static struct slot_call *free_call(struct worker *worker)
     return NULL;
 }
 
-/* The token is in the page before the call is sent, so that the keeper finds what a worker took
- * that died before it read the answer. */
+/* The token is in the page before the call is sent. So if the worker dies before it reads the
+ * answer, the keeper finds what it took. */
 static int ask(struct worker *worker, struct worker_queue *queue, struct link *link, size_t limit,
                double deadline, double timeout)
 {
@@ -491,8 +491,8 @@ void intake_late(struct worker *worker)
     worker_kick(worker);
 }
 
-/* Strict order: the queues from the top to the first live one. Weighted: one live queue. Those
- * that had nothing are looked at again when LOOK_SECONDS are over. */
+/* In strict order, asks the queues from the top to the first live one; with weights, one live
+ * queue. Queues without work are looked at again after LOOK_SECONDS. */
 static void ask_few(struct worker *worker)
 {
     const struct worker_group *group = worker->weighted ? intake_choose(worker) : NULL;
@@ -539,7 +539,7 @@ void intake_ahead(struct worker *worker)
     if (!may_fetch(worker) || !intake_any_ready(worker))
         return;
     average = intake_slowest(worker);
-    /* What runs now may take as long as the batch: one slow job is not worth hoarding behind. */
+    /* What runs now may take as long as the batch, so do not hoard jobs behind a slow one. */
     if ((double)worker->held_count * average > INTAKE_SECONDS / 2 || average > INTAKE_SECONDS / 4)
         return;
     ask_all(worker);

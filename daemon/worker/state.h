@@ -1,5 +1,5 @@
 /*
- * state.h: what a worker process knows, for the files that it is made of.
+ * state.h: the state of a worker process, for its own files.
  *
  *     admission   what a job needs before it may run: locks, permits, limits
  *     intake      what to reserve, when, and how to wait for it
@@ -8,11 +8,11 @@
  *     host        the functions that plugins call
  *     worker      the process: loop, control pipe, drain, recycling
  *
- * Each uses those above it, none one below it. Nobody else knows this header; what the supervisor
- * knows of a worker is orders.h.
+ * Each uses only those above it. Nobody else includes this header; what the supervisor knows of a
+ * worker is in orders.h.
  *
- * A worker has two connections: `wake` for BLPOP (and a reserve right behind it), `main` for all
- * else, since what is written behind a blocked BLPOP waits for it. On a Redis Cluster it has no
+ * A worker has two connections: `wake` for BLPOP and a reserve right after it, and `main` for all
+ * else, since whatever is written after a blocked BLPOP waits for it. On a Redis Cluster it has no
  * `wake`: it says in its slot page that it is idle, and the supervisor calls it (wake_listener.h).
  */
 #ifndef LATERD_WORKER_STATE_H
@@ -36,7 +36,7 @@ struct later_client;
 struct later_job;
 struct admission;
 
-/* The answer of a reserve, kept while any of its jobs needs its documents. */
+/* The answer of a reserve, kept as long as any of its jobs needs its document. */
 struct batch {
     struct later_reply *reply;
     struct later_reply *documents; /* NULL: they are in `reply` */
@@ -51,7 +51,7 @@ struct held {
     size_t document_len;
     uint32_t attempts;
     double unknown_since;
-    double score; /* that it had in ready; NAN: not known */
+    double score; /* the job's score in ready; NAN: not known */
 };
 
 struct worker_queue {
@@ -59,41 +59,41 @@ struct worker_queue {
     later_queue_name whole; /* the queue's name; the keys may be a shard's */
     uint32_t index;         /* in the slot page */
     uint32_t rank;          /* in the order in which queues are looked at */
-    uint32_t group;         /* of the entry of the configuration that it is of */
-    uint32_t counted;       /* the index of its whole, under which its attempts are counted */
+    uint32_t group;         /* of its entry in the configuration */
+    uint32_t counted;       /* the index of the whole queue, for the counts */
     const struct config_queue *config;
-    bool live;      /* there was work when we looked last: set by intake_live() */
-    double checked; /* when that was */
-    double average; /* seconds a job takes: moving average; 0: none of its jobs has run */
-    double bytes;   /* of a document: the average of the last answer */
-    bool asked;     /* a reserve is under way */
-    double sent;    /* when, on main */
-    bool silent;    /* it has had no answer for a while */
-    bool resting;   /* refused, or cut off: until the timer `again` comes */
-    size_t finding; /* lost reserves being looked for */
-    const struct plugin_type *limited; /* the type of its last job, if its plugin has so much ... */
-    char limited_name[LATER_TYPE_MAX + 1]; /* ... room for it and no more */
+    bool live;                         /* there was work at the last look; set by intake_live() */
+    double checked;                    /* when that was */
+    double average;                    /* seconds a job takes, a moving average; 0: none has run */
+    double bytes;                      /* of a document, on average in the last answer */
+    bool asked;                        /* a reserve is under way */
+    double sent;                       /* when it was sent, on main */
+    bool silent;                       /* it has had no answer for a while */
+    bool resting;                      /* refused, or cut off: until the timer `again` comes */
+    size_t finding;                    /* lost reserves being looked for */
+    const struct plugin_type *limited; /* of its last job, if its plugin has limited ... */
+    char limited_name[LATER_TYPE_MAX + 1]; /* ... room for it */
     struct fault refused;
 };
 
-/* What one entry of the configuration stands for: a queue and its shards. They are behind each
- * other in the order, and take turns. */
+/* The queues of one entry of the configuration: a queue and its shards, or the queues of a pattern.
+ * They are next to each other in the order, and take turns. */
 struct worker_group {
     uint32_t first, count; /* ranks */
-    uint32_t turn;         /* which of them is looked at first, */
-    double turned;         /* and since when */
+    uint32_t turn;         /* the queue that is looked at first, */
+    double turned;         /* since when */
     uint32_t weight;
     double clock; /* jobs taken by weight (intake_choose) */
 };
 
-/* How long a type takes; types that may be slow get earlier acks sent first. */
+/* How long a type takes. Before a slow type, earlier acks are sent. */
 struct worker_type {
     const struct plugin_type *type;
     double average;
     struct counts *counts[SLOTS_QUEUES]; /* where it was counted last, by whole queue */
 };
 
-#define WORKER_FINISHED 64 /* finished event jobs that a second finish is still told apart from */
+#define WORKER_FINISHED 64 /* finished event jobs whose second finish is recognised */
 
 struct worker {
     const struct worker_start *start;
@@ -104,7 +104,7 @@ struct worker {
     struct link *wake; /* NULL: the supervisor waits for wakes (wake_listener.h) */
     struct outbox *outbox;
     struct plugin_set *plugins;
-    struct later_client *client; /* for the calls of plugins; made when first used */
+    struct later_client *client; /* for calls of plugins; made at first use */
     struct event *pump, *control;
     char orders[1024]; /* the beginning of one that has not come whole */
     size_t orders_len;
@@ -119,16 +119,16 @@ struct worker {
     uint32_t group_count;
     uint64_t live[SLOTS_QUEUES / 64]; /* a bit for each rank */
     bool weighted;
-    double clock; /* of the group that was chosen last */
+    double clock; /* the clock of the group that was chosen last */
 
-    bool many;                  /* too many queues to look at each by itself: intake_many.c */
-    struct seek *seek;          /* which of them have a wake? */
-    double sought;              /* when that was asked last */
+    bool many;                  /* too many queues to ask each: intake_many.c */
+    struct seek *seek;          /* finds those with a wake */
+    double sought;              /* when it was asked last */
     bool found_some;            /* and it was worth it */
     double idle_since;          /* 0: it is not */
     uint32_t calls;             /* since then */
-    bool pressed;               /* there was work as soon as it was idle: there may be more */
-    double average;             /* seconds a job takes, of whichever queue: for those without one */
+    bool pressed;               /* work came as soon as it was idle, so there may be more */
+    double average;             /* seconds a job takes in any queue, for those without an average */
     double slowest, slowest_at; /* of the queues that have work: intake_slowest() */
     uint32_t limited;           /* queues whose `limited` is set */
 
@@ -139,22 +139,22 @@ struct worker {
     size_t type_count;
 
     struct later_job *jobs;                      /* event jobs in flight */
-    struct later_job *finished[WORKER_FINISHED]; /* and those that finished last */
+    struct later_job *finished[WORKER_FINISHED]; /* the last finished ones */
     size_t next_finished;
     size_t in_flight;
-    bool alone;   /* what runs, or comes next, must run by itself: nothing is reserved */
+    bool alone;   /* what runs, or comes next, must run by itself; nothing is reserved */
     bool running; /* a serial handler is on the stack */
 
     struct admission *admission;             /* what jobs need before they run */
-    size_t in_admission;                     /* jobs that are there, or have passed it */
-    struct later_job *passed, **passed_last; /* those that have, the first first */
-    bool single; /* one of in_admission must run by itself: no other is begun */
+    size_t in_admission;                     /* jobs in it, or passed and not begun */
+    struct later_job *passed, **passed_last; /* those that have passed, in order */
+    bool single; /* one of in_admission must run by itself; no other is begun */
 
     size_t asked;        /* reserves without an answer, on main */
-    size_t awaits_ids;   /* those whose documents are asked for behind the answer */
+    size_t awaits_ids;   /* of them, those whose documents are then asked for */
     bool waiting;        /* a BLPOP is out */
-    bool deaf;           /* it was refused: none until the timer `again` comes */
-    bool unblocking;     /* and was told to come back */
+    bool deaf;           /* a BLPOP was refused: none until the timer `again` */
+    bool unblocking;     /* the BLPOP was told to end */
     size_t finding;      /* lost reserves being looked for */
     double redis_offset; /* Redis's clock minus ours; 0 = not known */
 
@@ -164,13 +164,13 @@ struct worker {
     double weighed; /* when recycle.memory was looked at last */
 };
 
-/* Something has changed: settle, run, reserve at the loop's next turn. */
+/* Something has changed: at the loop's next turn settles, runs, reserves. */
 void worker_kick(struct worker *worker);
 /* Writes to the status pipe. */
 void worker_report(struct worker *worker, enum worker_report what);
 /* Tells the keeper that this page is worth looking at. */
 void worker_busy(struct worker *worker);
-/* 64 bits of chance: jitter, no secret. */
+/* Returns 64 random bits, for jitter, not for secrets. */
 uint64_t worker_random(void);
 
 #endif

@@ -19,12 +19,12 @@
 
 #define WEIGH_SECONDS 0.002   /* between looks at our memory */
 #define COUNT_SECONDS 2       /* between looks at our connections */
-#define TURN_SECONDS  0.002   /* of running jobs, then what is to be sent is sent */
-#define LOOK_SECONDS  0.00025 /* the same where ids are on their way, which are then read */
+#define TURN_SECONDS  0.002   /* of running jobs, before the loop sends and reads */
+#define LOOK_SECONDS  0.00025 /* the same while an answer with ids is on its way */
 
 /* --- ending --- */
 
-/* MiB this process has of its own: resident less shared pages (proc(5), statm). */
+/* Returns how many MiB are this process's own: resident less shared pages (proc(5), statm). */
 static uint64_t own_memory(void)
 {
     unsigned long size = 0, resident = 0, shared = 0;
@@ -38,20 +38,20 @@ static uint64_t own_memory(void)
     return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) >> 20;
 }
 
-/* Asking takes about 20 us: not after each of many quick jobs, but after each of those that have
- * the time to leak much. */
+/* Asking takes about 20 us. So it is not done after each of many quick jobs, but is done after each
+ * job that has the time to leak much. */
 static bool too_large(struct worker *worker)
 {
     double now = later_clock();
 
     if (!worker->config->recycle.memory || now - worker->weighed < WEIGH_SECONDS ||
-        !worker->performed) /* where a new one is too large already, it does one job at least */
+        !worker->performed) /* even if it starts too large, it does one job */
         return false;
     worker->weighed = now;
     return own_memory() > worker->config->recycle.memory;
 }
 
-/* Is it time for a fresh process? Asked between jobs. */
+/* Should a fresh process take over? Asked between jobs. */
 static bool worn_out(struct worker *worker)
 {
     const struct config *config = worker->config;
@@ -73,7 +73,8 @@ static void drain(struct worker *worker)
     worker_kick(worker);
 }
 
-/* Everything is answered, or there is nobody to answer: the keeper settles from our page then. */
+/* Either everything is answered, or Redis cannot be reached; then the keeper settles from our page.
+ */
 static bool may_end(const struct worker *worker)
 {
     if (!worker->draining || worker->held_count || worker->in_flight || worker->in_admission)
@@ -96,16 +97,16 @@ static bool begins_none(const struct worker *worker)
 }
 
 /* More jobs are held. They run before any socket is read: large documents are better left in the
- * kernel until these are done, since both would not fit into a cache. But with the ids of the next
- * ones their documents are asked for, so that Redis brings them meanwhile. */
+ * kernel until these jobs are done, since both would not fit into a CPU cache. But if an answer
+ * with ids is there, their documents are asked for, so that Redis sends them meanwhile. */
 static void go_on(struct worker *worker)
 {
     static const struct timeval at_once = { 0, 0 };
 
     if (worker->awaits_ids)
-        event_add(worker->pump, &at_once); /* behind the sockets */
+        event_add(worker->pump, &at_once); /* after the sockets */
     else
-        worker_kick(worker); /* before them */
+        worker_kick(worker); /* before the sockets */
 }
 
 static void on_pump(evutil_socket_t fd, short what, void *arg)
@@ -124,7 +125,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
     }
     if (!worker->draining && worn_out(worker))
         drain(worker);
-    if (begins_none(worker)) /* a reserve's answer may come after the order */
+    if (begins_none(worker)) /* the answer of a reserve may come after the order */
         run_return_held(worker);
     if (more && !begins_none(worker)) {
         admission_flush(worker->admission);
@@ -138,14 +139,14 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
         event_base_loopbreak(worker->base);
 }
 
-/* A while after Redis refused something. */
+/* Called a while after Redis refused something. */
 static void on_again(void *arg)
 {
     intake_recover(arg);
     worker_kick(arg);
 }
 
-/* Every few seconds, on a Cluster. */
+/* Called every few seconds on a Cluster. */
 static void on_count(void *arg)
 {
     struct worker *worker = arg;
@@ -161,8 +162,8 @@ static void on_late(void *arg)
     intake_late(arg);
 }
 
-/* Four times a second while event jobs are in flight: shows the keeper that the loop turns, and
- * tells handlers of withdrawn jobs. */
+/* Called four times a second while event jobs are in flight: shows the keeper that the loop turns,
+ * and tells handlers of withdrawn jobs. */
 static void on_watch(void *arg)
 {
     struct worker *worker = arg;
@@ -173,7 +174,7 @@ static void on_watch(void *arg)
         timer_in(worker->watch, 0.25);
 }
 
-/* The master is elsewhere now. What a plugin waits for on its client comes to an end by itself. */
+/* The master is elsewhere now. What a plugin waits for on its client fails by itself. */
 static void moved(struct worker *worker, const char *peer)
 {
     struct later_redis *plain = later_call_redis(worker->client);
@@ -245,8 +246,8 @@ static void on_link_up(void *arg)
 {
     struct worker *worker = arg;
 
-    /* Look once: wakes may have been lost with the connection. Of many queues a migrator finds out
-     * which. */
+    /* Look once: wakes may have been lost with the connection. With many queues, the migrators find
+     * them. */
     for (uint32_t i = 0; i < worker->queue_count && !worker->many; i++)
         intake_live(worker, &worker->queues[i], true);
     intake_recover(worker);
@@ -351,7 +352,7 @@ static int set_up(struct worker *worker, struct later_error *err)
     return plugin_set_start(worker->plugins, err);
 }
 
-/* 0: none. */
+/* Sets a limit of this process; 0 = none. */
 static void limit_to(const char *option, __rlimit_resource_t what, rlim_t most)
 {
     if (most && setrlimit(what, &(struct rlimit){ most, most }) < 0)
@@ -388,7 +389,8 @@ static void tear_down(struct worker *worker)
     free(worker->groups);
 }
 
-/* A service's sandbox has the file system read-only: what a plugin cannot open may be meant. */
+/* In a service's sandbox the file system is read-only, which may be why a plugin cannot open a
+ * file. */
 static const char *sandbox_hint(void)
 {
     struct statvfs root;
@@ -399,7 +401,7 @@ static const char *sandbox_hint(void)
                : "";
 }
 
-/* The supervisor tells it, once for all workers. */
+/* The supervisor logs it, once for all workers. */
 static void report_refusal(const struct worker *worker, const struct later_error *err)
 {
     char report[640];

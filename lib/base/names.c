@@ -19,7 +19,7 @@ static uint32_t hash(const char *name)
     return sum;
 }
 
-/* Where a name is, or would be. */
+/* Returns the slot where a name is, or would be. */
 static struct later_named *spot(const struct later_names *names, const char *name)
 {
     uint32_t at = hash(name) & (names->room - 1);

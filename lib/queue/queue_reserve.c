@@ -1,4 +1,4 @@
-/* queue_reserve.c: jobs are reserved, with tokens. */
+/* queue_reserve.c: tokens; encodes reserves, and decodes their answers. */
 #include "queue/queue.h"
 
 #include "job/record.h"
@@ -22,7 +22,7 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
                 ;
             used = 0;
         }
-        /* 252 = 7 × 36: what is above would make some digits likelier. */
+        /* 252 = 7 × 36: larger bytes would make some digits likelier. */
         if (random[used] < 252)
             token[i++] = digits[random[used] % 36];
         used++;
@@ -121,7 +121,8 @@ double later_queue_reserved_now(const struct later_reply *reply)
     return later_reply_seconds(later_reply_at(reply, 0), 0);
 }
 
-/* A score as a push gives it, `1700000000.250001`; NAN for any other. This is done for each job. */
+/* Reads a score as a push makes it, `1700000000.250001`; NAN for any other. This runs for each job.
+ */
 static double score_of(const char *text)
 {
     double number = 0, part = 1;
@@ -137,7 +138,7 @@ static double score_of(const char *text)
     return *text && *text != ' ' ? NAN : number;
 }
 
-/* The next number of the answer's first line; NAN where there is none. */
+/* Reads the next number of the answer's first line; NAN if there is none. */
 static double next_said(struct later_scores *scores)
 {
     scores->said = strchr(scores->said, ' ');

@@ -1,4 +1,5 @@
-/* queue_settle.c: what becomes of reserved jobs: touch, and the verbs that end a reservation. */
+/* queue_settle.c: encodes what is done with reserved jobs: touch, and the verbs that end a
+ * reservation. */
 #include "queue/queue.h"
 
 #include "job/document.h"
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What each verb's script takes per job: id, wait, how, error; r: an error, or else how. */
+/* What each verb's script takes per job: id, wait, how, error; r: an error, or if there is none
+ * how. */
 static const struct {
     enum later_script script;
     const char *name;

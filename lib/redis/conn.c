@@ -1,4 +1,4 @@
-/* conn.c: one connection to Redis: its life, and the commands that wait for answers. */
+/* conn.c: one connection to Redis, and the commands that wait for answers. */
 #include "redis/conn_inner.h"
 
 #include "base/clock.h"
@@ -58,8 +58,8 @@ void later_conn_answer(struct pending *pending, enum later_outcome outcome,
     later_conn_forget(pending);
 }
 
-/* Closes and answers everything outstanding. The list is taken off first, so that an answer's
- * function finds a connection that is down and empty. */
+/* Closes the connection and answers everything that has no answer. The list is taken off first, so
+ * that the callbacks find a connection that is down and empty. */
 void later_conn_disconnect(struct later_conn *redis, const char *why)
 {
     struct pending *list = redis->first;
@@ -67,7 +67,7 @@ void later_conn_disconnect(struct later_conn *redis, const char *why)
 
     if (redis->base.state == DOWN)
         return;
-    snprintf(text, sizeof text, "%s", why); /* why may be in what is freed now */
+    snprintf(text, sizeof text, "%s", why); /* why may point into what is freed now */
     close(redis->base.fd);
     redisReaderFree(redis->reader);
     redis->base.fd = -1;
@@ -90,7 +90,7 @@ void later_conn_disconnect(struct later_conn *redis, const char *why)
         redis->base.options.down(redis->base.options.arg, text);
 }
 
-/* It does not work here: on to the next Sentinel, if it was one; else it is over. */
+/* It has failed here: goes on to the next Sentinel, if this was one, or else disconnects. */
 void later_conn_fail(struct later_conn *redis, const char *why)
 {
     char text[512];

@@ -1,4 +1,4 @@
-/* conn_io.c: writing commands, reading answers. */
+/* conn_io.c: writes commands and reads answers. */
 #include "redis/conn_inner.h"
 
 #include "base/clock.h"
@@ -44,8 +44,9 @@ static void note_sent(struct later_conn *redis, size_t bytes)
     }
 }
 
-/* A write that fails breaks nothing yet: answers that came before are still to be read, and an
- * owner that flushes from inside an answer would be answered inside out. handle() ends it. */
+/* A failed write does not disconnect yet. Answers that came before it are still to be read, and an
+ * owner that flushes from a callback must not get other callbacks within it. handle() ends the
+ * connection. */
 void later_conn_flush(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
@@ -78,7 +79,8 @@ static void note_load(void *arg, struct later_answer *told)
         snprintf(redis->load_why, sizeof redis->load_why, "%s", told->text);
 }
 
-/* Thousands of calls may have been sent before the first NOSCRIPT: one load is for all of them. */
+/* Thousands of calls may have been sent before the first NOSCRIPT. One load is enough for all of
+ * them. */
 static bool load(struct later_conn *redis, enum later_script script, double timeout)
 {
     struct loading *loading = &redis->loading[script];
@@ -114,7 +116,8 @@ static bool is_message(const struct later_conn *redis, const struct later_reply 
            strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "message") == 0;
 }
 
-/* An error is the answer to a command, or its script is loaded and it is sent again. */
+/* An error is passed on as the answer; or, for NOSCRIPT, the script is loaded and the command sent
+ * again. */
 static void deliver_error(struct later_conn *redis, struct pending *pending, redisReply *raw)
 {
     struct later_reply *reply = (struct later_reply *)(void *)raw;
@@ -127,7 +130,7 @@ static void deliver_error(struct later_conn *redis, struct pending *pending, red
         return;
     }
     if (remedy == LATER_REMEDY_LOAD && pending->reloaded && redis->load_why[0]) {
-        text = redis->load_why; /* the reason, not what follows from it */
+        text = redis->load_why; /* the first error, which caused this one */
         remedy = later_reply_remedy(text, NULL);
     }
     leave =
@@ -166,7 +169,7 @@ static void deliver(struct later_conn *redis, redisReply *raw)
 static void announce_up(struct later_conn *redis)
 {
     redis->base.since = later_clock();
-    redis->which += redis->tried - 1; /* this address is the one to begin with next time */
+    redis->which += redis->tried - 1; /* begin with this address next time */
     redis->tried = 0;
     if (redis->turns.count)
         later_turns_right(&redis->turns);
@@ -211,7 +214,7 @@ static bool deliver_all(struct later_conn *redis)
 
 static void read_some(struct later_conn *redis)
 {
-    static const int rounds = 16;          /* then others get their turn */
+    static const int rounds = 16;          /* then other sockets get their turn */
     char bytes[READ_SIZE] LATER_UNCLEARED; /* what is read of it recv() has written */
 
     for (int i = 0; i < rounds && redis->base.state >= HANDSHAKE; i++) {

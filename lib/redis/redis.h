@@ -1,22 +1,22 @@
 /*
- * redis.h: the Redis that a URL leads to, and one answer to each command, always: over one
- * connection (conn.h) where the URL names a server or Sentinels, over one for each node (cluster.h)
- * where it names a Cluster.
+ * redis.h: a client of the Redis that a URL names. Each command always gets one answer. If the URL
+ * names a server or Sentinels, there is one connection (conn.h); if it names a Cluster, one for
+ * each node (cluster.h).
  *
- * It does no waiting of its own: whoever owns it polls later_redis_fd(), calls
- * later_redis_handle() when something is ready and later_redis_tick() when later_redis_deadline()
- * has come. client.c does so with poll(2), the daemon with libevent; both see the same answers.
+ * It never waits by itself. Its owner polls later_redis_fd(), calls later_redis_handle() when
+ * something is ready and later_redis_tick() when later_redis_deadline() has come. client.c does so
+ * with poll(2), the daemon with libevent; both see the same answers.
  *
- * Every command has a deadline, also one behind another that takes longer, since answers come in
- * order. When it passes, or the connection breaks, the connection is closed
- * and each outstanding command is answered at once: UNSENT where not a byte of it had left (nothing
- * has happened), UNKNOWN where it may have run. A connection that is down stays down until
+ * Every command has a deadline, even if it waits for a slower one before it, since answers come in
+ * order. When a deadline passes, or the connection breaks, the connection is closed, and each
+ * command without an answer is answered at once: UNSENT if not a byte of it had left (nothing has
+ * happened), UNKNOWN if it may have run. A connection that is down stays down until
  * later_redis_connect() is called again; when to do so is the owner's policy.
  *
- * Of a Cluster a node may be away while the others are not: then commands for its slots are
- * answered UNSENT or UNKNOWN, and others go on. `up` is called once when its slots are known, and
- * again whenever a node is back or slots have moved: what was refused may work now, what was lost
- * may be looked for. It is down when no node answers.
+ * In a Cluster one node may be away while the others are not. Then commands for its slots are
+ * answered UNSENT or UNKNOWN, and others go on. `up` is called once when the slots are known, and
+ * again whenever a node is back or slots have moved: what was refused may work now, and what was
+ * lost may be looked for. The Cluster is down when no node answers.
  */
 #ifndef LATER_REDIS_H
 #define LATER_REDIS_H
@@ -39,11 +39,10 @@ enum later_outcome {
 
 struct later_answer {
     enum later_outcome outcome;
-    enum later_remedy remedy;  /* where REFUSED */
+    enum later_remedy remedy;  /* if REFUSED */
     struct later_reply *reply; /* borrowed; to keep it, set this to NULL and free it later */
-    const char *text;          /* Redis's error, or why the connection broke; "" where ANSWERED */
-    struct later_command *cmd; /* borrowed, what was asked; who zeroes it owns its bytes; may be
-                                * NULL, as it is where the answer is not a connection's own */
+    const char *text;          /* Redis's error, or why the connection broke; "" if ANSWERED */
+    struct later_command *cmd; /* borrowed, may be NULL; zero it to keep its bytes */
 };
 typedef void later_answer_fn(void *arg, struct later_answer *answer);
 
@@ -54,9 +53,9 @@ struct later_redis_options {
     struct later_address address; /* copied */
     const char *password;         /* copied; NULL = none */
     const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
-    const char *protocol;         /* key of the protocol's number; copied; NULL = not looked at */
+    const char *protocol;         /* key of the protocol's number; copied; NULL = not checked */
     double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */
-    bool sentinel;                /* of a sentinel: address: stay at a Sentinel, do not go on */
+    bool sentinel;                /* for a sentinel: address: stay connected to a Sentinel */
     /* All may be NULL. None may call later_redis_free(). */
     void (*up)(void *arg);                    /* the handshake is done: commands are taken */
     void (*down)(void *arg, const char *why); /* it broke, or could not be made */
@@ -66,26 +65,27 @@ struct later_redis_options {
 
 struct later_redis;
 
-/* A new one, down: of a server or of a Cluster, as the address says (open.c). NULL without memory.
- */
+/* Makes a client, which is down: of a server or of a Cluster, as the address says (open.c). NULL
+ * without memory. */
 struct later_redis *later_redis_new(const struct later_redis_options *options);
 
-/* Another to the same address as the same user, down, without functions. NULL without memory. */
+/* Makes another one with the same address and user, which is down and has no callbacks. NULL
+ * without memory. */
 struct later_redis *later_redis_twin(const struct later_redis *redis);
 
-/* Answers what is outstanding (UNSENT, UNKNOWN), closes and frees. NULL is fine. */
+/* Answers what has no answer (UNSENT, UNKNOWN), closes and frees it. NULL is fine. */
 void later_redis_free(struct later_redis *redis);
 
-/* Another password (copied; NULL = none), used from the next connection on. Returns 0, or -1
- * without memory. */
+/* Sets another password (copied; NULL = none) for the next connections. Returns 0, or -1 without
+ * memory. */
 int later_redis_password(struct later_redis *redis, const char *password);
 
-/* "host:port" of the Redis that Sentinels named, while there is a connection to it or one is being
- * made; "" else. Lives as long as the connection. */
+/* Returns the "host:port" of the Redis that Sentinels named, while a connection to it exists or is
+ * being made; else "". Valid as long as the connection. */
 const char *later_redis_peer(const struct later_redis *redis);
 
-/* Begins to connect; a no-op unless it is down. Where the host has several addresses and one
- * refuses, the next is tried, beginning with the one that served last. Returns 0, or -1 with *err
+/* Begins to connect; does nothing unless it is down. If the host has several addresses and one
+ * refuses, the next is tried, beginning with the one that last worked. Returns 0, or -1 with *err
  * if it failed at once (then `down` is not called). */
 int later_redis_connect(struct later_redis *redis, struct later_error *err);
 
@@ -96,46 +96,46 @@ void later_redis_disconnect(struct later_redis *redis, const char *why);
 bool later_redis_up(const struct later_redis *redis);
 bool later_redis_down(const struct later_redis *redis);
 
-/* Was it refused last because another version of later keeps its jobs there (key.h,
- * LATER_PROTOCOL)? `down` was told so in words. */
+/* Was the last connection refused because another version keeps its jobs there (key.h,
+ * LATER_PROTOCOL)? `down` was called with the message. */
 bool later_redis_other_protocol(const struct later_redis *redis);
 
-/* Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 where the ACL hides it, and
- * for a Cluster. */
+/* Returns Redis's number for this connection (CLIENT ID), for CLIENT UNBLOCK; 0 if the ACL hides
+ * it, and for a Cluster. */
 int64_t later_redis_id(const struct later_redis *redis);
 
-/* When (later_clock()) it was up, or up again, last: whoever could not be reached before that has
+/* Returns when (later_clock()) `up` was last called. Whoever could not be reached before that has
  * had time since then. 0: never. */
 double later_redis_since(const struct later_redis *redis);
 
-/* Takes *cmd (emptied) to be sent by the next later_redis_flush() or later_redis_handle(), and
- * answered within `timeout` seconds after that. `script` is the enum later_script it calls, or
- * LATER_NO_SCRIPT. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not called, where the
- * connection is not up or memory is out: as good as UNSENT. */
+/* Takes over *cmd, which the next later_redis_flush() or later_redis_handle() sends; it is answered
+ * within `timeout` seconds from now. `script` is the enum later_script that it calls, or
+ * LATER_NO_SCRIPT. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not called, if the
+ * connection is not up or memory is out. That is like UNSENT. */
 int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
                      double timeout, later_answer_fn *fn, void *arg);
 
 /* Does its address name a Cluster? Known from the beginning. */
 bool later_redis_is_cluster(const struct later_redis *redis);
 
-/* Of a Cluster: how many masters it has, as far as is known (0 otherwise); a command for number
- * `which` of them, whatever its key, for what is asked of each server (INFO); whether that one has
- * this slot (slot.h). */
+/* For a Cluster: returns how many masters it has, as far as is known (else 0); sends a command to
+ * number `which` of them, whatever its key, for what each server is asked (INFO); says whether that
+ * one has this slot (slot.h). */
 size_t later_redis_masters(const struct later_redis *redis);
 int later_redis_send_to(struct later_redis *redis, size_t which, struct later_command *cmd,
                         double timeout, later_answer_fn *fn, void *arg);
 bool later_redis_has(const struct later_redis *redis, size_t which, int slot);
-/* "host:port" of that one; "" where there are not so many. */
+/* Writes the "host:port" of that one; "" if there are not so many. */
 void later_redis_master(const struct later_redis *redis, size_t which, char name[LATER_NODE_SIZE]);
 
-/* Of a Cluster: calls fn with "host:port" of each node that there is a connection to. */
+/* For a Cluster: calls fn with the "host:port" of each node that is connected. */
 void later_redis_connections(const struct later_redis *redis, later_node_fn *fn, void *arg);
 
-/* Commands sent or to be sent and not answered yet. */
+/* Returns how many commands have no answer yet. */
 size_t later_redis_pending(const struct later_redis *redis);
 
-/* Writes what can be written now. Commands queued since are in one write. It answers nothing, even
- * where the write fails: later_redis_handle() or later_redis_tick() do that, at once. */
+/* Writes what can be written now; all queued commands go in one write. Calls no callback even if
+ * the write fails: later_redis_handle() or later_redis_tick() do that, at once. */
 void later_redis_flush(struct later_redis *redis);
 
 /* For the owner's loop: the socket, or -1; whether it waits for writing; when (later_clock())
@@ -144,10 +144,10 @@ int later_redis_fd(const struct later_redis *redis);
 bool later_redis_wants_write(const struct later_redis *redis);
 double later_redis_deadline(struct later_redis *redis);
 
-/* Reads and answers, writes, connects: whatever is possible without blocking. */
+/* Reads, calls callbacks, writes, connects: whatever is possible without blocking. */
 void later_redis_handle(struct later_redis *redis);
 
-/* Breaks the connection where a deadline has passed. */
+/* Breaks the connection if a deadline has passed. */
 void later_redis_tick(struct later_redis *redis);
 
 /* poll(2)s and handles until the clock says `until` or something has been handled. For owners
