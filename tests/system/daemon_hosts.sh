@@ -29,7 +29,12 @@ within 8 "later status tells what runs" ours 'default:1$'
 touch "$work/go-one"
 push_many 1000 'do' '{"do":"done"}' many-
 within 12 "and how many a second" ours '[1-9][0-9]*\.[0-9].default'
+# Without its connections laterd could not say that it leaves: they are all there again first.
+named() { redis client list type normal | grep -c ' name=[^ ]'; }
+before=$(named)
+mended() { [ "$(named)" -ge "$before" ]; }
 redis client kill type normal >/dev/null
+within 10 "its connections come back" mended
 end_well
 is "$(hosts)" "broken today " "who stops takes its leave"
 finish
