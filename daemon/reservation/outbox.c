@@ -1,7 +1,6 @@
 /* outbox.c: settlements on their way. */
-#include "reservation/outbox.h"
+#include "reservation/outbox_call.h"
 
-#include "base/uncleared.h"
 #include "fault.h"
 #include "log.h"
 #include "reservation/value.h"
@@ -12,12 +11,6 @@
 
 #define RETRY_SECONDS 0.5 /* after a refusal that may pass: full, busy, read-only */
 
-struct item {
-    struct slots *slots;
-    struct slot *slot;
-    char token[LATER_TOKEN_LEN + 1]; /* the slot's: its writer may change it meanwhile */
-};
-
 /* Slots of one queue for one verb. */
 struct group {
     const struct later_keys *keys;
@@ -25,15 +18,6 @@ struct group {
     struct item *items;
     size_t count, room;
     bool refused; /* by Redis: not again before the timer says so, however often it is flushed */
-};
-
-/* One call without an answer. */
-struct sending {
-    struct outbox *outbox;
-    const struct later_keys *keys;
-    enum later_verb verb;
-    size_t count;
-    struct item items[];
 };
 
 struct outbox {
@@ -212,6 +196,30 @@ static void settled(struct sending *sending, const struct later_reply *reply)
     }
 }
 
+static void take_answer(void *arg, struct later_answer *answer);
+
+/* Returns false when that is not possible now. */
+static bool send_call(struct sending *sending)
+{
+    struct later_command cmd = { 0 };
+
+    return outbox_call(sending, &cmd) &&
+           link_send(sending->outbox->link, &cmd, (int)outbox_call_script(sending), LINK_TIMEOUT,
+                     take_answer, sending) == 0;
+}
+
+/* The token does not hold all of them any more: Redis looks at each. */
+static void send_by_ids(struct sending *sending)
+{
+    sending->whole = false;
+    if (send_call(sending)) {
+        link_flush(sending->outbox->link);
+        return;
+    }
+    put_back(sending, false);
+    free(sending);
+}
+
 static void take_answer(void *arg, struct later_answer *answer)
 {
     struct sending *sending = arg;
@@ -220,6 +228,10 @@ static void take_answer(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED) {
         if (outbox->refused_by == sending->keys)
             fault_over(&outbox->refused);
+        if (sending->whole && later_queue_wants_ids(answer->reply)) {
+            send_by_ids(sending);
+            return;
+        }
         settled(sending, answer->reply);
     } else {
         bool refused = answer->outcome == LATER_REFUSED;
@@ -236,66 +248,6 @@ static void take_answer(void *arg, struct later_answer *answer)
         put_back(sending, refused);
     }
     free(sending);
-}
-
-static char *error_of(const struct slot *slot, const char *kind, const char *host)
-{
-    char text[SLOT_TEXT + 1];
-
-    slot_copy_text(slot, text);
-    return later_queue_error(kind, text, host, slot_ran(slot));
-}
-
-/* Encodes the sending's settlements, by way of `copies`, of which there are as many: whoever has a
- * page mapped may write there meanwhile. Errors are made here, not when the job ended: most have
- * none. */
-static void encode(const struct sending *sending, struct slot_copy *copies,
-                   struct later_command *cmd)
-{
-    struct later_settlement jobs[LATER_BATCH_MAX] LATER_UNCLEARED;
-    char *errors[LATER_BATCH_MAX] LATER_UNCLEARED;
-
-    for (size_t i = 0; i < sending->count; i++) {
-        const struct slot *slot = sending->items[i].slot;
-        struct slot_copy *copy = &copies[i];
-
-        slot_copy(slot, sending->verb, copy);
-        errors[i] = copy->kind[0] ? error_of(slot, copy->kind, sending->outbox->host) : NULL;
-        jobs[i] = (struct later_settlement){ .token = sending->items[0].token,
-                                             .id = copy->id,
-                                             .wait = copy->wait,
-                                             .how = copy->how[0] ? copy->how : NULL,
-                                             .error = errors[i] };
-    }
-    later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
-    for (size_t i = 0; i < sending->count; i++)
-        free(errors[i]);
-}
-
-/* One that leaves something. */
-static void encode_finish(const struct sending *sending, struct later_command *cmd)
-{
-    const struct item *item = &sending->items[0];
-    bool dead = slot_verb(item->slot) == LATER_VERB_BURY;
-    struct later_settlement job = { .token = item->token, .how = "done" };
-    char *value = dead ? NULL : malloc(LATER_VALUE_MAX), *error = NULL;
-    struct later_kept kept;
-    struct slot_copy copy;
-    bool keeps = !dead && slot_keeps(item->slot, &kept);
-
-    kept.host = sending->outbox->host;
-    slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
-    job.id = copy.id;
-    if (dead) {
-        error = copy.kind[0] ? error_of(item->slot, copy.kind, sending->outbox->host) : NULL;
-        job.how = copy.how[0] ? copy.how : "ran";
-        job.error = error;
-    }
-    later_queue_finish(cmd, sending->keys, &job, slot_kept(item->slot), value,
-                       value ? value_read(item->slots, item->slot, value) : 0,
-                       keeps ? &kept : NULL);
-    free(value);
-    free(error);
 }
 
 /* Is this one of a call that begins with `first`: of the same token? A job that leaves something
@@ -338,25 +290,17 @@ static bool send_some(struct outbox *outbox, struct group *group)
 {
     size_t count = count_first(group);
     struct sending *sending = malloc(sizeof *sending + count * sizeof *sending->items);
-    struct slot_copy *copies = malloc(count * sizeof *copies);
-    struct later_command cmd = { 0 };
 
-    if (!sending || !copies) {
-        free(sending);
-        free(copies);
+    if (!sending)
         return false;
-    }
-    *sending = (struct sending){
-        .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
-    };
+    *sending = (struct sending){ .outbox = outbox,
+                                 .host = outbox->host,
+                                 .keys = group->keys,
+                                 .verb = group->verb,
+                                 .count = count };
     take_first(group, sending);
-    if (group->verb == LATER_VERB_FINISH)
-        encode_finish(sending, &cmd);
-    else
-        encode(sending, copies, &cmd);
-    free(copies);
-    if (link_send(outbox->link, &cmd, (int)later_verb_script(group->verb), LINK_TIMEOUT,
-                  take_answer, sending) < 0) {
+    sending->whole = outbox_call_whole(sending);
+    if (!send_call(sending)) {
         memcpy(&group->items[group->count], sending->items, count * sizeof *group->items);
         group->count += count;
         free(sending);

@@ -111,6 +111,7 @@ static bool keep(struct asking *asking, struct batch *batch, const struct later_
     slot->queue = asking->queue->index;
     memcpy(slot->token, asking->call->token, sizeof slot->token);
     memcpy(slot->id, job->id, job->id_len + 1);
+    slot->given = batch->given;
     slot->crashes = job->crashes;
     slot->attempt = job->attempts + 1;
     slot->max_attempts = slot->event = 0;
@@ -163,7 +164,9 @@ static bool take_jobs(struct asking *asking, struct later_reply *reserved,
         later_reply_free(documents);
         return false;
     }
-    *batch = (struct batch){ .reply = reserved, .documents = documents, .users = 1 };
+    *batch = (struct batch){
+        .reply = reserved, .documents = documents, .users = 1, .given = (uint32_t)count
+    };
     later_scores_begin(&scores, reserved);
     for (size_t i = 0; i < count; i++) {
         double score = later_scores_next(&scores);

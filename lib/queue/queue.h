@@ -99,7 +99,8 @@ double later_queue_reserved_now(const struct later_reply *reply);
 size_t later_queue_reserved_bytes(const struct later_reply *reply);
 
 /* The scores that the jobs had in ready, one after the other, between those of a few that Redis
- * says: exact to a sixteenth of the jobs. NAN: it says none. The answer has to stay. */
+ * says: of every 16th, or of every 64th of more than 128. NAN: it says none. The answer has to
+ * stay. */
 struct later_scores {
     const char *said;
     double first, last; /* that were said, of the jobs between which this one is ... */
@@ -137,6 +138,13 @@ struct later_settlement {
 void later_queue_settle(struct later_command *cmd, const struct later_keys *keys,
                         enum later_verb verb, double lease, const struct later_settlement *jobs,
                         size_t count);
+
+/* ack, for all jobs that a token holds: count (1 … LATER_BATCH_MAX) is how many. If it holds
+ * another number by now, Redis does nothing and later_queue_wants_ids() says so; else the reply is
+ * as of an ack. For a caller that knows that every job which the token was given is done. */
+void later_queue_ack_all(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, size_t count);
+bool later_queue_wants_ids(const struct later_reply *reply);
 
 /* A job that is done and stays to be looked at. */
 struct later_kept {

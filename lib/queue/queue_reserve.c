@@ -8,7 +8,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define SCORES_APART 16 /* in the answer of reserve */
+/* The answer of reserve has a score of every so many jobs. */
+#define SCORES_APART      16
+#define SCORES_APART_MANY 64
+#define SCORES_MANY       128 /* with more jobs than these */
 
 void later_token(char token[LATER_TOKEN_LEN + 1])
 {
@@ -155,13 +158,14 @@ void later_scores_begin(struct later_scores *scores, const struct later_reply *r
 
 double later_scores_next(struct later_scores *scores)
 {
-    size_t i = scores->next++, at = i % SCORES_APART;
+    size_t i = scores->next++;
+    size_t apart = scores->count > SCORES_MANY ? SCORES_APART_MANY : SCORES_APART, at = i % apart;
 
     if (at == 0) {
         size_t behind = scores->count > i ? scores->count - 1 - i : 0;
 
         scores->first = scores->last;
-        scores->apart = behind < SCORES_APART ? behind : SCORES_APART;
+        scores->apart = behind < apart ? behind : apart;
         scores->last = next_said(scores);
     }
     if (at == 0)

@@ -67,6 +67,21 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
     }
 }
 
+void later_queue_ack_all(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, size_t count)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, LATER_SCRIPT_ACK_ALL, keys, (const char *const[]){ held }, 0);
+    later_command_int(cmd, (int64_t)count);
+}
+
+bool later_queue_wants_ids(const struct later_reply *reply)
+{
+    return strcmp(later_reply_text(reply, NULL), "IDS") == 0;
+}
+
 static void add_kept(struct later_command *cmd, const struct later_kept *kept)
 {
     char *host = later_document_quote(kept->host, strlen(kept->host)), *note = NULL;

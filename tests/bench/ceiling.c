@@ -235,14 +235,9 @@ struct speed ceiling_push(struct stage *stage, size_t count, size_t bytes, doubl
 
 static void send_acks(struct line *line, const struct later_keys *keys, const redisReply *reply)
 {
-    static struct later_settlement jobs[LATER_BATCH_MAX];
     struct later_command cmd = { 0 };
-    size_t count = (reply->elements - 1) / TOLD;
 
-    for (size_t i = 0; i < count; i++)
-        jobs[i] = (struct later_settlement){ .token = line->token,
-                                             .id = reply->element[1 + TOLD * i]->str };
-    later_queue_settle(&cmd, keys, LATER_VERB_ACK, 0, jobs, count);
+    later_queue_ack_all(&cmd, keys, line->token, (reply->elements - 1) / TOLD);
     line_send(line, &cmd);
 }
 

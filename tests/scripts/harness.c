@@ -228,6 +228,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
 {
     static const char *const others[][4] = {
         { "ack", HELD },
+        { "ack_all", HELD },
         { "act", HELD },
         { "bury", HELD },
         { "cancel", HELD },

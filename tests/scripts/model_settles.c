@@ -114,16 +114,12 @@ static void stay_taken(char ids[][64], const int stays[], int count, double befo
     }
 }
 
-static void step_end(const char *verb, enum counter counter)
+/* Jobs, some of them NULL, are done with. */
+static void end_jobs(struct job *const jobs[], int count, enum counter counter, double before)
 {
-    struct job *jobs[3];
-    const char *lost;
-    int count = pick_members(jobs, &lost, add_nothing);
-    char ids[3][64] = { "" };
-    int stays[3] = { 0 };
-    double before = now();
+    char ids[MODEL_JOBS][64] = { "" };
+    int stays[MODEL_JOBS] = { 0 };
 
-    ck_assert_str_eq(flat(run(verb, NULL)), lost);
     for (int i = 0; i < count; i++) {
         if (!jobs[i])
             continue;
@@ -135,6 +131,41 @@ static void step_end(const char *verb, enum counter counter)
             drop(model_find(&model, ids[i]), counter);
     }
     stay_taken(ids, stays, count, before);
+}
+
+static void step_end(const char *verb, enum counter counter)
+{
+    struct job *jobs[3];
+    const char *lost;
+    int count = pick_members(jobs, &lost, add_nothing);
+    double before = now();
+
+    ck_assert_str_eq(flat(run(verb, NULL)), lost);
+    end_jobs(jobs, count, counter, before);
+}
+
+/* All that a token holds, or another number. */
+void step_ack_all(void)
+{
+    struct job *jobs[MODEL_JOBS];
+    size_t count = model_sorted(&model, RESERVED, jobs), held = 0;
+    char token = count > 0 ? jobs[random_below((int)count)]->token : '0';
+    char whole[17] = "";
+    int told;
+    double before = now();
+
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i]->token == token)
+            jobs[held++] = jobs[i];
+    }
+    told = (int)held + (random_below(4) == 0 ? 1 - 2 * random_below(2) : 0);
+    told = told < 1 ? 1 : told;
+    memset(whole, token, 16);
+    hold_by(whole);
+    argf("%d", told);
+    ck_assert_str_eq(flat(run("ack_all", NULL)), told == (int)held ? "" : "IDS");
+    if (told == (int)held)
+        end_jobs(jobs, (int)held, DONE, before);
 }
 
 void step_ack(void)

@@ -51,6 +51,7 @@ void step_eat(void);
 /* model_settles.c */
 void step_reserve(void);
 void step_ack(void);
+void step_ack_all(void);
 void step_expire(void);
 void step_touch(void);
 void step_release(void);

@@ -153,6 +153,75 @@ START_TEST(five_hundred_are_acked_at_once)
 }
 END_TEST
 
+/* ---- all that a token holds */
+
+static const char *ack_all(const char *total)
+{
+    hold_by("tttttttttttttttt");
+    return flat(run("ack_all", total, NULL));
+}
+
+START_TEST(all_of_a_token_are_acked)
+{
+    hold("abc");
+    fill_record("b");
+    note("u", "c", "60"); /* its id stays taken */
+    push("d");
+    reserve('u', 1);
+    ck_assert_str_eq(ack_all("3"), "");
+    ck_assert_str_eq(members("reserved"), member('u', "d"));
+    check_forgotten("a");
+    check_forgotten("b");
+    ck_assert_str_eq(field("jobs", "c"), "");
+    ck_assert_str_eq(members("unique"), "c");
+    ck_assert_int_eq(stat_of("done"), 3);
+    check_sums();
+}
+END_TEST
+
+START_TEST(five_hundred_are_acked_by_their_number)
+{
+    arg("0");
+    arg("new");
+    for (int i = 0; i < 500; i++) {
+        argf("%d", i);
+        arg("");
+        arg("0");
+        arg("{}");
+    }
+    run("push", NULL);
+    reserve('t', 500);
+    ck_assert_str_eq(ack_all("500"), "");
+    ck_assert_int_eq(stat_of("done"), 500);
+    ck_assert_int_eq(size_of("jobs") + size_of("reserved"), 0);
+    check_sums();
+}
+END_TEST
+
+/* Another number: one was cancelled, the lease ran out, it is a repeat. */
+START_TEST(another_number_changes_nothing)
+{
+    static const char *const others[] = { "1", "2", "4", "500" };
+    static const char *const bad[] = { "0", "501", "-1", "1.5", "x", "" };
+    uint64_t before;
+
+    hold("abc");
+    before = digest();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_str_eq(ack_all(others[i]), "IDS");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        hold_by("tttttttttttttttt");
+        ck_assert_ptr_nonnull(strstr(run_error("ack_all", bad[i], NULL), "1 to 500"));
+    }
+    ck_assert(digest() == before);
+    ask("HDEL %s b", key("jobs"));
+    ck_assert_str_eq(ack_all("3"), ""); /* somebody else has ended b */
+    ck_assert_int_eq(stat_of("done"), 2);
+    ck_assert_int_eq(stat_of("withdrawn"), 1);
+    ck_assert_str_eq(ack_all("3"), "IDS");
+}
+END_TEST
+
 /* ---- LOST */
 
 /* The arguments of each settling verb, after the member. */
@@ -445,6 +514,9 @@ int main(void)
         lost_positions_stay_in_order,
         a_known_id_in_ready_is_in_no_other_set_when_reserved,
         five_hundred_are_acked_at_once,
+        all_of_a_token_are_acked,
+        five_hundred_are_acked_by_their_number,
+        another_number_changes_nothing,
         another_token_is_lost_and_changes_nothing,
         lost_ones_do_not_hinder_the_others,
         any_order_will_do,

@@ -243,6 +243,74 @@ START_TEST(test_lost)
 }
 END_TEST
 
+/* ---- all that a token was given */
+
+/* Jobs 0 to 4 of one reserve, done. */
+static void add_five(void)
+{
+    for (uint32_t i = 0; i < 5; i++) {
+        char id[8];
+        struct slot *slot;
+
+        snprintf(id, sizeof id, "%u", i);
+        slot = page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", "");
+        slot->given = 5;
+        add(slot);
+    }
+}
+
+START_TEST(test_whole)
+{
+    begin(5);
+    add_five();
+    flush();
+    LIVE_UNTIL(dones == 5);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 5);
+    ck_assert_int_eq(live_held("q"), 0);
+    live_check("q");
+}
+END_TEST
+
+/* Two are gone meanwhile: which ones is learnt by their ids. */
+START_TEST(test_whole_but_for_some)
+{
+    begin(5);
+    add_five();
+    live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " 1 3");
+    live_do("HDEL later:{q}:jobs 1 3");
+    live_do("HINCRBY later:{q}:stats cancelled 2");
+    flush();
+    LIVE_UNTIL(dones == 5);
+    ck_assert_int_eq(losts, 2);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 3);
+    ck_assert_int_eq(live_held("q"), 0);
+    live_check("q");
+}
+END_TEST
+
+/* One of them still runs: the others go by their ids, and it stays. */
+START_TEST(test_not_whole)
+{
+    begin(5);
+    for (uint32_t i = 0; i < 4; i++) {
+        char id[8];
+        struct slot *slot;
+
+        snprintf(id, sizeof id, "%u", i);
+        slot = page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", "");
+        slot->given = 5;
+        add(slot);
+    }
+    page_hold(page, 4, "q", "4", SLOT_RUNNING, 1000)->given = 5;
+    flush();
+    LIVE_UNTIL(dones == 4);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_eq(live_held("q"), 1);
+    live_check("q");
+}
+END_TEST
+
 START_TEST(test_unknown_queue)
 {
     struct slot *slot;
@@ -490,7 +558,8 @@ END_TEST
 
 static TCase *settled(void)
 {
-    return MAKE("settled", test_verbs, test_results, test_groups, test_lost, test_unknown_queue);
+    return MAKE("settled", test_verbs, test_results, test_groups, test_lost, test_whole,
+                test_whole_but_for_some, test_not_whole, test_unknown_queue);
 }
 
 static TCase *refused(void)

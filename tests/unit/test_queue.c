@@ -297,6 +297,28 @@ START_TEST(test_reserved_scores_of_few)
 }
 END_TEST
 
+/* Of 200 jobs: the first, the 65th, the 129th, the 193rd, the last. */
+START_TEST(test_reserved_scores_of_many)
+{
+    static const char now[] = "1700000000.5 1000 1064 1192 1384 1412";
+    static char bytes[8192];
+    struct later_scores scores;
+    int len = sprintf(bytes, "*%d\r\n$%zu\r\n%s\r\n", 1 + 3 * 200, sizeof now - 1, now);
+
+    for (int i = 0; i < 3 * 200; i++)
+        len += sprintf(bytes + len, "$1\r\nx\r\n");
+    later_scores_begin(&scores, reply_of(bytes));
+    for (int i = 0; i < 200; i++) {
+        double want = i < 64    ? 1000 + i
+                      : i < 128 ? 1064 + 2.0 * (i - 64)
+                      : i < 192 ? 1192 + 3.0 * (i - 128)
+                                : 1384 + 4.0 * (i - 192);
+
+        ck_assert_double_eq_tol(later_scores_next(&scores), want, 1e-6);
+    }
+}
+END_TEST
+
 /* Answers that cannot be: nothing is read beyond them. */
 START_TEST(test_reserved_hostile)
 {
@@ -336,6 +358,12 @@ START_TEST(test_settle)
     later_queue_settle(&cmd, &keys, LATER_VERB_ACK, 0, bare, 2);
     CALL(ACK, "ack", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs", ":records",
          ":unique", ":stats", "a", "b");
+    later_queue_ack_all(&cmd, &keys, TOKEN, 2);
+    CALL(ACK_ALL, "ack_all", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs", ":records",
+         ":unique", ":stats", "2");
+    ck_assert(later_queue_wants_ids(reply_of("$3\r\nIDS\r\n")));
+    ck_assert(!later_queue_wants_ids(reply_of("*0\r\n")));
+    ck_assert(!later_queue_wants_ids(reply_of("*1\r\n:1\r\n")));
     later_queue_settle(&cmd, &keys, LATER_VERB_EXPIRE, 0, &full, 1);
     CALL(EXPIRE, "expire", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs", ":records",
          ":unique", ":stats", "a");
@@ -625,7 +653,7 @@ static TCase *reserve(void)
 {
     return ADD("reserve", test_reserve, test_reserve_beside, test_reserve_in_a_locale,
                test_reserved, test_reserved_scores, test_reserved_scores_of_few,
-               test_reserved_hostile);
+               test_reserved_scores_of_many, test_reserved_hostile);
 }
 
 static TCase *settle(void)

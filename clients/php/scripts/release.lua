@@ -40,8 +40,12 @@ local token = string.sub(held, #reserved + 2)
 -- the positions of the LOST. Jobs are mostly settled in the order in which they were handed out,
 -- which is their order in `held`. Then one ZRANGE is enough, Redis need not write out scores, and
 -- instead of the positions nil is returned.
+-- A caller that has read all of `held` puts it into `in_order`; it is not compared again.
 local in_order
 local function owned(list)
+    if list == in_order then
+        return list, nil, {}
+    end
     local total = #list
     if total == 0 then
         error({ err = 'ERR at least one job a call' })

@@ -10,8 +10,9 @@
 --           document's length in its place, for who reads them by HMGET: large ones cost less so
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
 --           For a reserve written behind a BLPOP, whose client may be gone when it runs.
--- scores    behind the present and a space each: of the first job, of each sixteenth behind it and of
---           the last, as they were in ready, so that who runs the jobs knows how long they waited
+-- scores    behind the present and a space each: of the first job, of each 16th behind it (each 64th
+--           where there are more than 128 jobs) and of the last, as they were in ready, so that a
+--           caller can tell how long each job has waited
 -- record    what is kept beside the job, nil where there is nothing
 --
 -- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
@@ -254,7 +255,9 @@ repeat
         n = n + 3
     end
     full = full or got < step or taken == most
-    step = math.max(1, math.min(32, math.floor((budget - size) * taken / size)))
+    -- No more than half of what was taken, so that one misleading average reads little in vain.
+    step = math.min(math.max(32, math.floor(taken / 2)), math.floor((budget - size) * taken / size))
+    step = math.max(1, step)
 until full
 if taken == 0 then
     leave_wake()
@@ -310,8 +313,9 @@ if #strays > 0 then
     redis.call('HDEL', jobs, unpack(strays))
 end
 count(stats, 'reserved', taken)
-local sampled = ids_of(16)
-if taken % 16 ~= 1 then
+local apart = taken > 128 and 64 or 16 -- a score is spelled at the cost of a command
+local sampled = ids_of(apart)
+if taken % apart ~= 1 then
     sampled[#sampled + 1] = reply[3 * taken - 1]
 end
 reply[1] = reply[1] .. ' ' .. table.concat(redis.call('ZMSCORE', held, unpack(sampled)), ' ')
