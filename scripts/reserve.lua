@@ -6,17 +6,19 @@
 -- token     16 characters [0-9a-z], new for each call; `held` is its set
 -- lease     seconds the reservation holds, 0.001 to 10^9
 -- limit     at most so many jobs, 1 to 500
--- bytes     at most so many bytes of documents, but at least one job. `N/beside`: the answer has each
---           document's length in its place, for who reads them by HMGET: large ones cost less so
--- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none.
---           For a reserve written behind a BLPOP, whose client may be gone when it runs.
+-- bytes     at most so many bytes of documents, but at least one job. `N/beside`: the answer has the
+--           length of each document in its place, and the caller reads them by HMGET, which costs
+--           less for large ones
+-- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none. It is for
+--           a reserve that is sent right behind a BLPOP: its client may be gone when it runs
 -- scores    behind the present and a space each: of the first job, of each 16th behind it (each 64th
 --           where there are more than 128 jobs) and of the last, as they were in ready, so that a
 --           caller can tell how long each job has waited
--- record    what is kept beside the job, nil where there is nothing
+-- record    what is kept beside the job, nil if there is nothing
 --
--- A member without an entry in `jobs` is its own document, and is adopted. So is one whose id no push
--- would have taken: its document gets another id. In `held` each has the score that it had in ready.
+-- A member without an entry in `jobs` is its own document, and is adopted. A member with an id that
+-- no push accepts is adopted too: its document gets another id. In `held` each job has the score
+-- that it had in ready.
 
 -- @include now
 -- @include record
@@ -52,8 +54,8 @@ local function is_id(member)
     return #member <= 200 and find(member, '^[!-~]+$')
 end
 
--- One job and no other, as behind most wakes, goes by what one costs: each command that a batch
--- shares is felt there. Anything that is not plain goes the way of all.
+-- After most wakes there is one job and no other. It is taken here by fewer commands than a batch
+-- needs. Returns nil for anything unusual, which is left to the code below.
 local function only()
     local two = redis.call('ZRANGE', ready, 0, 1, 'WITHSCORES')
     local id, score = two[1], two[2]
@@ -94,8 +96,8 @@ local function look_up(members)
     return known, lengths
 end
 
--- In small steps: no more than the budget holds at the average size so far, and few in any case,
--- so that little is read in vain. Records are filled in behind, where there are any.
+-- Documents are read in steps. A step reads no more than fits into the budget at the average size
+-- so far, so that few are read in vain. Records are filled in below.
 local orphans, strays, n = {}, {}, 1
 local taken, size, step, full = 0, 0, 2, false
 repeat
@@ -106,7 +108,7 @@ repeat
     if got > 0 then
         known, lengths = look_up(members)
     end
-    local all = table.concat(members) -- one look for all: most are sane, and by a cheaper class
+    local all = table.concat(members) -- one match for all, first with the class that costs less
     local sane = find(all, '^%w*$') or find(all, '^[!-~]*$')
     for i = 1, got do
         local member, document = members[i], known[i]
@@ -164,8 +166,8 @@ if recorded then
 end
 
 redis.call('ZREM', ready, '\n') -- nothing: a full Redis accepts a script that begins with it
--- Backwards: a small set is a list, in which Redis looks for a member's place from the beginning
--- and reads each score that it passes.
+-- From behind: Redis keeps a small set as a list, searches a member's place from the beginning, and
+-- reads every score on the way.
 redis.call('ZRANGESTORE', held, ready, -taken, -1, 'REV')
 redis.call('ZREMRANGEBYRANK', ready, 0, taken - 1)
 redis.call('ZADD', reserved, string.format('%.6f', now + seconds), token)
@@ -185,7 +187,7 @@ if #strays > 0 then
     redis.call('HDEL', jobs, unpack(strays))
 end
 count(stats, 'reserved', taken)
-local apart = taken > 128 and 64 or 16 -- a score is spelled at the cost of a command
+local apart = taken > 128 and 64 or 16 -- writing one score costs as much as a command
 local sampled = ids_of(apart)
 if taken % apart ~= 1 then
     sampled[#sampled + 1] = reply[3 * taken - 1]

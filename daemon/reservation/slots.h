@@ -62,7 +62,7 @@ struct slot {
     char id[LATER_ID_MAX + 1];
     char type[LATER_TYPE_MAX + 1], trace[LATER_TRACE_MAX + 1]; /* for the log: from RUNNING on */
     int32_t crashes;                                           /* -1 none, 0 suspect */
-    uint32_t given;  /* jobs that its token was given, in one answer; 0: not known */
+    uint32_t given; /* jobs that its token was given, in one answer; 0: not known */
     uint32_t attempt;
     uint32_t max_attempts;
     uint32_t event;  /* it runs beside others on the worker's loop */
