@@ -310,16 +310,36 @@ static bool send_some(struct outbox *outbox, struct group *group)
     return true;
 }
 
-void outbox_flush(struct outbox *outbox)
+/* Are these acks only of the token that came last, and were there more jobs? */
+static bool comes_on(const struct group *group)
+{
+    const struct item *first = &group->items[0], *last = &group->items[group->count - 1];
+
+    return group->verb == LATER_VERB_ACK && strcmp(first->token, last->token) == 0 &&
+           first->slot->given > group->count;
+}
+
+static void flush(struct outbox *outbox, bool all)
 {
     if (!link_is_up(outbox->link))
         return;
     for (size_t i = 0; i < outbox->group_count; i++) {
         struct group *group = &outbox->groups[i];
 
-        while (group->count && !group->refused && send_some(outbox, group))
+        while (group->count && !group->refused && (all || !comes_on(group)) &&
+               send_some(outbox, group))
             ;
     }
+}
+
+void outbox_flush(struct outbox *outbox)
+{
+    flush(outbox, true);
+}
+
+void outbox_flush_early(struct outbox *outbox)
+{
+    flush(outbox, false);
 }
 
 size_t outbox_waiting(const struct outbox *outbox)

@@ -38,6 +38,10 @@ bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot);
 /* Sends what is there. The caller flushes the link. */
 void outbox_flush(struct outbox *outbox);
 
+/* The same, in the middle of a batch of quick jobs: acks of the newest token stay until the others
+ * of its jobs are done, so that one call without ids acks them all. */
+void outbox_flush_early(struct outbox *outbox);
+
 /* Return how many wait to be sent; and how many have no answer, with these. */
 size_t outbox_waiting(const struct outbox *outbox);
 size_t outbox_open(const struct outbox *outbox);

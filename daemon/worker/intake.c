@@ -3,7 +3,7 @@
  *
  * A batch has as many jobs as recent jobs of the queue suggest for about 10 ms, at most 500, so
  * slow jobs are never hoarded. The next batch is asked for when half of this one has run.
- * Settlements go with it in one write.
+ * Settlements go with it in one write, but for the acks of this batch, which wait for its end.
  *
  * A queue is `live` from when a wake names it until a reserve comes back short. With several queues
  * a worker asks the live ones. While it is busy it does not wait for wakes, so it looks at the
@@ -528,11 +528,16 @@ static void ask_all(struct worker *worker)
         ask_few(worker);
 }
 
+static void flush_rest(struct worker *worker)
+{
+    admission_flush(worker->admission);
+    link_flush(worker->main);
+}
+
 void intake_flush(struct worker *worker)
 {
     outbox_flush(worker->outbox);
-    admission_flush(worker->admission);
-    link_flush(worker->main);
+    flush_rest(worker);
 }
 
 void intake_ahead(struct worker *worker)
@@ -546,8 +551,10 @@ void intake_ahead(struct worker *worker)
     if ((double)worker->held_count * average > INTAKE_SECONDS / 2 || average > INTAKE_SECONDS / 4)
         return;
     ask_all(worker);
-    if (worker->asked || worker->seek)
-        intake_flush(worker);
+    if (!worker->asked && !worker->seek)
+        return;
+    outbox_flush_early(worker->outbox);
+    flush_rest(worker);
 }
 
 void intake(struct worker *worker)

@@ -311,6 +311,40 @@ START_TEST(test_not_whole)
 }
 END_TEST
 
+/* In the middle of a batch its acks stay; those of one that is over go, whole or not. */
+START_TEST(test_early)
+{
+    struct slot *slot;
+
+    begin(8);
+    for (uint32_t i = 0; i < 2; i++) {
+        slot = page_finished(page, i, "q", i ? "1" : "0", LATER_VERB_ACK, 0, "", "", "");
+        slot->given = 3;
+        add(slot);
+    }
+    add(page_finished(page, 2, "q", "back", LATER_VERB_RETURN, 0, "held", "", ""));
+    outbox_flush_early(outbox);
+    link_flush(live_link);
+    ck_assert_uint_eq(outbox_waiting(outbox), 2);
+    LIVE_UNTIL(dones == 1);
+    slot = page_hold_by(page, 3, "q", "new", "newtokennewtoken", SLOT_RUNNING, 1000);
+    slot->given = 2;
+    slot_finish(slot, LATER_VERB_ACK, 0, "", "", "");
+    atomic_store(&slot->state, SLOT_FINISHED);
+    add(slot);
+    outbox_flush_early(outbox);
+    link_flush(live_link);
+    ck_assert_uint_eq(outbox_waiting(outbox), 1);
+    LIVE_UNTIL(dones == 3);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 2);
+    flush();
+    LIVE_UNTIL(dones == 4);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_eq(live_held("q"), 0);
+    live_check("q");
+}
+END_TEST
+
 START_TEST(test_unknown_queue)
 {
     struct slot *slot;
@@ -559,7 +593,7 @@ END_TEST
 static TCase *settled(void)
 {
     return MAKE("settled", test_verbs, test_results, test_groups, test_lost, test_whole,
-                test_whole_but_for_some, test_not_whole, test_unknown_queue);
+                test_whole_but_for_some, test_not_whole, test_early, test_unknown_queue);
 }
 
 static TCase *refused(void)
