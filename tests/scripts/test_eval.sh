@@ -117,6 +117,7 @@ is "$(run resume)" 1 'resume'
 run reserve $t4 30 10 262144 0 >/dev/null
 is "$(run ack $t4:a)" '' 'ack'
 is "$(run ack $t4:a)" 1 'ack again: LOST'
+is "$(run ack_all 1)" IDS 'ack_all of a token that holds nothing'
 contains "$(run size)" '0 0 0 0 0  0 ' 'size: none'
 contains "$(run size)" 'done 1' 'size: done'
 

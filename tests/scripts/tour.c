@@ -19,6 +19,7 @@ static const char *const calls[][28] = {
     { "size" },
     { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
     { "ack", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r2" },
+    { "ack_all", "500" },
     { "finish", "tttttttttttttttt:rc", "unrun", ERROR, "60" },
     { "finish", "tttttttttttttttt:ra", "done", "[1]", "60" },
     { "progress", "tttttttttttttttt:r3", "\"done\":1}", "tttttttttttttttt:none", "" },
@@ -82,17 +83,15 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",          "show",        "peek",        "size",          "touch",
-    "ack",           "finish",      "progress",    "result",        "expire",
-    "migrate",       "lapse",       "release",     "return",        "bury",
-    "kick",          "cancel",      "pause",       "resume",        "reserve",
-    "trim",          "trim_done",   "purge",       "stock_set",     "stock_claim",
-    "stock_release", "stock_show",  "limit_fixed", "limit_sliding", "lock_touch",
-    "lock_show",     "lock_free",   "lock_take",   "lock_wake",     "permit_take",
-    "permit_touch",  "permit_free", "permit_line", "lock_line",     "hasten",
-    "locate",        "wake",        "push_now",    "reshard",       "ids",
-    "note",          "cron_look",   "cron_fire",   "cron_put",      "cron_move",
-    "forget",        "act",         NULL
+    "push",         "show",        "peek",          "size",       "touch",       "ack",
+    "ack_all",      "finish",      "progress",      "result",     "expire",      "migrate",
+    "lapse",        "release",     "return",        "bury",       "kick",        "cancel",
+    "pause",        "resume",      "reserve",       "trim",       "trim_done",   "purge",
+    "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
+    "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
+    "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
+    "wake",         "push_now",    "reshard",       "ids",        "note",        "cron_look",
+    "cron_fire",    "cron_put",    "cron_move",     "forget",     "act",         NULL
 };
 
 void tour_crowd(void)
