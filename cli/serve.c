@@ -102,8 +102,8 @@ static int words_of(const json_t *line, char *argv[WORDS_MAX + 2])
 
         if (!word)
             return -1;
-        argv[i + 1] =
-            (char *)(uintptr_t)word; /* args_parse() reorders them but does not write to them */
+        /* args_parse() reorders them but does not write to them. */
+        argv[i + 1] = (char *)(uintptr_t)word;
     }
     argv[count + 1] = NULL;
     return (int)count + 1;

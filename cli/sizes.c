@@ -143,8 +143,8 @@ static int ask_parts(struct asking *asking, bool first, struct later_error *err)
         if (ask_one(asking, part, first, err) == 0)
             continue;
         if (asking->cli->client)
-            later_call_abort(
-                asking->cli->client); /* drops the questions already sent, whose targets end here */
+            /* Drops the questions already sent, whose targets end here. */
+            later_call_abort(asking->cli->client);
         return -1;
     }
     return later_call_drain(asking->cli->client, 0, err);

@@ -17,12 +17,12 @@
 /* A queue and its sizes. sizes_ask() sets all but the first two members. */
 struct sized {
     const char *name; /* of a queue or a shard; borrowed */
-    struct later_tallies
-        *totals; /* the results of its attempts are added to it; NULL = not wanted */
+    /* The results of its attempts are added to it; NULL = not wanted. */
+    struct later_tallies *totals;
     struct later_plan plan;
     struct later_sizes sizes; /* `jobs` is only set with `exact` */
-    uint32_t parts,
-        paused; /* how many queues it is, with its shards; how many of them are paused */
+    /* How many queues it is, with its shards; how many of them are paused. */
+    uint32_t parts, paused;
     struct later_error err; /* the first refusal; code 0 = none */
 };
 

@@ -38,8 +38,8 @@ struct exec_program {
     unsigned long recycle; /* with lines: ended after this many jobs; 0 = never */
     char **types;          /* types besides exec.NAME; NULL-terminated, names or patterns */
     size_t type_count;
-    unsigned long
-        parallel; /* with lines: jobs at once per program; 0 = one, and the worker waits for it */
+    /* With lines: jobs at once per program; 0 = one, and the worker waits for it. */
+    unsigned long parallel;
     unsigned long programs;       /* with parallel: programs per worker */
     struct exec_process *process; /* with lines: this worker's process; owned */
     struct exec_crew *crew;       /* with parallel: this worker's programs; owned */

@@ -190,8 +190,8 @@ static int start_child(struct exec_child *child, struct start *start, struct exe
     if (child->pid != -1) {
         child->pidfd = open_pidfd(child->pid);
         if (start->leads)
-            setpgid(child->pid,
-                    child->pid); /* parent and child both do it, since either may come first */
+            /* Parent and child both do it, since either may come first. */
+            setpgid(child->pid, child->pid);
     }
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
         if (theirs[i] != -1)

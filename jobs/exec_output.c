@@ -36,8 +36,8 @@ void exec_output_text(char *text, size_t n, const char *reason, const struct exe
         tail += len - room;
         len = room;
     }
-    while (len > 0 &&
-           ((unsigned char)*tail & 0xc0) == 0x80) { /* do not begin in the middle of a character */
+    /* Do not begin in the middle of a character. */
+    while (len > 0 && ((unsigned char)*tail & 0xc0) == 0x80) {
         tail++;
         len--;
     }

@@ -96,8 +96,8 @@ static void close_if_idle(struct exec_peer *peer)
     exec_process_close_input(peer->process);
     event_del(peer->input);
     peer->closed = true;
-    set_timer(peer->timer,
-              peer->count > 0 ? 0 : POLITE); /* a program that hangs is not waited for */
+    /* A program that hangs is not waited for. */
+    set_timer(peer->timer, peer->count > 0 ? 0 : POLITE);
 }
 
 void exec_peer_retire(struct exec_peer *peer)

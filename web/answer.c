@@ -97,8 +97,8 @@ void answer_stream(struct evhttp_request *request)
 {
     add_headers(request, "text/event-stream");
     http_add_header(request, "Cache-Control", "no-store");
-    http_add_header(request, "X-Accel-Buffering",
-                    "no"); /* for nginx, which would buffer the stream */
+    /* For nginx, which would buffer the stream. */
+    http_add_header(request, "X-Accel-Buffering", "no");
     http_stream(request);
 }
 

@@ -13,9 +13,9 @@ struct row {
     char name[NAME_MAX_LEN + 1];
     char *line; /* owned, with its closing brace; NULL = not seen yet */
     size_t len;
-    size_t age_from,
-        age_to;    /* where the line has the age of the oldest ready job, which grows by itself */
-    double oldest; /* since when that job waits; 0 = there is none */
+    /* Where the line has the age of the oldest ready job, which grows by itself. */
+    size_t age_from, age_to;
+    double oldest;        /* since when that job waits; 0 = there is none */
     double seen, changed; /* times; 0 = never */
     double asked;         /* when it was last chosen */
     bool named, news;

@@ -392,8 +392,8 @@ static int run_show(struct cli *cli, struct later_error *err)
         return -1;
     }
     peek_begin_rows(cli, &table);
-    for (int i = 0; i < cli->args.count && status >= 0;
-         i++) { /* one id per call, since documents may be large */
+    /* One id per call, since documents may be large. */
+    for (int i = 0; i < cli->args.count && status >= 0; i++) {
         int found = show_anywhere(cli, &table, &list, cli->args.words[i], err);
 
         status = found < 0 ? -1 : found ? status : LATER_E_NONE;

@@ -230,8 +230,8 @@ static int push(struct cli *cli, const struct making *making, struct later_error
     served_warn(cli, "pushed to", cli_queue(cli));
     if (making->wait >= 0)
         return wait_for(cli, making, &pushed, err);
-    (void)later_call_drain(cli->client, 0,
-                           &ignored); /* only the announcement can fail; the job is pushed */
+    /* Only the announcement can fail; the job is pushed. */
+    (void)later_call_drain(cli->client, 0, &ignored);
     return LATER_OK;
 }
 

@@ -3,15 +3,13 @@
 
 #include <math.h>
 
-#define SHARE                                                                                      \
-    0.098 /* a bit less than a tenth, for what is not measured: our connection, the last piece */
+#define SHARE      0.098 /* a tenth, less our connection and the last piece, which are not measured */
 #define PIECE_MIN  0.002 /* seconds */
 #define PIECE_MAX  0.064
 #define PAUSE_GOOD 0.02 /* seconds; if pauses are shorter, pieces of work get longer */
 #define PAUSE_MAX  1.0
 #define CREDIT_MAX 0.5
-#define UNSEEN                                                                                     \
-    0.0004 /* seconds that Redis works for us after the answers: it cleans up and counts */
+#define UNSEEN     0.0004 /* seconds that Redis cleans up and counts for us after its answers */
 
 void share_begin(struct share *share, double way)
 {

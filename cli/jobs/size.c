@@ -165,9 +165,8 @@ static int run_size(struct cli *cli, struct later_error *err)
     struct queue_list list = { 0 };
     int status = -1;
 
-    if (served ||
-        err->code ==
-            LATER_E_TOKEN) /* without the right to read later:hosts, the sizes are still printed */
+    /* Without the right to read later:hosts, the sizes are still printed. */
+    if (served || err->code == LATER_E_TOKEN)
         status = queue_list_find(cli, &list, err);
     if (status == 0)
         status = queues_print(cli, &list, served, err);

@@ -140,8 +140,8 @@ int spool_next(struct spool *spool, size_t most, struct spool_batch *batch, stru
     if (more < 0)
         return -1;
     used = 0;
-    for (size_t i = 0; i < count;
-         i++) { /* members[] is set last, since the buffer may have moved */
+    /* The buffer may have moved, so members[] is set last. */
+    for (size_t i = 0; i < count; i++) {
         spool->jobs[i].id = spool->members + used;
         spool->jobs[i].score = spool->scores[i];
         used += spool->jobs[i].len;

@@ -102,8 +102,8 @@ int walk_next(struct walk *walk, struct later_error *err)
             walk->from++;
         if (walk->from == walk->count && walk->count < WALK_PAGE)
             return 0;
-        if (walk->from ==
-            walk->count) /* new members came before the last one, so the page has nothing new */
+        /* New members came before the last one, so the page has nothing new. */
+        if (walk->from == walk->count)
             walk->equals = offset + walk->count;
     } while (walk->from == walk->count);
     return note_last(walk, offset, err) < 0 ? -1 : 1;

@@ -32,8 +32,8 @@ struct run {
     const struct lock_order *order;
     struct later_redis *redis; /* the client's */
     char token[LATER_TOKEN_LEN + 1];
-    struct later_locked
-        locked;      /* since: the time just before the last successful renewal was sent */
+    /* `since` is the time just before the last successful renewal was sent. */
+    struct later_locked locked;
     double sent_at;  /* when the present renewal was sent; later_clock(), as are the others */
     double touch_at; /* the next renewal; INFINITY = one has been sent */
     double kill_at;  /* INFINITY = never */
@@ -64,8 +64,8 @@ static int catch_signals(struct run *run, struct later_error *err)
             sigaddset(&set, passed_on[i]);
     }
     run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    sigaddset(&set,
-              SIGTTOU); /* we set the terminal's group even when another group has the terminal */
+    /* We set the terminal's group even when another group has the terminal. */
+    sigaddset(&set, SIGTTOU);
     sigprocmask(SIG_BLOCK, &set, NULL);
     return run->signals < 0 ? later_fail(err, LATER_E_SYSTEM, "signalfd: %s", strerror(errno)) : 0;
 }

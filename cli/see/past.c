@@ -42,8 +42,8 @@ static int ask(struct cli *cli, const struct later_keys *keys, enum later_scale 
         asked[i] = (struct asked){ .err = { .code = LATER_OK } };
         later_history_ask(&cmd, keys, scale, first + (int64_t)i);
         if (later_call_begin(cli->client, &cmd, LATER_NO_SCRIPT, take, &asked[i], err) < 0) {
-            later_call_abort(
-                cli->client); /* drops the questions already sent, whose targets end here */
+            /* Drops the questions already sent, whose targets end here. */
+            later_call_abort(cli->client);
             return -1;
         }
     }

@@ -17,8 +17,8 @@
 #define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only at its own tick */
 #define PLAN_AGE 5.0 /* seconds after which the plan of shards is read again */
 
-static volatile sig_atomic_t
-    caught; /* number of a signal; we leave, but never while holding a wake */
+/* Number of a signal; we leave, but never while holding a wake. */
+static volatile sig_atomic_t caught;
 
 static void on_signal(int number)
 {

@@ -83,8 +83,8 @@ static int settle_with(struct cli *cli, enum later_verb verb, const char *kind,
 
     if (verb != LATER_VERB_BURY && cli_duration(cli, "in", &settlement.wait, err) < 0)
         return -1;
-    if (verb == LATER_VERB_BURY &&
-        !text) /* otherwise an earlier failure would appear as the reason */
+    /* Otherwise an earlier failure would appear as the reason. */
+    if (verb == LATER_VERB_BURY && !text)
         text = "by hand";
     if (text && !(error = take_error(kind, text)))
         return later_fail(err, LATER_E_SYSTEM, "no memory");

@@ -163,8 +163,8 @@ void work_loop(struct work *work)
         if (must_take(work))
             work_take(work);
         if (work_wanted(work) == 0)
-            wake_listener_put_back(
-                &work->listener); /* no look was made, since the runners are full */
+            /* No look was made, since the runners are full. */
+            wake_listener_put_back(&work->listener);
         if (finished(work))
             return;
         if (work_wanted(work) > 0 && !work_redis_is_away(work))

@@ -138,9 +138,8 @@ static void on_info(void *arg, struct later_answer *answer)
         judge_persistence(asked, info);
         if (asked->cluster || asked->check->failover)
             judge_replication(asked, info);
-    } else if (answer->outcome !=
-               LATER_REFUSED) { /* without the right to ask, it cannot be known */
-        asked->check->doubt = true;
+    } else if (answer->outcome != LATER_REFUSED) {
+        asked->check->doubt = true; /* without the right to ask, it cannot be known */
     }
     answered(asked);
 }

@@ -99,8 +99,8 @@ size_t later_document_number(char out[LATER_NUMBER_SIZE], double number)
     for (const char *c = text; *c; c++) {
         if ((*c >= '0' && *c <= '9') || *c == '-' || *c == '+' || *c == 'e')
             out[len++] = *c;
-        else if (len == 0 ||
-                 out[len - 1] != '.') /* the locale's decimal point, one or more bytes */
+        /* The locale's decimal point, one or more bytes. */
+        else if (len == 0 || out[len - 1] != '.')
             out[len++] = '.';
     }
     out[len] = '\0';

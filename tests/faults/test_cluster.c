@@ -48,8 +48,8 @@ static const char options[] =
 
 static struct cluster cluster;
 static struct arena arena;
-static char names[QUEUES]
-                 [24]; /* the first two are on one master at first; the shards come after them */
+/* The first two are on one master at first; the shards come after them. */
+static char names[QUEUES][24];
 static pid_t producers[QUEUES];
 static char prefixes[QUEUES][40]; /* of the ids of their producers */
 static unsigned segment;

@@ -132,7 +132,7 @@ START_TEST(a_known_id_in_ready_is_in_no_other_set_when_reserved)
 }
 END_TEST
 
-START_TEST(five_hundred_are_acked_at_once)
+static void hold_five_hundred(void)
 {
     arg("0");
     arg("new");
@@ -144,6 +144,11 @@ START_TEST(five_hundred_are_acked_at_once)
     }
     run("push", NULL);
     reserve('t', 500);
+}
+
+START_TEST(five_hundred_are_acked_at_once)
+{
+    hold_five_hundred();
     for (int i = 0; i < 500; i++)
         arg(mine(text("%d", i)));
     ck_assert_str_eq(flat(run("ack", NULL)), "");
@@ -181,16 +186,7 @@ END_TEST
 
 START_TEST(five_hundred_are_acked_by_their_number)
 {
-    arg("0");
-    arg("new");
-    for (int i = 0; i < 500; i++) {
-        argf("%d", i);
-        arg("");
-        arg("0");
-        arg("{}");
-    }
-    run("push", NULL);
-    reserve('t', 500);
+    hold_five_hundred();
     ck_assert_str_eq(ack_all("500"), "");
     ck_assert_int_eq(stat_of("done"), 500);
     ck_assert_int_eq(size_of("jobs") + size_of("reserved"), 0);

@@ -379,8 +379,8 @@ START_TEST(test_pause_is_no_hang)
 {
     struct slots *page;
 
-    live_config.grace =
-        5; /* so that it is not over its time even if we stand still for some seconds */
+    /* So that it is not over its time even if we stand still for some seconds. */
+    live_config.grace = 5;
     page = watched(1);
     beat(page, later_clock() - 1000);
     page_hold(page, 0, "q", "a", SLOT_RUNNING, 30)->event = 1;

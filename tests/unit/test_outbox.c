@@ -245,10 +245,10 @@ END_TEST
 
 /* ---- all that a token was given */
 
-/* Jobs 0 to 4 of one reserve, done. */
-static void add_five(void)
+/* The first `count` of the five jobs of one reserve, done. */
+static void add_done(uint32_t count)
 {
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         char id[8];
         struct slot *slot;
 
@@ -262,7 +262,7 @@ static void add_five(void)
 START_TEST(test_whole)
 {
     begin(5);
-    add_five();
+    add_done(5);
     flush();
     LIVE_UNTIL(dones == 5);
     ck_assert_int_eq(losts, 0);
@@ -276,7 +276,7 @@ END_TEST
 START_TEST(test_whole_but_for_some)
 {
     begin(5);
-    add_five();
+    add_done(5);
     live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " 1 3");
     live_do("HDEL later:{q}:jobs 1 3");
     live_do("HINCRBY later:{q}:stats cancelled 2");
@@ -293,15 +293,7 @@ END_TEST
 START_TEST(test_not_whole)
 {
     begin(5);
-    for (uint32_t i = 0; i < 4; i++) {
-        char id[8];
-        struct slot *slot;
-
-        snprintf(id, sizeof id, "%u", i);
-        slot = page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", "");
-        slot->given = 5;
-        add(slot);
-    }
+    add_done(4);
     page_hold(page, 4, "q", "4", SLOT_RUNNING, 1000)->given = 5;
     flush();
     LIVE_UNTIL(dones == 4);
