@@ -37,6 +37,10 @@ struct command {
 extern const struct command *const commands[];
 extern const size_t command_count;
 
+/* Returns the command of this name. If there is none, returns NULL, with the nearest name (or NULL)
+ * in *nearest. */
+const struct command *command_find(const char *name, const char **nearest);
+
 /* The options that every command has. */
 extern const struct args_option global_options[];
 
@@ -99,9 +103,5 @@ int cli_ask(const struct cli *cli, const char *what);
 void help_all(FILE *out);
 void help_command(FILE *out, const struct command *command);
 void help_usage(FILE *out, const struct command *command);
-
-/* Returns the command of this name. If there is none, returns NULL, with the nearest name (or NULL)
- * in *nearest. */
-const struct command *help_find(const char *name, const char **nearest);
 
 #endif

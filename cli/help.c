@@ -53,19 +53,6 @@ void help_all(FILE *out)
     fputs("\n`later help COMMAND` explains a command; the manual is later(1).\n", out);
 }
 
-const struct command *help_find(const char *name, const char **nearest)
-{
-    const char *names[64];
-
-    for (size_t i = 0; i < command_count; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-        names[i] = commands[i]->name;
-    }
-    *nearest = args_nearest(name, names, command_count);
-    return NULL;
-}
-
 static int run_help(struct cli *cli, struct later_error *err)
 {
     const struct command *command;
@@ -75,7 +62,7 @@ static int run_help(struct cli *cli, struct later_error *err)
         help_all(stdout);
         return LATER_OK;
     }
-    command = help_find(cli->args.words[0], &nearest);
+    command = command_find(cli->args.words[0], &nearest);
     if (!command)
         return later_fail(err, LATER_E_USAGE, "no command %.40s%s%s%s", cli->args.words[0],
                           nearest ? "; did you mean " : "", nearest ? nearest : "",

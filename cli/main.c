@@ -31,8 +31,21 @@ const struct args_option global_options[] = {
     { 0 },
 };
 
+const struct command *command_find(const char *name, const char **nearest)
+{
+    const char *names[64];
+
+    for (size_t i = 0; i < command_count; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+        names[i] = commands[i]->name;
+    }
+    *nearest = args_nearest(name, names, command_count);
+    return NULL;
+}
+
 /* Returns the command's place in argv, 0 = none. */
-static int find_command(int argc, char **argv)
+static int place_of_command(int argc, char **argv)
 {
     const struct args_option *tables[sizeof commands / sizeof *commands + 1] = { global_options };
 
@@ -110,12 +123,12 @@ int main(int argc, char **argv)
     struct later_error err;
     struct cli cli = { 0 };
     const char *nearest;
-    int at = find_command(argc, argv), status;
+    int at = place_of_command(argc, argv), status;
 
     signal(SIGPIPE, SIG_DFL); /* if the reader of our output goes away, we end silently */
     if (!at)
         return without_command(argc, argv);
-    cli.command = help_find(argv[at], &nearest);
+    cli.command = command_find(argv[at], &nearest);
     if (!cli.command) {
         fprintf(stderr, "later: no command %.40s%s%s%s\n", argv[at],
                 nearest ? "; did you mean " : "", nearest ? nearest : "",

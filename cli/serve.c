@@ -79,7 +79,7 @@ static int answer(const struct cli *cli, int argc, char **argv)
     struct later_error err = { .code = LATER_E_BUG };
     const char *nearest;
 
-    inner.command = argc > 1 ? help_find(argv[1], &nearest) : NULL;
+    inner.command = argc > 1 ? command_find(argv[1], &nearest) : NULL;
     if (!inner.command || inner.command->program || inner.command == cli->command)
         return usage("no command that can be run here");
     if (args_parse(&inner.args, argc, argv, 1, global_options, inner.command->options, false,
