@@ -1,6 +1,8 @@
 /* harness.c: runs a script by name, and keeps its answer until the test ends. */
 #include "harness.h"
 
+#include "tests/unit/unit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,23 +102,20 @@ static void close_redis(void)
 int harness_main(const char *name, const TTest *const *tests)
 {
     Suite *suite = suite_create(name);
-    TCase *cases = tcase_create(name);
-    SRunner *runner = srunner_create(suite);
-    int failed;
+    TCase *cases;
+    int status;
 
     if (server_start_with_clock(&harness_server, NULL) < 0)
         return 99;
-    tcase_set_timeout(cases, 120); /* valgrind on a busy machine */
+    unit_set_limit();
+    cases = tcase_create(name);
     tcase_add_checked_fixture(cases, open_redis, close_redis);
     for (; *tests; tests++)
         tcase_add_test(cases, *tests);
     suite_add_tcase(suite, cases);
-    srunner_set_tap(runner, "-");
-    srunner_run_all(runner, CK_SILENT);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    status = unit_run(suite);
     server_stop(&harness_server);
-    return failed > 0;
+    return status;
 }
 
 /* ---- commands and scripts */

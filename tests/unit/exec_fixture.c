@@ -101,5 +101,4 @@ void expect_error(const char *error)
 void exec_fixture(TCase *tc)
 {
     tcase_add_checked_fixture(tc, begin, end);
-    tcase_set_timeout(tc, 60);
 }

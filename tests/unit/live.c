@@ -319,7 +319,6 @@ TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void)
 
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 60);
     for (; *tests; tests++)
         tcase_add_test(tc, *tests);
     return tc;

@@ -686,7 +686,6 @@ static TCase *add(const char *name, const TTest *const *tests)
 
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 30);
     for (; *tests; tests++)
         tcase_add_test(tc, *tests);
     return tc;

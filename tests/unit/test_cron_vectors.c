@@ -159,7 +159,6 @@ static TCase *vectors(void)
 {
     TCase *tc = tcase_create("vectors");
 
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, test_vectors);
     return tc;
 }

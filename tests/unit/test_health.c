@@ -209,7 +209,6 @@ static TCase *file(void)
     TCase *tc = tcase_create("file");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 30);
     tcase_add_test(tc, test_report);
     tcase_add_test(tc, test_nothing_there);
     tcase_add_test(tc, test_short_file);
@@ -223,7 +222,6 @@ static TCase *lock(void)
     TCase *tc = tcase_create("lock");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 30);
     tcase_add_test(tc, test_one_at_a_time);
     tcase_add_test(tc, test_looking_is_harmless);
     tcase_add_test(tc, test_killed);

@@ -242,7 +242,6 @@ static TCase *sleep_job(void)
     TCase *tc = tcase_create("sleep");
 
     tcase_add_checked_fixture(tc, load_sleep, end);
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, sleep_a_thousand);
     tcase_add_test(tc, sleep_in_order);
     tcase_add_test(tc, sleep_cancelled);

@@ -263,7 +263,6 @@ static TCase *lock(void)
 {
     TCase *tc = tcase_create("lock");
 
-    tcase_set_timeout(tc, 60);
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, test_taken_and_busy);

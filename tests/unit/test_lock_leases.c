@@ -270,7 +270,6 @@ static TCase *lock_leases(void)
 
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 30);
     tcase_add_test(tc, the_living_keep_theirs);
     tcase_add_test(tc, only_what_is_taken);
     tcase_add_test(tc, a_lost_lock_ends_its_job);

@@ -450,7 +450,6 @@ static TCase *make(const char *name, void (*begin)(void), const TTest *const *te
     TCase *tc = tcase_create(name);
 
     tcase_add_checked_fixture(tc, begin, tear_down);
-    tcase_set_timeout(tc, 60);
     for (; *tests; tests++)
         tcase_add_test(tc, *tests);
     return tc;

@@ -633,7 +633,6 @@ static TCase *add(const char *name, const TTest *const *tests, size_t count)
     TCase *tc = tcase_create(name);
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 30);
     for (size_t i = 0; i < count; i++)
         tcase_add_test(tc, tests[i]);
     return tc;

@@ -555,7 +555,6 @@ static TCase *add(const char *name, const TTest *const *tests)
     TCase *tc = tcase_create(name);
 
     tcase_add_checked_fixture(tc, NULL, rig_end);
-    tcase_set_timeout(tc, 30);
     for (; *tests; tests++)
         tcase_add_test(tc, *tests);
     return tc;

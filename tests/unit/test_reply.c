@@ -309,7 +309,6 @@ static TCase *numbers(void)
     TCase *tc = tcase_create("numbers");
 
     tcase_add_checked_fixture(tc, NULL, tear_down);
-    tcase_set_timeout(tc, 30);
     tcase_add_test(tc, test_integers);
     tcase_add_test(tc, test_seconds);
     tcase_add_test(tc, test_seconds_in_a_locale);

@@ -533,7 +533,6 @@ static TCase *make(const char *name, const TTest *const *tests)
     TCase *tc = tcase_create(name);
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 60);
     for (; *tests; tests++)
         tcase_add_test(tc, *tests);
     return tc;

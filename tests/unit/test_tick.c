@@ -331,7 +331,6 @@ static TCase *ticks(void)
 {
     TCase *tc = tcase_create("ticks");
 
-    tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, test_twenty_years, 0, sizeof zones / sizeof *zones);
     tcase_add_loop_test(tc, test_later_years, 0, sizeof zones / sizeof *zones);
     tcase_add_test(tc, test_when_clocks_change);

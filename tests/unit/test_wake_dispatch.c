@@ -437,7 +437,6 @@ static TCase *all(void)
 
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 60);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tc, tests[i]);
     return tc;

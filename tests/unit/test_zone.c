@@ -220,7 +220,6 @@ static TCase *zones(void)
 {
     TCase *tc = tcase_create("zones");
 
-    tcase_set_timeout(tc, 120);
     tcase_add_test(tc, test_all_zones);
     tcase_add_test(tc, test_names);
     tcase_add_test(tc, test_rules);
