@@ -11,17 +11,19 @@
 #define UNDER_WAY   4                   /* batches sent and not answered */
 #define BATCH_BYTES (256 * 1024)        /* or one larger job */
 #define OPEN_BYTES  (4 * 1024 * 1024)   /* in all batches that are being filled */
-#define SENDS       6                   /* of one batch, if its connection keeps breaking */
-#define SENDS_ONE   2                   /* the same for a job by itself */
+#define LOSSES      6                   /* of one batch, if its connection keeps breaking */
+#define LOSSES_ONE  2                   /* the same for a job by itself */
 #define PAUSE       (200 * 1000 * 1000) /* nanoseconds between tries to reach Redis */
 #define PLANS_HEARD 20                  /* changes of a plan in a row, before giving up */
 #define PLAN_PAUSE  (50 * 1000 * 1000)  /* nanoseconds */
 
 struct later_bulk {
     struct later_client *client;
-    bool one;        /* job */
-    bool alone;      /* the master has no replicas */
-    double patience; /* seconds */
+    bool one;          /* job */
+    bool alone;        /* the master has no replicas */
+    double patience;   /* seconds */
+    double lost_since; /* since when Redis has not answered; 0 = it does */
+    bool absent;       /* a batch did not get there, so a pause is due before the next try */
     later_bulk_fn *fn;
     void *arg;
     struct later_batch *open[QUEUES_MAX]; /* being filled, one for each part */
@@ -87,8 +89,32 @@ static void begin_again(struct later_batch *batch, const char *words)
 static void note_answer(struct later_bulk *bulk, struct later_batch *batch)
 {
     unlink_sent(bulk, batch);
+    bulk->lost_since = 0;
     for (struct later_batch *other = bulk->sent; other; other = other->next)
-        other->sends = 0;
+        other->losses = 0;
+}
+
+/* Redis does not answer: may we go on trying? */
+static bool has_patience(struct later_bulk *bulk)
+{
+    double now = later_clock();
+
+    if (bulk->lost_since == 0)
+        bulk->lost_since = now;
+    return now - bulk->lost_since < bulk->patience;
+}
+
+/* It is sent again under the same call id. If it did not get there, as on a Cluster whose node is
+ * away, that is no sign of a batch that Redis cannot bear, so it does not count. */
+static void note_loss(struct later_bulk *bulk, struct later_batch *batch,
+                      const struct later_answer *answer)
+{
+    batch->lost = true;
+    later_call_check(answer, LATER_SCRIPT_PUSH, &batch->why);
+    if (answer->outcome == LATER_UNSENT && has_patience(bulk))
+        bulk->absent = true;
+    else
+        batch->losses++;
 }
 
 static void take_answer(void *arg, struct later_answer *answer)
@@ -101,14 +127,13 @@ static void take_answer(void *arg, struct later_answer *answer)
 
     bulk->alone |= later_call_alone(answer);
     if (answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN) {
-        batch->lost = true; /* resend_lost() sends it again, under the same call id */
-        later_call_check(answer, LATER_SCRIPT_PUSH, &batch->why);
+        note_loss(bulk, batch, answer);
         return;
     }
     if (batch->shortly && answer->reply && !later_queue_pushed_now(answer->reply)) {
         batch->shortly = false; /* now by the other script, since nothing has happened */
         batch->lost = true;
-        batch->sends = 0;
+        batch->losses = 0;
         return;
     }
     note_answer(bulk, batch);
@@ -133,7 +158,6 @@ static int send_batch(struct later_batch *batch, struct later_error *err)
     enum later_script script = later_batch_call(batch, &cmd);
 
     batch->lost = false;
-    batch->sends++;
     if (!(batch->flags & LATER_PUSH_SEEK))
         later_call_announce(bulk->client, &batch->keys);
     if (later_call_begin(bulk->client, &cmd, script, take_answer, batch, err) == 0)
@@ -142,16 +166,18 @@ static int send_batch(struct later_batch *batch, struct later_error *err)
     return -1;
 }
 
+static void wait_a_bit(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = PAUSE }, NULL);
+}
+
 /* Calls send_batch() again and again while patience lasts. */
 static int send_patiently(struct later_batch *batch, struct later_error *err)
 {
-    const struct timespec pause = { .tv_nsec = PAUSE };
-    double until = later_clock() + batch->bulk->patience;
-
     while (send_batch(batch, err) < 0) {
-        if (err->code != LATER_E_REDIS || later_clock() >= until)
+        if (err->code != LATER_E_REDIS || !has_patience(batch->bulk))
             return -1;
-        nanosleep(&pause, NULL);
+        wait_a_bit();
     }
     return 0;
 }
@@ -161,7 +187,7 @@ static int give_up(const struct later_batch *batch, struct later_error *err)
     if (!batch->bulk->one)
         return later_fail(err, LATER_E_REDIS,
                           "Redis went away %d times; some jobs of queue %s may not be pushed",
-                          SENDS - 1, batch->queue);
+                          LOSSES, batch->queue);
     *err = batch->why;
     return -1;
 }
@@ -171,7 +197,7 @@ static int send_lost(struct later_bulk *bulk, struct later_error *err)
 {
     for (struct later_batch *batch = bulk->sent, *next; batch; batch = next) {
         next = batch->next;
-        if (batch->lost && batch->sends >= (bulk->one ? SENDS_ONE : SENDS))
+        if (batch->lost && batch->losses >= (bulk->one ? LOSSES_ONE : LOSSES))
             return give_up(batch, err);
         if (batch->lost && send_patiently(batch, err) < 0)
             return -1;
@@ -199,6 +225,9 @@ static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
         if (bulk->alone)
             later_call_ask_sentinels(bulk->client);
         bulk->alone = false;
+        if (bulk->absent)
+            wait_a_bit();
+        bulk->absent = false;
         if (send_lost(bulk, err) < 0 || reroute(bulk, err) < 0)
             return -1;
     }

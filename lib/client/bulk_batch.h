@@ -32,7 +32,7 @@ struct later_batch {
     size_t count, slots_room;
     char *bytes;
     size_t len, room;
-    unsigned sends;
+    unsigned losses;        /* in a row, while Redis answered no other batch */
     bool lost;              /* it has to be sent: its answer never came, or it is new */
     struct later_error why; /* it was lost */
     struct later_batch *next;

@@ -303,6 +303,31 @@ static void cut_each_answer(struct fake_redis *f, void *arg)
     }
 }
 
+/* Tries that do not get there are not counted with the ones whose answer is lost. */
+static void absent_then_cut(struct fake_redis *f, void *arg)
+{
+    for (int i = 0; i < 8 && fake_accept(f); i++)
+        fake_cut(f);
+    (void)arg;
+    if (fake_shake(f)) {
+        while (fake_read(f) && strcmp(fake_word(f, 0), "EVALSHA") != 0)
+            fake_say(f, ":1\r\n");
+        fake_cut(f);
+    }
+    while (fake_accept(f))
+        fake_relay(f, live_server.socket, SIZE_MAX, SIZE_MAX);
+}
+
+START_TEST(test_patience_and_a_loss)
+{
+    fake = fake_start(absent_then_cut, NULL);
+    open_bulk(fake_url(fake), 5, 60);
+    add_all();
+    check_all();
+    check_order();
+}
+END_TEST
+
 /* A connection that can be made but breaks each time: not for ever. */
 START_TEST(test_never_an_answer)
 {
@@ -393,7 +418,7 @@ static TCase *cut(void)
 
 static TCase *gone(void)
 {
-    return MAKE("gone", test_gone, test_patience, test_never_an_answer);
+    return MAKE("gone", test_gone, test_patience, test_patience_and_a_loss, test_never_an_answer);
 }
 
 UNIT_MAIN("bulk", whole, cut, gone)
