@@ -57,8 +57,8 @@ int exec_peer_hand(struct exec_peer *peer, struct exec_task *task);
 /* Has it a task of this id? Answers are matched to tasks by id only, so an id may be there once. */
 bool exec_peer_has(const struct exec_peer *peer, const char *id);
 
-/* Asks it to give up a task. Its answer ends the task, or else exec_crew_settled() a second
- * later. */
+/* Asks it to give up a task, whose job its answer then ends. Without an answer within a second the
+ * job is settled here, and the program retires. */
 void exec_peer_give_up(struct exec_task *task);
 
 /* Lets it take no more tasks. */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # One word for one thing: a word that the glossary of doc/architecture.md has retired is in no name
-# and no comment. If it is in backticks there, because English needs it, it is in no name.
+# and no comment. If it is in backticks there, because English needs it, it is in no name. And a
+# function that a comment names is there.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
@@ -33,4 +34,12 @@ for word in $words; do
     runs "no $name" test ! -s "$found"
     sed 's/^/# /' "$found"
 done
+
+# Comments outlive the functions that they name, as name().
+find lib daemon cli web jobs -name '*.[ch]' -exec perl -0 -ne '
+    s{/\*(.*?)\*/}{ my $text = $1; $named{$_} //= $ARGV for $text =~ /\b([a-z]\w*)\(\)/g; " " }gse;
+    $known{$_} = 1 for /\w+/g;
+    END { print map { "$named{$_}: $_()\n" } grep { !$known{$_} && !/^curl_/ } sort keys %named }' {} + >"$found"
+runs "comments name functions that there are" test ! -s "$found"
+sed 's/^/# /' "$found"
 finish

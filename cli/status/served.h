@@ -14,8 +14,8 @@ struct served;
 struct served *served_read(struct cli *cli, struct later_error *err);
 void served_free(struct served *served);
 
-/* served_hosts(): what the daemons say of themselves: id, JSON, id, JSON … served_clock(): when
- * that was, by Redis's clock. Borrowed. */
+/* served_hosts(): what the daemons say of themselves: id, JSON, id, JSON … served_at(): when that
+ * was, by Redis's clock. Borrowed. */
 const struct later_reply *served_hosts(const struct served *served);
 double served_at(const struct served *served);
 

@@ -1,4 +1,4 @@
-/* settle.h: `later bury` of a reserved job. */
+/* settle.h: settles reserved jobs by hand; here is what `later bury` needs of it. */
 #ifndef LATER_CLI_SETTLE_H
 #define LATER_CLI_SETTLE_H
 

@@ -1,7 +1,9 @@
 /*
- * announce.h: when laterd has connected to its Redis, we say who we are (later:hosts; registry.h)
- * and ask whether Redis is fit to keep jobs (redis_check.h). Fields of daemons that were not seen
- * for a day are deleted here, too.
+ * announce.h: tells the others every five seconds, in later:hosts, who we are and what we do.
+ *
+ * Whenever the link comes up, the registry is written (registry.h), and Redis is asked whether it
+ * is fit to keep jobs (redis_check.h). Fields of daemons that were not seen for a day are deleted
+ * here, too.
  */
 #ifndef LATERD_ANNOUNCE_H
 #define LATERD_ANNOUNCE_H

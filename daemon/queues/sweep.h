@@ -1,5 +1,6 @@
 /*
- * sweep.h: does any job lie where only a former count of shards would look for it?
+ * sweep.h: finds out whether a former count of shards may be forgotten: whether no job lies where
+ * only that count would look for it.
  *
  * Each part is fenced first (scripts/inc/fence.lua), so that nobody pushes there by an older plan.
  * Then each of its ids, with a document or staying taken, is checked: is this its part under the

@@ -1,6 +1,6 @@
 /*
- * find.h: a reserve whose answer was lost. It is not repeated: the jobs that it took are in its
- * token's set, and are returned.
+ * find.h: finds and returns what a reserve took whose answer was lost. Such a reserve is not
+ * repeated: its jobs are in its token's set.
  */
 #ifndef LATERD_FIND_H
 #define LATERD_FIND_H

@@ -1,5 +1,5 @@
 /*
- * slots.h: what each worker leases, in a file that supervisor and worker share.
+ * slots.h: the jobs that each worker has reserved, in a file that supervisor and worker share.
  *
  * Each worker has its own file in state_dir/slots, mapped by both. The worker writes it without a
  * system call, the supervisor's keeper reads it, and it outlives both if they are killed, so that

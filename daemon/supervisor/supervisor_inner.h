@@ -1,6 +1,5 @@
 /*
- * supervisor_inner.h: what supervisor.c, supervisor_reload.c and supervisor_stop.c share, and
- * nobody else.
+ * supervisor_inner.h: what the files supervisor*.c share, and nobody else.
  */
 #ifndef LATERD_SUPERVISOR_INNER_H
 #define LATERD_SUPERVISOR_INNER_H

@@ -1,13 +1,12 @@
 /*
  * tally_pack.c: the packed form of tallies.
  *
- *     packed    = version row...                   version: the byte 2
+ *     packed    = version row...       version: the byte 2
  *     row       = shared name outcomes wait_us run_us times
- *     shared    = number                           so many bytes of the name before begin this one
- *     name      = length byte...                   the others; none at all: the types beyond the
- * bound outcomes  = how-many count...                in the order of enum later_attempt_outcome
- *     times     = wait run                         bits, the lowest of a byte first; filled up with
- * 0
+ *     shared    = number               how many bytes of the name before this one begins with
+ *     name      = length byte...       the others; none at all: the types beyond the bound
+ *     outcomes  = how-many count...    in the order of enum later_attempt_outcome
+ *     times     = wait run             bits, the lowest of a byte first; filled up with 0
  *
  * Numbers are of 7 bits a byte, the lowest first, the eighth bit set in all but the last. What a
  * newer laterd appends to `outcomes` is passed over.

@@ -23,7 +23,7 @@ struct call {
     struct later_command cmd;
     int script, slot;
     int node;                      /* where it was sent, or has to go (fixed) */
-    bool fixed;                    /* only there: ASK, later_cluster_send_to() */
+    bool fixed;                    /* only there: ASK, later_redis_send_to() */
     bool asking;                   /* behind ASKING */
     double since, again, deadline; /* when it came; when it may be tried; when its time is over */
     double timeout;
