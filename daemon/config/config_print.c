@@ -5,11 +5,24 @@
 
 #include <string.h>
 
+/* Has it the default of each option that only a pool has, and the name that it gets without
+ * `pools`? */
+static bool is_default_pool(const struct config_pool *pool)
+{
+    for (size_t i = 0; i < config_table_count; i++) {
+        const struct config_row *row = &config_table[i];
+
+        if (row->scope == CONFIG_IN_POOL && row->kind != CONFIG_NAME && row->kind != CONFIG_MANY &&
+            strcmp(row->path, "pools.workers") != 0 && config_fetch(row, pool) != row->preset)
+            return false;
+    }
+    return strcmp(pool->name, "default") == 0;
+}
+
 /* Can it be written as workers and queues, without `pools`? */
 static bool is_plain(const struct config *config)
 {
-    return config->pool_count == 1 && strcmp(config->pools->name, "default") == 0 &&
-           config->pools->memory_max == 0 && config->pools->files_max == 0;
+    return config->pool_count == 1 && is_default_pool(config->pools);
 }
 
 /* Writes what is before the dot of a path to out; "" without a dot. */

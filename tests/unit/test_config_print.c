@@ -185,10 +185,26 @@ START_TEST(patterns_are_printed_in_their_places)
 }
 END_TEST
 
+/* With each option that only a pool has. */
 START_TEST(a_default_pool_with_a_limit_is_read_back)
 {
-    assert_round(keep("pools = ( { name = \"default\"; queues = ( { name = \"q\"; } );\n"
-                      "memory_max = 512; } );"));
+    for (size_t i = 0; i < config_table_count; i++) {
+        const struct config_row *row = &config_table[i];
+        char text[200], *printed;
+
+        if (row->scope != CONFIG_IN_POOL || row->max <= 0 || row->kind == CONFIG_NAME ||
+            strcmp(row->path, "pools.workers") == 0)
+            continue;
+        snprintf(text, sizeof text,
+                 "pools = ( { name = \"default\"; queues = ( { name = \"q\"; } ); %s = %.0f; } );",
+                 strchr(row->path, '.') + 1, row->max);
+        assert_round(keep(text));
+        printed = print(kept);
+        ck_assert_msg(strstr(printed, "\npools = (") != NULL, "%s", printed);
+        free(printed);
+        config_free(kept);
+        kept = NULL;
+    }
 }
 END_TEST
 
