@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *later_outcome_name(enum later_attempt_outcome outcome)
+const char *later_attempt_outcome_name(enum later_attempt_outcome outcome)
 {
     static const char *const names[LATER_OUTCOMES] = {
         [LATER_OUTCOME_DONE] = "done",       [LATER_OUTCOME_RETRY] = "retry",

@@ -22,7 +22,8 @@
 /* How many types have a row of their own; all others share the row without a name. */
 #define LATER_TALLY_TYPES 200
 
-/* How an attempt ended. The order is that of the packed form: new ones at the end. */
+/* How an attempt is counted; how it ended is an ending (verdict.h). The order is that of the packed
+ * form: new ones at the end. */
 enum later_attempt_outcome {
     LATER_OUTCOME_DONE,
     LATER_OUTCOME_RETRY,       /* it failed, and will be tried again */
@@ -35,7 +36,7 @@ enum later_attempt_outcome {
 };
 
 /* "done" … Static. */
-const char *later_outcome_name(enum later_attempt_outcome outcome);
+const char *later_attempt_outcome_name(enum later_attempt_outcome outcome);
 
 /* The counts of one type. wait: from when the attempt could have begun until it began; run: until
  * it ended. */

@@ -43,7 +43,7 @@ void later_conn_append(struct later_conn *redis, struct pending *pending)
         redis->earliest = pending->deadline;
 }
 
-void later_conn_answer(struct pending *pending, enum later_outcome outcome,
+void later_conn_answer(struct pending *pending, enum later_answer_outcome outcome,
                        enum later_remedy remedy, redisReply *reply, const char *text)
 {
     struct later_answer told = { .outcome = outcome,

@@ -64,7 +64,7 @@ int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, int 
 void later_conn_disconnect(struct later_conn *redis, const char *why);
 
 /* Tells its function, then frees it; reply is taken over. */
-void later_conn_answer(struct pending *pending, enum later_outcome outcome,
+void later_conn_answer(struct pending *pending, enum later_answer_outcome outcome,
                        enum later_remedy remedy, redisReply *reply, const char *text);
 
 /* It does not work here: on to the next Sentinel, if it was one; else it is over. The second adds

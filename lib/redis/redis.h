@@ -30,7 +30,8 @@
 
 #define LATER_NO_SCRIPT (-1)
 
-enum later_outcome {
+/* What became of a command. */
+enum later_answer_outcome {
     LATER_ANSWERED, /* reply is there and no error */
     LATER_REFUSED,  /* Redis answered with an error; remedy says what to do */
     LATER_UNSENT,   /* the connection broke before: nothing has happened */
@@ -38,7 +39,7 @@ enum later_outcome {
 };
 
 struct later_answer {
-    enum later_outcome outcome;
+    enum later_answer_outcome outcome;
     enum later_remedy remedy;  /* if REFUSED */
     struct later_reply *reply; /* borrowed; to keep it, set this to NULL and free it later */
     const char *text;          /* Redis's error, or why the connection broke; "" if ANSWERED */

@@ -128,7 +128,7 @@ void rig_send(int number, const char *word, int script, double timeout)
     ck_assert_ptr_null(cmd.data);
 }
 
-static void check(int number, enum later_outcome outcome, const char *text)
+static void check(int number, enum later_answer_outcome outcome, const char *text)
 {
     const struct rig_told *told = &rig.told[number];
 
@@ -150,7 +150,7 @@ void rig_refused(int number, enum later_remedy remedy, const char *text)
     ck_assert_int_eq(rig.told[number].remedy, remedy);
 }
 
-void rig_broke(int number, enum later_outcome outcome, const char *text)
+void rig_broke(int number, enum later_answer_outcome outcome, const char *text)
 {
     check(number, outcome, text);
 }

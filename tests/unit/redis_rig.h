@@ -15,7 +15,7 @@
 /* What the command with this number was answered. */
 struct rig_told {
     int times;
-    enum later_outcome outcome;
+    enum later_answer_outcome outcome;
     enum later_remedy remedy;
     int64_t value; /* of its reply */
     char text[160];
@@ -60,7 +60,7 @@ void rig_send(int number, const char *word, int script, double timeout);
 /* The whole of what has come for a number: once, so. */
 void rig_answered(int number, int64_t value);
 void rig_refused(int number, enum later_remedy remedy, const char *text);
-void rig_broke(int number, enum later_outcome outcome, const char *text);
+void rig_broke(int number, enum later_answer_outcome outcome, const char *text);
 
 /* How much later than written something may be on this machine: valgrind and sanitizers are slow.
  * $CK_TIMEOUT_MULTIPLIER. */
