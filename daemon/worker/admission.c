@@ -237,7 +237,7 @@ static void ask_next(struct later_job *job)
     }
     script = question(job, &need, &cmd);
     if (script >= 0 && link_send(worker->main, &cmd, script, LINK_TIMEOUT, on_answer, job) == 0) {
-        worker_kick(worker); /* which flushes */
+        worker_pump_soon(worker); /* which flushes */
         return;
     }
     if (job->asking) /* nothing could be sent */
@@ -280,7 +280,7 @@ void admission_settled(struct admission *admission, const struct slot *slot, boo
     else
         line_ask(*entry);
     *entry = NULL;
-    worker_kick(admission->worker);
+    worker_pump_soon(admission->worker);
 }
 
 void admission_flush(struct admission *admission)
@@ -306,7 +306,7 @@ static void on_told(void *arg, const struct line_key *at, size_t waiting)
     struct backlog_row *row;
 
     if (!at) {
-        worker_kick(admission->worker); /* what waited for the answers can go on */
+        worker_pump_soon(admission->worker); /* what waited for the answers can go on */
         return;
     }
     row = waiting ? backlog_make(admission->backlog, kind, at->name, later_clock())
@@ -334,7 +334,7 @@ static void on_look(void *arg)
 
     if (backlog_each(admission->backlog, look_after, admission))
         look_soon(admission);
-    worker_kick(admission->worker); /* which flushes */
+    worker_pump_soon(admission->worker); /* which flushes */
 }
 
 /* --- making and unmaking --- */

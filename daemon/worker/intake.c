@@ -270,7 +270,7 @@ static void end_asking(struct asking *asking)
     asking->queue->silent = false;
     later_reply_free(asking->reserved);
     free(asking);
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 /* The jobs are ours in any case. Without their documents they are found by their token and given
@@ -356,7 +356,7 @@ static void on_found(void *arg, bool ok)
         atomic_store_explicit(&looking->call->asked, 0, memory_order_release);
     else /* refused, or cut off: on_again() tries again */
         rest(looking->worker, looking->queue);
-    worker_kick(looking->worker);
+    worker_pump_soon(looking->worker);
     free(looking);
 }
 
@@ -491,7 +491,7 @@ void intake_late(struct worker *worker)
     }
     if (worker->asked)
         timer_in(worker->late, SILENT_SECONDS);
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 /* In strict order, asks the queues from the top to the first live one; with weights, one live

@@ -46,7 +46,7 @@ static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
         intake_live(worker, &worker->queues[found[i]], true);
     seek_free(worker->seek); /* and `found` */
     worker->seek = NULL;
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 /* Lists the queues without known work: in strict order, those above the first that has work; by

@@ -41,7 +41,7 @@ static void on_wake(void *arg, struct later_answer *answer)
         intake_deaf(worker);
     if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
         link_break(worker->wake, answer->text);
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 /* We count the lease of a reserve after a BLPOP from when it was sent. So with a short lease the

@@ -262,7 +262,7 @@ void run_passed(struct later_job *job, double wait, const char *name)
 {
     struct worker *worker = job->worker;
 
-    worker_kick(worker);
+    worker_pump_soon(worker);
     if (wait >= 0) {
         attempt_log(job, LOG_DEBUG, "returned: waits for %s, %.3f s", name, wait);
         turn_back(job, wait);

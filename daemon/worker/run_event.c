@@ -43,7 +43,7 @@ static void on_job_timer(void *arg)
         forget_event_job(worker, job);
         attempt_end(job, LATER_RETRY, true, later_clock());
     }
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 /* A finished event job's struct is kept for a while, so that a second finish finds something to be
@@ -81,7 +81,7 @@ int run_finish(struct later_job *job, uint32_t result)
     forget_event_job(worker, job);
     attempt_end(job, result, job->cancel_sent, later_clock());
     remember_finished(worker, job);
-    worker_kick(worker);
+    worker_pump_soon(worker);
     return 0;
 }
 

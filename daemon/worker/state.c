@@ -4,7 +4,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-void worker_kick(struct worker *worker)
+void worker_pump_soon(struct worker *worker)
 {
     event_active(worker->pump, EV_TIMEOUT, 0);
 }

@@ -165,8 +165,8 @@ struct worker {
     double weighed; /* when recycle.memory was looked at last */
 };
 
-/* Something has changed: at the loop's next turn settles, runs, reserves. */
-void worker_kick(struct worker *worker);
+/* Something has changed: the pump settles, runs and reserves at the loop's next turn. */
+void worker_pump_soon(struct worker *worker);
 /* Writes to the status pipe. */
 void worker_report(struct worker *worker, enum worker_report what);
 /* Tells the keeper that this page is worth looking at. */

@@ -70,7 +70,7 @@ static void drain(struct worker *worker)
     worker->draining = true;
     run_return_held(worker);
     intake_unblock(worker);
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 /* Either everything is answered, or Redis cannot be reached; then the keeper settles from our page.
@@ -106,7 +106,7 @@ static void go_on(struct worker *worker)
     if (worker->awaits_ids)
         event_add(worker->pump, &at_once); /* after the sockets */
     else
-        worker_kick(worker); /* before the sockets */
+        worker_pump_soon(worker); /* before the sockets */
 }
 
 static void on_pump(evutil_socket_t fd, short what, void *arg)
@@ -143,7 +143,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
 static void on_again(void *arg)
 {
     intake_recover(arg);
-    worker_kick(arg);
+    worker_pump_soon(arg);
 }
 
 /* Called every few seconds on a Cluster. */
@@ -239,7 +239,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     }
     worker->orders_len -= used;
     memmove(text, text + used, worker->orders_len);
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 static void on_link_up(void *arg)
@@ -251,12 +251,12 @@ static void on_link_up(void *arg)
     for (uint32_t i = 0; i < worker->queue_count && !worker->many; i++)
         intake_live(worker, &worker->queues[i], true);
     intake_recover(worker);
-    worker_kick(worker);
+    worker_pump_soon(worker);
 }
 
 static void on_link_down(void *arg)
 {
-    worker_kick(arg);
+    worker_pump_soon(arg);
 }
 
 /* --- making and unmaking --- */
@@ -280,7 +280,7 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
                 "it was not ours any more when we came to %s it",
                 later_verb_name((enum later_verb)slot->verb));
     if (outbox_open(worker->outbox) == 0)
-        worker_kick(worker);
+        worker_pump_soon(worker);
 }
 
 static int make_links(struct worker *worker, struct later_error *err)
@@ -431,7 +431,7 @@ int worker_main(const struct worker_start *start)
         status = (int)err.code;
     } else {
         worker_report(worker, WORKER_READY);
-        worker_kick(worker);
+        worker_pump_soon(worker);
         event_base_dispatch(worker->base);
     }
     tear_down(worker);
