@@ -102,7 +102,7 @@ struct config_cron {
     enum later_overlap overlap;
     char *definition; /* as Redis keeps it (schedule.h) */
     size_t definition_len;
-    const char *file; /* while it is being read: where it stands, in the how manieth file */
+    const char *file; /* while it is being read: where it stands; round: which file, from 1 */
     unsigned line, round;
 };
 

@@ -107,6 +107,16 @@ void config_refused(const char *name, const char *text)
     ck_assert_int_eq(config_err.code, LATER_E_CONFIG);
 }
 
+/* Are all options of a list's entry the same? */
+static bool same_rows(enum config_scope scope, const void *a, const void *b)
+{
+    for (size_t i = 0; i < config_table_count; i++) {
+        if (config_table[i].scope == scope && !config_row_equal(&config_table[i], a, b))
+            return false;
+    }
+    return true;
+}
+
 static bool same_pools(const struct config *a, const struct config *b)
 {
     if (a->pool_count != b->pool_count)
@@ -114,16 +124,10 @@ static bool same_pools(const struct config *a, const struct config *b)
     for (uint32_t i = 0; i < a->pool_count; i++) {
         const struct config_pool *x = &a->pools[i], *y = &b->pools[i];
 
-        if (strcmp(x->name, y->name) != 0 || x->workers != y->workers ||
-            x->memory_max != y->memory_max || x->files_max != y->files_max ||
-            x->queue_count != y->queue_count)
+        if (!same_rows(CONFIG_IN_POOL, x, y) || x->queue_count != y->queue_count)
             return false;
         for (uint32_t k = 0; k < x->queue_count; k++) {
-            if (strcmp(x->queues[k].name, y->queues[k].name) != 0 ||
-                x->queues[k].weight != y->queues[k].weight ||
-                x->queues[k].shards != y->queues[k].shards ||
-                x->queues[k].max_running != y->queues[k].max_running ||
-                x->queues[k].max_jobs != y->queues[k].max_jobs)
+            if (!same_rows(CONFIG_IN_QUEUE, &x->queues[k], &y->queues[k]))
                 return false;
         }
     }
@@ -137,12 +141,7 @@ static bool same_types(const struct config *a, const struct config *b)
     for (uint32_t i = 0; i < a->type_count; i++) {
         const struct config_type *x = &a->types[i], *y = &b->types[i];
 
-        if (strcmp(x->name, y->name) != 0 || x->max_attempts != y->max_attempts ||
-            x->exclusive != y->exclusive || x->result != y->result ||
-            x->max_running != y->max_running ||
-            memcmp(&x->timeout, &y->timeout, sizeof x->timeout) != 0 ||
-            x->ceiling.timeout != y->ceiling.timeout ||
-            x->ceiling.attempts != y->ceiling.attempts || x->ceiling.wait != y->ceiling.wait ||
+        if (!same_rows(CONFIG_IN_TYPE, x, y) ||
             memcmp(&x->backoff, &y->backoff, sizeof x->backoff) != 0)
             return false;
     }
@@ -154,11 +153,19 @@ static bool same_limits(const struct config *a, const struct config *b)
     if (a->limit_count != b->limit_count)
         return false;
     for (uint32_t i = 0; i < a->limit_count; i++) {
-        const struct config_limit *x = &a->limits[i], *y = &b->limits[i];
+        if (!same_rows(CONFIG_IN_LIMIT, &a->limits[i], &b->limits[i]) ||
+            a->limits[i].nth != b->limits[i].nth)
+            return false;
+    }
+    return true;
+}
 
-        if (strcmp(x->type, y->type) != 0 || strcmp(x->queue, y->queue) != 0 ||
-            strcmp(x->member, y->member) != 0 || x->nth != y->nth || x->max != y->max ||
-            memcmp(&x->per, &y->per, sizeof x->per) != 0 || x->sliding != y->sliding)
+static bool same_schedules(const struct config *a, const struct config *b)
+{
+    if (a->cron_count != b->cron_count)
+        return false;
+    for (uint32_t i = 0; i < a->cron_count; i++) {
+        if (!same_rows(CONFIG_IN_CRON, &a->crons[i], &b->crons[i]))
             return false;
     }
     return true;
@@ -198,6 +205,8 @@ const char *config_difference(const struct config *a, const struct config *b)
         return "types";
     if (!same_limits(a, b))
         return "limits";
+    if (!same_schedules(a, b))
+        return "cron";
     return same_plugins(a, b) ? NULL : "plugins";
 }
 
