@@ -4,39 +4,39 @@
 
 #include "cli.h"
 
-/* push.c */
+/* jobs/push.c */
 extern const struct command command_push;
-/* queues.c, size.c, peek.c */
+/* jobs/queues.c, jobs/size.c, jobs/peek.c */
 extern const struct command command_queues, command_size, command_peek, command_show;
-/* count.c, export.c */
+/* jobs/count.c, jobs/export.c */
 extern const struct command command_count_jobs, command_export;
-/* forget.c */
+/* jobs/forget.c */
 extern const struct command command_forget;
-/* act.c, pause.c, cancel.c */
+/* jobs/act.c, jobs/pause.c, jobs/cancel.c */
 extern const struct command command_kick, command_purge, command_pause, command_resume;
 extern const struct command command_cancel;
-/* bury.c */
+/* jobs/bury.c */
 extern const struct command command_bury;
-/* wait.c */
+/* jobs/wait.c */
 extern const struct command command_wait, command_result;
-/* reserve.c, settle.c */
+/* work/reserve.c, work/settle.c */
 extern const struct command command_reserve;
 extern const struct command command_ack, command_release, command_return, command_touch;
-/* work.c */
+/* work/work.c */
 extern const struct command command_work;
-/* lock.c, locks.c, limit.c, stock.c */
+/* lock/lock.c, lock/locks.c, lock/limit.c, lock/stock.c */
 extern const struct command command_lock, command_locks, command_limit, command_stock;
-/* cron.c */
+/* cron/cron.c */
 extern const struct command command_cron;
-/* status.c, top.c, check.c */
+/* status/status.c, top/top.c, check/check.c */
 extern const struct command command_status, command_top, command_check;
-/* search.c */
+/* jobs/search.c */
 extern const struct command command_search;
 /* serve.c */
 extern const struct command command_serve;
-/* history.c, metrics.c */
+/* see/history.c, see/metrics.c */
 extern const struct command command_history, command_metrics;
-/* new.c */
+/* new/new.c */
 extern const struct command command_new;
 /* help.c */
 extern const struct command command_help;
