@@ -1,4 +1,4 @@
-/* test_route.c: pushing into a queue with shards, while their number changes: no id is in two
+/* test_push_shards.c: pushing into a queue with shards, while their number changes: no id is in two
  * places, none is lost. Where ids belong is calculated here from their CRC, not by
  * lib/queue/shards. */
 #include "live.h"
@@ -630,4 +630,4 @@ static TCase *lost(void)
     return MAKE("lost", test_lost_plan, test_lost_plan_is_mended);
 }
 
-UNIT_MAIN("route", stays, changed, under_way, lost)
+UNIT_MAIN("push_shards", stays, changed, under_way, lost)
