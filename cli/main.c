@@ -44,8 +44,8 @@ const struct command *command_find(const char *name, const char **nearest)
     return NULL;
 }
 
-/* Returns the command's place in argv, 0 = none. */
-static int place_of_command(int argc, char **argv)
+/* Returns which word of argv is the command, 0 = none. */
+static int word_of_command(int argc, char **argv)
 {
     const struct args_option *tables[sizeof commands / sizeof *commands + 1] = { global_options };
 
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     struct later_error err;
     struct cli cli = { 0 };
     const char *nearest;
-    int at = place_of_command(argc, argv), status;
+    int at = word_of_command(argc, argv), status;
 
     signal(SIGPIPE, SIG_DFL); /* if the reader of our output goes away, we end silently */
     if (!at)
