@@ -161,10 +161,7 @@ static void print_json(const struct report *report)
     begin_json(&json, report, "members", report->members_ok);
     jsonl_int(&json, "looked_at", (int64_t)report->scan.looked_at);
     jsonl_int(&json, "faults", (int64_t)report->scan.faults);
-    if (report->scan.faults)
-        jsonl_text(&json, "fault", report->scan.fault);
-    else
-        jsonl_null(&json, "fault");
+    jsonl_text(&json, "fault", report->scan.faults ? report->scan.fault : NULL);
     jsonl_end(&json);
 }
 

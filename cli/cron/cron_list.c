@@ -60,14 +60,8 @@ static void tell_json(const struct shown *shown)
     jsonl_text(&json, "name", shown->row->name);
     jsonl_text(&json, "at", shown->at);
     jsonl_text(&json, "zone", shown->zone[0] ? shown->zone : "UTC");
-    if (isinf(shown->row->next))
-        jsonl_null(&json, "next");
-    else
-        jsonl_int(&json, "next", (int64_t)shown->row->next);
-    if (shown->tick[0])
-        jsonl_int(&json, "last", strtoll(shown->tick, NULL, 10));
-    else
-        jsonl_null(&json, "last");
+    jsonl_known(&json, "next", !isinf(shown->row->next), shown->row->next);
+    jsonl_known(&json, "last", shown->tick[0], strtod(shown->tick, NULL));
     jsonl_text(&json, "outcome", shown->outcome);
     jsonl_text(&json, "state", shown->state);
     jsonl_text(&json, "origin", shown->origin);
@@ -79,11 +73,9 @@ static void tell_json(const struct shown *shown)
 static void add_time(struct table *table, double at)
 {
     char text[32];
+    bool known = at > 0 && !isinf(at);
 
-    if (at > 0 && !isinf(at))
-        table_text(table, PLAIN, text_put_time(text, sizeof text, at));
-    else
-        table_none(table);
+    table_text(table, PLAIN, known ? text_put_time(text, sizeof text, at) : NULL);
 }
 
 static void tell_row(struct table *table, const struct shown *shown)
@@ -151,16 +143,14 @@ int cron_list(struct cli *cli, char **words, int count, struct later_error *err)
     (void)count;
     if (status < 0)
         return -1;
-    if (!cli->json)
-        cli_table(cli, &table, headings);
+    cli_table(cli, &table, headings);
     if (queue)
         status = list_queue(cli, queue, &table, err);
     for (size_t i = 0; status == 0 && i < list.count; i++) {
         if (!strchr(list.names[i], '/'))
             status = list_queue(cli, list.names[i], &table, err);
     }
-    if (!cli->json)
-        table_end(&table);
+    table_end(&table);
     queue_list_free(&list);
     return status < 0 ? -1 : LATER_OK;
 }

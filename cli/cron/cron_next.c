@@ -56,8 +56,7 @@ static void tell(const struct cli *cli, const struct later_expression *expr,
     struct table table;
     int64_t tick = from;
 
-    if (!cli->json)
-        cli_table(cli, &table, headings);
+    cli_table(cli, &table, headings);
     for (int64_t i = 0; i < count && later_tick_next(expr, zone, tick, &tick); i++) {
         int32_t offset = later_zone_at(zone, tick).offset;
 
@@ -66,8 +65,7 @@ static void tell(const struct cli *cli, const struct later_expression *expr,
         else
             tell_row(&table, tick, offset);
     }
-    if (!cli->json)
-        table_end(&table);
+    table_end(&table);
 }
 
 /* An expression has a space or begins with @. Any other word is a name. */

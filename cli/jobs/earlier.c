@@ -60,16 +60,11 @@ static void add_row(struct table *card, const json_t *error)
     const char *kind = json_string_value(json_object_get(error, "kind"));
     const char *why = json_string_value(json_object_get(error, "text"));
     json_int_t attempt = json_integer_value(json_object_get(error, "attempt"));
-    char when[48], name[40], *words = NULL;
+    char when[48];
 
-    snprintf(name, sizeof name, "attempt %" JSON_INTEGER_FORMAT, attempt);
     text_put_time(when, sizeof when, json_number_value(json_object_get(error, "at")));
-    table_text(card, DIM, name);
-    if (asprintf(&words, "%s, %s: %s", when, kind ? kind : "", why ? why : "") >= 0)
-        table_text(card, RED, words);
-    else
-        table_none(card);
-    free(words);
+    table_print(card, DIM, "attempt %" JSON_INTEGER_FORMAT, attempt);
+    table_print(card, RED, "%s, %s: %s", when, kind ? kind : "", why ? why : "");
 }
 
 void earlier_rows(struct table *card, const struct later_seen *seen)

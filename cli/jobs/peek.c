@@ -36,25 +36,16 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
     peek_type(seen, type);
     jsonl_begin(&json, stdout);
     jsonl_text(&json, "queue", queue);
-    if (*seen->id)
-        jsonl_text(&json, "id", seen->id);
-    else
-        jsonl_null(&json, "id");
+    jsonl_text(&json, "id", *seen->id ? seen->id : NULL);
     jsonl_text(&json, "state", seen->state);
-    if (*type)
-        jsonl_text(&json, "type", type);
-    else
-        jsonl_null(&json, "type");
-    if (seen->has_score)
-        jsonl_real(&json, "score", seen->score);
-    else
-        jsonl_null(&json, "score");
+    jsonl_text(&json, "type", *type ? type : NULL);
+    jsonl_known(&json, "score", seen->has_score, seen->score);
     jsonl_int(&json, "attempts", seen->attempts);
     jsonl_int(&json, "priority", seen->priority);
     if (seen->error_len)
         jsonl_foreign(&json, "error", seen->error, seen->error_len);
     else
-        jsonl_null(&json, "error");
+        jsonl_text(&json, "error", NULL);
     earlier_json(&json, seen);
     if (seen->progress_len)
         jsonl_foreign(&json, "progress", seen->progress, seen->progress_len);
@@ -99,15 +90,13 @@ static void add_error(struct table *table, const struct later_seen *seen)
     json_t *error = seen->error_len ? json_loadb(seen->error, seen->error_len, 0, NULL) : NULL;
     const char *kind = json_string_value(json_object_get(error, "kind"));
     const char *text = json_string_value(json_object_get(error, "text"));
-    char *both = NULL;
 
     if (seen->error_len == 0)
         table_none(table);
-    else if (kind && text && asprintf(&both, "%s: %s", kind, text) >= 0)
-        table_text(table, RED, both);
+    else if (kind && text)
+        table_print(table, RED, "%s: %s", kind, text);
     else
         table_bytes(table, RED, seen->error, seen->error_len);
-    free(both);
     json_decref(error);
 }
 
@@ -117,15 +106,11 @@ void peek_add_progress(struct table *table, const struct later_seen *seen)
     double done = json_number_value(json_object_get(progress, "done"));
     double total = json_number_value(json_object_get(progress, "total"));
     const char *text = json_string_value(json_object_get(progress, "text"));
-    char of[40] = "", *words = NULL;
+    char of[40] = "";
 
     if (total > 0)
         snprintf(of, sizeof of, " of %.15g", total);
-    if (asprintf(&words, "%.15g%s%s%s", done, of, text && *text ? ", " : "", text ? text : "") >= 0)
-        table_text(table, PLAIN, words);
-    else
-        table_none(table);
-    free(words);
+    table_print(table, PLAIN, "%.15g%s%s%s", done, of, text && *text ? ", " : "", text ? text : "");
     json_decref(progress);
 }
 
@@ -135,22 +120,9 @@ static void add_finished(struct table *table, const struct later_seen *seen)
     json_t *finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
     double ms = json_number_value(json_object_get(finished, "ms"));
     const char *host = json_string_value(json_object_get(finished, "host"));
-    char *words = NULL;
 
-    if (asprintf(&words, "%.15g ms%s%s", ms, host ? " on " : "", host ? host : "") >= 0)
-        table_text(table, PLAIN, words);
-    else
-        table_none(table);
-    free(words);
+    table_print(table, PLAIN, "%.15g ms%s%s", ms, host ? " on " : "", host ? host : "");
     json_decref(finished);
-}
-
-static void add_priority(struct table *table, const struct later_seen *seen)
-{
-    char priority[16];
-
-    snprintf(priority, sizeof priority, "%d", (int)seen->priority);
-    table_text(table, PLAIN, priority);
 }
 
 void peek_add_row(const struct cli *cli, struct table *table, const struct later_seen *seen)
@@ -158,18 +130,12 @@ void peek_add_row(const struct cli *cli, struct table *table, const struct later
     char type[LATER_TYPE_MAX + 1];
 
     peek_type(seen, type);
-    if (*seen->id)
-        table_text(table, PLAIN, seen->id);
-    else
-        table_none(table);
+    table_text(table, PLAIN, *seen->id ? seen->id : NULL);
     table_text(table, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
-    if (*type)
-        table_text(table, PLAIN, type);
-    else
-        table_none(table);
+    table_text(table, PLAIN, *type ? type : NULL);
     add_score(cli, table, seen);
     table_number(table, PLAIN, seen->attempts);
-    add_priority(table, seen);
+    table_print(table, PLAIN, "%d", (int)seen->priority);
     add_error(table, seen);
     table_bytes(table, DIM, seen->document, seen->document_len);
 }
@@ -290,7 +256,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_text(&card, DIM, "attempts");
     table_number(&card, PLAIN, seen->attempts);
     table_text(&card, DIM, "priority");
-    add_priority(&card, seen);
+    table_print(&card, PLAIN, "%d", (int)seen->priority);
     table_text(&card, DIM, "error");
     add_error(&card, seen);
     earlier_rows(&card, seen);

@@ -252,12 +252,10 @@ static int search(struct searching *searching, struct later_error *err)
         ok = count_all(searching, &list, err);
     if (ok == 0)
         choose_tell(&searching->choice, 0, NULL, false);
-    if (!cli->json)
-        peek_begin_rows(cli, &searching->table);
+    peek_begin_rows(cli, &searching->table);
     for (size_t i = 0; ok == 0 && i < list.count && goes_on(searching); i++)
         ok = look_at_queue(searching, list.names[i], err);
-    if (!cli->json)
-        table_end(&searching->table);
+    table_end(&searching->table);
     if (ok == 0)
         tell_end(searching);
     queue_list_free(&list);

@@ -30,18 +30,12 @@ static void print_json(const struct sized *sized, int served)
     jsonl_int(&json, "reserved", (int64_t)sizes->reserved);
     jsonl_int(&json, "dead", (int64_t)sizes->dead);
     jsonl_bool(&json, "paused", sized->paused == sized->parts);
-    if (sizes->oldest_ready >= 0)
-        jsonl_real(&json, "oldest_ready", sizes->oldest_ready);
-    else
-        jsonl_null(&json, "oldest_ready");
+    jsonl_known(&json, "oldest_ready", sizes->oldest_ready >= 0, sizes->oldest_ready);
     if (sized->plan.count > 1)
         jsonl_int(&json, "shards", sized->plan.count);
     if (is_partly_paused(sized))
         jsonl_bool(&json, "partly_paused", true);
-    if (served >= 0)
-        jsonl_int(&json, "served", served);
-    else
-        jsonl_null(&json, "served");
+    jsonl_known(&json, "served", served >= 0, served);
     jsonl_int(&json, "overdue", (int64_t)sizes->overdue);
     jsonl_end(&json);
 }
@@ -57,10 +51,7 @@ static void add_row(struct table *table, const struct sized *sized, int served)
     table_number(table, PLAIN, sizes->reserved);
     table_number(table, sizes->dead ? RED : PLAIN, sizes->dead);
     table_text(table, sized->paused ? YELLOW : PLAIN, paused);
-    if (sizes->oldest_ready >= 0)
-        table_age(table, PLAIN, sizes->oldest_ready);
-    else
-        table_none(table);
+    table_known_age(table, PLAIN, sizes->oldest_ready);
     if (served == 0 && table->aligned) /* a person would overlook a 0 */
         table_text(table, YELLOW, "nobody");
     else if (served >= 0)

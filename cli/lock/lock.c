@@ -23,34 +23,23 @@ static void tell(const struct cli *cli, const char *name, const struct later_loc
     cli_table(cli, &table, headings);
     table_text(&table, PLAIN, name);
     table_text(&table, seen->held ? YELLOW : GREEN, seen->held ? "held" : "free");
-    if (seen->held)
-        table_age(&table, PLAIN, seen->left);
-    else
-        table_none(&table);
+    table_known_age(&table, PLAIN, seen->held ? seen->left : -1);
     table_number(&table, PLAIN, seen->fence);
-    if (seen->held)
-        table_text(&table, PLAIN, seen->owner);
-    else
-        table_none(&table);
+    table_text(&table, PLAIN, seen->held ? seen->owner : NULL);
     table_end(&table);
 }
 
 static void tell_json(const char *name, const struct later_lock_seen *seen)
 {
-    static const char *const names[] = { "remaining", "owner", "since", "ttl" };
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
     jsonl_text(&json, "lock", name);
     jsonl_bool(&json, "held", seen->held);
-    for (size_t i = 0; !seen->held && i < 4; i++)
-        jsonl_null(&json, names[i]);
-    if (seen->held) {
-        jsonl_real(&json, "remaining", seen->left);
-        jsonl_text(&json, "owner", seen->owner);
-        jsonl_real(&json, "since", seen->since);
-        jsonl_real(&json, "ttl", seen->ttl);
-    }
+    jsonl_known(&json, "remaining", seen->held, seen->left);
+    jsonl_text(&json, "owner", seen->held ? seen->owner : NULL);
+    jsonl_known(&json, "since", seen->held, seen->since);
+    jsonl_known(&json, "ttl", seen->held, seen->ttl);
     jsonl_int(&json, "fence", (int64_t)seen->fence);
     jsonl_end(&json);
 }

@@ -4,6 +4,7 @@
 #include "output/jsonl.h"
 #include "queue/inspect.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,6 @@ struct locks {
 };
 
 /* --- printing --- */
-
-static void put_seconds(struct jsonl *json, const char *name, double seconds)
-{
-    if (seconds >= 0)
-        jsonl_real(json, name, seconds);
-    else
-        jsonl_null(json, name);
-}
 
 static void put_waiters(struct jsonl *json, const struct held *held)
 {
@@ -56,27 +49,13 @@ static void print_json(const struct held *held)
     jsonl_text(&json, "kind", later_held_word(held->kind));
     jsonl_text(&json, "name", held->name);
     jsonl_int(&json, "held", held->count);
-    put_seconds(&json, "remaining", held->left);
-    put_seconds(&json, "since", held->since);
-    if (*held->owner)
-        jsonl_text(&json, "owner", held->owner);
-    else
-        jsonl_null(&json, "owner");
-    if (held->fence)
-        jsonl_int(&json, "fence", (int64_t)held->fence);
-    else
-        jsonl_null(&json, "fence");
+    jsonl_known(&json, "remaining", held->left >= 0, held->left);
+    jsonl_known(&json, "since", held->since >= 0, held->since);
+    jsonl_text(&json, "owner", *held->owner ? held->owner : NULL);
+    jsonl_known(&json, "fence", held->fence, (double)held->fence);
     jsonl_int(&json, "waiting", held->waiting);
     put_waiters(&json, held);
     jsonl_end(&json);
-}
-
-static void add_age(struct table *table, double seconds)
-{
-    if (seconds >= 0)
-        table_age(table, PLAIN, seconds);
-    else
-        table_none(table);
 }
 
 static void add_row(struct locks *locks, const struct held *held)
@@ -86,17 +65,14 @@ static void add_row(struct locks *locks, const struct held *held)
     table_text(table, PLAIN, later_held_word(held->kind));
     table_text(table, PLAIN, held->name);
     table_number(table, PLAIN, (uint64_t)held->count);
-    add_age(table, held->since < 0 ? -1 : held->since > locks->now ? 0 : locks->now - held->since);
-    add_age(table, held->left);
+    table_known_age(table, PLAIN, held->since < 0 ? -1 : fmax(locks->now - held->since, 0));
+    table_known_age(table, PLAIN, held->left);
     table_number(table, held->waiting ? YELLOW : PLAIN, (uint64_t)held->waiting);
     if (later_reply_count(held->waiters) > 0)
         table_text(table, PLAIN, later_reply_text(later_reply_at(held->waiters, 0), NULL));
     else
         table_none(table);
-    if (*held->owner)
-        table_text(table, PLAIN, held->owner);
-    else
-        table_none(table);
+    table_text(table, PLAIN, *held->owner ? held->owner : NULL);
 }
 
 /* Prints the lock, permit or limit of a key that SCAN found. What has just ended is skipped. So is

@@ -54,10 +54,7 @@ static void tell_claim(const struct cli *cli, const char *item, const char *who,
     jsonl_text(&json, "item", item);
     jsonl_text(&json, "who", who);
     jsonl_text(&json, "result", result);
-    if (number)
-        jsonl_int(&json, "number", (int64_t)number);
-    else
-        jsonl_null(&json, "number");
+    jsonl_known(&json, "number", number, (double)number);
     jsonl_end(&json);
 }
 

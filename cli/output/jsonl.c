@@ -48,7 +48,10 @@ void jsonl_bytes(struct jsonl *json, const char *name, const char *bytes, size_t
 
 void jsonl_text(struct jsonl *json, const char *name, const char *text)
 {
-    jsonl_bytes(json, name, text, strlen(text));
+    if (text)
+        jsonl_bytes(json, name, text, strlen(text));
+    else
+        jsonl_raw(json, name, "null");
 }
 
 void jsonl_int(struct jsonl *json, const char *name, int64_t number)
@@ -68,14 +71,17 @@ void jsonl_real(struct jsonl *json, const char *name, double number)
         jsonl_text(json, name, text); /* JSON has no infinity and no NaN */
 }
 
+void jsonl_known(struct jsonl *json, const char *name, bool known, double number)
+{
+    if (known)
+        jsonl_real(json, name, number);
+    else
+        jsonl_raw(json, name, "null");
+}
+
 void jsonl_bool(struct jsonl *json, const char *name, bool yes)
 {
     jsonl_raw(json, name, yes ? "true" : "false");
-}
-
-void jsonl_null(struct jsonl *json, const char *name)
-{
-    jsonl_raw(json, name, "null");
 }
 
 void jsonl_raw(struct jsonl *json, const char *name, const char *value)

@@ -26,14 +26,15 @@ void jsonl_begin(struct jsonl *json, FILE *out);
 /* Ends the object and the line. */
 void jsonl_end(struct jsonl *json);
 
-/* Write a member. Bytes become a string; those that are not UTF-8 become U+FFFD. A number has at
- * most six decimals. Raw text is copied and must be JSON without a newline. */
+/* Write a member. Bytes become a string; those that are not UTF-8 become U+FFFD. A text that is
+ * NULL becomes null, as does a number that is not known. A number has at most six decimals. Raw
+ * text is copied and must be JSON without a newline. */
 void jsonl_bytes(struct jsonl *json, const char *name, const char *bytes, size_t len);
 void jsonl_text(struct jsonl *json, const char *name, const char *text);
 void jsonl_int(struct jsonl *json, const char *name, int64_t number);
 void jsonl_real(struct jsonl *json, const char *name, double number);
+void jsonl_known(struct jsonl *json, const char *name, bool known, double number);
 void jsonl_bool(struct jsonl *json, const char *name, bool yes);
-void jsonl_null(struct jsonl *json, const char *name);
 void jsonl_raw(struct jsonl *json, const char *name, const char *value);
 
 /* Writes bytes that somebody else stored as JSON: as jsonl_raw() if they are JSON, otherwise as

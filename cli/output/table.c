@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +180,23 @@ void table_bytes(struct table *table, enum colour colour, const char *bytes, siz
 
 void table_text(struct table *table, enum colour colour, const char *text)
 {
-    table_bytes(table, colour, text, strlen(text));
+    if (text)
+        table_bytes(table, colour, text, strlen(text));
+    else
+        table_none(table);
+}
+
+void table_print(struct table *table, enum colour colour, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    va_end(args);
+    table_text(table, colour, text);
+    free(text);
 }
 
 void table_number(struct table *table, enum colour colour, uint64_t number)
@@ -199,6 +216,14 @@ void table_age(struct table *table, enum colour colour, double seconds)
     else
         text_put_real(text, sizeof text, seconds);
     table_text(table, colour, text);
+}
+
+void table_known_age(struct table *table, enum colour colour, double seconds)
+{
+    if (seconds >= 0)
+        table_age(table, colour, seconds);
+    else
+        table_none(table);
 }
 
 void table_none(struct table *table)

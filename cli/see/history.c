@@ -32,19 +32,10 @@ struct printing {
 
 static void add_duration(struct printing *printing, double seconds)
 {
-    char text[48];
-
-    if (seconds < 0) {
-        table_none(&printing->table);
-        return;
-    }
-    if (printing->table.aligned && seconds < 0.1)
-        snprintf(text, sizeof text, "%.*f ms", seconds < 0.01 ? 1 : 0, seconds * 1000);
-    else if (printing->table.aligned)
-        text_put_age(text, sizeof text, seconds);
+    if (printing->table.aligned && seconds >= 0 && seconds < 0.1)
+        table_print(&printing->table, PLAIN, "%.*f ms", seconds < 0.01 ? 1 : 0, seconds * 1000);
     else
-        text_put_real(text, sizeof text, seconds);
-    table_text(&printing->table, PLAIN, text);
+        table_known_age(&printing->table, PLAIN, seconds);
 }
 
 static void add_row(struct printing *printing, const struct row *row,
@@ -60,8 +51,7 @@ static void add_row(struct printing *printing, const struct row *row,
     else
         table_text(table, PLAIN, !row->type ? "*" : *row->type ? row->type : "(others)");
     table_number(table, PLAIN, attempts);
-    snprintf(text, sizeof text, "%.2f", (double)attempts / row->seconds);
-    table_text(table, PLAIN, text);
+    table_print(table, PLAIN, "%.2f", (double)attempts / row->seconds);
     for (int i = 0; i < LATER_OUTCOMES; i++)
         table_number(table, PLAIN, tally->outcomes[i]);
     for (size_t i = 0; i < PARTS; i++)

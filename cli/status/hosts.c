@@ -124,7 +124,6 @@ static void add_row(struct table *table, json_t *host, double now)
 {
     bool gone = is_gone(host, now);
     enum colour colour = gone ? DIM : PLAIN;
-    char rate[48];
 
     table_text(table, colour, text_of(host, "host"));
     table_number(table, colour, count_of(host, "pid"));
@@ -136,8 +135,7 @@ static void add_row(struct table *table, json_t *host, double now)
     table_number(table, colour, count_of(host, "running"));
     table_number(table, colour, count_of(host, "performed"));
     table_number(table, colour, count_of(host, "failed"));
-    snprintf(rate, sizeof rate, "%.1f", rate_of(host));
-    table_text(table, colour, rate);
+    table_print(table, colour, "%.1f", rate_of(host));
     add_queues(table, host);
     add_runs(table, host);
 }

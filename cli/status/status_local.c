@@ -26,14 +26,6 @@ static const char *fault_of(const struct health_report *health)
     return NULL;
 }
 
-static void add_reason(struct jsonl *json, const char *name, const char *why)
-{
-    if (why)
-        jsonl_text(json, name, why);
-    else
-        jsonl_null(json, name);
-}
-
 static void print_json(const struct health_report *health, const char *fault)
 {
     struct jsonl json;
@@ -46,8 +38,8 @@ static void print_json(const struct health_report *health, const char *fault)
     jsonl_int(&json, "busy", health->busy);
     jsonl_int(&json, "pid", health->pid);
     jsonl_real(&json, "heartbeat_age", health->heartbeat_age);
-    add_reason(&json, "fault", fault);
-    add_reason(&json, "reload_refused", health->reload[0] ? health->reload : NULL);
+    jsonl_text(&json, "fault", fault);
+    jsonl_text(&json, "reload_refused", health->reload[0] ? health->reload : NULL);
     jsonl_end(&json);
 }
 
