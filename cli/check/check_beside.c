@@ -80,11 +80,11 @@ static int add(struct beside *beside, const char *id)
 }
 
 /* Asks the question about each field of a hash that fn adds. */
-static int look_at_all(struct beside *beside, enum later_key key, members_hash_fn *fn,
+static int look_at_all(struct beside *beside, enum later_key key, members_fn *fn,
                        const struct question *question)
 {
     beside->question = question;
-    if (members_scan_hash(beside->cli, beside->keys, key, fn, beside, beside->err) == 0)
+    if (members_scan(beside->cli, beside->keys, key, fn, beside, beside->err) == 0)
         return look_at_chunk(beside);
     while (beside->count > 0)
         free(beside->ids[--beside->count]);
@@ -149,36 +149,29 @@ static int look_again(struct beside *beside, const char *id)
     return record < 0 || job < 0 ? -1 : 0;
 }
 
-static int take_record(void *arg, const char *id, const char *record)
+static int take_record(void *arg, const char *id, size_t len, const char *record)
 {
-    struct beside *beside = arg;
-
-    if (outlives(record))
-        return 0;
-    return add(beside, id);
+    (void)len;
+    return outlives(record) ? 0 : add(arg, id);
 }
 
 /* --- done jobs --- */
 
-static int count_of(struct beside *beside, enum later_key key, int64_t *count)
+static int64_t count_of(struct beside *beside, enum later_key key)
 {
-    struct later_command cmd = { 0 };
-
-    later_inspect_count(&cmd, beside->keys, key);
-    *count = cli_count(cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err));
-    return *count < 0 ? -1 : 0;
+    return members_count(beside->cli, beside->keys, key, beside->err);
 }
 
 /* Jobs come and go meanwhile, so the number of documents must lie between two counts of the ids.
  * That may take several tries. */
 static int look_at_kept(struct beside *beside)
 {
-    int64_t before = 0, documents = 0, after = 0;
+    int64_t before, documents, after;
 
     for (int i = 0; i < KEPT_TRIES; i++) {
-        if (count_of(beside, LATER_KEY_DONE, &before) < 0 ||
-            count_of(beside, LATER_KEY_KEPT, &documents) < 0 ||
-            count_of(beside, LATER_KEY_DONE, &after) < 0)
+        if ((before = count_of(beside, LATER_KEY_DONE)) < 0 ||
+            (documents = count_of(beside, LATER_KEY_KEPT)) < 0 ||
+            (after = count_of(beside, LATER_KEY_DONE)) < 0)
             return -1;
         if ((before <= documents && documents <= after) ||
             (before >= documents && documents >= after))
@@ -240,8 +233,9 @@ static int look_at_document(struct beside *beside, const char *id)
     return found < 0 || found > 1 ? -1 : 0;
 }
 
-static int take_document(void *arg, const char *id, const char *document)
+static int take_document(void *arg, const char *id, size_t len, const char *document)
 {
+    (void)len;
     (void)document;
     return add(arg, id);
 }

@@ -239,10 +239,11 @@ static int compare_reserved(struct walk *walk)
 
 /* --- all --- */
 
-static int take_member(void *arg, const char *member, size_t len)
+static int take_member(void *arg, const char *member, size_t len, const char *score)
 {
     struct walk *walk = arg;
 
+    (void)score;
     if (walk->set == LATER_KEY_RESERVED && len > LATER_TOKEN_LEN + 1)
         keep_reserved(walk, member);
     walk->members[walk->count] = strdup(member);
@@ -269,7 +270,7 @@ static int scan_reserved(struct walk *walk)
                                           token, later_reply_text(later_reply_at(held, n), NULL));
 
             walk->scan->reserved++;
-            ok = take_member(walk, member, len);
+            ok = take_member(walk, member, len, "");
         }
         later_reply_free(held);
     }

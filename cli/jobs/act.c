@@ -1,31 +1,11 @@
 /* act.c: `later kick` and `later purge`. */
 #include "commands.h"
-#include "output/jsonl.h"
 #include "jobs/each.h"
 #include "jobs/many.h"
-#include "jobs/queues.h"
+#include "jobs/members.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Prints how many jobs were changed. */
-static void print_count(const struct cli *cli, const char *queue, const char *done, uint64_t count)
-{
-    struct jsonl json;
-
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", queue);
-        jsonl_int(&json, done, (int64_t)count);
-        jsonl_end(&json);
-    } else if (cli->out_terminal) {
-        printf("%" PRIu64 " %s\n", count, done);
-    } else {
-        printf("%" PRIu64 "\n", count);
-    }
-}
 
 /* --- kick --- */
 
@@ -33,16 +13,10 @@ static int kick(struct cli *cli, const struct later_keys *keys, const char *id, 
                 char was[EACH_STATE], struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
 
     (void)error;
     later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, &id, 1);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_KICK, err);
-    if (!reply)
-        return -1;
-    snprintf(was, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
-    later_reply_free(reply);
-    return 0;
+    return each_call(cli, &cmd, LATER_SCRIPT_KICK, was, err);
 }
 
 static const struct each_verb kick_each = {
@@ -120,27 +94,15 @@ static int purge(struct purging *purging, const struct later_keys *keys, uint64_
     return 0;
 }
 
-/* Counts the jobs in each part. Returns the sum, or -1 with *err. Done jobs have to be counted
- * separately, since they are not part of a queue's size. */
+/* Counts the jobs in each part. Returns the sum, or -1 with *err. */
 static int64_t count_each(struct cli *cli, const struct whole *whole, enum later_key set,
                           uint64_t *counts, struct later_error *err)
 {
-    struct later_sizes each[LATER_WHOLE_MAX], sum;
     int64_t all = 0;
 
-    if (set != LATER_KEY_DONE) {
-        if (queues_size_whole(cli, whole, each, &sum, err) < 0)
-            return -1;
-        for (size_t i = 0; i < whole->count; i++)
-            counts[i] = later_sizes_in(&each[i], set);
-        return (int64_t)later_sizes_in(&sum, set);
-    }
     for (size_t i = 0; i < whole->count; i++) {
-        struct later_command cmd = { 0 };
-        int64_t count;
+        int64_t count = members_count(cli, &whole->parts[i], set, err);
 
-        later_inspect_count(&cmd, &whole->parts[i], set);
-        count = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
         if (count < 0)
             return -1;
         counts[i] = (uint64_t)count;
@@ -157,7 +119,7 @@ static int purge_whole(struct purging *purging, const struct whole *whole, const
     for (size_t i = 0; ok == 0 && i < whole->count; i++)
         ok = purge(purging, &whole->parts[i], counts[i], err);
     progress_hide(&purging->progress);
-    print_count(purging->cli, whole->name, "purged", purging->purged);
+    choose_print_count(purging->cli, NULL, whole->name, "purged", "purged", purging->purged);
     if (ok == 0 && purging->pace.stopped) {
         cli_say(purging->cli, "stopped: %" PRIu64 " of %" PRIu64 " purged", purging->purged,
                 purging->sum);

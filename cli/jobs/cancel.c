@@ -5,10 +5,6 @@
 #include "jobs/members.h"
 #include "queue/queue.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define TRIES 3 /* a job may change its state between the search and the call */
 
 /* Calls the script once. token: the one that holds the job, or "". *state becomes the state that
@@ -17,15 +13,9 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
                      const char *token, char state[EACH_STATE], struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
 
     later_queue_cancel(&cmd, keys, token, &id, 1);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_CANCEL, err);
-    if (!reply)
-        return -1;
-    snprintf(state, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
-    later_reply_free(reply);
-    return 0;
+    return each_call(cli, &cmd, LATER_SCRIPT_CANCEL, state, err);
 }
 
 static int cancel(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "output/jsonl.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,27 @@ void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool 
     fflush(stdout);
 }
 
+void choose_print_count(const struct cli *cli, struct table *table, const char *queue,
+                        const char *name, const char *word, uint64_t count)
+{
+    struct jsonl json;
+
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        if (queue)
+            jsonl_text(&json, "queue", queue);
+        jsonl_int(&json, name, (int64_t)count);
+        jsonl_end(&json);
+    } else if (table && args_flag(&cli->args, "all-queues")) {
+        table_text(table, PLAIN, queue);
+        table_number(table, PLAIN, count);
+    } else if (word && cli->out_terminal) {
+        printf("%" PRIu64 " %s\n", count, word);
+    } else {
+        printf("%" PRIu64 "\n", count);
+    }
+}
+
 /* --- one job --- */
 
 struct choosing {
@@ -194,7 +216,7 @@ struct choosing {
     void *arg;
 };
 
-static bool goes_on(const struct choice *choice)
+bool choose_goes_on(const struct choice *choice)
 {
     return choice->left > 0 && !choice->pace.stopped;
 }
@@ -239,6 +261,17 @@ static int judge(const struct choosing *choosing, const struct chosen *chosen,
 
 /* --- ready, delayed, dead, done --- */
 
+/* Returns job i of a page, of which nothing else has been read. */
+static struct chosen chosen_at(const struct choosing *choosing, const struct walk *walk, size_t i)
+{
+    struct chosen chosen = {
+        .keys = choosing->keys, .set = choosing->set, .token = "", .score = walk_score(walk, i)
+    };
+
+    chosen.member = walk_member(walk, i, &chosen.len);
+    return chosen;
+}
+
 /* Collects what is known of job i of a page. Returns false if the job has gone meanwhile. */
 static bool find(const struct walk *walk, size_t i, const struct fields *fields, size_t at,
                  struct chosen *chosen, struct later_seen *seen)
@@ -250,8 +283,7 @@ static bool find(const struct walk *walk, size_t i, const struct fields *fields,
         later_inspect_kept(score, document, seen);
     else
         later_inspect_found(score, later_reply_at(fields->records, at), document, seen);
-    seen->id = chosen->member = walk_member(walk, i, &chosen->len);
-    chosen->score = walk_score(walk, i);
+    seen->id = chosen->member;
     chosen->seen = seen;
     if (!later_reply_is_nil(document))
         return true;
@@ -265,8 +297,8 @@ static int judge_found(const struct choosing *choosing, const struct walk *walk,
 {
     int ok = 0;
 
-    for (size_t i = 0; ok == 0 && i < count && goes_on(choosing->choice); i++) {
-        struct chosen chosen = { .keys = choosing->keys, .set = choosing->set, .token = "" };
+    for (size_t i = 0; ok == 0 && i < count && choose_goes_on(choosing->choice); i++) {
+        struct chosen chosen = chosen_at(choosing, walk, from + i);
         struct later_seen seen = { .state = NULL };
 
         choosing->choice->seen++;
@@ -303,12 +335,10 @@ static int offer_page(const struct choosing *choosing, const struct walk *walk,
 {
     int ok = 0;
 
-    for (size_t i = walk->from; ok == 0 && i < walk->count && goes_on(choosing->choice); i++) {
-        struct chosen chosen = {
-            .keys = choosing->keys, .set = choosing->set, .token = "", .score = walk_score(walk, i)
-        };
+    for (size_t i = walk->from; ok == 0 && i < walk->count && choose_goes_on(choosing->choice);
+         i++) {
+        struct chosen chosen = chosen_at(choosing, walk, i);
 
-        chosen.member = walk_member(walk, i, &chosen.len);
         if (choosing->set != LATER_KEY_DEAD ||
             strtod(chosen.score, NULL) <= choosing->choice->began)
             ok = offer(choosing, &chosen, err);
@@ -320,14 +350,10 @@ static int offer_page(const struct choosing *choosing, const struct walk *walk,
 static void pass(const struct choosing *choosing, const struct walk *walk, size_t last)
 {
     struct choice *choice = choosing->choice;
-    struct chosen chosen = {
-        .keys = choosing->keys, .set = choosing->set, .token = "", .score = walk_score(walk, last)
-    };
+    struct chosen chosen = chosen_at(choosing, walk, last);
 
-    if (!choice->passed || !goes_on(choice))
-        return;
-    chosen.member = walk_member(walk, last, &chosen.len);
-    choice->passed(choosing->arg, &chosen);
+    if (choice->passed && choose_goes_on(choice))
+        choice->passed(choosing->arg, &chosen);
 }
 
 static int take_page(const struct choosing *choosing, const struct walk *walk, size_t *most,
@@ -338,7 +364,8 @@ static int take_page(const struct choosing *choosing, const struct walk *walk, s
 
     if (!choice->reads)
         ok = offer_page(choosing, walk, err);
-    for (size_t i = walk->from; choice->reads && ok == 0 && i < walk->count && goes_on(choice);) {
+    for (size_t i = walk->from;
+         choice->reads && ok == 0 && i < walk->count && choose_goes_on(choice);) {
         size_t count = walk->count - i < *most ? walk->count - i : *most;
 
         ok = look_at_some(choosing, walk, i, count, most, err);
@@ -357,11 +384,8 @@ static int take_page(const struct choosing *choosing, const struct walk *walk, s
  * looked at. Jobs that stay can be overtaken at most this many times. */
 static int most_of(const struct choosing *choosing, uint64_t *most, struct later_error *err)
 {
-    struct later_command cmd = { 0 };
-    int64_t count;
+    int64_t count = members_count(choosing->choice->cli, choosing->keys, choosing->set, err);
 
-    later_inspect_count(&cmd, choosing->keys, choosing->set);
-    count = cli_count(cli_call(choosing->choice->cli, &cmd, LATER_NO_SCRIPT, err));
     if (count < 0)
         return -1;
     if (!choosing->choice->counted)
@@ -383,7 +407,7 @@ static int walk_set(const struct choosing *choosing, struct later_error *err)
     if (more == 0 && choice->from_score)
         more = walk_behind(&walk, choice->from_score, choice->from_member, err);
     choice->from_score = NULL;
-    while (more == 0 && goes_on(choice) && left > 0) {
+    while (more == 0 && choose_goes_on(choice) && left > 0) {
         pace_work(&choice->pace);
         more = walk_next(&walk, err);
         if (more <= 0)
@@ -414,7 +438,7 @@ static int look_at_held(const struct choosing *choosing, const char *token, uint
         return -1;
     pace_rest(&choice->pace);
     *count = later_inspect_peeked_count(reply);
-    for (size_t i = 0; ok == 0 && i < *count && goes_on(choice); i++) {
+    for (size_t i = 0; ok == 0 && i < *count && choose_goes_on(choice); i++) {
         struct later_seen seen;
         struct chosen chosen = { .keys = choosing->keys,
                                  .set = choosing->set,
@@ -438,7 +462,7 @@ static int walk_token(const struct choosing *choosing, const char *token, struct
     size_t count = 1;
     int ok = 0;
 
-    while (ok == 0 && count > 0 && goes_on(choosing->choice)) {
+    while (ok == 0 && count > 0 && choose_goes_on(choosing->choice)) {
         ok = look_at_held(choosing, token, offset, &count, err);
         offset += ok == 0 ? count : 0;
     }
@@ -463,4 +487,19 @@ int choose_in(struct choice *choice, const struct later_keys *keys, enum later_k
     struct choosing choosing = { choice, keys, set, fn, arg };
 
     return set == LATER_KEY_RESERVED ? walk_tokens(&choosing, err) : walk_set(&choosing, err);
+}
+
+int choose_in_queue(struct choice *choice, const char *queue, const enum later_key *sets,
+                    size_t set_count, chosen_fn *fn, void *arg, struct later_error *err)
+{
+    struct whole whole;
+    int ok = whole_find(choice->cli, queue, &whole, err);
+
+    for (size_t s = 0; s < set_count; s++) {
+        bool asked = choose_is_asked_of(choice, sets[s]);
+
+        for (size_t i = 0; ok == 0 && asked && i < whole.count; i++)
+            ok = choose_in(choice, &whole.parts[i], sets[s], fn, arg, err);
+    }
+    return ok;
 }

@@ -74,6 +74,9 @@ int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate
                  struct later_error *err);
 void choose_end(struct choice *choice);
 
+/* Is there more to find, and was it not stopped? */
+bool choose_goes_on(const struct choice *choice);
+
 /* Lists the queues: the one that is named, or all, each with its shards as a whole. Returns 0, or
  * -1 with *err. */
 int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err);
@@ -96,6 +99,12 @@ struct chosen {
     const struct later_seen *seen; /* NULL if neither record nor document was read */
 };
 
+/* Prints how many jobs of a queue were found or acted on: a member `name` with --json, a row of the
+ * table with --all-queues, otherwise a line with, for people, `word` behind the number. queue,
+ * table and word may be NULL. */
+void choose_print_count(const struct cli *cli, struct table *table, const char *queue,
+                        const char *name, const char *word, uint64_t count);
+
 /* Can jobs of this set match the conditions? Done jobs are only looked at if --state asks for them,
  * since they are not part of a queue's size. */
 bool choose_is_asked_of(const struct choice *choice, enum later_key set);
@@ -106,5 +115,9 @@ bool choose_is_asked_of(const struct choice *choice, enum later_key set);
 typedef int chosen_fn(void *arg, const struct chosen *chosen, struct later_error *err);
 int choose_in(struct choice *choice, const struct later_keys *keys, enum later_key set,
               chosen_fn *fn, void *arg, struct later_error *err);
+
+/* The same for those of these sets that --state asks for, set by set, and all parts of a queue. */
+int choose_in_queue(struct choice *choice, const char *queue, const enum later_key *sets,
+                    size_t set_count, chosen_fn *fn, void *arg, struct later_error *err);
 
 #endif

@@ -1,11 +1,8 @@
 /* count.c: `later count`. */
 #include "commands.h"
 #include "jobs/choose.h"
-#include "output/jsonl.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
                                        LATER_KEY_DEAD, LATER_KEY_DONE };
@@ -33,42 +30,6 @@ static void count_on(void *arg, const struct chosen *last)
     choose_tell(counting->choice, counting->count, NULL, false);
 }
 
-static int count_queue(struct choice *choice, const char *queue, uint64_t *count,
-                       struct later_error *err)
-{
-    struct counting counting = { .choice = choice };
-    struct whole whole;
-
-    if (whole_find(choice->cli, queue, &whole, err) < 0)
-        return -1;
-    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
-        for (size_t i = 0; i < whole.count; i++) {
-            if (choose_is_asked_of(choice, sets[s]) &&
-                choose_in(choice, &whole.parts[i], sets[s], count_one, &counting, err) < 0)
-                return -1;
-        }
-    }
-    *count = counting.count;
-    return 0;
-}
-
-static void tell(struct cli *cli, struct table *table, const char *queue, uint64_t count)
-{
-    struct jsonl json;
-
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", queue);
-        jsonl_int(&json, "count", (int64_t)count);
-        jsonl_end(&json);
-    } else if (args_flag(&cli->args, "all-queues")) {
-        table_text(table, PLAIN, queue);
-        table_number(table, PLAIN, count);
-    } else {
-        printf("%" PRIu64 "\n", count);
-    }
-}
-
 /* Of all queues, only those with such jobs are printed. */
 static int count_all(struct choice *choice, const struct queue_list *list, struct later_error *err)
 {
@@ -79,12 +40,13 @@ static int count_all(struct choice *choice, const struct queue_list *list, struc
 
     cli_table(choice->cli, &table, headings);
     for (size_t i = 0; ok == 0 && i < list->count && !choice->pace.stopped; i++) {
-        uint64_t count;
+        struct counting counting = { .choice = choice };
 
-        ok = count_queue(choice, list->names[i], &count, err);
+        ok = choose_in_queue(choice, list->names[i], sets, sizeof sets / sizeof *sets, count_one,
+                             &counting, err);
         progress_hide(&choice->progress);
-        if (ok == 0 && (count > 0 || !all))
-            tell(choice->cli, &table, list->names[i], count);
+        if (ok == 0 && (counting.count > 0 || !all))
+            choose_print_count(choice->cli, &table, list->names[i], "count", NULL, counting.count);
     }
     table_end(&table);
     return ok;

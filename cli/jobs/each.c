@@ -6,6 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+int each_call(struct cli *cli, struct later_command *cmd, int script, char was[EACH_STATE],
+              struct later_error *err)
+{
+    struct later_reply *reply = cli_call_once(cli, cmd, script, err);
+
+    snprintf(was, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
 /* Tries one part after the other. */
 static int act(struct cli *cli, const struct each_verb *verb, const struct whole *whole,
                const char *id, const char *error, char was[EACH_STATE], struct later_error *err)

@@ -23,6 +23,11 @@ struct each_verb {
               char was[EACH_STATE], struct later_error *err);
 };
 
+/* For fn: calls a script that answers with the state that its job had. It is not called again if
+ * the answer is lost. Returns as fn. */
+int each_call(struct cli *cli, struct later_command *cmd, int script, char was[EACH_STATE],
+              struct later_error *err);
+
 /* Acts on the ids of the command line, in the queue of --queue, and reports each. error goes to fn.
  * Returns LATER_OK; LATER_E_NONE if an id was found nowhere, after saying so; or -1 with *err. */
 int each_run(struct cli *cli, const struct each_verb *verb, const char *error,

@@ -3,7 +3,6 @@
 #include "base/digest.h"
 #include "job/document_line.h"
 #include "jobs/choose.h"
-#include "output/jsonl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,42 +99,19 @@ static int export_chosen(void *arg, const struct chosen *chosen, struct later_er
     return export_known(exporting, chosen->member, chosen->seen, err);
 }
 
-static int export_queue(struct exporting *exporting, struct choice *choice, const char *queue,
-                        struct later_error *err)
-{
-    struct whole whole;
-    int ok = whole_find(choice->cli, queue, &whole, err);
-
-    exporting->queue = queue;
-    for (size_t i = 0; ok == 0 && i < whole.count; i++)
-        ok = choose_in(choice, &whole.parts[i], exporting->set, export_chosen, exporting, err);
-    return ok;
-}
-
 static int export_all(struct exporting *exporting, struct choice *choice, struct later_error *err)
 {
     struct queue_list list = { 0 };
     int ok = choose_queues(choice, &list, err);
 
-    for (size_t i = 0; ok == 0 && i < list.count && !choice->pace.stopped; i++)
-        ok = export_queue(exporting, choice, list.names[i], err);
+    for (size_t i = 0; ok == 0 && i < list.count && !choice->pace.stopped; i++) {
+        exporting->queue = list.names[i];
+        ok = choose_in_queue(choice, exporting->queue, &exporting->set, 1, export_chosen, exporting,
+                             err);
+    }
     queue_list_free(&list);
     progress_hide(&choice->progress);
     return ok;
-}
-
-/* The result of a dry run. */
-static void print_count(const struct cli *cli, uint64_t count)
-{
-    struct jsonl json;
-
-    if (!cli->json) {
-        printf(cli->out_terminal ? "%" PRIu64 " jobs\n" : "%" PRIu64 "\n", count);
-        return;
-    }
-    jsonl_begin(&json, stdout);
-    jsonl_int(&json, "count", (int64_t)count);
-    jsonl_end(&json);
 }
 
 static int run(struct cli *cli, struct later_error *err)
@@ -159,7 +135,7 @@ static int run(struct cli *cli, struct later_error *err)
     if (ok < 0)
         return -1;
     if (exporting.dry)
-        print_count(cli, exporting.written);
+        choose_print_count(cli, NULL, NULL, "count", "jobs", exporting.written);
     else if (cli->err_terminal || exporting.left_out || stopped)
         cli_say(cli, "%s%" PRIu64 " exported, %" PRIu64 " left out", stopped ? "stopped: " : "",
                 exporting.written, exporting.left_out);

@@ -2,7 +2,6 @@
 #include "jobs/many.h"
 
 #include "jobs/spool.h"
-#include "output/jsonl.h"
 #include "work/take.h"
 
 #include <inttypes.h>
@@ -58,31 +57,13 @@ static int check_state(const struct many *many, struct later_error *err)
     return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of %s", state, all);
 }
 
-static int look_at_set(struct many *many, const struct whole *whole, enum later_key set,
-                       struct later_error *err)
-{
-    const char *state = later_filter_state(many->choice.filter);
-    int ok = 0;
-
-    if (state && strcmp(state, later_key_name(set)) != 0)
-        return 0;
-    for (size_t i = 0; ok == 0 && i < whole->count; i++)
-        ok = choose_in(&many->choice, &whole->parts[i], set, note, many, err);
-    return ok;
-}
-
 static int look(struct many *many, const struct queue_list *list, struct later_error *err)
 {
     for (size_t i = 0; i < list->count; i++) {
-        struct whole whole;
-
-        if (whole_find(many->cli, list->names[i], &whole, err) < 0)
-            return -1;
         many->whole = list->names[i];
-        for (size_t s = 0; s < many->verb->set_count; s++) {
-            if (look_at_set(many, &whole, many->verb->sets[s], err) < 0)
-                return -1;
-        }
+        if (choose_in_queue(&many->choice, many->whole, many->verb->sets, many->verb->set_count,
+                            note, many, err) < 0)
+            return -1;
     }
     progress_hide(&many->choice.progress);
     return 0;
@@ -93,24 +74,12 @@ static int look(struct many *many, const struct queue_list *list, struct later_e
 /* Prints what was done in one queue. */
 static void tell_count(struct many *many)
 {
-    const struct cli *cli = many->cli;
-    struct jsonl json;
+    bool dry = args_flag(&many->cli->args, "dry-run");
+    const char *done = many->verb->done;
 
-    if (!many->told[0])
-        return;
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", many->told);
-        jsonl_int(&json, args_flag(&cli->args, "dry-run") ? "count" : many->verb->done,
-                  (int64_t)many->count);
-        jsonl_end(&json);
-    } else if (args_flag(&cli->args, "all-queues")) {
-        table_text(&many->table, PLAIN, many->told);
-        table_number(&many->table, PLAIN, many->count);
-    } else {
-        printf(cli->out_terminal ? "%" PRIu64 " %s\n" : "%" PRIu64 "\n", many->count,
-               args_flag(&cli->args, "dry-run") ? "jobs" : many->verb->done);
-    }
+    if (many->told[0])
+        choose_print_count(many->cli, &many->table, many->told, dry ? "count" : done,
+                           dry ? "jobs" : done, many->count);
 }
 
 /* From here on, counts belong to this queue. */

@@ -11,28 +11,23 @@
 #define COUNT_MAX  1000000000 /* no table is larger, whatever Redis says */
 #define TOKENS_MAX 1000000    /* tokens that hold something */
 
-/* No scan of a table of this many elements takes more pages, even if the table grows or shrinks
- * meanwhile. If the end has not come by then, it never will. */
-static int most_pages(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                      uint64_t *pages, struct later_error *err)
+int64_t members_count(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                      struct later_error *err)
 {
     struct later_command cmd = { 0 };
-    int64_t count;
 
     later_inspect_count(&cmd, keys, key);
-    count = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
-    *pages = 1000 + 4 * (uint64_t)(count < 0 ? 0 : count < COUNT_MAX ? count : COUNT_MAX);
-    return count < 0 ? -1 : 0;
+    return cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
 }
 
-/* The function for each element: one of the two is set. */
-struct scan {
-    members_fn *member;
-    members_hash_fn *pair;
-    void *arg;
-};
+/* No scan of a table of this many elements takes more pages, even if the table grows or shrinks
+ * meanwhile. If the end has not come by then, it never will. */
+static int64_t most_pages(int64_t count)
+{
+    return 1000 + 4 * (count < COUNT_MAX ? count : COUNT_MAX);
+}
 
-static int take_page(const struct scan *scan, const struct later_reply *page)
+static int take_page(const struct later_reply *page, members_fn *fn, void *arg)
 {
     int result = 0;
 
@@ -40,21 +35,17 @@ static int take_page(const struct scan *scan, const struct later_reply *page)
         size_t len;
         const char *member = later_reply_text(later_reply_at(page, i), &len);
 
-        if (scan->member)
-            result = scan->member(scan->arg, member, len);
-        else
-            result =
-                scan->pair(scan->arg, member, later_reply_text(later_reply_at(page, i + 1), NULL));
+        result = fn(arg, member, len, later_reply_text(later_reply_at(page, i + 1), NULL));
     }
     return result;
 }
 
-static int scan_all(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                    const struct scan *scan, struct later_error *err)
+int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key, members_fn *fn,
+                 void *arg, struct later_error *err)
 {
     char cursor[32] = "0";
-    uint64_t pages;
-    int result = most_pages(cli, keys, key, &pages, err);
+    int64_t count = members_count(cli, keys, key, err), pages = most_pages(count);
+    int result = count < 0 ? -1 : 0;
 
     while (result == 0) {
         struct later_command cmd = { 0 };
@@ -67,24 +58,12 @@ static int scan_all(struct cli *cli, const struct later_keys *keys, enum later_k
         reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
         if (!reply)
             return -1;
-        result = take_page(scan, later_inspect_scanned(reply, cursor));
+        result = take_page(later_inspect_scanned(reply, cursor), fn, arg);
         later_reply_free(reply);
         if (strcmp(cursor, "0") == 0)
             break;
     }
     return result;
-}
-
-int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key, members_fn *fn,
-                 void *arg, struct later_error *err)
-{
-    return scan_all(cli, keys, key, &(struct scan){ .member = fn, .arg = arg }, err);
-}
-
-int members_scan_hash(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                      members_hash_fn *fn, void *arg, struct later_error *err)
-{
-    return scan_all(cli, keys, key, &(struct scan){ .pair = fn, .arg = arg }, err);
 }
 
 int members_tokens(struct cli *cli, const struct later_keys *keys, struct later_reply **tokens,

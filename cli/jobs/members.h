@@ -7,18 +7,17 @@
 #include "cli.h"
 #include "queue/queue.h"
 
-/* Calls fn for each member of ready, delayed or dead, with paged ZSCAN. A member may come twice,
- * and one that moves meanwhile may be missed. The member is NUL-terminated and borrowed. If fn
- * returns non-zero, the scan stops. Returns what fn returned last, or -1 with *err if Redis
- * fails. */
-typedef int members_fn(void *arg, const char *member, size_t len);
+/* Counts the members of a set or the fields of a hash. Returns -1 with *err if Redis fails. */
+int64_t members_count(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                      struct later_error *err);
+
+/* Calls fn for each member of ready, delayed or dead with its score, or for each field of jobs or
+ * records with its value, by pages of a scan. A member may come twice, and one that moves meanwhile
+ * may be missed. Member and value are NUL-terminated and borrowed. If fn returns non-zero, the scan
+ * stops. Returns what fn returned last, or -1 with *err if Redis fails. */
+typedef int members_fn(void *arg, const char *member, size_t len, const char *value);
 int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key, members_fn *fn,
                  void *arg, struct later_error *err);
-
-/* The same for each field of a hash (jobs, records) with its value. */
-typedef int members_hash_fn(void *arg, const char *field, const char *value);
-int members_scan_hash(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                      members_hash_fn *fn, void *arg, struct later_error *err);
 
 /* members_tokens() lists the tokens that hold something, each followed by the end of its lease, in
  * that order. The caller frees the list. Returns 0, or -1 with *err and NULL. members_token()

@@ -24,25 +24,19 @@ int queues_size(struct cli *cli, const struct later_keys *keys, struct later_siz
     return 0;
 }
 
-int queues_size_whole(struct cli *cli, const struct whole *whole,
-                      struct later_sizes each[LATER_WHOLE_MAX], struct later_sizes *sum,
+int queues_size_whole(struct cli *cli, const struct whole *whole, struct later_sizes *sum,
                       struct later_error *err)
 {
-    size_t paused = 0;
-
-    *sum = (struct later_sizes){ .oldest_ready = -1 };
+    *sum = (struct later_sizes){ .oldest_ready = -1, .paused = true };
     for (size_t i = 0; i < whole->count; i++) {
         struct later_sizes part;
 
         if (queues_size(cli, &whole->parts[i], &part, err) < 0)
             return -1;
         sizes_add(sum, &part);
-        paused += part.paused;
-        if (each)
-            each[i] = part;
+        sum->paused = sum->paused && part.paused;
     }
-    sum->paused = paused == whole->count;
-    return (int)paused;
+    return 0;
 }
 
 /* --- the command --- */

@@ -12,10 +12,9 @@
 int queues_size(struct cli *cli, const struct later_keys *keys, struct later_sizes *sizes,
                 struct later_error *err);
 
-/* Reads the sizes of a queue, part by part. each[] gets those of each part and may be NULL. The sum
- * is paused if all parts are. Returns how many parts are paused, or -1 with *err. */
-int queues_size_whole(struct cli *cli, const struct whole *whole,
-                      struct later_sizes each[LATER_WHOLE_MAX], struct later_sizes *sum,
+/* Adds up the sizes of a queue, part by part. The sum is paused if all parts are. Returns 0, or -1
+ * with *err. */
+int queues_size_whole(struct cli *cli, const struct whole *whole, struct later_sizes *sum,
                       struct later_error *err);
 
 /* Prints the sizes of these queues. served: who serves them; NULL = not known. Returns 0;

@@ -34,11 +34,6 @@ struct searching {
     } from; /* the value of --after; an empty part = none */
 };
 
-static bool goes_on(const struct searching *searching)
-{
-    return searching->choice.left > 0 && !searching->choice.pace.stopped;
-}
-
 /* --- where to continue --- */
 
 /* Writes a member as `=ID`, or, if it is its own document, as `x` and its bytes in hexadecimal. A
@@ -177,7 +172,8 @@ static void search_on(void *arg, const struct chosen *last)
 
 static void tell_end(struct searching *searching)
 {
-    const char *next = goes_on(searching) || !searching->next[0] ? NULL : searching->next;
+    const char *next =
+        choose_goes_on(&searching->choice) || !searching->next[0] ? NULL : searching->next;
 
     choose_tell(&searching->choice, searching->found, next, true);
     if (next && searching->choice.cli->err_terminal && searching->choice.pace.stopped)
@@ -211,7 +207,8 @@ static int look_at_queue(struct searching *searching, const char *queue, struct 
     int ok = whole_find(searching->choice.cli, queue, &searching->whole, err);
 
     for (size_t s = 0; s < SETS; s++) {
-        for (size_t i = 0; ok == 0 && i < searching->whole.count && goes_on(searching); i++) {
+        for (size_t i = 0;
+             ok == 0 && i < searching->whole.count && choose_goes_on(&searching->choice); i++) {
             const struct later_keys *part = &searching->whole.parts[i];
 
             searching->reserved = searching->skip = 0;
@@ -231,7 +228,7 @@ static int count_all(struct searching *searching, const struct queue_list *list,
         struct later_sizes sum;
 
         if (whole_find(searching->choice.cli, list->names[i], &searching->whole, err) < 0 ||
-            queues_size_whole(searching->choice.cli, &searching->whole, NULL, &sum, err) < 0)
+            queues_size_whole(searching->choice.cli, &searching->whole, &sum, err) < 0)
             return -1;
         for (size_t s = 0; s < SETS; s++)
             searching->choice.total +=
@@ -253,7 +250,7 @@ static int search(struct searching *searching, struct later_error *err)
     if (ok == 0)
         choose_tell(&searching->choice, 0, NULL, false);
     peek_begin_rows(cli, &searching->table);
-    for (size_t i = 0; ok == 0 && i < list.count && goes_on(searching); i++)
+    for (size_t i = 0; ok == 0 && i < list.count && choose_goes_on(&searching->choice); i++)
         ok = look_at_queue(searching, list.names[i], err);
     table_end(&searching->table);
     if (ok == 0)

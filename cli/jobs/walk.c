@@ -19,7 +19,7 @@ const char *walk_score(const struct walk *walk, size_t i)
 
 static bool has_score(const struct walk *walk, size_t i)
 {
-    return strcmp(later_reply_text(later_reply_at(walk->page, 2 * i + 1), NULL), walk->score) == 0;
+    return strcmp(walk_score(walk, i), walk->score) == 0;
 }
 
 /* Is member i the last one seen, or before it? Members of one score are ordered by their bytes. */
@@ -82,8 +82,7 @@ static int note_last(struct walk *walk, uint64_t offset, struct later_error *err
     free(walk->last);
     walk->last = copy;
     walk->last_len = len;
-    snprintf(walk->score, sizeof walk->score, "%s",
-             later_reply_text(later_reply_at(walk->page, 2 * first + 1), NULL));
+    snprintf(walk->score, sizeof walk->score, "%s", walk_score(walk, first));
     while (first > 0 && has_score(walk, first - 1))
         first--;
     walk->equals = walk->count - first + (same ? offset : 0);
