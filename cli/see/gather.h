@@ -19,7 +19,7 @@ struct gathered {
     struct queue_list list;
     struct gathered_queue *queues; /* one for each queue of the list */
     struct sized *sized;
-    uint64_t hosts, workers, running;
+    uint64_t hosts, workers;
     struct later_tallies besides; /* from later:totals */
 };
 

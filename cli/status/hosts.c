@@ -1,9 +1,8 @@
 /* hosts.c: the daemons in later:hosts. */
 #include "status/hosts.h"
 
-#include "text.h"
+#include "base/printable.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,22 +83,7 @@ static void add_runs(struct table *table, json_t *host)
     table_text(table, PLAIN, text);
 }
 
-/* Adds the host's connections to those of the others, by node of a Cluster. */
-static void add_connections(json_t *nodes, json_t *host, double now)
-{
-    const char *node;
-    json_t *count;
-
-    if (is_gone(host, now))
-        return;
-    json_object_foreach(json_object_get(host, "nodes"), node, count)
-    {
-        double sum = real_of(nodes, node) + json_number_value(count);
-
-        json_object_set_new(nodes, node, json_real(sum));
-    }
-}
-
+/* Prints how many connections there are to each node of a Cluster. */
 static void print_connections(struct cli *cli, json_t *nodes)
 {
     static const char *const headings[] = { "NODE", ">CONNECTIONS", NULL };
@@ -176,31 +160,29 @@ int hosts_print(struct cli *cli, const struct served *served)
                                             ">UP",        ">SEEN",   ">WORKERS",    ">RUNNING",
                                             ">PERFORMED", ">FAILED", ">PER SECOND", "QUEUES",
                                             "RUNS",       NULL };
-    const struct later_reply *reply = served_hosts(served);
     double now = served_at(served);
     json_t *nodes = json_object();
     struct table table;
     int count = 0;
 
     cli_table(cli, &table, headings);
-    for (size_t i = 0; i + 1 < later_reply_count(reply); i += 2) {
-        const char *id = later_reply_text(later_reply_at(reply, i), NULL), *value;
-        size_t len;
-        json_t *host;
+    for (size_t i = 0; i < served_count(served); i++) {
+        const char *id;
+        json_t *host = served_host(served, i, &id);
 
-        value = later_reply_text(later_reply_at(reply, i + 1), &len);
-        host = json_loadb(value, len, 0, NULL);
-        if (!json_is_object(host))
+        if (!host) {
             cli_say(cli, "%s: its entry cannot be read", id);
-        else if (cli->json)
+            continue;
+        }
+        if (cli->json) {
             print_json(host, id, now);
-        else
+        } else {
             add_row(&table, host, now);
-        if (json_is_object(host) && !cli->json)
             tell_reasons(cli, host, now);
-        add_connections(nodes, host, now);
-        count += json_is_object(host);
-        json_decref(host);
+        }
+        if (!is_gone(host, now))
+            served_add_up(nodes, json_object_get(host, "nodes"));
+        count++;
     }
     table_end(&table);
     print_connections(cli, nodes);
@@ -208,28 +190,30 @@ int hosts_print(struct cli *cli, const struct served *served)
     return count;
 }
 
-void hosts_each(const struct served *served, void (*fn)(void *arg, const struct host *host),
-                void *arg)
+size_t hosts_list(const struct served *served, struct host **hosts)
 {
-    const struct later_reply *said = served_hosts(served);
     double now = served_at(served);
+    size_t count = 0;
 
-    for (size_t i = 1; i < later_reply_count(said); i += 2) {
-        size_t len;
-        const char *value = later_reply_text(later_reply_at(said, i), &len);
-        json_t *json = json_loadb(value, len, 0, NULL);
-        struct host host = { .name = text_of(json, "host"),
-                             .fault = text_of(json, "fault"),
-                             .gone = is_gone(json, now),
-                             .workers = count_of(json, "workers"),
-                             .running = count_of(json, "running"),
-                             .performed = count_of(json, "performed"),
-                             .failed = count_of(json, "failed"),
-                             .rate = rate_of(json),
-                             .up = now - real_of(json, "started") };
+    *hosts = calloc(served_count(served) + 1, sizeof **hosts);
+    for (size_t i = 0; *hosts && i < served_count(served); i++) {
+        const char *id;
+        const json_t *json = served_host(served, i, &id);
+        struct host *host = &(*hosts)[count];
 
-        if (json)
-            fn(arg, &host);
-        json_decref(json);
+        if (!json)
+            continue;
+        *host = (struct host){ .gone = is_gone(json, now),
+                               .workers = count_of(json, "workers"),
+                               .running = count_of(json, "running"),
+                               .failed = count_of(json, "failed"),
+                               .rate = rate_of(json),
+                               .up = now - real_of(json, "started") };
+        snprintf(host->name, sizeof host->name, "%s", text_of(json, "host"));
+        snprintf(host->fault, sizeof host->fault, "%s", text_of(json, "fault"));
+        later_make_printable(host->name);
+        later_make_printable(host->fault);
+        count++;
     }
+    return count;
 }

@@ -10,15 +10,15 @@
 /* Prints them. Those not seen for a while are shown as gone. Returns how many there are. */
 int hosts_print(struct cli *cli, const struct served *served);
 
-/* One daemon. The strings are borrowed for the call. */
+/* One daemon. The texts are printable. */
 struct host {
-    const char *name, *fault; /* fault: what is wrong with it; "" = nothing */
+    char name[64], fault[128]; /* fault: what is wrong with it; "" = nothing */
     bool gone;
-    uint64_t workers, running, performed, failed;
+    uint64_t workers, running, failed;
     double rate, up; /* attempts a second; seconds */
 };
 
-void hosts_each(const struct served *served, void (*fn)(void *arg, const struct host *host),
-                void *arg);
+/* Lists them; the caller frees the list. Returns how many there are; none without memory. */
+size_t hosts_list(const struct served *served, struct host **hosts);
 
 #endif

@@ -4,31 +4,48 @@
 #include "queue/inspect.h"
 #include "queue/shards.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SERVED_NAMES_MAX 1000 /* names in which the nearest is looked for */
 
 struct served {
-    struct later_reply *said;
+    struct later_reply *said; /* id, JSON, id, JSON … */
     double now;
-    json_t *hosts; /* for each daemon that is alive, an array of queue names */
+    json_t *hosts; /* that JSON */
     json_t *runs;  /* queue → its running jobs on all daemons */
 };
 
-static void add_host(struct served *served, const char *value, size_t len)
+void served_add_up(json_t *sums, json_t *counts)
 {
-    json_t *host = json_loadb(value, len, 0, NULL);
-    double seen = json_number_value(json_object_get(host, "seen"));
-    json_t *queues = json_object_get(host, "queues");
-    bool alive = served->now - seen <= SERVED_GONE_AFTER;
+    const char *name;
+    json_t *count;
 
-    if (json_is_array(queues) && alive)
-        json_array_append(served->hosts, queues);
-    if (alive)
-        json_object_update(served->runs, json_object_get(host, "runs"));
-    json_decref(host);
+    json_object_foreach(counts, name, count)
+    {
+        double sum = json_number_value(json_object_get(sums, name)) + json_number_value(count);
+
+        json_object_set_new(sums, name, json_real(sum));
+    }
+}
+
+/* Returns a member of what a daemon says, NULL if the daemon is gone. */
+static json_t *alive_member(const struct served *served, size_t i, const char *name)
+{
+    const json_t *host = json_array_get(served->hosts, i);
+    double seen = json_number_value(json_object_get(host, "seen"));
+
+    return served->now - seen <= SERVED_GONE_AFTER ? json_object_get(host, name) : NULL;
+}
+
+static void add_host(struct served *served, const struct later_reply *said)
+{
+    size_t len;
+    const char *value = later_reply_text(said, &len);
+    json_t *host = json_loadb(value, len, 0, NULL);
+
+    json_array_append_new(served->hosts, host ? host : json_null());
+    served_add_up(served->runs, alive_member(served, served_count(served) - 1, "runs"));
 }
 
 static struct later_reply *ask(struct cli *cli, double *now, struct later_error *err)
@@ -53,12 +70,8 @@ struct served *served_read(struct cli *cli, struct later_error *err)
         return NULL;
     }
     served->said = ask(cli, &served->now, err);
-    for (size_t i = 0; i + 1 < later_reply_count(served->said); i += 2) {
-        size_t len;
-        const char *value = later_reply_text(later_reply_at(served->said, i + 1), &len);
-
-        add_host(served, value, len);
-    }
+    for (size_t i = 1; i < later_reply_count(served->said); i += 2)
+        add_host(served, later_reply_at(served->said, i));
     if (served->said)
         return served;
     served_free(served);
@@ -75,9 +88,17 @@ void served_free(struct served *served)
     free(served);
 }
 
-const struct later_reply *served_hosts(const struct served *served)
+size_t served_count(const struct served *served)
 {
-    return served->said;
+    return json_array_size(served->hosts);
+}
+
+json_t *served_host(const struct served *served, size_t i, const char **id)
+{
+    json_t *host = json_array_get(served->hosts, i);
+
+    *id = later_reply_text(later_reply_at(served->said, 2 * i), NULL);
+    return json_is_object(host) ? host : NULL;
 }
 
 double served_at(const struct served *served)
@@ -112,15 +133,16 @@ static bool has_queue(const json_t *queues, const char *queue, bool by_pattern)
 static int count_hosts(const struct served *served, const char *queue, bool by_pattern)
 {
     later_queue_name whole;
-    const json_t *queues;
     int count = 0;
-    size_t i;
 
     if (!served)
         return -1;
     later_shard_whole(whole, queue);
-    json_array_foreach(served->hosts, i, queues) count +=
-        has_queue(queues, queue, by_pattern) || has_queue(queues, whole, by_pattern);
+    for (size_t i = 0; i < served_count(served); i++) {
+        const json_t *queues = alive_member(served, i, "queues");
+
+        count += has_queue(queues, queue, by_pattern) || has_queue(queues, whole, by_pattern);
+    }
     return count;
 }
 
@@ -132,6 +154,13 @@ int served_by(const struct served *served, const char *queue)
 int served_by_name(const struct served *served, const char *queue)
 {
     return count_hosts(served, queue, false);
+}
+
+uint64_t served_running(const struct served *served, const char *queue)
+{
+    double count = json_number_value(json_object_get(served->runs, queue));
+
+    return count > 0 && count < 9e15 ? (uint64_t)count : 0;
 }
 
 bool served_runs(const struct served *served, const char *queue)
@@ -154,12 +183,11 @@ bool served_runs(const struct served *served, const char *queue)
 const char *served_nearest(const struct served *served, const char *queue)
 {
     const char *names[SERVED_NAMES_MAX];
-    const json_t *queues, *name;
-    size_t i, n, count = 0;
+    const json_t *name;
+    size_t n, count = 0;
 
-    json_array_foreach(served->hosts, i, queues)
-    {
-        json_array_foreach(queues, n, name)
+    for (size_t i = 0; i < served_count(served); i++) {
+        json_array_foreach(alive_member(served, i, "queues"), n, name)
         {
             if (json_is_string(name) && count < SERVED_NAMES_MAX &&
                 !is_pattern(json_string_value(name)))

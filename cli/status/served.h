@@ -6,6 +6,8 @@
 
 #include "cli.h"
 
+#include <jansson.h>
+
 #define SERVED_GONE_AFTER 30.0 /* seconds after which a daemon that was not seen counts as gone */
 
 struct served;
@@ -14,10 +16,15 @@ struct served;
 struct served *served_read(struct cli *cli, struct later_error *err);
 void served_free(struct served *served);
 
-/* served_hosts(): what the daemons say of themselves: id, JSON, id, JSON … served_at(): when that
- * was, by Redis's clock. Borrowed. */
-const struct later_reply *served_hosts(const struct served *served);
+/* served_count(): how many daemons there are. served_host(): what one of them says of itself, an
+ * object; NULL if that cannot be read; *id becomes its id. Both are borrowed. served_at(): when
+ * that was read, by Redis's clock. */
+size_t served_count(const struct served *served);
+json_t *served_host(const struct served *served, size_t i, const char **id);
 double served_at(const struct served *served);
+
+/* Adds each number of one object to that of the same name in the other. */
+void served_add_up(json_t *sums, json_t *counts);
 
 /* Returns how many daemons that are alive serve a queue; a shard counts as its queue. Returns -1 if
  * served is NULL, since nothing is known. A `later work` does not announce itself. */
@@ -27,8 +34,9 @@ int served_by(const struct served *served, const char *queue);
  * exist. */
 int served_by_name(const struct served *served, const char *queue);
 
-/* Did a daemon that is alive report, within the last seconds, that it runs jobs of this queue or of
- * one of its shards? */
+/* served_running(): how many jobs of a queue the daemons that are alive run, as they reported
+ * within the last seconds. served_runs(): are there any, of the queue or of one of its shards? */
+uint64_t served_running(const struct served *served, const char *queue);
 bool served_runs(const struct served *served, const char *queue);
 
 /* Returns the name of a served queue that was probably meant, or NULL if none is near. Borrowed. */

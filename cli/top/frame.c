@@ -124,7 +124,7 @@ static size_t hosts_shown(const struct top *top, const struct top_view *view)
     return view->height == 0 || top->host_count < HOSTS_SHOWN ? top->host_count : HOSTS_SHOWN;
 }
 
-static void draw_host(struct frame *frame, const struct top_host *host)
+static void draw_host(struct frame *frame, const struct host *host)
 {
     char name[96], text[48];
 

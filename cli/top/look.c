@@ -5,7 +5,6 @@
 #include "base/printable.h"
 #include "queue_list.h"
 #include "sizes.h"
-#include "status/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,31 +82,6 @@ static int look_at_queues(struct cli *cli, const struct top *before, struct top 
     return ok;
 }
 
-/* --- daemons --- */
-
-static void add_host(void *arg, const struct host *host)
-{
-    struct top *top = arg;
-    struct top_host *hosts = realloc(top->hosts, (top->host_count + 1) * sizeof *hosts);
-    struct top_host *one;
-
-    if (!hosts)
-        return; /* out of memory: better one daemon missing than no picture */
-    top->hosts = hosts;
-    one = &hosts[top->host_count++];
-    *one = (struct top_host){ .gone = host->gone,
-                              .workers = host->workers,
-                              .running = host->running,
-                              .performed = host->performed,
-                              .failed = host->failed,
-                              .rate = host->rate,
-                              .up = host->up };
-    snprintf(one->name, sizeof one->name, "%s", host->name);
-    snprintf(one->fault, sizeof one->fault, "%s", host->fault);
-    later_make_printable(one->name);
-    later_make_printable(one->fault);
-}
-
 /* --- queues and daemons --- */
 
 static void add_rates(const struct top *before, struct top *top)
@@ -141,7 +115,7 @@ static int look(struct cli *cli, const struct top *before, struct top *top, stru
     if (ok == 0)
         ok = look_at_queues(cli, before, top, served, &list, err);
     if (ok == 0)
-        hosts_each(served, add_host, top);
+        top->host_count = hosts_list(served, &top->hosts);
     queue_list_free(&list);
     served_free(served);
     return ok;

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "queue/inspect.h"
+#include "status/hosts.h"
 
 #define TOP_RATES 300 /* the latest ones, for the curve */
 
@@ -19,17 +20,10 @@ struct top_queue {
     double in, out; /* jobs per second that came, and that were done; < 0 = not known yet */
 };
 
-struct top_host {
-    char name[64], fault[128];
-    bool gone;
-    uint64_t workers, running, performed, failed;
-    double rate, up;
-};
-
 struct top {
     struct top_queue *queues; /* sorted by name; owned */
     size_t queue_count;
-    struct top_host *hosts; /* owned */
+    struct host *hosts; /* owned */
     size_t host_count;
     double at;               /* time of the look, monotonic; 0 = never */
     time_t clock;            /* the same, as a wall clock for people */
