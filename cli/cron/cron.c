@@ -26,14 +26,14 @@ static int run_cron(struct cli *cli, struct later_error *err)
     int count = cli->args.count - 1;
 
     if (cli->args.count == 0)
-        return cron_list(cli, NULL, 0, err);
+        return cron_list(cli, err);
     for (size_t i = 0; i < VERBS; i++) {
         names[i] = verbs[i].name;
         if (strcmp(word, names[i]) != 0)
             continue;
         if (count < verbs[i].min || count > verbs[i].max)
             return later_fail(err, LATER_E_USAGE, "%s", verbs[i].needs);
-        return verbs[i].run(cli, cli->args.words + 1, count, err);
+        return verbs[i].run(cli, cli->args.words + 1, err);
     }
     nearest = args_nearest(word, names, VERBS);
     return later_fail(err, LATER_E_USAGE, "no verb %.40s%s%s%s", word,

@@ -5,12 +5,15 @@
 #include "cli.h"
 #include "queue/crontab.h"
 
-/* words: the `count` words after the verb. Each verb returns what a command returns. */
-typedef int cron_verb_fn(struct cli *cli, char **words, int count, struct later_error *err);
+/* words: those after the verb, and NULL. Each verb returns what a command returns. */
+typedef int cron_verb_fn(struct cli *cli, char **words, struct later_error *err);
 
-/* cron_next.c: the next ticks of an expression or a schedule. cron_list.c: all schedules.
- * cron_set.c: makes or changes a schedule. cron_act.c: acts on a schedule that exists. */
-cron_verb_fn cron_next, cron_list, cron_set, cron_run, cron_pause, cron_resume, cron_delete;
+/* cron_next.c: the next ticks of an expression or a schedule. cron_set.c: makes or changes a
+ * schedule. cron_act.c: acts on a schedule that exists. */
+cron_verb_fn cron_next, cron_set, cron_run, cron_pause, cron_resume, cron_delete;
+
+/* In cron_list.c: the command without a verb. */
+int cron_list(struct cli *cli, struct later_error *err);
 
 /* A schedule as it is in Redis. */
 struct cron_found {
@@ -23,5 +26,10 @@ struct cron_found {
 /* In cron_find.c. Finds the schedule of this name in the queue of -q, or in any queue. Returns 0,
  * or -1 with *err: LATER_E_NONE if there is none, LATER_E_USAGE if several queues have one. */
 int cron_find(struct cli *cli, const char *name, struct cron_found *found, struct later_error *err);
+
+/* Looks for it in one queue. Returns 1; 0 if there is none, and then its state is ""; -1 with *err.
+ * read: the schedule too; otherwise that stays as it is. */
+int cron_look(struct cli *cli, const char *queue, const char *name, bool read,
+              struct cron_found *found, struct later_error *err);
 
 #endif

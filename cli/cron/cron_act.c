@@ -48,36 +48,33 @@ static int move(struct cli *cli, const struct cron_found *found, const char *nam
     return LATER_OK;
 }
 
-int cron_pause(struct cli *cli, char **words, int count, struct later_error *err)
+static int find_and_move(struct cli *cli, const char *name, enum later_move what,
+                         struct later_error *err)
 {
     struct cron_found found;
 
-    (void)count;
-    if (cron_find(cli, words[0], &found, err) < 0)
-        return -1;
-    return move(cli, &found, words[0], LATER_CRON_PAUSE, NULL, err);
+    return cron_find(cli, name, &found, err) < 0 ? -1 : move(cli, &found, name, what, NULL, err);
 }
 
-int cron_delete(struct cli *cli, char **words, int count, struct later_error *err)
+int cron_pause(struct cli *cli, char **words, struct later_error *err)
 {
-    struct cron_found found;
+    return find_and_move(cli, words[0], LATER_CRON_PAUSE, err);
+}
 
-    (void)count;
-    if (cron_find(cli, words[0], &found, err) < 0)
-        return -1;
-    return move(cli, &found, words[0], LATER_CRON_DROP, NULL, err);
+int cron_delete(struct cli *cli, char **words, struct later_error *err)
+{
+    return find_and_move(cli, words[0], LATER_CRON_DROP, err);
 }
 
 /* The schedule goes on with the first tick from now on. Ticks that came meanwhile are not
  * pushed. */
-int cron_resume(struct cli *cli, char **words, int count, struct later_error *err)
+int cron_resume(struct cli *cli, char **words, struct later_error *err)
 {
     struct cron_found found;
     struct later_zone *zone;
     char next[32] = "";
     int64_t first;
 
-    (void)count;
     if (cron_find(cli, words[0], &found, err) < 0)
         return -1;
     zone = later_zone_open(later_schedule_zone(&found.schedule), err);
@@ -121,7 +118,7 @@ static int push(struct cli *cli, const struct cron_found *found, const char *nam
 }
 
 /* The job is pushed now, besides the ticks. No tick is used up. */
-int cron_run(struct cli *cli, char **words, int count, struct later_error *err)
+int cron_run(struct cli *cli, char **words, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct cron_found found;
@@ -130,7 +127,6 @@ int cron_run(struct cli *cli, char **words, int count, struct later_error *err)
     size_t len;
     int status;
 
-    (void)count;
     if (cron_find(cli, words[0], &found, err) < 0)
         return -1;
     later_command_say(&cmd, "HGET %s %s", found.keys.name[LATER_KEY_CRONTAB], words[0]);

@@ -4,37 +4,31 @@
 #include "queue_list.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/* Returns 1 if the queue has it, 0 if not, -1 with *err. */
-static int look(struct cli *cli, const char *queue, const char *name, struct cron_found *found,
-                struct later_error *err)
+int cron_look(struct cli *cli, const char *queue, const char *name, bool read,
+              struct cron_found *found, struct later_error *err)
 {
     char from[LATER_SCHEDULE_NAME_MAX + 2];
     struct later_command cmd = { 0 };
     struct later_crontab crontab;
     struct later_crontab_row row;
-    struct later_keys keys;
     struct later_reply *reply;
     int status;
 
-    if (cli_keys(cli, queue, &keys, err) < 0)
+    if (cli_keys(cli, queue, &found->keys, err) < 0)
         return -1;
     snprintf(from, sizeof from, "=%s", name);
-    later_crontab_look(&cmd, &keys, from, 1);
+    later_crontab_look(&cmd, &found->keys, from, 1);
     reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
     if (!reply)
         return -1;
     later_crontab_looked(reply, &crontab);
+    later_crontab_row(reply, 0, &row);
+    found->now = crontab.now;
+    snprintf(found->state, sizeof found->state, "%s", row.state);
     status = crontab.count > 0;
-    if (status > 0) {
-        later_crontab_row(reply, 0, &row);
-        found->keys = keys;
-        found->now = crontab.now;
-        snprintf(found->state, sizeof found->state, "%s", row.state);
-        if (later_schedule_read(&found->schedule, row.lines, err) < 0)
-            status = -1;
-    }
+    if (status > 0 && read && later_schedule_read(&found->schedule, row.lines, err) < 0)
+        status = -1;
     later_reply_free(reply);
     return status;
 }
@@ -46,8 +40,13 @@ static int look_everywhere(struct cli *cli, const char *name, struct cron_found 
     int count = 0, status = queue_list_known(cli, &list, err);
 
     for (size_t i = 0; status >= 0 && i < list.count; i++) {
-        status = strchr(list.names[i], '/') ? 0 : look(cli, list.names[i], name, found, err);
-        count += status > 0;
+        struct cron_found one;
+
+        status = cron_look(cli, list.names[i], name, true, &one, err);
+        if (status <= 0)
+            continue;
+        *found = one;
+        count++;
     }
     queue_list_free(&list);
     if (status < 0)
@@ -65,7 +64,8 @@ int cron_find(struct cli *cli, const char *name, struct cron_found *found, struc
 
     if (!later_schedule_name_valid(name))
         return later_fail(err, LATER_E_USAGE, "%.80s is not the name of a schedule", name);
-    status = queue ? look(cli, queue, name, found, err) : look_everywhere(cli, name, found, err);
+    status = queue ? cron_look(cli, queue, name, true, found, err)
+                   : look_everywhere(cli, name, found, err);
     if (status == 0)
         return later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,
                           queue ? " in queue " : "", queue ? queue : "");

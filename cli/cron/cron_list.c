@@ -130,7 +130,7 @@ static int list_queue(struct cli *cli, const char *queue, struct table *table,
     return 0;
 }
 
-int cron_list(struct cli *cli, char **words, int count, struct later_error *err)
+int cron_list(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "QUEUE", "NAME",    "AT",    "ZONE",    "NEXT",
                                             "LAST",  "OUTCOME", "STATE", ">MISSED", NULL };
@@ -139,18 +139,12 @@ int cron_list(struct cli *cli, char **words, int count, struct later_error *err)
     struct table table;
     int status = queue ? 0 : queue_list_known(cli, &list, err);
 
-    (void)words;
-    (void)count;
-    if (status < 0)
-        return -1;
     cli_table(cli, &table, headings);
     if (queue)
         status = list_queue(cli, queue, &table, err);
-    for (size_t i = 0; status == 0 && i < list.count; i++) {
-        if (!strchr(list.names[i], '/'))
-            status = list_queue(cli, list.names[i], &table, err);
-    }
+    for (size_t i = 0; status == 0 && i < list.count; i++)
+        status = list_queue(cli, list.names[i], &table, err);
     table_end(&table);
     queue_list_free(&list);
-    return status < 0 ? -1 : LATER_OK;
+    return status;
 }

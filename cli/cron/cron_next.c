@@ -81,7 +81,7 @@ static int take_expression(struct cli *cli, const char *word, struct later_sched
     return later_schedule_set(schedule, found.schedule.at, found.schedule.zone, err);
 }
 
-int cron_next(struct cli *cli, char **words, int count, struct later_error *err)
+int cron_next(struct cli *cli, char **words, struct later_error *err)
 {
     const char *from = args_text(&cli->args, "from");
     struct later_schedule schedule = { .late = 0 };
@@ -89,7 +89,6 @@ int cron_next(struct cli *cli, char **words, int count, struct later_error *err)
     double after = (double)time(NULL);
     int64_t number = 5;
 
-    (void)count;
     if (cli_number(cli, "count", 1, COUNT_MAX, &number, err) < 0 ||
         (from && text_time(from, "--from", &after, err) < 0) ||
         take_expression(cli, words[0], &schedule, err) < 0)

@@ -60,42 +60,19 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
     return later_schedule_set(schedule, at, args_text(&cli->args, "zone"), err);
 }
 
-static char *make_document(const struct cli *cli, char **words, int count, size_t *len,
+static char *make_document(const struct cli *cli, char **words, size_t *len,
                            struct later_error *err)
 {
-    struct later_new_job job = { .type = words[2], .text = args_flag(&cli->args, "text") };
+    struct later_new_job job = { .type = words[2],
+                                 .payload = words[3],
+                                 .text = args_flag(&cli->args, "text") };
     int64_t attempts = 0;
 
-    if (count > 3)
-        job.payload = words[3];
     if (cli_duration(cli, "timeout", &job.timeout, err) < 0 ||
         cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0)
         return NULL;
     job.max_attempts = (uint32_t)attempts;
     return later_document_build(&job, cli->where.document_max, len, err);
-}
-
-/* Reads Redis's clock and the schedule's last tick. */
-static int look(struct cli *cli, const struct later_keys *keys, const char *name, double *now,
-                char *state, size_t room, struct later_error *err)
-{
-    char from[LATER_SCHEDULE_NAME_MAX + 2];
-    struct later_command cmd = { 0 };
-    struct later_crontab crontab;
-    struct later_crontab_row row;
-    struct later_reply *reply;
-
-    snprintf(from, sizeof from, "=%s", name);
-    later_crontab_look(&cmd, keys, from, 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
-    if (!reply)
-        return -1;
-    later_crontab_looked(reply, &crontab);
-    later_crontab_row(reply, 0, &row);
-    *now = crontab.now;
-    snprintf(state, room, "%s", row.state);
-    later_reply_free(reply);
-    return 0;
 }
 
 static int put(struct cli *cli, const struct later_keys *keys, const char *name,
@@ -110,11 +87,10 @@ static int put(struct cli *cli, const struct later_keys *keys, const char *name,
     for (int i = 0; i < TRIES && result == LATER_CRON_AGAIN; i++) {
         struct later_command cmd = { 0 };
         struct later_reply *reply = NULL;
-        char state[1024];
-        double now;
+        struct cron_found found; /* Redis's clock, and the schedule's last tick */
 
-        if (look(cli, keys, name, &now, state, sizeof state, err) == 0) {
-            *next = later_crontab_first(schedule, zone, state, now);
+        if (cron_look(cli, keys->queue, name, false, &found, err) >= 0) {
+            *next = later_crontab_first(schedule, zone, found.state, found.now);
             later_crontab_put(&cmd, keys, name, definition, len, *next, "set");
             reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_PUT, err);
         }
@@ -156,7 +132,7 @@ static void tell(const struct cli *cli, const char *queue, const char *name, int
     }
 }
 
-int cron_set(struct cli *cli, char **words, int count, struct later_error *err)
+int cron_set(struct cli *cli, char **words, struct later_error *err)
 {
     struct later_schedule schedule;
     struct later_keys keys;
@@ -171,7 +147,7 @@ int cron_set(struct cli *cli, char **words, int count, struct later_error *err)
     if (take_schedule(cli, words[1], &schedule, err) < 0 ||
         cli_keys(cli, cli_queue(cli), &keys, err) < 0)
         return -1;
-    document = make_document(cli, words, count, &size, err);
+    document = make_document(cli, words, &size, err);
     if (!document)
         return -1;
     definition = later_schedule_write(&schedule, document, size, &len);
