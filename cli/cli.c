@@ -1,6 +1,7 @@
 /* cli.c: what the commands share. */
 #include "cli.h"
 
+#include "base/duration.h"
 #include "base/printable.h"
 #include "queue/inspect.h"
 
@@ -107,11 +108,32 @@ int cli_clock(struct cli *cli, double *now, struct later_error *err)
     return reply ? 0 : -1;
 }
 
+int cli_ping(struct cli *cli, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_command_say(&cmd, "PING");
+    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
 const char *cli_queue(const struct cli *cli)
 {
     const char *queue = args_text(&cli->args, "queue");
 
     return queue ? queue : "default";
+}
+
+int cli_check_name(const char *name, struct later_error *err)
+{
+    if (later_key_name_valid(name))
+        return 0;
+    return later_fail(err, LATER_E_USAGE,
+                      "%.40s: a name is 1 to 200 printable ASCII characters without space and "
+                      "braces",
+                      name);
 }
 
 int cli_duration(const struct cli *cli, const char *option, double *seconds,
@@ -121,7 +143,17 @@ int cli_duration(const struct cli *cli, const char *option, double *seconds,
     char what[40];
 
     snprintf(what, sizeof what, "--%s", option);
-    return word ? text_duration(word, what, seconds, err) : 0;
+    return word ? later_duration(word, what, seconds, err) : 0;
+}
+
+int cli_positive_duration(const struct cli *cli, const char *option, double *seconds,
+                          struct later_error *err)
+{
+    if (cli_duration(cli, option, seconds, err) < 0)
+        return -1;
+    if (args_text(&cli->args, option) && *seconds <= 0)
+        return later_fail(err, LATER_E_USAGE, "--%s: must be above 0", option);
+    return 0;
 }
 
 int cli_number(const struct cli *cli, const char *option, int64_t min, int64_t max, int64_t *number,

@@ -76,16 +76,24 @@ struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd, in
 
 /* Takes over a reply that is a number from 0 on, and returns it. Returns -1 for NULL. */
 int64_t cli_count(struct later_reply *reply);
-/* Reads Redis's clock. Returns 0, or -1 with *err. */
+
+/* cli_clock() reads Redis's clock, cli_ping() only looks whether Redis answers. Return 0, or -1
+ * with *err. */
 int cli_clock(struct cli *cli, double *now, struct later_error *err);
+int cli_ping(struct cli *cli, struct later_error *err);
 
 /* Returns the queue given by -q, or "default". */
 const char *cli_queue(const struct cli *cli);
 
-/* Reads the value of an option. If the option was not given, the value stays as it is. Returns 0,
- * or -1 with *err. */
+/* Refuses what cannot be the name of a lock, a limit or a stock. Returns 0, or -1 with *err. */
+int cli_check_name(const char *name, struct later_error *err);
+
+/* Reads the value of an option. If the option was not given, the value stays as it is. A
+ * positive duration may not be 0. Returns 0, or -1 with *err. */
 int cli_duration(const struct cli *cli, const char *option, double *seconds,
                  struct later_error *err);
+int cli_positive_duration(const struct cli *cli, const char *option, double *seconds,
+                          struct later_error *err);
 int cli_number(const struct cli *cli, const char *option, int64_t min, int64_t max, int64_t *number,
                struct later_error *err);
 

@@ -53,6 +53,15 @@ void sizes_add(struct later_sizes *sum, const struct later_sizes *part)
         sum->counters[i] += part->counters[i];
 }
 
+uint64_t sizes_traces(const struct later_sizes *sizes)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < LATER_COUNTERS; i++)
+        sum += sizes->counters[i];
+    return sum;
+}
+
 /* --- answers --- */
 
 static void take_totals(void *arg, struct later_answer *answer)

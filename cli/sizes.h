@@ -32,6 +32,9 @@ struct sized {
 int sizes_ask(struct cli *cli, struct sized *sized, size_t count, bool exact, double now,
               struct later_error *err);
 
+/* Returns the sum of the counters: 0 if the queue never had a job. */
+uint64_t sizes_traces(const struct later_sizes *sizes);
+
 /* Adds a part's sizes to those of its queue, except `paused`. */
 void sizes_add(struct later_sizes *sum, const struct later_sizes *part);
 

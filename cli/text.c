@@ -1,4 +1,4 @@
-/* text.c: durations, times and numbers. */
+/* text.c: times and numbers. */
 #include "text.h"
 
 #include "base/duration.h"
@@ -12,11 +12,6 @@
 #include <time.h>
 
 #define TIME_MAX 99999999999.0 /* year 5138; anything larger is milliseconds */
-
-int text_duration(const char *word, const char *what, double *seconds, struct later_error *err)
-{
-    return later_duration(word, what, seconds, err);
-}
 
 /* --- time --- */
 
@@ -133,7 +128,7 @@ char *text_backoff(const char *word, struct later_error *err)
         double seconds;
 
         snprintf(piece, sizeof piece, "%.*s", (int)(len < 47 ? len : 47), p);
-        failed = text_duration(piece, "--backoff", &seconds, err) < 0;
+        failed = later_duration(piece, "--backoff", &seconds, err) < 0;
         if (!failed)
             fprintf(out, "%s%s", p == word ? "" : ",", text_put_real(number, 48, seconds));
         p += len;
@@ -152,6 +147,15 @@ char *text_backoff(const char *word, struct later_error *err)
 }
 
 /* --- for people --- */
+
+size_t text_width(const char *text)
+{
+    size_t width = 0;
+
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
 
 char *text_put_age(char *out, size_t room, double seconds)
 {

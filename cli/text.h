@@ -1,5 +1,6 @@
 /*
- * text.h: durations, times, numbers and sizes as people read and write them. Pure.
+ * text.h: times, numbers and sizes as people read and write them; durations are read by
+ * base/duration.h. Pure.
  *
  * The readers accept the whole word or nothing. `what` names it in the message: "--in".
  */
@@ -10,10 +11,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* Reads `90 90s 5m 2h 1d 1.5`: seconds, 0 … LATER_DELAY_MAX. Returns 0, or -1 with *err
- * (LATER_E_USAGE). */
-int text_duration(const char *word, const char *what, double *seconds, struct later_error *err);
 
 /* Reads UNIX seconds (`1767225600`, `1767225600.5`) or RFC 3339 (`2026-01-01T00:00:00Z`,
  * `2026-01-01 01:00:00.5+01:00`). Returns 0, or -1 with *err (LATER_E_USAGE). */
@@ -26,6 +23,9 @@ int text_number(const char *word, const char *what, int64_t min, int64_t max, in
 /* Turns `1,5,1.5m` or JSON into JSON for a document's `backoff`: a number, a list or an object.
  * Returns a malloc'ed string, or NULL with *err. JSON is passed on unread. */
 char *text_backoff(const char *word, struct later_error *err);
+
+/* Returns how many characters a text has. */
+size_t text_width(const char *text);
 
 /* Write a short text for people into out, and return it: an age ("0.4 s", "12 s", "5 min", "3.2 h",
  * "12 d"); a size ("12.3 MiB"); a date and time in UTC as RFC 3339. */

@@ -98,15 +98,3 @@ struct config *where_config(const struct where_given *given, struct later_error 
         file = CONFIG_FILE;
     return file ? config_load(file, err) : config_load_alone(NULL, err);
 }
-
-int where_state_dir(char dir[PATH_MAX], const struct where_given *given, struct later_error *err)
-{
-    struct config *config = where_config(given, err);
-    int ok;
-
-    if (!config)
-        return -1;
-    ok = copy(dir, PATH_MAX, config->state_dir, "state_dir", err);
-    config_free(config);
-    return ok;
-}

@@ -41,8 +41,4 @@ int where_find(struct where *where, const struct where_given *given, struct late
  * *err. */
 struct config *where_config(const struct where_given *given, struct later_error *err);
 
-/* Finds the state_dir of the daemon on this host: that of -c or -C FILE, of the daemon's
- * configuration if readable, else the default. */
-int where_state_dir(char dir[PATH_MAX], const struct where_given *given, struct later_error *err);
-
 #endif

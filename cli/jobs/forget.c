@@ -3,19 +3,10 @@
 #include "jobs/queues.h"
 #include "output/jsonl.h"
 #include "queue/crontab.h"
+#include "sizes.h"
 #include "status/served.h"
 
 #include <inttypes.h>
-
-/* Counts everything that the queue has ever had. */
-static uint64_t traces(const struct later_sizes *sizes)
-{
-    uint64_t sum = 0;
-
-    for (int i = 0; i < LATER_COUNTERS; i++)
-        sum += sizes->counters[i];
-    return sum;
-}
 
 static int refuse_full(const char *queue, uint64_t jobs, struct later_error *err)
 {
@@ -135,7 +126,7 @@ static int forget(struct cli *cli, const char *queue, struct later_error *err)
     listed = forget_whole(cli, &whole, err);
     if (listed < 0)
         return -1;
-    if (!listed && traces(&sum) == 0 && !sum.paused) {
+    if (!listed && sizes_traces(&sum) == 0 && !sum.paused) {
         cli_say(cli, "no queue %s", queue);
         return LATER_E_NONE;
     }

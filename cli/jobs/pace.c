@@ -17,19 +17,6 @@ static void signals(sigset_t *set)
     sigaddset(set, SIGTERM);
 }
 
-static int ping(struct cli *cli, double *seconds, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    double from = later_clock();
-
-    later_command_say(&cmd, "PING");
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
-    later_reply_free(reply);
-    *seconds = later_clock() - from;
-    return reply ? 0 : -1;
-}
-
 int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_error *err)
 {
     double way = INFINITY;
@@ -38,11 +25,11 @@ int pace_begin(struct pace *pace, struct cli *cli, double rate, struct later_err
     if (!cli_client(cli, err))
         return -1;
     for (int i = 0; i < PINGS; i++) {
-        double seconds;
+        double from = later_clock();
 
-        if (ping(cli, &seconds, err) < 0)
+        if (cli_ping(cli, err) < 0)
             return -1;
-        way = fmin(way, seconds);
+        way = fmin(way, later_clock() - from);
     }
     share_begin(&pace->share, way);
     pace_go_on(pace);

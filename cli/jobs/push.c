@@ -102,15 +102,13 @@ static int take_times(struct cli *cli, struct later_new_job *job, struct later_e
     if (cli_duration(cli, "in", &job->in, err) < 0 ||
         (at && moment_read(at, "--at", time(NULL), &job->at, err) < 0) ||
         (expires && moment_read(expires, "--expires-at", time(NULL), &job->expires_at, err) < 0) ||
-        cli_duration(cli, "timeout", &job->timeout, err) < 0 ||
+        cli_positive_duration(cli, "timeout", &job->timeout, err) < 0 ||
         cli_duration(cli, "unique-for", &job->unique_for, err) < 0)
         return -1;
     if (job->at >= LATER_AT_MIN && job->at < (double)time(NULL))
         cli_say(cli, "--at: %.40s has passed: the job is due now", at);
     if (expires && job->expires_at <= 0)
         return later_fail(err, LATER_E_USAGE, "--expires-at: 0 is not a time");
-    if (args_text(&cli->args, "timeout") && job->timeout <= 0)
-        return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
     return 0;
 }
 
@@ -118,11 +116,9 @@ static int take_times(struct cli *cli, struct later_new_job *job, struct later_e
 static int take_turns(struct cli *cli, struct later_new_job *job, struct later_error *err)
 {
     if (cli_duration(cli, "debounce", &job->debounce, err) < 0 ||
-        cli_duration(cli, "max-wait", &job->max_wait, err) < 0 ||
+        cli_positive_duration(cli, "max-wait", &job->max_wait, err) < 0 ||
         cli_duration(cli, "throttle", &job->throttle, err) < 0)
         return -1;
-    if (args_text(&cli->args, "max-wait") && job->max_wait <= 0)
-        return later_fail(err, LATER_E_USAGE, "--max-wait: must be above 0");
     job->again = args_flag(&cli->args, "again") || args_text(&cli->args, "debounce");
     job->replace = args_flag(&cli->args, "replace");
     return 0;

@@ -125,15 +125,6 @@ static void print_sum(const struct filing *filing)
             told[LATER_IS_PUSHED], told[LATER_IS_REPLACED], told[LATER_IS_KNOWN], filing->refused);
 }
 
-/* Redis must be there at the beginning. Later it may be away for a while. */
-static int knock(struct cli *cli, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-
-    later_command_say(&cmd, "PING");
-    return cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err)) < 0 ? -1 : 0;
-}
-
 static int file_all(struct filing *filing, struct later_error *err)
 {
     int ok;
@@ -165,7 +156,8 @@ int push_file(struct cli *cli, const char *path, struct later_error *err)
     struct stat status;
     int fd, ok;
 
-    if (cli_keys(cli, cli_queue(cli), &ignored, err) < 0 || knock(cli, err) < 0)
+    /* Redis must be there at the beginning. Later it may be away for a while. */
+    if (cli_keys(cli, cli_queue(cli), &ignored, err) < 0 || cli_ping(cli, err) < 0)
         return -1;
     fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0)

@@ -67,9 +67,7 @@ static bool is_known(const struct sized *sized, int served)
     const struct later_sizes *sizes = &sized->sizes;
     uint64_t sum = sizes->ready + sizes->delayed + sizes->reserved + sizes->dead + sizes->jobs;
 
-    for (int i = 0; i < LATER_COUNTERS; i++)
-        sum += sizes->counters[i];
-    return sum > 0 || sized->paused || served > 0 || sized->plan.epoch > 0;
+    return sum + sizes_traces(sizes) > 0 || sized->paused || served > 0 || sized->plan.epoch > 0;
 }
 
 static int print_some(struct cli *cli, struct table *table, const struct served *served,

@@ -22,12 +22,8 @@ static int read_order(const struct cli *cli, struct limit_order *order, struct l
     const char *window = args_text(&cli->args, "window");
 
     *order = (struct limit_order){ .name = cli->args.words[0], .sliding = true };
-    if (!later_key_name_valid(order->name))
-        return later_fail(err, LATER_E_USAGE,
-                          "%.40s: a name is 1 to 200 printable ASCII characters without space and "
-                          "braces",
-                          order->name);
-    if (cli_number(cli, "max", 1, 1000000000, &order->max, err) < 0 ||
+    if (cli_check_name(order->name, err) < 0 ||
+        cli_number(cli, "max", 1, 1000000000, &order->max, err) < 0 ||
         cli_duration(cli, "per", &order->per, err) < 0 ||
         cli_duration(cli, "wait", &order->wait, err) < 0)
         return -1;

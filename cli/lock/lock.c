@@ -92,12 +92,7 @@ static int run(struct cli *cli, struct later_error *err)
     const char *name = cli->args.words[0];
     struct lock_order order;
 
-    if (!later_key_name_valid(name))
-        return later_fail(err, LATER_E_USAGE,
-                          "%.40s: a name is 1 to 200 printable ASCII characters without space and "
-                          "braces",
-                          name);
-    if (read_order(cli, &order, err) < 0 || !cli_client(cli, err))
+    if (cli_check_name(name, err) < 0 || read_order(cli, &order, err) < 0 || !cli_client(cli, err))
         return -1;
     return args_flag(&cli->args, "show") ? show(cli, name, err) : lock_run(cli, &order, err);
 }

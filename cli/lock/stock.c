@@ -183,11 +183,8 @@ static int run(struct cli *cli, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "usage: later stock %s ITEM%s%s", verbs[v].name,
                           verbs[v].word ? " " : "", verbs[v].word ? verbs[v].word : "");
     for (int i = 1; i < count; i++) {
-        if (!later_key_name_valid(words[i]))
-            return later_fail(err, LATER_E_USAGE,
-                              "%.40s: a name is 1 to 200 printable ASCII characters without "
-                              "space and braces",
-                              words[i]);
+        if (cli_check_name(words[i], err) < 0)
+            return -1;
     }
     if (!cli_client(cli, err))
         return -1;

@@ -74,15 +74,6 @@ static void keep(struct table *table, enum colour colour, const char *bytes, siz
     table->cells[table->count++] = (struct table_cell){ .text = fit(bytes, len), .colour = colour };
 }
 
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
-}
-
 static const char *cell_text(const struct table *table, size_t i)
 {
     return table->cells[i].text ? table->cells[i].text : "";
@@ -93,7 +84,7 @@ static void measure(const struct table *table, size_t widths[TABLE_COLUMNS_MAX])
     for (size_t c = 0; c < table->columns; c++) {
         widths[c] = strlen(table->headings[c]) - (table->headings[c][0] == '>');
         for (size_t i = c; i < table->count; i += table->columns) {
-            size_t width = width_of(cell_text(table, i));
+            size_t width = text_width(cell_text(table, i));
 
             widths[c] = width > widths[c] ? width : widths[c];
         }
@@ -118,7 +109,7 @@ static void put_spaces(size_t count)
 static void put_cut(const char *text, size_t room)
 {
     size_t width = 0;
-    bool cut = width_of(text) > room;
+    bool cut = text_width(text) > room;
 
     for (; *text; text++) {
         width += ((unsigned char)*text & 0xC0) != 0x80;
@@ -134,7 +125,7 @@ static void put_cut(const char *text, size_t room)
 static void put_cell(const struct table *table, size_t column, const char *text, enum colour colour,
                      size_t width, size_t left)
 {
-    size_t used = width_of(text), pad = used < width ? width - used : 0;
+    size_t used = text_width(text), pad = used < width ? width - used : 0;
     bool last = column + 1 == table->columns, right = table->headings[column][0] == '>';
 
     if (right)

@@ -63,17 +63,18 @@ int status_local(struct cli *cli, struct later_error *err)
 {
     struct where_given given = cli_given(cli);
     struct health_report health = { 0 };
-    struct later_error why;
-    char dir[PATH_MAX];
+    struct config *config = where_config(&given, err);
     const char *fault;
+    int ok;
 
-    if (where_state_dir(dir, &given, err) < 0)
+    if (!config)
         return -1;
-    if (health_read(dir, &health, &why) < 0) {
-        if (why.code != LATER_E_NONE)
-            return later_fail(err, why.code, "%s", why.text);
-        return later_fail(err, LATER_E_REDIS, "%s", why.text);
-    }
+    ok = health_read(config->state_dir, &health, err);
+    config_free(config);
+    if (ok < 0 && err->code == LATER_E_NONE)
+        err->code = LATER_E_REDIS;
+    if (ok < 0)
+        return -1;
     fault = fault_of(&health);
     if (cli->json)
         print_json(&health, fault);

@@ -2,6 +2,7 @@
 #include "top/frame.h"
 
 #include "sizes.h"
+#include "text.h"
 #include "top/paint.h"
 
 #include <inttypes.h>
@@ -53,7 +54,7 @@ static void draw_title(struct frame *frame)
 
 static void put_fact(struct frame *frame, const char *name, enum colour colour, const char *value)
 {
-    size_t width = strlen(name) + 1 + paint_width(value);
+    size_t width = strlen(name) + 1 + text_width(value);
 
     if (frame->used > 0 && frame->used + GAP + width > frame->view->width)
         paint_end_line(frame);

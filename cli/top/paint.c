@@ -6,15 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-size_t paint_width(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xC0) != 0x80;
-    return count;
-}
-
 void paint(struct frame *frame, enum colour colour, const char *text)
 {
     size_t room = frame->view->width - frame->used, len = 0, count = 0;
@@ -41,7 +32,7 @@ void paint_spaces(struct frame *frame, size_t count)
 
 void paint_right(struct frame *frame, enum colour colour, const char *text, size_t width)
 {
-    size_t len = paint_width(text);
+    size_t len = text_width(text);
 
     paint_spaces(frame, len < width ? width - len : 1);
     paint(frame, colour, text);

@@ -21,9 +21,6 @@ struct frame {
     size_t lines; /* complete lines */
 };
 
-/* Returns how many characters a text has. */
-size_t paint_width(const char *text);
-
 /* paint(): as much of a text as fits into the line, in a colour. The others: some spaces; a text
  * aligned to the right of some columns, with at least one space before it. */
 void paint(struct frame *frame, enum colour colour, const char *text);

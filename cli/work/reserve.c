@@ -295,15 +295,13 @@ static int run(struct cli *cli, struct later_error *err)
     struct reserving reserving = { .cli = cli,
                                    .listener.cli = cli,
                                    .plan_at = later_clock() + PLAN_AGE };
-    double wait = 0, lease = TAKE_LEASE;
+    double wait = 0, lease;
     int64_t limit = 1;
     int status;
 
     if (cli_number(cli, "number", 1, LATER_BATCH_MAX, &limit, err) < 0 ||
-        cli_duration(cli, "wait", &wait, err) < 0 || cli_duration(cli, "lease", &lease, err) < 0)
+        cli_duration(cli, "wait", &wait, err) < 0 || take_lease(cli, &lease, err) < 0)
         return -1;
-    if (lease < 1 || lease > 604800)
-        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
     reserving.limit = (uint64_t)limit;
     status = taker_begin(&reserving.taker, cli, lease, err);
     if (status == 0)

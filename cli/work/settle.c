@@ -119,12 +119,10 @@ int settle_bury(struct cli *cli, struct later_error *err)
 static int run_touch(struct cli *cli, struct later_error *err)
 {
     struct later_settlement settlement = { 0 };
-    double lease = TAKE_LEASE;
+    double lease;
 
-    if (cli_duration(cli, "lease", &lease, err) < 0)
+    if (take_lease(cli, &lease, err) < 0)
         return -1;
-    if (lease < 1 || lease > 604800)
-        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
     return settle(cli, LATER_VERB_TOUCH, lease, &settlement, err);
 }
 

@@ -11,12 +11,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define LEASE 30.0 /* seconds, unless --lease is given */
+
 char *take_error(const char *kind, const char *text)
 {
     char host[256] = "";
 
     gethostname(host, sizeof host - 1);
     return later_queue_error(kind, text, host, 0);
+}
+
+int take_lease(const struct cli *cli, double *lease, struct later_error *err)
+{
+    *lease = LEASE;
+    if (cli_duration(cli, "lease", lease, err) < 0)
+        return -1;
+    if (*lease < 1 || *lease > 604800)
+        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
+    return 0;
 }
 
 int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later_error *err)

@@ -11,8 +11,7 @@
 #include "job/verdict.h"
 #include "queue/queue.h"
 
-#define TAKE_LEASE 30.0 /* seconds, unless --lease is given */
-#define TAKE_LOOK  0.8  /* seconds between two looks for jobs that came without a wake */
+#define TAKE_LOOK 0.8 /* seconds between two looks for jobs that came without a wake */
 
 /* After a connection is made, nothing lapses for a third of a lease: holders that could not reach
  * Redis either must get the chance to renew first. But if no laterd serves the queue, lapsed jobs
@@ -26,6 +25,9 @@ struct taker {
     char *lapse;           /* the error of a lapsed job; owned */
     struct config *config; /* what the local daemon's configuration allows jobs; owned */
 };
+
+/* Reads --lease. Returns 0, or -1 with *err. */
+int take_lease(const struct cli *cli, double *lease, struct later_error *err);
 
 /* Returns 0, or -1 with *err if there is no memory or the configuration is wrong. taker_end() is
  * due once it was begun or zeroed. */

@@ -13,22 +13,18 @@
 static int read_options(struct work *work, struct later_error *err)
 {
     struct cli *cli = work->cli;
-    double lease = TAKE_LEASE;
+    double lease;
     int64_t parallel = 1;
 
     work->left = -1;
     work->until_empty = args_flag(&cli->args, "until-empty");
     if (cli_number(cli, "parallel", 1, PARALLEL_MAX, &parallel, err) < 0 ||
         cli_number(cli, "count", 1, INT64_MAX, &work->left, err) < 0 ||
-        cli_duration(cli, "lease", &lease, err) < 0 ||
-        cli_duration(cli, "timeout", &work->shared.timeout, err) < 0)
+        take_lease(cli, &lease, err) < 0 ||
+        cli_positive_duration(cli, "timeout", &work->shared.timeout, err) < 0)
         return -1;
     if (work->until_empty && work->left > 0)
         return later_fail(err, LATER_E_USAGE, "--until-empty and --count: only one of them");
-    if (lease < 1 || lease > 604800)
-        return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
-    if (args_text(&cli->args, "timeout") && work->shared.timeout <= 0)
-        return later_fail(err, LATER_E_USAGE, "--timeout: must be above 0");
     if (cli->args.count > WORK_QUEUES_MAX)
         return later_fail(err, LATER_E_USAGE, "more than %d queues", WORK_QUEUES_MAX);
     work->runner_count = (size_t)parallel;

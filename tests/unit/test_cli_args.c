@@ -4,6 +4,7 @@
 #include "../../cli/lines.h"
 #include "../../cli/text.h"
 
+#include "base/duration.h"
 #include "unit.h"
 
 #include <math.h>
@@ -229,7 +230,7 @@ START_TEST(durations)
     };
     double seconds = -1;
 
-    ck_assert_int_eq(text_duration(cases[_i].word, "--in", &seconds, &err), 0);
+    ck_assert_int_eq(later_duration(cases[_i].word, "--in", &seconds, &err), 0);
     ck_assert_double_eq_tol(seconds, cases[_i].seconds, 1e-9);
 }
 END_TEST
@@ -257,7 +258,7 @@ START_TEST(no_durations)
                                          "99999999999999999999999999" };
     double seconds;
 
-    ck_assert_int_eq(text_duration(words[_i], "--in", &seconds, &err), -1);
+    ck_assert_int_eq(later_duration(words[_i], "--in", &seconds, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "--in: "));
 }
