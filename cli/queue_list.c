@@ -194,27 +194,18 @@ int queue_list_strays(struct cli *cli, const struct queue_list *known, struct qu
     return later_fail(err, LATER_E_REDIS, "Redis does not finish listing its keys");
 }
 
-static int add_parts(struct cli *cli, struct queue_list *list, const char *queue,
-                     struct later_error *err)
-{
-    struct whole whole;
-
-    if (whole_find(cli, queue, &whole, err) < 0)
-        return -1;
-    for (size_t i = 0; i < whole.count; i++) {
-        if (add(list, whole.parts[i].queue, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
     struct queue_list wholes = { 0 };
     int ok = queue_list_find(cli, &wholes, err);
 
-    for (size_t i = 0; ok == 0 && i < wholes.count; i++)
-        ok = add_parts(cli, list, wholes.names[i], err);
+    for (size_t i = 0; ok == 0 && i < wholes.count; i++) {
+        struct whole whole;
+
+        ok = whole_find(cli, wholes.names[i], &whole, err);
+        for (size_t n = 0; ok == 0 && n < whole.count; n++)
+            ok = add(list, whole.parts[n].queue, err);
+    }
     queue_list_free(&wholes);
     if (ok < 0 || cli->args.count > 0)
         return ok;

@@ -71,35 +71,23 @@ static void print_job(struct reserving *reserving, const char *token,
     jsonl_end(&json);
 }
 
-/* Reserves what is ready in one part and prints it. Returns how many jobs Redis gave, or -1 with
- * *err. */
-static int take_from(struct reserving *reserving, const struct later_keys *keys,
-                     struct later_error *err)
+/* Prints a job if it may run. */
+static int screen(void *arg, const struct later_keys *keys, const char *token,
+                  const struct later_reserved *job, double now, struct later_error *err)
 {
-    size_t limit = (size_t)(reserving->limit - reserving->count);
-    char token[LATER_TOKEN_LEN + 1];
-    struct later_reply *reply = take_jobs(&reserving->taker, keys, limit, token, err);
-    size_t count = later_queue_reserved_count(reply);
-    double now = later_queue_reserved_now(reply);
-    int result = reply ? (int)count : -1;
+    struct reserving *reserving = arg;
+    struct later_document doc;
+    struct later_policy policy;
+    bool runs;
 
-    for (size_t i = 0; i < count && result >= 0; i++) {
-        struct later_document doc;
-        struct later_policy policy;
-        struct later_reserved job;
-        bool runs;
-
-        later_queue_reserved(reply, i, &job);
-        if (take_screen(&reserving->taker, keys, token, &job, now, &doc, &policy, &runs, err) < 0)
-            result = -1;
-        else if (runs)
-            print_job(reserving, token, &job, now);
-    }
-    later_reply_free(reply);
-    return result;
+    if (take_screen(&reserving->taker, keys, token, job, now, &doc, &policy, &runs, err) < 0)
+        return -1;
+    if (runs)
+        print_job(reserving, token, job, now);
+    return 0;
 }
 
-/* Goes once over the parts, until it has as many jobs as wanted. Returns as take_from(). */
+/* Goes once over the parts, until it has as many jobs as wanted. Returns as take_jobs(). */
 static int take(struct reserving *reserving, struct later_error *err)
 {
     const struct whole *whole = &reserving->whole;
@@ -107,7 +95,9 @@ static int take(struct reserving *reserving, struct later_error *err)
 
     for (size_t i = 0; i < whole->count && reserving->count < reserving->limit; i++) {
         size_t part = (reserving->first + i) % whole->count;
-        int count = take_from(reserving, &whole->parts[part], err);
+        int count =
+            take_jobs(&reserving->taker, &whole->parts[part],
+                      (size_t)(reserving->limit - reserving->count), screen, reserving, err);
 
         if (count < 0)
             return -1;

@@ -127,19 +127,32 @@ int take_due(struct taker *taker, const struct later_keys *keys, double *next,
     return ok;
 }
 
-struct later_reply *take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit,
-                              char token[LATER_TOKEN_LEN + 1], struct later_error *err)
+int take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit, take_fn *fn,
+              void *arg, struct later_error *err)
 {
+    char token[LATER_TOKEN_LEN + 1];
     struct later_command cmd = { 0 };
     struct later_error ignored;
     struct later_reply *reply;
+    size_t count;
+    int ok = 0;
 
     later_token(token);
     later_queue_reserve(&cmd, keys, token, taker->lease, limit, LATER_RESERVE_BYTES, 0);
     reply = cli_call_once(taker->cli, &cmd, LATER_SCRIPT_RESERVE, err);
     if (!reply && err->code == LATER_E_REDIS)
         (void)members_return(taker->cli, keys, token, &ignored);
-    return reply;
+    if (!reply)
+        return -1;
+    count = later_queue_reserved_count(reply);
+    for (size_t i = 0; ok == 0 && i < count; i++) {
+        struct later_reserved job;
+
+        later_queue_reserved(reply, i, &job);
+        ok = fn(arg, keys, token, &job, later_queue_reserved_now(reply), err);
+    }
+    later_reply_free(reply);
+    return ok < 0 ? -1 : (int)count;
 }
 
 void take_wake_back(struct cli *cli, const struct later_keys *keys)

@@ -39,10 +39,13 @@ void taker_end(struct taker *taker);
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,
              struct later_error *err);
 
-/* Reserves at most `limit` jobs under a new token, which it writes into `token` with a NUL. If the
- * answer is lost, it returns what was taken. NULL with *err. */
-struct later_reply *take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit,
-                              char token[LATER_TOKEN_LEN + 1], struct later_error *err);
+/* Reserves at most `limit` jobs under a new token, and calls fn for each, which returns 0 to go on,
+ * or -1 with *err. now: Redis's clock. If the answer is lost, what was taken is returned to the
+ * queue. Returns how many jobs Redis gave, or -1 with *err. */
+typedef int take_fn(void *arg, const struct later_keys *keys, const char *token,
+                    const struct later_reserved *job, double now, struct later_error *err);
+int take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit, take_fn *fn,
+              void *arg, struct later_error *err);
 
 /* Puts back a wake that was taken. Best effort. */
 void take_wake_back(struct cli *cli, const struct later_keys *keys);

@@ -1,6 +1,6 @@
 /*
- * work.h: `later work`: work.c (the command), work_queues.c (which queues), work_take.c (taking
- * jobs), work_loop.c (signals, runners, the loop).
+ * work.h: `later work`: work.c (the command), work_take.c (which queues, taking jobs), work_loop.c
+ * (signals, runners, the loop).
  *
  * There are two connections. One waits for a wake (wake_listener.h). The other does all else, in
  * calls that return at once. So the loop is poll(2) on the signals and the first connection.
@@ -55,13 +55,6 @@ size_t work_count(const struct work *work, enum runner_state state);
 /* Adds the queues of the command line with their shards, as far as they are new, and listens for
  * their wakes. Returns 0, or -1 with *err. */
 int work_find_queues(struct work *work, struct later_error *err);
-
-/* Does the same, but only if the plans are some seconds old. */
-int work_refresh_queues(struct work *work, struct later_error *err);
-
-/* Finds the entries in work->queues that belong to one word of the command line. Returns how
- * many. */
-size_t work_queues_of(const struct work *work, size_t word, size_t queues[WORK_QUEUES_MAX]);
 
 /* Notes that Redis failed. If it is only away, everything is tried again. Otherwise this is the
  * end. */

@@ -1,11 +1,13 @@
-/* work_take.c: takes jobs for `later work`. */
+/* work_take.c: what `later work` takes jobs from, and taking them. */
 #include "work/work.h"
 
 #include "base/clock.h"
+#include "whole.h"
 
 #include <math.h>
 #include <string.h>
 
+#define PLAN_AGE   5.0 /* seconds after which the plans of shards are read again */
 #define RETRY_WAIT 1.0 /* seconds, if Redis is away */
 
 /* --- runners --- */
@@ -57,6 +59,59 @@ bool work_redis_is_away(const struct work *work)
     return work->retry_at > 0 && later_clock() < work->retry_at;
 }
 
+/* --- the queues and their shards --- */
+
+/* Finds the entries of one word of the command line. Returns how many. */
+static size_t queues_of(const struct work *work, size_t word, size_t queues[WORK_QUEUES_MAX])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < work->queue_count; i++) {
+        if (work->queues[i].word == word)
+            queues[count++] = i;
+    }
+    return count;
+}
+
+static bool is_known(const struct work *work, size_t word, const struct later_keys *keys)
+{
+    for (size_t i = 0; i < work->queue_count; i++) {
+        if (work->queues[i].word == word && strcmp(work->queues[i].keys.queue, keys->queue) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_queue(struct work *work, size_t word, const struct later_keys *keys,
+                     struct later_error *err)
+{
+    if (is_known(work, word, keys))
+        return 0;
+    if (work->queue_count == WORK_QUEUES_MAX)
+        return later_fail(err, LATER_E_USAGE, "more than %d queues, with their shards",
+                          WORK_QUEUES_MAX);
+    work->queues[work->queue_count] = (struct work_queue){ .keys = *keys, .word = word };
+    if (wake_listener_add(&work->listener, &work->queues[work->queue_count].keys, err) < 0)
+        return -1;
+    work->queue_count++;
+    return 0;
+}
+
+int work_find_queues(struct work *work, struct later_error *err)
+{
+    work->plan_at = later_clock() + PLAN_AGE;
+    for (int word = 0; word < work->cli->args.count; word++) {
+        struct whole whole;
+        int ok = whole_find(work->cli, work->cli->args.words[word], &whole, err);
+
+        for (size_t i = 0; ok == 0 && i < whole.count; i++)
+            ok = add_queue(work, (size_t)word, &whole.parts[i], err);
+        if (ok < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* --- taking --- */
 
 static void give_back(struct work *work, const struct later_keys *keys, const char *token,
@@ -69,58 +124,41 @@ static void give_back(struct work *work, const struct later_keys *keys, const ch
 }
 
 /* Starts one job that was taken, or returns it if it cannot be started. */
-static void begin(struct work *work, const struct later_keys *keys, const char *token,
-                  const struct later_reserved *job, double now)
+static int begin(void *arg, const struct later_keys *keys, const char *token,
+                 const struct later_reserved *job, double now, struct later_error *err)
 {
+    struct work *work = arg;
     struct runner *runner = free_seat(work);
     struct later_document doc;
     struct later_policy policy;
-    struct later_error err;
     bool runs = false;
 
     if (work->broken || !runner) {
         give_back(work, keys, token, job);
-        return;
+        return 0;
     }
-    if (take_screen(&work->taker, keys, token, job, now, &doc, &policy, &runs, &err) < 0) {
-        work_note_failure(work, &err);
-        return;
-    }
-    if (!runs)
-        return;
-    if (runner_begin(runner, &work->shared, keys, token, job, &doc, &policy, &err) < 0) {
+    if (take_screen(&work->taker, keys, token, job, now, &doc, &policy, &runs, err) < 0) {
+        work_note_failure(work, err);
+    } else if (runs &&
+               runner_begin(runner, &work->shared, keys, token, job, &doc, &policy, err) < 0) {
         give_back(work, keys, token, job);
-        work_note_failure(work, &err);
-        return;
-    }
-    if (work->left > 0)
+        work_note_failure(work, err);
+    } else if (runs && work->left > 0) {
         work->left--;
+    }
+    return 0;
 }
 
 /* Takes jobs from one queue for all free runners. Returns how many came, or -1 with *err. */
 static int take_from(struct work *work, size_t queue, struct later_error *err)
 {
-    const struct later_keys *keys = &work->queues[queue].keys;
-    char token[LATER_TOKEN_LEN + 1];
-    size_t limit = work_wanted(work), count;
-    struct later_reply *reply;
-    double now;
+    size_t limit = work_wanted(work);
+    int count = take_jobs(&work->taker, &work->queues[queue].keys,
+                          limit < LATER_BATCH_MAX ? limit : LATER_BATCH_MAX, begin, work, err);
 
-    limit = limit < LATER_BATCH_MAX ? limit : LATER_BATCH_MAX;
-    reply = take_jobs(&work->taker, keys, limit, token, err);
-    if (!reply)
-        return -1;
-    wake_listener_follow(&work->listener, queue);
-    count = later_queue_reserved_count(reply);
-    now = later_queue_reserved_now(reply);
-    for (size_t i = 0; i < count; i++) {
-        struct later_reserved job;
-
-        later_queue_reserved(reply, i, &job);
-        begin(work, keys, token, &job, now);
-    }
-    later_reply_free(reply);
-    return (int)count;
+    if (count >= 0)
+        wake_listener_follow(&work->listener, queue);
+    return count;
 }
 
 int work_promote(struct work *work, struct later_error *err)
@@ -137,34 +175,23 @@ int work_promote(struct work *work, struct later_error *err)
     return 0;
 }
 
-/* Takes jobs from a queue and its shards while runners are free. Returns as take_from(). */
-static int take_from_whole(struct work *work, size_t word, struct later_error *err)
-{
-    size_t queues[WORK_QUEUES_MAX];
-    size_t all = work_queues_of(work, word, queues);
-    int sum = 0;
-
-    for (size_t i = 0; i < all && work_wanted(work) > 0; i++) {
-        int count = take_from(work, queues[(work->turn + i) % all], err);
-
-        if (count < 0)
-            return -1;
-        sum += count;
-    }
-    return sum;
-}
-
-/* Goes once over the queues, in their order. Returns as take_from(). */
+/* Goes once over the queues, in their order, and over the shards of each, in turn, while runners
+ * are free. Returns as take_from(). */
 static int take_round(struct work *work, struct later_error *err)
 {
+    size_t queues[WORK_QUEUES_MAX];
     int sum = 0;
 
-    for (int i = 0; i < work->cli->args.count && work_wanted(work) > 0; i++) {
-        int count = take_from_whole(work, (size_t)i, err);
+    for (int word = 0; word < work->cli->args.count; word++) {
+        size_t all = queues_of(work, (size_t)word, queues);
 
-        if (count < 0)
-            return -1;
-        sum += count;
+        for (size_t i = 0; i < all && work_wanted(work) > 0; i++) {
+            int count = take_from(work, queues[(work->turn + i) % all], err);
+
+            if (count < 0)
+                return -1;
+            sum += count;
+        }
     }
     work->turn++;
     return sum;
@@ -175,7 +202,7 @@ void work_take(struct work *work)
     struct later_error err;
     int count;
 
-    if (work_refresh_queues(work, &err) < 0 ||
+    if ((later_clock() >= work->plan_at && work_find_queues(work, &err) < 0) ||
         (later_clock() >= work->look_at && work_promote(work, &err) < 0)) {
         work_note_failure(work, &err);
         return;
