@@ -6,7 +6,7 @@
 
 /* jobs/push.c */
 extern const struct command command_push;
-/* jobs/queues.c, jobs/size.c, jobs/peek.c */
+/* jobs/size.c, jobs/peek.c */
 extern const struct command command_queues, command_size, command_peek, command_show;
 /* jobs/count.c, jobs/export.c */
 extern const struct command command_count_jobs, command_export;

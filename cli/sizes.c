@@ -62,6 +62,38 @@ uint64_t sizes_traces(const struct later_sizes *sizes)
     return sum;
 }
 
+/* --- one queue, by its script --- */
+
+int sizes_part(struct cli *cli, const struct later_keys *keys, struct later_sizes *sizes,
+               struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_inspect_size(&cmd, keys);
+    reply = cli_call(cli, &cmd, LATER_SCRIPT_SIZE, err);
+    if (!reply)
+        return -1;
+    later_inspect_sized(reply, sizes);
+    later_reply_free(reply);
+    return 0;
+}
+
+int sizes_whole(struct cli *cli, const struct whole *whole, struct later_sizes *sum,
+                struct later_error *err)
+{
+    *sum = (struct later_sizes){ .oldest_ready = -1, .paused = true };
+    for (size_t i = 0; i < whole->count; i++) {
+        struct later_sizes part;
+
+        if (sizes_part(cli, &whole->parts[i], &part, err) < 0)
+            return -1;
+        sizes_add(sum, &part);
+        sum->paused = sum->paused && part.paused;
+    }
+    return 0;
+}
+
 /* --- answers --- */
 
 static void take_totals(void *arg, struct later_answer *answer)

@@ -10,9 +10,9 @@
 #ifndef LATER_CLI_SIZES_H
 #define LATER_CLI_SIZES_H
 
-#include "cli.h"
 #include "history/history.h"
 #include "queue/inspect.h"
+#include "whole.h"
 
 /* A queue and its sizes. sizes_ask() sets all but the first two members. */
 struct sized {
@@ -34,6 +34,15 @@ int sizes_ask(struct cli *cli, struct sized *sized, size_t count, bool exact, do
 
 /* Returns the sum of the counters: 0 if the queue never had a job. */
 uint64_t sizes_traces(const struct later_sizes *sizes);
+
+/* Reads the sizes of one part of a queue. Returns 0, or -1 with *err. */
+int sizes_part(struct cli *cli, const struct later_keys *keys, struct later_sizes *sizes,
+               struct later_error *err);
+
+/* Adds up the sizes of a queue, part by part. The sum is paused if all parts are. Returns 0, or -1
+ * with *err. */
+int sizes_whole(struct cli *cli, const struct whole *whole, struct later_sizes *sum,
+                struct later_error *err);
 
 /* Adds a part's sizes to those of its queue, except `paused`. */
 void sizes_add(struct later_sizes *sum, const struct later_sizes *part);

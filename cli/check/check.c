@@ -4,7 +4,8 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue/inspect.h"
-#include "jobs/queues.h"
+#include "queue_list.h"
+#include "sizes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,9 +76,9 @@ static int check_once(struct cli *cli, const struct later_keys *keys, struct rep
     int64_t unadopted, first, last;
     bool possible;
 
-    if (queues_size(cli, keys, &report->sizes, err) < 0 ||
+    if (sizes_part(cli, keys, &report->sizes, err) < 0 ||
         check_scan(cli, keys, &report->scan, err) < 0 ||
-        check_beside(cli, keys, &report->scan, err) < 0 || queues_size(cli, keys, &after, err) < 0)
+        check_beside(cli, keys, &report->scan, err) < 0 || sizes_part(cli, keys, &after, err) < 0)
         return -1;
     unadopted = (int64_t)report->scan.unadopted;
     first = difference(&report->sizes);

@@ -1,6 +1,5 @@
 /* forget.c: `later forget`. */
 #include "commands.h"
-#include "jobs/queues.h"
 #include "output/jsonl.h"
 #include "queue/crontab.h"
 #include "sizes.h"
@@ -119,7 +118,7 @@ static int forget(struct cli *cli, const char *queue, struct later_error *err)
 
     if (later_call_whole(queue, err) < 0 || whole_find(cli, queue, &whole, err) < 0 ||
         check_unserved(cli, &whole, err) < 0 || check_unscheduled(cli, &whole.parts[0], err) < 0 ||
-        queues_size_whole(cli, &whole, &sum, err) < 0)
+        sizes_whole(cli, &whole, &sum, err) < 0)
         return -1;
     if (sum.jobs + sum.ready + sum.delayed > 0)
         return refuse_full(queue, sum.ready + sum.delayed + sum.reserved + sum.dead, err);

@@ -2,8 +2,7 @@
 #include "commands.h"
 #include "jobs/choose.h"
 #include "jobs/peek.h"
-#include "jobs/queues.h"
-#include "output/jsonl.h"
+#include "sizes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -228,7 +227,7 @@ static int count_all(struct searching *searching, const struct queue_list *list,
         struct later_sizes sum;
 
         if (whole_find(searching->choice.cli, list->names[i], &searching->whole, err) < 0 ||
-            queues_size_whole(searching->choice.cli, &searching->whole, &sum, err) < 0)
+            sizes_whole(searching->choice.cli, &searching->whole, &sum, err) < 0)
             return -1;
         for (size_t s = 0; s < SETS; s++)
             searching->choice.total +=

@@ -1,16 +1,56 @@
-/* size.c: `later size` of many queues in few round trips. */
+/* size.c: `later queues`; `later size` of many queues in few round trips. */
+#include "jobs/size.h"
+
 #include "commands.h"
-#include "jobs/queues.h"
 #include "output/jsonl.h"
 #include "sizes.h"
-#include "status/served.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define TOGETHER 1000 /* queues held in memory at a time */
 
-/* --- printing --- */
+/* --- queues --- */
+
+static int print_name(struct cli *cli, const char *queue, struct later_error *err)
+{
+    struct later_plan plan;
+    struct jsonl json;
+
+    if (!cli->json) {
+        puts(queue);
+        return 0;
+    }
+    if (later_call_ask_plan(cli->client, queue, &plan, err) < 0)
+        return -1;
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", queue);
+    if (plan.count > 1)
+        jsonl_int(&json, "shards", plan.count);
+    jsonl_end(&json);
+    return 0;
+}
+
+static int run_queues(struct cli *cli, struct later_error *err)
+{
+    struct queue_list list = { 0 };
+    int ok = queue_list_find(cli, &list, err);
+
+    for (size_t i = 0; ok == 0 && i < list.count; i++)
+        ok = print_name(cli, list.names[i], err);
+    queue_list_free(&list);
+    return ok;
+}
+
+const struct command command_queues = {
+    .name = "queues",
+    .usage = "",
+    .brief = "List the queues that have ever been pushed to",
+    .example = "later queues\n",
+    .run = run_queues,
+};
+
+/* --- size --- */
 
 /* Are some of its shards paused, but not all? */
 static bool is_partly_paused(const struct sized *sized)
@@ -131,8 +171,8 @@ static int print_all(struct cli *cli, const struct queue_list *list, struct tabl
     return status;
 }
 
-int queues_print(struct cli *cli, const struct queue_list *list, const struct served *served,
-                 struct later_error *err)
+int size_print(struct cli *cli, const struct queue_list *list, const struct served *served,
+               struct later_error *err)
 {
     static const char *const headings[] = { "QUEUE",    ">READY", ">DELAYED",      ">RESERVED",
                                             ">DEAD",    "PAUSED", ">OLDEST READY", ">HOSTS",
@@ -146,8 +186,6 @@ int queues_print(struct cli *cli, const struct queue_list *list, const struct se
     return status;
 }
 
-/* --- the command --- */
-
 static int run_size(struct cli *cli, struct later_error *err)
 {
     struct served *served = served_read(cli, err);
@@ -158,7 +196,7 @@ static int run_size(struct cli *cli, struct later_error *err)
     if (served || err->code == LATER_E_TOKEN)
         status = queue_list_find(cli, &list, err);
     if (status == 0)
-        status = queues_print(cli, &list, served, err);
+        status = size_print(cli, &list, served, err);
     queue_list_free(&list);
     served_free(served);
     return status;

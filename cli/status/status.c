@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "status/hosts.h"
 #include "status/running.h"
-#include "jobs/queues.h"
+#include "jobs/size.h"
 #include "status/status_local.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static int print(struct cli *cli, const struct served *served, struct later_erro
     if (ok == 0 && hosts > 0 && list.count > 0 && !cli->json && cli->out_terminal)
         putchar('\n');
     if (ok == 0)
-        ok = queues_print(cli, &list, served, err);
+        ok = size_print(cli, &list, served, err);
     if (ok == 0 && (!cli->json || args_flag(&cli->args, "progress")))
         ok = running_print(cli, &list, served, err);
     queue_list_free(&list);
