@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef CLOSE_RANGE_CLOEXEC
@@ -40,6 +41,14 @@ struct start {
     int in, out, answers, failure; /* answers: -1 = none */
     bool leads;                    /* it leads a process group of its own */
 };
+
+double exec_now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
 
 static _Noreturn void give_up(const struct start *start, enum step step)
 {
@@ -200,14 +209,14 @@ static int start_child(struct exec_child *child, struct start *start, struct exe
     return child->pid == -1 ? -1 : 0;
 }
 
-static const struct exec_child no_child = {
+const struct exec_child exec_no_child = {
     .pid = -1, .pidfd = -1, .input = -1, .output = -1, .answers = -1, .failure = -1
 };
 
 static struct start begin(struct exec_child *child, const struct exec_program *program,
                           char *const *envp, struct exec_end *end)
 {
-    *child = no_child;
+    *child = exec_no_child;
     *end = (struct exec_end){ .how = EXEC_FAILED };
     return (struct start){ .program = program,
                            .envp = envp,
@@ -277,5 +286,5 @@ void exec_child_close(struct exec_child *child)
         if (ours[i] != -1)
             close(ours[i]);
     }
-    *child = no_child;
+    *child = exec_no_child;
 }

@@ -18,6 +18,11 @@ struct exec_child {
     int failure; /* says why it could not be run; empty if it runs */
 };
 
+extern const struct exec_child exec_no_child;
+
+/* Returns the seconds of a monotonic clock. */
+double exec_now(void);
+
 /* Starts a program with len bytes of `document` on standard input. It inherits nothing of ours but
  * the process group. Returns 0, or -1 with *end (EXEC_FAILED). exec_child_close() is due in both
  * cases. If the program cannot be run, only exec_child_failed() says so later. */

@@ -53,15 +53,6 @@ struct talk {
     double kill_at;
 };
 
-static void say_idle(void *arg, const char *line)
-{
-    const struct exec_program *program = arg;
-    const char *text;
-    enum later_level level = exec_output_level(line, &text);
-
-    later_log("exec", level, "%s: %s", program->name, text);
-}
-
 static void say(void *arg, const char *line)
 {
     struct talk *talk = arg;
@@ -339,16 +330,16 @@ static void look_after(const struct exec_program *program)
 
     if (!exec_process_runs(process))
         return;
-    exec_process_output(process, false, say_idle, (void *)program);
+    exec_process_output(process, false, exec_process_say, (void *)program);
     drop_idle_lines(program);
     if (exec_process_ended(process, &end)) {
-        exec_process_output(process, true, say_idle, (void *)program);
+        exec_process_output(process, true, exec_process_say, (void *)program);
         exec_end_text(&end, program, text, sizeof text);
         later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
                   "%s: ended between two jobs: %s", program->name, text);
         exec_process_close(process, process->jobs > 0, text);
     } else if (program->recycle && process->jobs >= program->recycle) {
-        exec_process_end(process, POLITE, say_idle, (void *)program);
+        exec_process_end(process, POLITE, exec_process_say, (void *)program);
     }
 }
 
@@ -441,6 +432,6 @@ void exec_lines_stop(void)
     }
     for (size_t i = 0; (program = exec_config_at(i)); i++) {
         if (program->process)
-            exec_process_end(program->process, POLITE, say_idle, (void *)program);
+            exec_process_end(program->process, POLITE, exec_process_say, (void *)program);
     }
 }

@@ -179,15 +179,6 @@ void exec_crew_ended(struct exec_peer *peer, struct exec_task *unread, bool perf
     }
 }
 
-static void say(void *arg, const char *line)
-{
-    const struct exec_program *program = arg;
-    const char *text;
-    enum later_level level = exec_output_level(line, &text);
-
-    later_log("exec", level, "%s: %s", program->name, text);
-}
-
 void exec_parallel_close_inputs(const struct exec_program *program)
 {
     for (struct exec_peer *peer = program->crew->peers; peer; peer = peer->next)
@@ -201,7 +192,7 @@ void exec_crew_free(const struct exec_program *program)
 
     for (peer = program->crew ? program->crew->peers : NULL; peer; peer = next) {
         next = peer->next;
-        exec_process_end(peer->process, POLITE, say, (void *)program);
+        exec_process_end(peer->process, POLITE, exec_process_say, (void *)program);
         while ((task = peer->first)) {
             peer->first = task->next;
             exec_task_free(task);

@@ -32,15 +32,6 @@ static void set_timer(struct event *timer, double n)
     event_add(timer, &tv);
 }
 
-static void say(void *arg, const char *line)
-{
-    const struct exec_peer *peer = arg;
-    const char *text;
-    enum later_level level = exec_output_level(line, &text);
-
-    later_log("exec", level, "%s: %s", peer->program->name, text);
-}
-
 /* --- tasks --- */
 
 void exec_task_free(struct exec_task *task)
@@ -217,7 +208,7 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
     struct exec_peer *peer = arg;
 
     (void)fd, (void)what;
-    exec_process_output(peer->process, false, say, peer);
+    exec_process_output(peer->process, false, exec_process_say, (void *)peer->program);
     if (peer->process->child.output == -1)
         event_del(peer->output);
 }
@@ -373,7 +364,7 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     read = peer->queued - evbuffer_get_length(peer->out) - exec_process_unread(peer->process);
     for (int i = 0; i < READS_MAX && read_answers(peer) == EXEC_READ_SOME; i++)
         ; /* it may have answered before it ended */
-    exec_process_output(peer->process, true, say, peer);
+    exec_process_output(peer->process, true, exec_process_say, (void *)peer->program);
     reason_of(peer, &end, reason, sizeof reason);
     if (!peer->closed && peer->open == 0)
         later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
@@ -435,7 +426,7 @@ struct exec_peer *exec_peer_start(const struct exec_program *program, struct exe
     if (peer->process && peer->out && exec_process_start(peer->process, program, end) == 0) {
         if (listen_to(peer) == 0)
             return peer;
-        exec_process_end(peer->process, 0, say, peer);
+        exec_process_end(peer->process, 0, exec_process_say, (void *)program);
         *end = (struct exec_end){ .how = EXEC_FAILED, .code = ENOMEM, .step = "be listened to" };
     }
     exec_peer_free(peer);

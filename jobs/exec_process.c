@@ -15,12 +15,13 @@
 #define TERM_GRACE 2.0 /* seconds between TERM and KILL */
 #define READS_MAX  64  /* reads of its output per turn: more than a pipe holds */
 
-double exec_now(void)
+void exec_process_say(void *arg, const char *line)
 {
-    struct timespec ts;
+    const struct exec_program *program = arg;
+    const char *text;
+    enum later_level level = exec_output_level(line, &text);
 
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+    later_log("exec", level, "%s: %s", program->name, text);
 }
 
 struct exec_process *exec_process_new(void)
@@ -28,9 +29,7 @@ struct exec_process *exec_process_new(void)
     struct exec_process *process = calloc(1, sizeof *process);
 
     if (process) {
-        process->child = (struct exec_child){
-            .pid = -1, .pidfd = -1, .input = -1, .output = -1, .answers = -1, .failure = -1
-        };
+        process->child = exec_no_child;
         process->answers.size = EXEC_LINE_MAX;
         process->output.size = EXEC_OUTPUT_MAX;
         process->tail = (struct exec_output){ .bytes = process->tail_bytes, .size = EXEC_TAIL };

@@ -16,8 +16,10 @@
 #define EXEC_OUTPUT_MAX 2000   /* bytes of a line that it prints */
 #define EXEC_TAIL       1000   /* bytes of its output that are put into an error */
 
-/* Called with a line that the program printed. */
+/* Called with a line that the program printed. exec_process_say() logs it as that of a program,
+ * which arg is. */
 typedef void exec_say(void *arg, const char *line);
+exec_say exec_process_say;
 
 /* Sets the error and the pause of a job that is returned because no program began it. */
 void exec_process_give_back(const struct exec_throttle *throttle,
@@ -32,9 +34,6 @@ struct exec_process {
     unsigned long jobs; /* jobs that it has performed */
     struct exec_throttle throttle;
 };
-
-/* Returns the seconds of a monotonic clock. */
-double exec_now(void);
 
 /* Returns a process that does not run yet. NULL without memory. */
 struct exec_process *exec_process_new(void);

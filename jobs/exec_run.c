@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TERM_GRACE  2.0  /* seconds between TERM and KILL */
@@ -23,14 +22,6 @@ struct run {
     bool term_sent, kill_sent;
     double kill_at;
 };
-
-static double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 /* Reads once. Returns false if there is nothing to read for now. */
 static bool read_output(struct run *run)
@@ -82,8 +73,8 @@ static void end_in_time(struct run *run)
             return;
         exec_child_signal(&run->child, SIGTERM);
         run->term_sent = true;
-        run->kill_at = now() + TERM_GRACE;
-    } else if (!run->kill_sent && now() >= run->kill_at) {
+        run->kill_at = exec_now() + TERM_GRACE;
+    } else if (!run->kill_sent && exec_now() >= run->kill_at) {
         exec_child_signal(&run->child, SIGKILL);
         run->kill_sent = true;
     }
@@ -100,7 +91,7 @@ static void wait_for_it(struct run *run)
     if (!run->term_sent)
         left = later_job_time_left(run->job);
     else if (!run->kill_sent)
-        left = run->kill_at - now();
+        left = run->kill_at - exec_now();
     if (left < wait)
         wait = left > 0 ? left : 0;
     if (poll(fds, 2, (int)(wait * 1000) + 1) > 0 && fds[0].revents)
