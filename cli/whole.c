@@ -11,7 +11,6 @@ int whole_find(struct cli *cli, const char *queue, struct whole *whole, struct l
         later_call_ask_plan(cli->client, queue, &whole->plan, err) < 0)
         return -1;
     strcpy(whole->name, whole->parts[0].queue);
-    whole->shards = whole->plan.count > 1 ? whole->plan.count : 1;
     whole->count = later_shards_all(queue, later_plan_span(&whole->plan), names);
     for (size_t i = 1; i < whole->count; i++) {
         if (cli_keys(cli, names[i], &whole->parts[i], err) < 0)

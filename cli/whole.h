@@ -12,7 +12,6 @@
 
 struct whole {
     later_queue_name name; /* the name as it was given and is printed */
-    uint32_t shards;       /* number of shards that take new ids; 1 = the plain queue */
     struct later_plan plan;
     size_t count;
     struct later_keys parts[LATER_WHOLE_MAX]; /* the first one is the plain queue */

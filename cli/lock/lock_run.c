@@ -8,8 +8,8 @@
 
 #include "work/child.h"
 #include "base/clock.h"
-#include "lock/lock_next.h"
 #include "client/lock_wait.h"
+#include "queue/permit.h"
 #include "queue/queue.h"
 #include "redis/script.h"
 
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #define GRACE 2.0 /* seconds from TERM to KILL when the lock is lost */
+#define TRIES 100 /* jobs in the line that no longer exist, and are skipped */
 
 enum loss { HELD, TAKEN_AWAY, CUT_OFF };
 
@@ -224,6 +225,56 @@ static void watch(struct run *run)
     }
 }
 
+/* --- the next job --- */
+
+/* Takes the job that has waited longest out of the line: member becomes "QUEUE ID", and *due its
+ * due time. Returns false if none waits, or if Redis does not answer. */
+static bool take_next(struct cli *cli, const char *name, char *member, size_t room, double *due)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_error ignored;
+    bool any;
+
+    later_permit_line(&cmd, later_call_prefix(cli->client), true, name, 1, 0, "");
+    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_LOCK_LINE, &ignored);
+    any = later_permit_called(reply) > 0;
+    if (any)
+        snprintf(member, room, "%s", later_permit_next(reply, 0, due));
+    later_reply_free(reply);
+    return any;
+}
+
+/* Returns false if the job no longer waits. */
+static bool hasten(struct cli *cli, char *member, double due)
+{
+    char *id = strchr(member, ' ');
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+    struct later_error ignored;
+
+    if (!id)
+        return false;
+    *id++ = '\0';
+    if (cli_keys(cli, member, &keys, &ignored) < 0)
+        return false;
+    later_permit_hasten(&cmd, &keys, due, id);
+    return cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_HASTEN, &ignored)) != 0;
+}
+
+/* Makes the job that has waited longest for the free lock due at once. Best effort: a job that is
+ * not called looks again by itself within two seconds. */
+static void call_next(struct cli *cli, const char *name)
+{
+    char member[LATER_QUEUE_MAX + LATER_KEY_MAX];
+    double due;
+
+    for (int i = 0; i < TRIES && take_next(cli, name, member, sizeof member, &due); i++) {
+        if (hasten(cli, member, due))
+            return;
+    }
+}
+
 /* --- the beginning and the end --- */
 
 static void spell_owner(char *out, size_t room, const struct lock_order *order)
@@ -263,7 +314,7 @@ static bool give_back(struct run *run)
     if (reply)
         ours = later_lock_still(reply);
     if (reply && ours)
-        lock_call_next(run->cli, run->order->name);
+        call_next(run->cli, run->order->name);
     if (!reply)
         cli_say(run->cli, "%s: not given back; it ends by itself within %g seconds: %s",
                 run->order->name, run->order->ttl, err.text);

@@ -25,20 +25,13 @@ struct locks {
 static void put_waiters(struct jsonl *json, const struct held *held)
 {
     const char *words[LOCKS_WAITERS];
-    size_t count = 0, size;
-    char *list = NULL;
-    FILE *out = open_memstream(&list, &size);
+    size_t count = 0;
 
     while (count < LOCKS_WAITERS && count < later_reply_count(held->waiters)) {
         words[count] = later_reply_text(later_reply_at(held->waiters, count), NULL);
         count++;
     }
-    if (out) {
-        jsonl_list(out, words, count);
-        fclose(out);
-    }
-    jsonl_raw(json, "waiters", list ? list : "[]");
-    free(list);
+    jsonl_texts(json, "waiters", words, count);
 }
 
 static void print_json(const struct held *held)

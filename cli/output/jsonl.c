@@ -84,6 +84,12 @@ void jsonl_bool(struct jsonl *json, const char *name, bool yes)
     jsonl_raw(json, name, yes ? "true" : "false");
 }
 
+void jsonl_texts(struct jsonl *json, const char *name, const char *const *words, size_t count)
+{
+    put_name(json, name);
+    jsonl_list(json->out, words, count);
+}
+
 void jsonl_raw(struct jsonl *json, const char *name, const char *value)
 {
     put_name(json, name);

@@ -35,13 +35,14 @@ void jsonl_int(struct jsonl *json, const char *name, int64_t number);
 void jsonl_real(struct jsonl *json, const char *name, double number);
 void jsonl_known(struct jsonl *json, const char *name, bool known, double number);
 void jsonl_bool(struct jsonl *json, const char *name, bool yes);
+void jsonl_texts(struct jsonl *json, const char *name, const char *const *words, size_t count);
 void jsonl_raw(struct jsonl *json, const char *name, const char *value);
 
 /* Writes bytes that somebody else stored as JSON: as jsonl_raw() if they are JSON, otherwise as
  * jsonl_bytes(). */
 void jsonl_foreign(struct jsonl *json, const char *name, const char *bytes, size_t len);
 
-/* Writes a list of strings alone: no object, no newline. */
+/* Writes such a list of strings alone: no object, no newline. */
 void jsonl_list(FILE *out, const char *const *words, size_t count);
 
 #endif
