@@ -10,7 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PATIENCE    5 /* seconds a call may take */
 #define FIRST_START 2 /* seconds to wait for a Redis that is just starting */

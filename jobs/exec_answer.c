@@ -6,7 +6,6 @@
 #include <later/job_json.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
  */
 #include "exec_peer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

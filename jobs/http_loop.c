@@ -7,7 +7,6 @@
 #include "http.h"
 
 #include <event2/event.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #define FDS_KEPT 128 /* descriptors left for others */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CONNECT_MS      10000L
 #define RETRY_AFTER_MAX 86400 /* a day: anything longer is a mistake, or malice */

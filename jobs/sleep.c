@@ -6,7 +6,6 @@
 #include <later/job_json.h>
 
 #include <event2/event.h>
-#include <stdlib.h>
 
 #define SECONDS_MAX 315360000.0 /* ten years */
 

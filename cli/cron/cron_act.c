@@ -7,7 +7,6 @@
 
 #include <later/client.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Prints what was done, for programs. People only see the exit status. */

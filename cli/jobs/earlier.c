@@ -5,7 +5,6 @@
 #include "text.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A failure without a reason had the same reason as the one after it. */

@@ -5,7 +5,6 @@
 #include "queue/queue.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT_MAX  1000000000 /* no table is larger, whatever Redis says */

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "queue/inspect.h"
 
-#include <errno.h>
 #include <math.h>
 
 #define PINGS 5      /* the fastest of them counts */

@@ -10,9 +10,7 @@
 #include "text.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- printing a job --- */

@@ -5,7 +5,6 @@
 #include "output/jsonl.h"
 #include "lock/lock_run.h"
 #include "redis/script.h"
-#include "text.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PAGES_MAX 1000000 /* pages of a SCAN; one that has not ended by then never will */

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define BAR_WIDTH 24
 #define PERIOD    0.1 /* seconds */

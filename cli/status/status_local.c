@@ -3,9 +3,7 @@
 
 #include "health.h"
 #include "output/jsonl.h"
-#include "text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #define STUCK_AFTER 10.0 /* seconds; its loop runs every second */

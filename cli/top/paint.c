@@ -4,7 +4,6 @@
 #include "text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 void paint(struct frame *frame, enum colour colour, const char *text)
 {

@@ -7,7 +7,6 @@
 #include "status/served.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
