@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PATIENCE    5 /* seconds a call may take */
 #define FIRST_START 2 /* seconds to wait for a Redis that is just starting */
@@ -133,6 +134,21 @@ int cli_check_name(const char *name, struct later_error *err)
                       "%.40s: a name is 1 to 200 printable ASCII characters without space and "
                       "braces",
                       name);
+}
+
+int cli_state(const char *name, const enum later_key *sets, size_t count, enum later_key *set,
+              struct later_error *err)
+{
+    char all[80] = "";
+
+    for (size_t i = 0; i < count; i++) {
+        *set = sets[i];
+        if (strcmp(later_key_name(*set), name) == 0)
+            return 0;
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "",
+                 later_key_name(*set));
+    }
+    return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of %s", name, all);
 }
 
 int cli_duration(const struct cli *cli, const char *option, double *seconds,

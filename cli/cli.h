@@ -88,6 +88,10 @@ const char *cli_queue(const struct cli *cli);
 /* Refuses what cannot be the name of a lock, a limit or a stock. Returns 0, or -1 with *err. */
 int cli_check_name(const char *name, struct later_error *err);
 
+/* Finds which of these sets has the name that was given by --state. Returns 0, or -1 with *err. */
+int cli_state(const char *name, const enum later_key *sets, size_t count, enum later_key *set,
+              struct later_error *err);
+
 /* Reads the value of an option. If the option was not given, the value stays as it is. A
  * positive duration may not be 0. Returns 0, or -1 with *err. */
 int cli_duration(const struct cli *cli, const char *option, double *seconds,

@@ -34,7 +34,7 @@ static const struct many_verb kick_verb = {
 
 static int run_kick(struct cli *cli, struct later_error *err)
 {
-    if (args_flag(&cli->args, "all") || choose_is_asked(cli)) {
+    if (args_flag(&cli->args, "all") || choose_is_asked(cli, "")) {
         choose_take_queue(cli);
         return many_run(cli, &kick_verb, err);
     }
@@ -170,7 +170,8 @@ static int run_purge(struct cli *cli, struct later_error *err)
 
     if (choose_state(cli, &purging.set, err) < 0)
         return -1;
-    if (choose_is_picky(cli) || args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
+    if (choose_is_asked(cli, "state") || args_flag(&cli->args, "dry-run") ||
+        args_text(&cli->args, "rate"))
         return many_run(cli, &purge_verb, err);
     if (cli->args.count != 1)
         return later_fail(err, LATER_E_USAGE, "name one queue");

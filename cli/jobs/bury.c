@@ -65,19 +65,9 @@ static int bury_ids(struct cli *cli, struct later_error *err)
 
 /* If only ids are given, --error is the reason, as it is for a reserved job, and not a
  * condition. */
-static bool is_many(const struct cli *cli)
-{
-    for (size_t i = 0; later_filter_names[i]; i++) {
-        if (strcmp(later_filter_names[i], "error") != 0 &&
-            args_text(&cli->args, later_filter_names[i]))
-            return true;
-    }
-    return args_text(&cli->args, "limit") || args_flag(&cli->args, "all-queues");
-}
-
 static int run(struct cli *cli, struct later_error *err)
 {
-    if (is_many(cli)) {
+    if (choose_is_asked(cli, "error")) {
         choose_take_queue(cli);
         return many_run(cli, &verb, err);
     }

@@ -49,7 +49,7 @@ static const struct many_verb verb = {
 
 static int run(struct cli *cli, struct later_error *err)
 {
-    if (choose_is_asked(cli)) {
+    if (choose_is_asked(cli, "")) {
         choose_take_queue(cli);
         return many_run(cli, &verb, err);
     }

@@ -25,19 +25,13 @@ bool choose_is_asked_of(const struct choice *choice, enum later_key set)
     return only ? strcmp(only, later_key_name(set)) == 0 : set != LATER_KEY_DONE;
 }
 
-bool choose_is_picky(const struct cli *cli)
+bool choose_is_asked(const struct cli *cli, const char *but)
 {
     for (size_t i = 0; later_filter_names[i]; i++) {
-        if (args_text(&cli->args, later_filter_names[i]) &&
-            strcmp(later_filter_names[i], "state") != 0)
+        if (args_text(&cli->args, later_filter_names[i]) && strcmp(later_filter_names[i], but) != 0)
             return true;
     }
     return args_text(&cli->args, "limit") || args_flag(&cli->args, "all-queues");
-}
-
-bool choose_is_asked(const struct cli *cli)
-{
-    return args_text(&cli->args, "state") || choose_is_picky(cli);
 }
 
 void choose_take_queue(struct cli *cli)
@@ -58,14 +52,7 @@ int choose_state(const struct cli *cli, enum later_key *set, struct later_error 
 
     if (!state)
         return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (strcmp(state, later_key_name(sets[i])) == 0) {
-            *set = sets[i];
-            return 0;
-        }
-    }
-    return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of ready, delayed, dead, done",
-                      state);
+    return cli_state(state, sets, sizeof sets / sizeof *sets, set, err);
 }
 
 static int read_conditions(struct choice *choice, struct later_error *err)

@@ -36,9 +36,8 @@
 
 #define CHOOSE_RATE_MAX 1000000 /* jobs a second */
 
-/* Has any of these options been given? And any besides --state? */
-bool choose_is_asked(const struct cli *cli);
-bool choose_is_picky(const struct cli *cli);
+/* Has any of these options been given, besides the condition `but`? "" = any at all. */
+bool choose_is_asked(const struct cli *cli, const char *but);
 
 /* For a command that takes --queue with ids: here too --queue names the queue if no word does. */
 void choose_take_queue(struct cli *cli);

@@ -45,16 +45,9 @@ static void look_on(void *arg, const struct chosen *last)
 static int check_state(const struct many *many, struct later_error *err)
 {
     const char *state = later_filter_state(many->choice.filter);
-    char all[80] = "";
+    enum later_key set;
 
-    for (size_t i = 0; i < many->verb->set_count; i++) {
-        const char *name = later_key_name(many->verb->sets[i]);
-
-        if (!state || strcmp(state, name) == 0)
-            return 0;
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", name);
-    }
-    return later_fail(err, LATER_E_USAGE, "--state: %.40s is not one of %s", state, all);
+    return state ? cli_state(state, many->verb->sets, many->verb->set_count, &set, err) : 0;
 }
 
 static int look(struct many *many, const struct queue_list *list, struct later_error *err)

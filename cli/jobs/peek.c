@@ -157,17 +157,6 @@ static void print_seen(struct cli *cli, struct table *table, const char *queue,
         peek_add_row(cli, table, seen);
 }
 
-static int is_state(const char *state)
-{
-    static const char *const states[] = { "ready", "delayed", "reserved", "dead", "done" };
-
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        if (strcmp(state, states[i]) == 0)
-            return 1;
-    }
-    return 0;
-}
-
 static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t most,
                 struct later_error *err)
 {
@@ -195,15 +184,15 @@ static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t mo
 
 static int run_peek(struct cli *cli, struct later_error *err)
 {
+    static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
+                                           LATER_KEY_DEAD, LATER_KEY_DONE };
     const char *state = args_text(&cli->args, "state");
     int64_t most = 10, offset = 0;
+    enum later_key set;
 
     state = state ? state : "ready";
-    if (!is_state(state))
-        return later_fail(err, LATER_E_USAGE,
-                          "--state: %.40s is not one of ready, delayed, reserved, dead, done",
-                          state);
-    if (cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0 ||
+    if (cli_state(state, sets, sizeof sets / sizeof *sets, &set, err) < 0 ||
+        cli_number(cli, "number", 1, INT32_MAX, &most, err) < 0 ||
         cli_number(cli, "offset", 0, INT32_MAX, &offset, err) < 0)
         return -1;
     return peek(cli, state, (uint64_t)offset, (uint64_t)most, err);

@@ -101,16 +101,6 @@ static bool take_piece(const char **text, char *out, size_t room, bool rest)
     return true;
 }
 
-static bool find_set(const char *name, enum later_key *set)
-{
-    for (size_t i = 0; i < SETS; i++) {
-        *set = sets[i];
-        if (strcmp(later_key_name(sets[i]), name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int read_spot(struct searching *searching, struct later_error *err)
 {
     const char *text = args_text(&searching->choice.cli->args, "after"), *rest = text;
@@ -124,7 +114,7 @@ static int read_spot(struct searching *searching, struct later_error *err)
         !take_piece(&rest, state, sizeof state, false) ||
         !take_piece(&rest, from->score, sizeof from->score, false) ||
         !take_piece(&rest, member, sizeof member, true) || !read_member(member, from->member) ||
-        !later_key_shard_valid(from->part) || !find_set(state, &from->set))
+        !later_key_shard_valid(from->part) || cli_state(state, sets, SETS, &from->set, err) < 0)
         return later_fail(err, LATER_E_USAGE, "--after: %.60s is not the `next` of a search", text);
     strtod(from->score, &end);
     if (*end || end == from->score)
