@@ -113,21 +113,9 @@ static int check_queue(struct cli *cli, const struct later_keys *keys, struct re
 
 /* --- telling --- */
 
-static const struct {
-    const char *name;
-    size_t offset;
-} set_names[] = {
-    { "ready", offsetof(struct later_sizes, ready) },
-    { "delayed", offsetof(struct later_sizes, delayed) },
-    { "reserved", offsetof(struct later_sizes, reserved) },
-    { "dead", offsetof(struct later_sizes, dead) },
-};
-#define SETS (sizeof set_names / sizeof *set_names)
-
-static uint64_t set_size(const struct later_sizes *sizes, size_t i)
-{
-    return *(const uint64_t *)(const void *)((const char *)sizes + set_names[i].offset);
-}
+static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
+                                       LATER_KEY_DEAD };
+#define SETS (sizeof sets / sizeof *sets)
 
 static void begin_json(struct jsonl *json, const struct report *report, const char *check, bool ok)
 {
@@ -154,7 +142,7 @@ static void print_json(const struct report *report)
     jsonl_end(&json);
     begin_json(&json, report, "sets", report->sets_ok);
     for (size_t i = 0; i < SETS; i++)
-        jsonl_int(&json, set_names[i].name, (int64_t)set_size(sizes, i));
+        jsonl_int(&json, later_key_name(sets[i]), (int64_t)later_sizes_in(sizes, sets[i]));
     jsonl_int(&json, "jobs", (int64_t)sizes->jobs);
     jsonl_int(&json, "unadopted", (int64_t)report->scan.unadopted);
     jsonl_end(&json);
@@ -200,7 +188,7 @@ static void add_sets(struct table *table, const struct report *report)
         size_t len = strlen(words);
 
         snprintf(words + len, sizeof words - len, "%s%s %" PRIu64, i ? " + " : "",
-                 set_names[i].name, set_size(&report->sizes, i));
+                 later_key_name(sets[i]), later_sizes_in(&report->sizes, sets[i]));
     }
     snprintf(words + strlen(words), sizeof words - strlen(words),
              " = jobs %" PRIu64 " + unadopted %" PRIu64, report->sizes.jobs,
