@@ -3,10 +3,12 @@
 
 #include "base/duration.h"
 #include "base/printable.h"
+#include "output/jsonl.h"
 #include "queue/inspect.h"
 
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +203,27 @@ void cli_say(const struct cli *cli, const char *format, ...)
 void cli_table(const struct cli *cli, struct table *table, const char *const *headings)
 {
     table_begin(table, cli->out_terminal, cli->coloured, headings);
+}
+
+void cli_print_count(const struct cli *cli, struct table *table, const char *queue,
+                     const char *name, const char *word, uint64_t count)
+{
+    struct jsonl json;
+
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        if (queue)
+            jsonl_text(&json, "queue", queue);
+        jsonl_int(&json, name, (int64_t)count);
+        jsonl_end(&json);
+    } else if (table && args_flag(&cli->args, "all-queues")) {
+        table_text(table, PLAIN, queue);
+        table_number(table, PLAIN, count);
+    } else if (word && cli->out_terminal) {
+        printf("%" PRIu64 " %s\n", count, word);
+    } else {
+        printf("%" PRIu64 "\n", count);
+    }
 }
 
 int cli_ask(const struct cli *cli, const char *what)

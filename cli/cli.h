@@ -107,6 +107,12 @@ void cli_say(const struct cli *cli, const char *format, ...) __attribute__((form
 /* Begins a table in this run's form: for people or for programs. */
 void cli_table(const struct cli *cli, struct table *table, const char *const *headings);
 
+/* Prints how many jobs of a queue were found or acted on: a member `name` with --json, a row of the
+ * table with --all-queues, otherwise a line with, for people, `word` behind the number. queue,
+ * table and word may be NULL. */
+void cli_print_count(const struct cli *cli, struct table *table, const char *queue,
+                     const char *name, const char *word, uint64_t count);
+
 /* Asks before something that touches many jobs. On a terminal it asks "WHAT? [y/N]"; elsewhere
  * --yes must have been given. Returns 0 to go on, or the exit status after saying why. */
 int cli_ask(const struct cli *cli, const char *what);

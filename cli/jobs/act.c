@@ -119,7 +119,7 @@ static int purge_whole(struct purging *purging, const struct whole *whole, const
     for (size_t i = 0; ok == 0 && i < whole->count; i++)
         ok = purge(purging, &whole->parts[i], counts[i], err);
     progress_hide(&purging->progress);
-    choose_print_count(purging->cli, NULL, whole->name, "purged", "purged", purging->purged);
+    cli_print_count(purging->cli, NULL, whole->name, "purged", "purged", purging->purged);
     if (ok == 0 && purging->pace.stopped) {
         cli_say(purging->cli, "stopped: %" PRIu64 " of %" PRIu64 " purged", purging->purged,
                 purging->sum);

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "output/jsonl.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,68 +128,47 @@ int choose_queues(const struct choice *choice, struct queue_list *list, struct l
 
 /* --- progress --- */
 
-static bool tells_now(struct choice *choice, bool last)
+/* Begins a line with how many of the jobs are done. Returns whether it is time for one. */
+static bool begin_line(struct choice *choice, struct jsonl *json, const char *name, uint64_t done,
+                       uint64_t of, bool last)
 {
     double now = later_clock();
 
+    progress_jobs(&choice->progress, done, of);
     if (!args_flag(&choice->cli->args, "progress") || (!last && now - choice->told < TELL_EVERY))
         return false;
     choice->told = now;
+    jsonl_begin(json, stdout);
+    jsonl_int(json, name, (int64_t)done);
+    jsonl_int(json, "of", (int64_t)of);
     return true;
+}
+
+static void end_line(struct jsonl *json, bool last)
+{
+    jsonl_bool(json, "ended", last);
+    jsonl_end(json);
+    fflush(stdout);
 }
 
 void choose_tell(struct choice *choice, uint64_t found, const char *next, bool last)
 {
     struct jsonl json;
 
-    progress_jobs(&choice->progress, choice->seen, choice->total);
-    if (!tells_now(choice, last))
+    if (!begin_line(choice, &json, "searched", choice->seen, choice->total, last))
         return;
-    jsonl_begin(&json, stdout);
-    jsonl_int(&json, "searched", (int64_t)choice->seen);
-    jsonl_int(&json, "of", (int64_t)choice->total);
     jsonl_int(&json, "found", (int64_t)found);
     if (next)
         jsonl_text(&json, "next", next);
-    jsonl_bool(&json, "ended", last);
-    jsonl_end(&json);
-    fflush(stdout);
+    end_line(&json, last);
 }
 
 void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool last)
 {
     struct jsonl json;
 
-    progress_jobs(&choice->progress, acted, of);
-    if (!tells_now(choice, last))
-        return;
-    jsonl_begin(&json, stdout);
-    jsonl_int(&json, "acted", (int64_t)acted);
-    jsonl_int(&json, "of", (int64_t)of);
-    jsonl_bool(&json, "ended", last);
-    jsonl_end(&json);
-    fflush(stdout);
-}
-
-void choose_print_count(const struct cli *cli, struct table *table, const char *queue,
-                        const char *name, const char *word, uint64_t count)
-{
-    struct jsonl json;
-
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        if (queue)
-            jsonl_text(&json, "queue", queue);
-        jsonl_int(&json, name, (int64_t)count);
-        jsonl_end(&json);
-    } else if (table && args_flag(&cli->args, "all-queues")) {
-        table_text(table, PLAIN, queue);
-        table_number(table, PLAIN, count);
-    } else if (word && cli->out_terminal) {
-        printf("%" PRIu64 " %s\n", count, word);
-    } else {
-        printf("%" PRIu64 "\n", count);
-    }
+    if (begin_line(choice, &json, "acted", acted, of, last))
+        end_line(&json, last);
 }
 
 /* --- one job --- */

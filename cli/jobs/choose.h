@@ -98,12 +98,6 @@ struct chosen {
     const struct later_seen *seen; /* NULL if neither record nor document was read */
 };
 
-/* Prints how many jobs of a queue were found or acted on: a member `name` with --json, a row of the
- * table with --all-queues, otherwise a line with, for people, `word` behind the number. queue,
- * table and word may be NULL. */
-void choose_print_count(const struct cli *cli, struct table *table, const char *queue,
-                        const char *name, const char *word, uint64_t count);
-
 /* Can jobs of this set match the conditions? Done jobs are only looked at if --state asks for them,
  * since they are not part of a queue's size. */
 bool choose_is_asked_of(const struct choice *choice, enum later_key set);

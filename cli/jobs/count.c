@@ -46,7 +46,7 @@ static int count_all(struct choice *choice, const struct queue_list *list, struc
                              &counting, err);
         progress_hide(&choice->progress);
         if (ok == 0 && (counting.count > 0 || !all))
-            choose_print_count(choice->cli, &table, list->names[i], "count", NULL, counting.count);
+            cli_print_count(choice->cli, &table, list->names[i], "count", NULL, counting.count);
     }
     table_end(&table);
     return ok;

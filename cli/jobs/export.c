@@ -135,7 +135,7 @@ static int run(struct cli *cli, struct later_error *err)
     if (ok < 0)
         return -1;
     if (exporting.dry)
-        choose_print_count(cli, NULL, NULL, "count", "jobs", exporting.written);
+        cli_print_count(cli, NULL, NULL, "count", "jobs", exporting.written);
     else if (cli->err_terminal || exporting.left_out || stopped)
         cli_say(cli, "%s%" PRIu64 " exported, %" PRIu64 " left out", stopped ? "stopped: " : "",
                 exporting.written, exporting.left_out);

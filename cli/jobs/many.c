@@ -71,8 +71,8 @@ static void tell_count(struct many *many)
     const char *done = many->verb->done;
 
     if (many->told[0])
-        choose_print_count(many->cli, &many->table, many->told, dry ? "count" : done,
-                           dry ? "jobs" : done, many->count);
+        cli_print_count(many->cli, &many->table, many->told, dry ? "count" : done,
+                        dry ? "jobs" : done, many->count);
 }
 
 /* From here on, counts belong to this queue. */
