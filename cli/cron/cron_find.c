@@ -22,7 +22,7 @@ static int look(struct cli *cli, const char *queue, const char *name, struct cro
         return -1;
     snprintf(from, sizeof from, "=%s", name);
     later_crontab_look(&cmd, &keys, from, 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     later_crontab_looked(reply, &crontab);

@@ -37,7 +37,7 @@ static int kick(struct cli *cli, const struct later_keys *keys, const char *id, 
 
     (void)error;
     later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, &id, 1);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_KICK, err);
+    reply = cli_call_once(cli, &cmd, err);
     if (!reply)
         return -1;
     snprintf(was, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
@@ -108,7 +108,7 @@ static int purge(struct purging *purging, const struct later_keys *keys, uint64_
         int64_t gone;
 
         later_inspect_purge(&cmd, keys, later_key_name(purging->set), limit);
-        gone = cli_count(cli_call_once(purging->cli, &cmd, LATER_SCRIPT_PURGE, err));
+        gone = cli_count(cli_call_once(purging->cli, &cmd, err));
         if (gone < 0)
             return -1;
         purging->purged += (uint64_t)gone;
@@ -140,7 +140,7 @@ static int64_t count_each(struct cli *cli, const struct whole *whole, enum later
         int64_t count;
 
         later_inspect_count(&cmd, &whole->parts[i], set);
-        count = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
+        count = cli_count(cli_call(cli, &cmd, err));
         if (count < 0)
             return -1;
         counts[i] = (uint64_t)count;

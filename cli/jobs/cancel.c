@@ -20,7 +20,7 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
     struct later_reply *reply;
 
     later_queue_cancel(&cmd, keys, token, &id, 1);
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_CANCEL, err);
+    reply = cli_call_once(cli, &cmd, err);
     if (!reply)
         return -1;
     snprintf(state, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));

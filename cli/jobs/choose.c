@@ -361,7 +361,7 @@ static int most_of(const struct choosing *choosing, uint64_t *most, struct later
     int64_t count;
 
     later_inspect_count(&cmd, choosing->keys, choosing->set);
-    count = cli_count(cli_call(choosing->choice->cli, &cmd, LATER_NO_SCRIPT, err));
+    count = cli_count(cli_call(choosing->choice->cli, &cmd, err));
     if (count < 0)
         return -1;
     if (!choosing->choice->counted)
@@ -409,7 +409,7 @@ static int look_at_held(const struct choosing *choosing, const char *token, uint
 
     later_inspect_peek(&cmd, choosing->keys, "reserved", token, offset, LATER_BATCH_MAX);
     pace_work(&choice->pace);
-    reply = cli_call(choice->cli, &cmd, LATER_SCRIPT_PEEK, err);
+    reply = cli_call(choice->cli, &cmd, err);
     if (!reply)
         return -1;
     pace_rest(&choice->pace);

@@ -24,7 +24,7 @@ static int ping(struct cli *cli, double *seconds, struct later_error *err)
     double from = later_clock();
 
     later_command_say(&cmd, "PING");
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    reply = cli_call(cli, &cmd, err);
     later_reply_free(reply);
     *seconds = later_clock() - from;
     return reply ? 0 : -1;
@@ -85,7 +85,7 @@ static void ask_worked(const struct pace *pace, double *worked)
     if (later_redis_is_cluster(later_call_redis(pace->cli->client)))
         return; /* each node has a count of its own */
     later_inspect_cpu(&cmd);
-    later_call_begin(pace->cli->client, &cmd, LATER_NO_SCRIPT, take_worked, worked, &err);
+    later_call_begin(pace->cli->client, &cmd, take_worked, worked, &err);
 }
 
 void pace_go_on(struct pace *pace)

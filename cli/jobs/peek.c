@@ -320,7 +320,7 @@ static struct later_reply *look_for(struct cli *cli, const struct whole *whole, 
 
         later_reply_free(reply);
         later_queue_ids(&cmd, LATER_SCRIPT_SHOW, parts[i], &id, 1);
-        reply = cli_call(cli, &cmd, LATER_SCRIPT_SHOW, err);
+        reply = cli_call(cli, &cmd, err);
         if (!reply)
             return NULL;
         later_inspect_shown(reply, 0, seen);

@@ -131,7 +131,7 @@ static int knock(struct cli *cli, struct later_error *err)
     struct later_command cmd = { 0 };
 
     later_command_say(&cmd, "PING");
-    return cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err)) < 0 ? -1 : 0;
+    return cli_count(cli_call(cli, &cmd, err)) < 0 ? -1 : 0;
 }
 
 static int file_all(struct filing *filing, struct later_error *err)

@@ -16,7 +16,7 @@ int queues_size(struct cli *cli, const struct later_keys *keys, struct later_siz
     struct later_reply *reply;
 
     later_inspect_size(&cmd, keys);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_SIZE, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     later_inspect_sized(reply, sizes);

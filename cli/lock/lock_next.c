@@ -19,7 +19,7 @@ static bool take_next(struct cli *cli, const char *name, char *member, size_t ro
     bool any;
 
     later_permit_line(&cmd, later_call_prefix(cli->client), true, name, 1, 0, "");
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_LOCK_LINE, &ignored);
+    reply = cli_call_once(cli, &cmd, &ignored);
     any = later_permit_called(reply) > 0;
     if (any)
         snprintf(member, room, "%s", later_permit_next(reply, 0, due));
@@ -41,7 +41,7 @@ static bool hasten(struct cli *cli, char *member, double due)
     if (cli_keys(cli, member, &keys, &ignored) < 0)
         return false;
     later_permit_hasten(&cmd, &keys, due, id);
-    return cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_HASTEN, &ignored)) != 0;
+    return cli_count(cli_call_once(cli, &cmd, &ignored)) != 0;
 }
 
 void lock_call_next(struct cli *cli, const char *name)

@@ -181,8 +181,7 @@ static void touch(struct run *run)
                      order->ttl);
     run->sent_at = now;
     run->touch_at = INFINITY;
-    if (later_redis_send(run->redis, &cmd, LATER_SCRIPT_LOCK_TOUCH, fmin(2, order->ttl / 6 + 0.1),
-                         take_touch, run) < 0)
+    if (later_redis_send(run->redis, &cmd, fmin(2, order->ttl / 6 + 0.1), take_touch, run) < 0)
         run->touch_at = now + fmin(0.5, order->ttl / 12);
 }
 
@@ -259,7 +258,7 @@ static bool give_back(struct run *run)
     bool ours = true;
 
     later_lock_free(&cmd, later_call_prefix(run->cli->client), run->order->name, run->token);
-    reply = cli_call_once(run->cli, &cmd, LATER_SCRIPT_LOCK_FREE, &err);
+    reply = cli_call_once(run->cli, &cmd, &err);
     if (reply)
         ours = later_lock_still(reply);
     if (reply && ours)

@@ -107,7 +107,7 @@ static bool is_refused(struct besides *besides, const struct later_answer *answe
 {
     struct later_error err;
 
-    if (later_call_check(answer, LATER_NO_SCRIPT, &err) == 0)
+    if (later_call_check(answer, &err) == 0)
         return false;
     besides->err = err;
     return true;
@@ -148,9 +148,9 @@ static int ask_besides(struct cli *cli, struct besides *besides, struct later_er
     later_inspect_hosts(&hosts, later_call_prefix(cli->client));
     later_history_besides(&keys, later_call_prefix(cli->client));
     later_history_ask_totals(&totals, &keys);
-    if (later_call_add(cli->client, &time, LATER_NO_SCRIPT, take_time, besides, err) < 0 ||
-        later_call_add(cli->client, &hosts, LATER_NO_SCRIPT, take_hosts, besides, err) < 0 ||
-        later_call_add(cli->client, &totals, LATER_NO_SCRIPT, take_totals, besides, err) < 0) {
+    if (later_call_add(cli->client, &time, take_time, besides, err) < 0 ||
+        later_call_add(cli->client, &hosts, take_hosts, besides, err) < 0 ||
+        later_call_add(cli->client, &totals, take_totals, besides, err) < 0) {
         later_command_free(&hosts);
         later_command_free(&totals);
         later_call_abort(cli->client);

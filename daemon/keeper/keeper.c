@@ -164,7 +164,7 @@ static void send_touch(struct touching *touching)
     later_queue_settle(&cmd, &touching->known->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
                        touching->count);
     free(copies);
-    if (link_send(keeper->link, &cmd, LATER_SCRIPT_TOUCH, LINK_TIMEOUT, on_touched, touching) < 0)
+    if (link_send(keeper->link, &cmd, LINK_TIMEOUT, on_touched, touching) < 0)
         free(touching);
     else
         touching->known->touching++;

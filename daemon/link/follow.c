@@ -80,7 +80,7 @@ static void send_words(struct follow *follow, const char *name, const char *argu
     later_command_text(&cmd, name);
     if (argument)
         later_command_text(&cmd, argument);
-    link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, NULL, NULL);
+    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
 }
 
 /* Question and subscription go in one write, so that no switch is missed between them. */
@@ -90,7 +90,7 @@ static void on_up(void *arg)
     struct later_command cmd = { 0 };
 
     later_sentinel_ask(&cmd, follow->address.master);
-    link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_named, follow);
+    link_send(follow->link, &cmd, ASK_SECONDS, on_named, follow);
     send_words(follow, "SUBSCRIBE", "+switch-master");
     send_words(follow, "SUBSCRIBE", "+promoted-slave");
     link_flush(follow->link);

@@ -235,10 +235,10 @@ void link_free(struct link *link)
     free(link);
 }
 
-int link_send(struct link *link, struct later_command *cmd, int script, double timeout,
-              later_answer_fn *fn, void *arg)
+int link_send(struct link *link, struct later_command *cmd, double timeout, later_answer_fn *fn,
+              void *arg)
 {
-    return later_redis_send(link->redis, cmd, script, timeout, fn, arg);
+    return later_redis_send(link->redis, cmd, timeout, fn, arg);
 }
 
 void link_flush(struct link *link)
@@ -252,7 +252,7 @@ void link_wake(struct link *link, const struct later_keys *keys)
     struct later_command cmd = { 0 };
 
     later_inspect_plain(&cmd, keys, LATER_SCRIPT_WAKE);
-    link_send(link, &cmd, LATER_SCRIPT_WAKE, LINK_TIMEOUT, NULL, NULL);
+    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
     link_flush(link);
 }
 

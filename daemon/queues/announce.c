@@ -212,7 +212,7 @@ static int forget(struct announce *announce, const char *field, later_answer_fn 
 
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HDEL %s %s", key, field);
-    return link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
+    return link_send(announce->link, &cmd, LINK_TIMEOUT, fn, announce);
 }
 
 /* Deletes the fields of daemons not seen for a day. One that comes back after all writes its field
@@ -240,7 +240,7 @@ static void look_for_gone(struct announce *announce)
     struct later_command cmd = { 0 };
 
     later_inspect_hosts(&cmd, announce->config->redis.prefix);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, announce);
+    link_send(announce->link, &cmd, LINK_TIMEOUT, on_hosts, announce);
 }
 
 /* This is the one write that every laterd makes all the time. A Redis that is full, or whose disk
@@ -304,7 +304,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_told, announce);
+    link_send(announce->link, &cmd, LINK_TIMEOUT, on_told, announce);
     registry_renew(announce->config, announce->link, beat / EVERY);
     if (beat % FORGET_EVERY == 0)
         look_for_gone(announce);

@@ -75,7 +75,7 @@ static void trim_dead(const struct queue *queue, const struct config *config)
     later_command_int(&cmd, (int64_t)config->dead.max);
     later_command_seconds(&cmd, config->dead.days * 86400);
     later_command_int(&cmd, LATER_BATCH_MAX);
-    link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM, LINK_TIMEOUT, NULL, NULL);
+    link_send(queue->migrator->link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 static void trim_done(const struct queue *queue, const struct config *config)
@@ -85,7 +85,7 @@ static void trim_done(const struct queue *queue, const struct config *config)
     later_script_begin(&cmd, LATER_SCRIPT_TRIM_DONE, &queue->keys, NULL, 0);
     later_command_int(&cmd, config->keep.max);
     later_command_int(&cmd, LATER_BATCH_MAX);
-    link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM_DONE, LINK_TIMEOUT, NULL, NULL);
+    link_send(queue->migrator->link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 static bool trims_dead(const struct config *config)
@@ -174,7 +174,7 @@ static void lapse(struct queue *queue, const struct later_reply *reply,
 
         later_queue_lapse(&cmd, &queue->keys, later_queue_run_out(reply, i),
                           migrated->now + patience(migrator), migrator->error);
-        calls_send(migrator->calls, &cmd, LATER_SCRIPT_LAPSE, on_lapsed, queue);
+        calls_send(migrator->calls, &cmd, on_lapsed, queue);
     }
 }
 
@@ -247,7 +247,7 @@ static void ask(struct queue *queue)
         return;
     later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX);
     queue->sent = now;
-    queue->asked = calls_send(migrator->calls, &cmd, LATER_SCRIPT_MIGRATE, on_answer, queue) == 0;
+    queue->asked = calls_send(migrator->calls, &cmd, on_answer, queue) == 0;
     queue->rests = queue->rests && !queue->asked;
     queue->told = 0;
     trim(queue);

@@ -129,8 +129,7 @@ static bool is_answer(struct patterns *patterns, const struct later_answer *answ
 
 static void transmit(struct patterns *patterns, struct later_command *cmd, later_answer_fn *fn)
 {
-    patterns->asked =
-        link_send(patterns->link, cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, patterns) == 0;
+    patterns->asked = link_send(patterns->link, cmd, LINK_TIMEOUT, fn, patterns) == 0;
     link_flush(patterns->link);
     if (!patterns->asked)
         end(patterns);

@@ -68,7 +68,7 @@ static void on_fields(void *arg, struct later_answer *answer)
         later_history_fold(&cmd, &folding->queue->keys, (enum later_scale)folding->scale,
                            folding->period, recorder->now, answer->reply,
                            folding->period < 0 ? is_gone : anybody, recorder) > 0) {
-        link_send(recorder->link, &cmd, LATER_SCRIPT_NOTE, LINK_TIMEOUT, NULL, NULL);
+        link_send(recorder->link, &cmd, LINK_TIMEOUT, NULL, NULL);
         link_flush(recorder->link);
     }
     done(folding);
@@ -88,7 +88,7 @@ static void look(struct recorder_queue *queue, int scale, int64_t period)
         later_history_ask_totals(&cmd, &queue->keys);
     else
         later_history_ask(&cmd, &queue->keys, (enum later_scale)scale, period);
-    if (link_send(recorder->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_fields, folding) < 0)
+    if (link_send(recorder->link, &cmd, LINK_TIMEOUT, on_fields, folding) < 0)
         done(folding);
 }
 
@@ -122,5 +122,5 @@ void recorder_fold_totals(struct recorder *recorder)
     if (recorder->hosts)
         return; /* the last search is still under way */
     later_inspect_hosts(&cmd, recorder->config->redis.prefix);
-    link_send(recorder->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, recorder);
+    link_send(recorder->link, &cmd, LINK_TIMEOUT, on_hosts, recorder);
 }

@@ -122,7 +122,7 @@ static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row
         log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
                  queue->keys.queue, row->name, (unsigned)firing.missed);
     later_crontab_fire(&cmd, &queue->keys, row, &firing);
-    sent = calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_FIRE, on_fired, queue) == 0;
+    sent = calls_send(queue->ticker->calls, &cmd, on_fired, queue) == 0;
     queue->firing += sent;
     if (own)
         later_zone_free(zone);
@@ -163,8 +163,7 @@ static void on_timer(void *arg)
         return;
     }
     later_crontab_look(&cmd, &queue->keys, "due", FIRE_MAX);
-    queue->looking =
-        calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_LOOK, on_look, queue) == 0;
+    queue->looking = calls_send(queue->ticker->calls, &cmd, on_look, queue) == 0;
     link_flush(queue->ticker->link);
 }
 

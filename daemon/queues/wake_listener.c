@@ -119,8 +119,8 @@ static void listen_for(struct listener *listener)
     for (size_t i = 0; i < listener->count; i++)
         later_command_text(&cmd, listener->keys[i]);
     later_command_seconds(&cmd, wait);
-    listener->waiting = link_send(listener->link, &cmd, LATER_NO_SCRIPT, wait + SLACK_SECONDS,
-                                  on_answer, listener) == 0;
+    listener->waiting =
+        link_send(listener->link, &cmd, wait + SLACK_SECONDS, on_answer, listener) == 0;
     link_flush(listener->link);
 }
 

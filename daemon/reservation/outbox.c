@@ -204,8 +204,7 @@ static bool send_call(struct sending *sending)
     struct later_command cmd = { 0 };
 
     return outbox_call(sending, &cmd) &&
-           link_send(sending->outbox->link, &cmd, (int)outbox_call_script(sending), LINK_TIMEOUT,
-                     take_answer, sending) == 0;
+           link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, take_answer, sending) == 0;
 }
 
 /* The token does not hold all of them any more: Redis looks at each. */

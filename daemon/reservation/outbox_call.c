@@ -72,11 +72,6 @@ bool outbox_call_whole(const struct sending *sending)
            sending->items[0].slot->given == sending->count;
 }
 
-enum later_script outbox_call_script(const struct sending *sending)
-{
-    return sending->whole ? LATER_SCRIPT_ACK_ALL : later_verb_script(sending->verb);
-}
-
 bool outbox_call(const struct sending *sending, struct later_command *cmd)
 {
     struct slot_copy *copies;

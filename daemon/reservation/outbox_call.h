@@ -31,6 +31,5 @@ bool outbox_call_whole(const struct sending *sending);
 
 /* Encodes it; returns false, with nothing in *cmd, without memory. */
 bool outbox_call(const struct sending *sending, struct later_command *cmd);
-enum later_script outbox_call_script(const struct sending *sending);
 
 #endif

@@ -129,11 +129,6 @@ void later_queue_progress(struct later_command *cmd, const struct later_keys *ke
     }
 }
 
-enum later_script later_verb_script(enum later_verb verb)
-{
-    return verbs[verb].script;
-}
-
 const char *later_verb_name(enum later_verb verb)
 {
     return verbs[verb].name;

@@ -17,11 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct later_script_text;
+
 struct later_command {
     char *data; /* owned */
     size_t len, room;
     size_t missing; /* arguments still to come */
     bool failed;
+    const struct later_script_text *script; /* that it calls (script.h); NULL: none */
 };
 
 /* Starts a command of `count` arguments, with its name, after what cmd holds already: several
