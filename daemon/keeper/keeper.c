@@ -2,6 +2,7 @@
 #include "keeper/keeper.h"
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "reservation/find.h"
 #include "keeper/aftermath.h"
 #include "keeper/lock_leases.h"
@@ -48,9 +49,8 @@ struct keeper {
     struct timer *scan;
     struct living *pages;
     size_t page_count;
-    struct known **known; /* all queues seen in pages; never forgotten */
-    size_t known_count;
-    double touched; /* the last round: when all leases were renewed */
+    struct later_names known; /* all queues seen in pages; never forgotten */
+    double touched;           /* the last round: when all leases were renewed */
 };
 
 /* --- keys --- */
@@ -58,25 +58,19 @@ struct keeper {
 static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32_t queue)
 {
     char name[LATER_QUEUE_MAX + 1];
-    struct known **list, *known;
+    struct known *known;
 
     if (!slots_queue_name(slots, queue, name) || !later_key_shard_valid(name))
         return NULL;
-    for (size_t i = 0; i < keeper->known_count; i++) {
-        if (strcmp(keeper->known[i]->keys.queue, name) == 0)
-            return keeper->known[i];
-    }
-    list = realloc(keeper->known, (keeper->known_count + 1) * sizeof *list);
-    if (!list)
-        return NULL;
-    keeper->known = list;
-    known = malloc(sizeof *known);
-    if (!known)
-        return NULL;
+    known = later_names_find(&keeper->known, name);
+    if (known || !(known = malloc(sizeof *known)))
+        return known;
     *known = (struct known){ .again = INFINITY, .now = true };
     later_keys_init(&known->keys, keeper->config->redis.prefix, name);
-    list[keeper->known_count++] = known;
-    return known;
+    if (later_names_add(&keeper->known, known->keys.queue, known))
+        return known;
+    free(known);
+    return NULL;
 }
 
 static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
@@ -224,8 +218,8 @@ static bool choose(struct keeper *keeper, bool all, double now)
 {
     bool any = all;
 
-    for (size_t i = 0; i < keeper->known_count; i++) {
-        struct known *known = keeper->known[i];
+    for (uint32_t i = 0; i < keeper->known.count; i++) {
+        struct known *known = keeper->known.items[i];
 
         if (all)
             known->again = 0;
@@ -482,9 +476,7 @@ void keeper_free(struct keeper *keeper)
     reports_free(keeper->reports);
     outbox_free(keeper->outbox);
     timer_free(keeper->scan);
-    for (size_t i = 0; i < keeper->known_count; i++)
-        free(keeper->known[i]);
-    free(keeper->known);
+    later_names_free(&keeper->known, free);
     free(keeper->pages);
     free(keeper);
 }

@@ -21,20 +21,11 @@ struct follow {
     void *arg;
 };
 
-static bool address_of(const struct config *config, struct later_address *address)
-{
-    struct later_error ignored;
-    char url[512];
-
-    link_url(config, url, sizeof url);
-    return later_address_parse(address, url, &ignored) == 0 && later_address_sentinels(address) > 0;
-}
-
 bool follow_wanted(const struct config *config)
 {
     struct later_address address;
 
-    return address_of(config, &address);
+    return link_address(config, &address) && later_address_sentinels(&address) > 0;
 }
 
 static void take_peer(struct follow *follow, const char *peer)
@@ -128,7 +119,7 @@ struct follow *follow_new(struct event_base *base, const struct config *config,
     }
     follow->moved = moved;
     follow->arg = arg;
-    (void)address_of(config, &follow->address);
+    (void)link_address(config, &follow->address);
     follow->timer = timer_new(base, on_timer, follow);
     follow->link = follow->timer ? link_new(base, config, &link, err) : NULL;
     if (!follow->link) {

@@ -42,6 +42,15 @@ void link_url(const struct config *config, char *url, size_t room)
         snprintf(url, room, "%s", config->redis.url);
 }
 
+bool link_address(const struct config *config, struct later_address *address)
+{
+    struct later_error ignored;
+    char url[512];
+
+    link_url(config, url, sizeof url);
+    return later_address_parse(address, url, &ignored) == 0;
+}
+
 static void arm_timer(struct link *link)
 {
     double at = link->retry_at > 0 ? link->retry_at : later_redis_deadline(link->redis);

@@ -63,4 +63,7 @@ void link_moved(struct link *link, const char *peer);
  * in state_dir. */
 void link_url(const struct config *config, char *url, size_t room);
 
+/* Reads that URL. Returns whether it could be read, as that of a checked configuration can. */
+bool link_address(const struct config *config, struct later_address *address);
+
 #endif

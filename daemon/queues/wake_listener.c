@@ -166,11 +166,8 @@ void wake_listener_count(const struct wake_listener *wake_listener, struct conne
 bool wake_listener_wanted(const struct config *config)
 {
     struct later_address address;
-    struct later_error ignored;
-    char url[512];
 
-    link_url(config, url, sizeof url);
-    return later_address_parse(&address, url, &ignored) == 0 && address.cluster;
+    return link_address(config, &address) && address.cluster;
 }
 
 static struct listener *make_listener(struct wake_listener *wake_listener, uint32_t pools,
