@@ -49,17 +49,17 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
         jsonl_real(&json, "score", seen->score);
     else
         jsonl_null(&json, "score");
-    jsonl_int(&json, "attempts", seen->attempts);
-    jsonl_int(&json, "priority", seen->priority);
-    if (seen->error_len)
-        jsonl_foreign(&json, "error", seen->error, seen->error_len);
+    jsonl_int(&json, "attempts", seen->record.attempts);
+    jsonl_int(&json, "priority", seen->record.priority);
+    if (seen->record.error_len)
+        jsonl_foreign(&json, "error", seen->record.error, seen->record.error_len);
     else
         jsonl_null(&json, "error");
     earlier_json(&json, seen);
-    if (seen->progress_len)
-        jsonl_foreign(&json, "progress", seen->progress, seen->progress_len);
-    if (seen->finished_len)
-        jsonl_foreign(&json, "finished", seen->finished, seen->finished_len);
+    if (seen->record.progress_len)
+        jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
+    if (seen->record.finished_len)
+        jsonl_foreign(&json, "finished", seen->record.finished, seen->record.finished_len);
     jsonl_bytes(&json, "document", seen->document, seen->document_len);
     jsonl_end(&json);
 }
@@ -72,9 +72,9 @@ static double when_of(const struct later_seen *seen)
     double when = seen->score;
 
     if (strcmp(seen->state, "ready") == 0)
-        return when + 1e6 * seen->priority;
-    if (seen->finished_len)
-        finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
+        return when + 1e6 * seen->record.priority;
+    if (seen->record.finished_len)
+        finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     if (finished)
         when = json_number_value(json_object_get(finished, "at"));
     json_decref(finished);
@@ -96,24 +96,26 @@ static void add_score(const struct cli *cli, struct table *table, const struct l
 /* Adds an error's kind and text, or an error of another form as it is. */
 static void add_error(struct table *table, const struct later_seen *seen)
 {
-    json_t *error = seen->error_len ? json_loadb(seen->error, seen->error_len, 0, NULL) : NULL;
+    json_t *error = seen->record.error_len
+                        ? json_loadb(seen->record.error, seen->record.error_len, 0, NULL)
+                        : NULL;
     const char *kind = json_string_value(json_object_get(error, "kind"));
     const char *text = json_string_value(json_object_get(error, "text"));
     char *both = NULL;
 
-    if (seen->error_len == 0)
+    if (seen->record.error_len == 0)
         table_none(table);
     else if (kind && text && asprintf(&both, "%s: %s", kind, text) >= 0)
         table_text(table, RED, both);
     else
-        table_bytes(table, RED, seen->error, seen->error_len);
+        table_bytes(table, RED, seen->record.error, seen->record.error_len);
     free(both);
     json_decref(error);
 }
 
 void peek_add_progress(struct table *table, const struct later_seen *seen)
 {
-    json_t *progress = json_loadb(seen->progress, seen->progress_len, 0, NULL);
+    json_t *progress = json_loadb(seen->record.progress, seen->record.progress_len, 0, NULL);
     double done = json_number_value(json_object_get(progress, "done"));
     double total = json_number_value(json_object_get(progress, "total"));
     const char *text = json_string_value(json_object_get(progress, "text"));
@@ -132,7 +134,7 @@ void peek_add_progress(struct table *table, const struct later_seen *seen)
 /* Adds a text like `12.5 ms on web1`. */
 static void add_finished(struct table *table, const struct later_seen *seen)
 {
-    json_t *finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
+    json_t *finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     double ms = json_number_value(json_object_get(finished, "ms"));
     const char *host = json_string_value(json_object_get(finished, "host"));
     char *words = NULL;
@@ -149,7 +151,7 @@ static void add_priority(struct table *table, const struct later_seen *seen)
 {
     char priority[16];
 
-    snprintf(priority, sizeof priority, "%d", (int)seen->priority);
+    snprintf(priority, sizeof priority, "%d", (int)seen->record.priority);
     table_text(table, PLAIN, priority);
 }
 
@@ -168,7 +170,7 @@ void peek_add_row(const struct cli *cli, struct table *table, const struct later
     else
         table_none(table);
     add_score(cli, table, seen);
-    table_number(table, PLAIN, seen->attempts);
+    table_number(table, PLAIN, seen->record.attempts);
     add_priority(table, seen);
     add_error(table, seen);
     table_bytes(table, DIM, seen->document, seen->document_len);
@@ -288,17 +290,17 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_text(&card, DIM, "when");
     add_score(cli, &card, seen);
     table_text(&card, DIM, "attempts");
-    table_number(&card, PLAIN, seen->attempts);
+    table_number(&card, PLAIN, seen->record.attempts);
     table_text(&card, DIM, "priority");
     add_priority(&card, seen);
     table_text(&card, DIM, "error");
     add_error(&card, seen);
     earlier_rows(&card, seen);
-    if (seen->progress_len) {
+    if (seen->record.progress_len) {
         table_text(&card, DIM, "progress");
         peek_add_progress(&card, seen);
     }
-    if (seen->finished_len) {
+    if (seen->record.finished_len) {
         table_text(&card, DIM, "took");
         add_finished(&card, seen);
     }

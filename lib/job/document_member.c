@@ -194,12 +194,6 @@ static int read_seconds(const struct later_json_member *value, bool above, doubl
                       value->name, most);
 }
 
-static int read_in(struct later_document *doc, const struct later_json_member *value,
-                   struct later_error *err)
-{
-    return read_seconds(value, false, LATER_DELAY_MAX, &doc->in, err);
-}
-
 static int read_at(struct later_document *doc, const struct later_json_member *value,
                    struct later_error *err)
 {
@@ -277,29 +271,11 @@ static int read_backoff(struct later_document *doc, const struct later_json_memb
     return read_wait("backoff", value->value, &doc->backoff.base, err);
 }
 
-static int read_unique_for(struct later_document *doc, const struct later_json_member *value,
-                           struct later_error *err)
-{
-    return read_seconds(value, false, LATER_UNIQUE_MAX, &doc->unique_for, err);
-}
-
 static int read_debounce(struct later_document *doc, const struct later_json_member *value,
                          struct later_error *err)
 {
     doc->again = true;
     return read_seconds(value, false, LATER_DELAY_MAX, &doc->debounce, err);
-}
-
-static int read_max_wait(struct later_document *doc, const struct later_json_member *value,
-                         struct later_error *err)
-{
-    return read_seconds(value, true, LATER_DELAY_MAX, &doc->max_wait, err);
-}
-
-static int read_throttle(struct later_document *doc, const struct later_json_member *value,
-                         struct later_error *err)
-{
-    return read_seconds(value, true, LATER_UNIQUE_MAX, &doc->throttle, err);
 }
 
 static int read_again(struct later_document *doc, const struct later_json_member *value,
@@ -309,28 +285,6 @@ static int read_again(struct later_document *doc, const struct later_json_member
     if (doc->again || (value->len == 5 && memcmp(value->value, "false", 5) == 0))
         return 0;
     return later_fail(err, LATER_E_DATA, "again: must be true or false");
-}
-
-/* ---- what a line of a file must not have: it comes from `later peek --json`, and its job would be
- * pushed without its payload, or at the wrong time */
-
-static int refuse_document(struct later_document *doc, const struct later_json_member *value,
-                           struct later_error *err)
-{
-    (void)doc;
-    (void)value;
-    return later_fail(err, LATER_E_DATA,
-                      "document: not for a job document; `later export` writes lines that can be "
-                      "pushed");
-}
-
-static int refuse_state(struct later_document *doc, const struct later_json_member *value,
-                        struct later_error *err)
-{
-    (void)doc;
-    (void)value;
-    return later_fail(err, LATER_E_DATA,
-                      "state: would be lost; `later export` writes lines that can be pushed");
 }
 
 /* ---- which is which */
@@ -344,36 +298,58 @@ static int take_payload(struct later_document *doc, const struct later_json_memb
     return 0;
 }
 
+/* What a line of a file must not have: then it comes from `later peek --json`, and its job would be
+ * pushed without its payload, or at the wrong time. */
+#define REFUSED(why) .refused = why "; `later export` writes lines that can be pushed"
+
+#define SECONDS(member, most_) .seconds = offsetof(struct later_document, member), .most = (most_)
+
+/* A member has a reader of its own, or is refused, or is a number of seconds. */
 static const struct member {
     const char *name;
     bool of_line; /* read only for LATER_DOCUMENT_LINE; these are the last */
     reader *read;
+    const char *refused; /* why */
+    size_t seconds;      /* where they go */
+    double most;
+    bool above; /* as of read_seconds() */
 } members[] = {
-    { "type", false, read_type },
-    { "payload", false, take_payload },
-    { "id", false, read_id },
-    { "trace", false, read_trace },
-    { "priority", false, read_priority },
-    { "max_attempts", false, read_max_attempts },
-    { "timeout", false, read_timeout },
-    { "expires_at", false, read_expires_at },
-    { "backoff", false, read_backoff },
-    { "lock", false, read_lock },
-    { "result", false, read_result },
-    { "queue", true, read_queue },
-    { "in", true, read_in },
-    { "at", true, read_at },
-    { "unique_for", true, read_unique_for },
-    { "debounce", true, read_debounce },
-    { "max_wait", true, read_max_wait },
-    { "throttle", true, read_throttle },
-    { "again", true, read_again },
-    { "document", true, refuse_document },
-    { "document_base64", true, refuse_document },
-    { "state", true, refuse_state },
+    { "type", false, .read = read_type },
+    { "payload", false, .read = take_payload },
+    { "id", false, .read = read_id },
+    { "trace", false, .read = read_trace },
+    { "priority", false, .read = read_priority },
+    { "max_attempts", false, .read = read_max_attempts },
+    { "timeout", false, .read = read_timeout },
+    { "expires_at", false, .read = read_expires_at },
+    { "backoff", false, .read = read_backoff },
+    { "lock", false, .read = read_lock },
+    { "result", false, .read = read_result },
+    { "queue", true, .read = read_queue },
+    { "in", true, SECONDS(in, LATER_DELAY_MAX) },
+    { "at", true, .read = read_at },
+    { "unique_for", true, SECONDS(unique_for, LATER_UNIQUE_MAX) },
+    { "debounce", true, .read = read_debounce },
+    { "max_wait", true, SECONDS(max_wait, LATER_DELAY_MAX), .above = true },
+    { "throttle", true, SECONDS(throttle, LATER_UNIQUE_MAX), .above = true },
+    { "again", true, .read = read_again },
+    { "document", true, REFUSED("document: not for a job document") },
+    { "document_base64", true, REFUSED("document: not for a job document") },
+    { "state", true, REFUSED("state: would be lost") },
 };
 
 #define MEMBERS (sizeof members / sizeof *members)
+
+static int read_member(const struct member *member, struct later_document *doc,
+                       const struct later_json_member *value, struct later_error *err)
+{
+    if (member->read)
+        return member->read(doc, value, err);
+    if (member->refused)
+        return later_fail(err, LATER_E_DATA, "%s", member->refused);
+    return read_seconds(value, member->above, member->most,
+                        (double *)(void *)((char *)doc + member->seconds), err);
+}
 
 int later_document_member(struct later_document *doc, const struct later_json_member *value,
                           struct later_error *err)
@@ -382,7 +358,7 @@ int later_document_member(struct later_document *doc, const struct later_json_me
 
     while (strcmp(members[i].name, value->name) != 0)
         i++;
-    return members[i].read(doc, value, err);
+    return read_member(&members[i], doc, value, err);
 }
 
 int later_document_members(struct later_document *doc, enum later_document_use use,
@@ -398,7 +374,7 @@ int later_document_members(struct later_document *doc, enum later_document_use u
     if (bytes[strspn(bytes, " \n\t\r")] != '{') /* there is something other than white space */
         return later_fail(err, LATER_E_DATA, "not an object");
     for (size_t i = 0; i < count; i++) {
-        if (found[i].value && members[i].read(doc, &found[i], err) < 0)
+        if (found[i].value && read_member(&members[i], doc, &found[i], err) < 0)
             return -1;
     }
     return 0;

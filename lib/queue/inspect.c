@@ -1,8 +1,6 @@
 /* inspect.c: encodes and decodes what looks at a queue. */
 #include "queue/inspect.h"
 
-#include "job/record.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,23 +122,12 @@ double later_inspect_score(const struct later_reply *reply)
 static void read_record(const struct later_reply *score, const char *text, size_t len,
                         struct later_seen *seen)
 {
-    struct later_record record;
     size_t score_len;
 
-    later_record_read(&record, text, len);
+    later_record_read(&seen->record, text, len);
     later_reply_text(score, &score_len);
     seen->has_score = score_len > 0;
     seen->score = later_inspect_score(score);
-    seen->attempts = record.attempts;
-    seen->priority = record.priority;
-    seen->error = record.error;
-    seen->error_len = record.error_len;
-    seen->earlier = record.earlier;
-    seen->earlier_len = record.earlier_len;
-    seen->progress = record.progress;
-    seen->progress_len = record.progress_len;
-    seen->finished = record.finished;
-    seen->finished_len = record.finished_len;
 }
 
 void later_inspect_found(const struct later_reply *score, const struct later_reply *record,

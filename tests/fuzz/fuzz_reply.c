@@ -82,7 +82,7 @@ static void decode_look(const struct later_reply *reply, size_t most)
     for (size_t i = 0; i < most; i++) {
         later_inspect_peeked(reply, i, &seen);
         read_string(seen.id);
-        read_text(seen.error, seen.error_len);
+        read_text(seen.record.error, seen.record.error_len);
         read_text(seen.document, seen.document_len);
         later_inspect_shown(reply, i, &seen);
         read_string(seen.state);
