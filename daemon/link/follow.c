@@ -63,17 +63,6 @@ static void on_message(void *arg, const char *channel, const char *text)
         take_peer(follow, peer);
 }
 
-static void send_words(struct follow *follow, const char *name, const char *argument)
-{
-    struct later_command cmd = { 0 };
-
-    later_command_begin(&cmd, argument ? 2 : 1);
-    later_command_text(&cmd, name);
-    if (argument)
-        later_command_text(&cmd, argument);
-    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
-}
-
 /* Question and subscription go in one write, so that no switch is missed between them. */
 static void on_up(void *arg)
 {
@@ -82,14 +71,17 @@ static void on_up(void *arg)
 
     later_sentinel_ask(&cmd, follow->address.master);
     link_send(follow->link, &cmd, ASK_SECONDS, on_named, follow);
-    send_words(follow, "SUBSCRIBE", "+switch-master");
-    send_words(follow, "SUBSCRIBE", "+promoted-slave");
+    later_command_say(&cmd, "SUBSCRIBE +switch-master");
+    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
+    later_command_say(&cmd, "SUBSCRIBE +promoted-slave");
+    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
     link_flush(follow->link);
 }
 
 static void on_timer(void *arg)
 {
     struct follow *follow = arg;
+    struct later_command cmd = { 0 };
 
     if (follow->again > 0) {
         follow->again--;
@@ -97,7 +89,8 @@ static void on_timer(void *arg)
     }
     if (!link_is_up(follow->link))
         return;
-    send_words(follow, "PING", NULL);
+    later_command_say(&cmd, "PING");
+    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
     link_flush(follow->link);
 }
 

@@ -2,6 +2,7 @@
 #include "link/link.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "log.h"
 #include "queue/inspect.h"
 #include "redis/password.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define FIRST_WAIT   0.05
@@ -145,7 +145,7 @@ static void on_up(void *arg)
 static void on_down(void *arg, const char *why)
 {
     struct link *link = arg;
-    uint32_t random = 0;
+    uint32_t random;
 
     if (link->fd >= 0) {
         event_del(link->io); /* the descriptor is closed and must not be watched */
@@ -159,7 +159,7 @@ static void on_down(void *arg, const char *why)
         log_line(LOG_WARN, "redis is away: %s (%s); trying again until it is back", why,
                  link->options.what);
     }
-    (void)!getrandom(&random, sizeof random, 0);
+    later_random(&random, sizeof random);
     link->retry_at = later_clock() + link->wait * ((double)random / UINT32_MAX);
     link->wait = link->wait * 2 < LONGEST_WAIT ? link->wait * 2 : LONGEST_WAIT;
     if (link->options.down)

@@ -2,13 +2,13 @@
 #include "queues/ticker_inner.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "log.h"
 #include "timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define FIRE_MAX    100  /* schedules in one look */
 #define CHANCE      0.05 /* seconds that hosts wait by chance */
@@ -20,11 +20,10 @@
 
 static double by_chance(void)
 {
-    uint16_t random = 0;
+    uint16_t random;
 
-    return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random
-               ? CHANCE * random / UINT16_MAX
-               : 0;
+    later_random(&random, sizeof random);
+    return CHANCE * random / UINT16_MAX;
 }
 
 static void arm(struct ticker_queue *queue, double seconds)

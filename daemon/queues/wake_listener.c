@@ -116,8 +116,7 @@ static void listen_for(struct listener *listener)
         return;
     later_command_begin(&cmd, listener->count + 2);
     later_command_text(&cmd, "BLPOP");
-    for (size_t i = 0; i < listener->count; i++)
-        later_command_text(&cmd, listener->keys[i]);
+    later_command_texts(&cmd, (const char *const *)listener->keys, listener->count);
     later_command_seconds(&cmd, wait);
     listener->waiting =
         link_send(listener->link, &cmd, wait + SLACK_SECONDS, on_answer, listener) == 0;

@@ -96,10 +96,7 @@ uint64_t later_sizes_in(const struct later_sizes *sizes, enum later_key set)
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
                         const char *token, uint64_t offset, size_t limit)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_PEEK, keys, (const char *const[]){ held }, 0);
+    later_script_begin_held(cmd, LATER_SCRIPT_PEEK, keys, token, 0);
     later_command_text(cmd, state);
     later_command_int(cmd, (int64_t)offset);
     later_command_int(cmd, (int64_t)limit);
@@ -188,10 +185,7 @@ void later_inspect_act(struct later_command *cmd, const struct later_keys *keys,
                        const char *state, const char *token, const char *error,
                        const struct later_acted *jobs, size_t count)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_ACT, keys, (const char *const[]){ held }, count);
+    later_script_begin_held(cmd, LATER_SCRIPT_ACT, keys, token, count);
     later_command_text(cmd, verb);
     later_command_text(cmd, state);
     later_command_text(cmd, error);
@@ -318,10 +312,7 @@ void later_inspect_limit(struct later_command *cmd, const struct later_keys *key
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_LOCATE, keys, (const char *const[]){ held }, 0);
+    later_script_begin_held(cmd, LATER_SCRIPT_LOCATE, keys, token, 0);
     later_command_text(cmd, id);
 }
 

@@ -43,9 +43,10 @@ void later_command_say(struct later_command *cmd, const char *words, ...)
  * NaN become 0, and 10^12 is the most. Returns the length. */
 size_t later_seconds_spell(char out[LATER_SECONDS_SIZE], double seconds);
 
-/* Adds one argument: len bytes; a C string; a whole number; seconds as above. */
+/* Adds one argument: len bytes; a C string (or several); a whole number; seconds as above. */
 void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len);
 void later_command_text(struct later_command *cmd, const char *text);
+void later_command_texts(struct later_command *cmd, const char *const *texts, size_t count);
 void later_command_int(struct later_command *cmd, int64_t number);
 void later_command_seconds(struct later_command *cmd, double seconds);
 

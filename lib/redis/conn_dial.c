@@ -90,8 +90,7 @@ static void ask(struct later_conn *redis, later_answer_fn *fn, const char *const
     while (words[count])
         count++;
     later_command_begin(&cmd, count);
-    for (size_t i = 0; i < count; i++)
-        later_command_text(&cmd, words[i]);
+    later_command_texts(&cmd, words, count);
     later_conn_enqueue(redis, &cmd, redis->base.options.connect_timeout, fn, redis);
 }
 

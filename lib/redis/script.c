@@ -24,6 +24,15 @@ void later_script_begin(struct later_command *cmd, enum later_script script,
     }
 }
 
+void later_script_begin_held(struct later_command *cmd, enum later_script script,
+                             const struct later_keys *keys, const char *token, size_t groups)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_script_begin(cmd, script, keys, (const char *const[]){ held }, groups);
+}
+
 void later_script_load(struct later_command *cmd, enum later_script script)
 {
     later_command_begin(cmd, 3);
