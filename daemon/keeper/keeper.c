@@ -129,11 +129,7 @@ static void on_touched(void *arg, struct later_answer *answer)
         else
             atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
     }
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&touching->known->refused, LOG_WARN, "redis refuses to renew leases: %s",
-                   answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&touching->known->refused);
+    fault_judge(&touching->known->refused, answer, LOG_WARN, "to renew leases");
     if (answer->outcome != LATER_ANSWERED)
         touching->known->again = later_clock() + AGAIN_SECONDS;
     free(touching);

@@ -133,10 +133,7 @@ static bool answered(struct call *call, const struct later_answer *answer, const
     struct lock_leases *leases = call->leases;
     bool mapped = leases->watched(leases->arg, call->page);
 
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&leases->refused, LOG_WARN, "redis refuses to %s: %s", what, answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&leases->refused);
+    fault_judge(&leases->refused, answer, LOG_WARN, "to %s", what);
     if (mapped)
         let_go(call, answer->outcome == LATER_ANSWERED ? 0 : later_clock() + AGAIN_SECONDS);
     return answer->outcome == LATER_ANSWERED && mapped;

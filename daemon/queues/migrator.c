@@ -150,11 +150,8 @@ static void on_lapsed(void *arg, struct later_answer *answer)
     int64_t jobs = later_reply_int(answer->reply);
     double now = later_clock();
 
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&queue->no_lapse, LOG_WARN, "redis refuses to lapse leases of queue %s: %s",
-                   queue->keys.queue, answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&queue->no_lapse);
+    fault_judge(&queue->no_lapse, answer, LOG_WARN, "to lapse leases of queue %s",
+                queue->keys.queue);
     if (jobs > 0)
         log_line(LOG_WARN, "queue %s: the leases of %lld jobs ran out; they are ready again",
                  queue->keys.queue, (long long)jobs);
@@ -178,16 +175,6 @@ static void lapse(struct queue *queue, const struct later_reply *reply,
     }
 }
 
-/* Where Redis refuses, it is told once. */
-static void note_outcome(struct queue *queue, const struct later_answer *answer)
-{
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&queue->refused, LOG_WARN, "redis refuses to migrate queue %s: %s",
-                   queue->keys.queue, answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&queue->refused);
-}
-
 /* Until something of it is due. */
 static double idle_seconds(const struct queue *queue, const struct later_migrated *migrated,
                            double now)
@@ -209,7 +196,7 @@ static void on_answer(void *arg, struct later_answer *answer)
     double now = later_clock();
 
     queue->asked = false;
-    note_outcome(queue, answer);
+    fault_judge(&queue->refused, answer, LOG_WARN, "to migrate queue %s", queue->keys.queue);
     if (answer->outcome != LATER_ANSWERED) {
         queue->lapse_from = INFINITY; /* touches may have been refused, too */
         arm(queue, LOOK_SECONDS);

@@ -116,12 +116,8 @@ static void end(struct patterns *patterns)
 static bool is_answer(struct patterns *patterns, const struct later_answer *answer)
 {
     patterns->asked = false;
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&patterns->refused, LOG_WARN,
-                   "redis refuses to say which queues there are, so patterns mean none: %s",
-                   answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&patterns->refused);
+    fault_judge(&patterns->refused, answer, LOG_WARN,
+                "to say which queues there are, so patterns mean none");
     if (answer->outcome != LATER_ANSWERED)
         end(patterns);
     return answer->outcome == LATER_ANSWERED;
