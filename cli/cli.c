@@ -66,27 +66,26 @@ int cli_keys(struct cli *cli, const char *queue, struct later_keys *keys, struct
     return client ? later_call_keys(client, queue, keys, err) : -1;
 }
 
-static struct later_reply *call(struct cli *cli, struct later_command *cmd, int script, bool repeat,
+static struct later_reply *call(struct cli *cli, struct later_command *cmd, bool repeat,
                                 struct later_error *err)
 {
     struct later_client *client = cli_client(cli, err);
 
     if (client)
-        return later_call(client, cmd, script, 0, repeat, err);
+        return later_call(client, cmd, 0, repeat, err);
     later_command_free(cmd);
     return NULL;
 }
 
-struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, int script,
-                             struct later_error *err)
+struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, struct later_error *err)
 {
-    return call(cli, cmd, script, true, err);
+    return call(cli, cmd, true, err);
 }
 
-struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd, int script,
+struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
                                   struct later_error *err)
 {
-    return call(cli, cmd, script, false, err);
+    return call(cli, cmd, false, err);
 }
 
 int64_t cli_count(struct later_reply *reply)
@@ -104,7 +103,7 @@ int cli_clock(struct cli *cli, double *now, struct later_error *err)
     struct later_reply *reply;
 
     later_inspect_time(&cmd);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    reply = cli_call(cli, &cmd, err);
     *now = later_inspect_timed(reply);
     later_reply_free(reply);
     return reply ? 0 : -1;
@@ -116,7 +115,7 @@ int cli_ping(struct cli *cli, struct later_error *err)
     struct later_reply *reply;
 
     later_command_say(&cmd, "PING");
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    reply = cli_call(cli, &cmd, err);
     later_reply_free(reply);
     return reply ? 0 : -1;
 }

@@ -66,12 +66,11 @@ struct where_given cli_given(const struct cli *cli);
 /* Finds the keys of a queue (LATER_E_USAGE for a bad name). Opens the client. */
 int cli_keys(struct cli *cli, const char *queue, struct later_keys *keys, struct later_error *err);
 
-/* Calls a script, or sends a plain command (LATER_NO_SCRIPT). cli_call() may repeat it after a lost
+/* Sends a command and waits for its answer. cli_call() may repeat it after a lost
  * reply, cli_call_once() does not. The caller frees the reply with later_reply_free(). NULL with
  * *err. */
-struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, int script,
-                             struct later_error *err);
-struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd, int script,
+struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, struct later_error *err);
+struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
                                   struct later_error *err);
 
 /* Takes over a reply that is a number from 0 on, and returns it. Returns -1 for NULL. */

@@ -77,7 +77,7 @@ static int read_known(struct cli *cli, struct queue_list *list, struct later_err
     if (!cli_client(cli, err))
         return -1;
     later_inspect_queues(&cmd, later_call_prefix(cli->client));
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     for (size_t i = 0; ok == 0 && i < later_reply_count(reply); i++) {
@@ -180,7 +180,7 @@ int queue_list_strays(struct cli *cli, const struct queue_list *known, struct qu
         int ok;
 
         later_inspect_names(&cmd, later_call_prefix(cli->client), cursor);
-        reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+        reply = cli_call(cli, &cmd, err);
         ok = reply ? take_keys(list, later_inspect_scanned(reply, cursor), err) : -1;
         later_reply_free(reply);
         if (ok < 0)

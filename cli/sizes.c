@@ -29,11 +29,11 @@ struct asking {
     struct part *parts; /* parts to ask next */
 };
 
-static bool is_refused(struct sized *sized, const struct later_answer *answer, int script)
+static bool is_refused(struct sized *sized, const struct later_answer *answer)
 {
     struct later_error err;
 
-    if (later_call_check(answer, script, &err) == 0)
+    if (later_call_check(answer, &err) == 0)
         return false;
     if (sized->err.code == LATER_OK)
         sized->err = err;
@@ -71,7 +71,7 @@ int sizes_part(struct cli *cli, const struct later_keys *keys, struct later_size
     struct later_reply *reply;
 
     later_inspect_size(&cmd, keys);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_SIZE, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     later_inspect_sized(reply, sizes);
@@ -100,7 +100,7 @@ static void take_totals(void *arg, struct later_answer *answer)
 {
     struct sized *sized = arg;
 
-    if (!is_refused(sized, answer, LATER_NO_SCRIPT))
+    if (!is_refused(sized, answer))
         later_history_read(sized->totals, answer->reply);
 }
 
@@ -108,7 +108,7 @@ static void take_glance(void *arg, struct later_answer *answer)
 {
     const struct answer *to = arg;
 
-    if (!is_refused(to->part->of, answer, LATER_NO_SCRIPT))
+    if (!is_refused(to->part->of, answer))
         later_glance_read(&to->part->glance, to->n, answer->reply);
 }
 
@@ -116,7 +116,7 @@ static void take_exact(void *arg, struct later_answer *answer)
 {
     struct part *part = arg;
 
-    if (is_refused(part->of, answer, LATER_SCRIPT_SIZE))
+    if (is_refused(part->of, answer))
         return;
     later_inspect_sized(answer->reply, &part->glance.sizes);
     part->glance.plan = later_inspect_planned(answer->reply);
@@ -148,12 +148,12 @@ static int ask_part(struct asking *asking, struct part *part, const struct later
 
     if (part->exact) {
         later_inspect_size(&cmd, keys);
-        return later_call_add(client, &cmd, LATER_SCRIPT_SIZE, take_exact, part, err);
+        return later_call_add(client, &cmd, take_exact, part, err);
     }
     for (unsigned n = 0; ok == 0 && n < LATER_GLANCES; n++) {
         part->answers[n] = (struct answer){ part, n };
         later_glance_ask(&cmd, keys, n, asking->now);
-        ok = later_call_add(client, &cmd, LATER_NO_SCRIPT, take_glance, &part->answers[n], err);
+        ok = later_call_add(client, &cmd, take_glance, &part->answers[n], err);
     }
     return ok;
 }
@@ -164,7 +164,7 @@ static int ask_totals(struct asking *asking, struct sized *sized, const struct l
     struct later_command cmd = { 0 };
 
     later_history_ask_totals(&cmd, keys);
-    return later_call_add(asking->cli->client, &cmd, LATER_NO_SCRIPT, take_totals, sized, err);
+    return later_call_add(asking->cli->client, &cmd, take_totals, sized, err);
 }
 
 static int ask_one(struct asking *asking, struct part *part, bool first, struct later_error *err)

@@ -55,8 +55,11 @@ static int write_password(const char *path, char password[2 * PASSWORD_BYTES + 1
 
     if (!file)
         return -1;
-    while (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        ;
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+        later_fail(err, LATER_E_SYSTEM, "no random bytes for a password: %s", strerror(errno));
+        fclose(file);
+        return -1;
+    }
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(password + 2 * i, 3, "%02x", random[i]);
     fprintf(file, "%s\n", password);

@@ -31,6 +31,21 @@ void fault_note(struct fault *fault, enum log_level level, const char *format, .
     log_line(level, "%s (%lu times in %.0f s)", fault->text, fault->count, now - fault->since);
 }
 
+void fault_judge(struct fault *fault, const struct later_answer *answer, enum log_level level,
+                 const char *what, ...)
+{
+    char words[200];
+    va_list args;
+
+    va_start(args, what);
+    vsnprintf(words, sizeof words, what, args);
+    va_end(args);
+    if (answer->outcome == LATER_REFUSED)
+        fault_note(fault, level, "redis refuses %s: %s", words, answer->text);
+    else if (answer->outcome == LATER_ANSWERED)
+        fault_over(fault);
+}
+
 void fault_over(struct fault *fault)
 {
     if (fault->since <= 0)

@@ -10,6 +10,7 @@
 #define LATERD_FAULT_H
 
 #include "log.h"
+#include "redis/redis.h"
 
 struct fault {
     double since, told, again; /* later_clock(); since 0: there is none */
@@ -20,6 +21,10 @@ struct fault {
 /* The fault is there, perhaps still. The text is one line, without the time. */
 void fault_note(struct fault *fault, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* "redis refuses WHAT: why", if that is the answer; over, if it is a good one. */
+void fault_judge(struct fault *fault, const struct later_answer *answer, enum log_level level,
+                 const char *what, ...) __attribute__((format(printf, 4, 5)));
 
 /* The fault is not there, or no longer. Costs nothing if there was none. */
 void fault_over(struct fault *fault);

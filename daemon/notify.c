@@ -6,6 +6,10 @@
 #ifdef HAVE_SYSTEMD
 #include <stdint.h>
 #include <systemd/sd-daemon.h>
+#else
+#define sd_notify(unset, state)        ((void)(state))
+#define sd_notifyf(unset, format, arg) ((void)(arg))
+#endif
 
 void notify_ready(void)
 {
@@ -31,25 +35,3 @@ void notify_alive(void)
 {
     sd_notify(0, "WATCHDOG=1");
 }
-#else
-void notify_ready(void)
-{
-}
-
-void notify_waiting(const char *what)
-{
-    (void)what;
-}
-
-void notify_reloading(void)
-{
-}
-
-void notify_stopping(void)
-{
-}
-
-void notify_alive(void)
-{
-}
-#endif

@@ -14,7 +14,6 @@ struct beside;
 
 /* A yes-or-no question about many ids, and the function that looks closer at each id with a no. */
 struct question {
-    int script;
     void (*encode)(struct later_command *cmd, const struct later_keys *keys, const char *id);
     bool (*is_yes)(const struct later_reply *reply);
     int (*look)(struct beside *beside, const char *id);
@@ -48,8 +47,7 @@ static int ask_chunk(struct beside *beside)
         struct later_command cmd = { 0 };
 
         beside->question->encode(&cmd, beside->keys, beside->ids[i]);
-        if (later_call_begin(beside->cli->client, &cmd, beside->question->script, take_answer,
-                             beside, beside->err) < 0) {
+        if (later_call_begin(beside->cli->client, &cmd, take_answer, beside, beside->err) < 0) {
             later_call_abort(beside->cli->client);
             return -1;
         }
@@ -109,7 +107,7 @@ static int has_job(struct beside *beside, const char *id)
     struct later_command cmd = { 0 };
 
     ask_exists(&cmd, beside->keys, id);
-    return (int)cli_count(cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err));
+    return (int)cli_count(cli_call(beside->cli, &cmd, beside->err));
 }
 
 /* A record that says until when an id stays taken outlives its job. */
@@ -128,7 +126,7 @@ static int has_own_record(struct beside *beside, const char *id)
 
     later_inspect_fields(&cmd, beside->keys, LATER_KEY_RECORDS, 1);
     later_command_text(&cmd, id);
-    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
+    reply = cli_call(beside->cli, &cmd, beside->err);
     if (!reply)
         return -1;
     record = later_reply_text(later_reply_at(reply, 0), NULL);
@@ -207,7 +205,7 @@ static int has_state(struct beside *beside, const char *id)
     bool found;
 
     ask_states(&cmd, beside->keys, id);
-    reply = cli_call(beside->cli, &cmd, LATER_SCRIPT_LOCATE, beside->err);
+    reply = cli_call(beside->cli, &cmd, beside->err);
     if (!reply)
         return -1;
     found = has_set(reply);
@@ -248,7 +246,7 @@ static int look_at_wakes(struct beside *beside)
     struct later_reply *reply;
 
     later_inspect_second_wake(&cmd, beside->keys);
-    reply = cli_call(beside->cli, &cmd, LATER_NO_SCRIPT, beside->err);
+    reply = cli_call(beside->cli, &cmd, beside->err);
     if (!reply)
         return -1;
     if (!later_reply_is_nil(reply))
@@ -260,7 +258,7 @@ static int look_at_wakes(struct beside *beside)
 int check_beside(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                  struct later_error *err)
 {
-    static const struct question of_a_job = { LATER_NO_SCRIPT, ask_exists, exists, look_again };
+    static const struct question of_a_job = { ask_exists, exists, look_again };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
     if (look_at_wakes(&beside) < 0 || look_at_kept(&beside) < 0)
@@ -272,8 +270,7 @@ int check_beside(struct cli *cli, const struct later_keys *keys, struct check_sc
 int check_documents(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                     struct later_error *err)
 {
-    static const struct question in_a_set = { LATER_SCRIPT_LOCATE, ask_states, has_set,
-                                              look_at_document };
+    static const struct question in_a_set = { ask_states, has_set, look_at_document };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
     return look_at_all(&beside, LATER_KEY_JOBS, take_document, &in_a_set);

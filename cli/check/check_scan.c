@@ -79,7 +79,7 @@ static int look_again(struct walk *walk, const char *member)
 
     later_inspect_locate(&cmd, walk->keys, id,
                          walk->set == LATER_KEY_RESERVED ? token_of(member).text : "");
-    reply = cli_call(walk->cli, &cmd, LATER_SCRIPT_LOCATE, walk->err);
+    reply = cli_call(walk->cli, &cmd, walk->err);
     if (!reply)
         return -1;
     for (size_t i = 0; i < SETS; i++) {
@@ -121,8 +121,7 @@ static int ask_documents(struct walk *walk)
         struct later_command cmd = { 0 };
 
         later_inspect_exists(&cmd, walk->keys, LATER_KEY_JOBS, id, strlen(id));
-        if (later_call_begin(walk->cli->client, &cmd, LATER_NO_SCRIPT, take_exists, walk,
-                             walk->err) < 0)
+        if (later_call_begin(walk->cli->client, &cmd, take_exists, walk, walk->err) < 0)
             return -1;
     }
     return later_call_drain(walk->cli->client, 0, walk->err);
@@ -137,7 +136,7 @@ static int ask_set(struct walk *walk, enum later_key other)
     later_inspect_scores(&cmd, walk->keys, other, walk->count);
     for (size_t i = 0; i < walk->count; i++)
         later_command_text(&cmd, id_of(walk, walk->members[i]));
-    reply = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
+    reply = cli_call(walk->cli, &cmd, walk->err);
     if (!reply)
         return -1;
     for (size_t i = 0; i < walk->count; i++)
@@ -202,7 +201,7 @@ static int is_held(struct walk *walk, const char *member)
     int held;
 
     later_inspect_member(&cmd, walk->keys, token_of(member).text, member + LATER_TOKEN_LEN + 1);
-    reply = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, walk->err);
+    reply = cli_call(walk->cli, &cmd, walk->err);
     held = reply ? !later_reply_is_nil(reply) : -1;
     later_reply_free(reply);
     return held;

@@ -35,7 +35,7 @@ static int move(struct cli *cli, const struct cron_found *found, const char *nam
     bool there;
 
     later_crontab_move(&cmd, &found->keys, what, &name, with, 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_MOVE, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     there = later_reply_int(later_reply_at(reply, 0)) > 0;
@@ -129,7 +129,7 @@ int cron_run(struct cli *cli, char **words, struct later_error *err)
     if (cron_find(cli, words[0], &found, err) < 0)
         return -1;
     later_command_say(&cmd, "HGET %s %s", found.keys.name[LATER_KEY_CRONTAB], words[0]);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     document = find_document(reply, &len);

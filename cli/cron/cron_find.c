@@ -19,7 +19,7 @@ int cron_look(struct cli *cli, const char *queue, const char *name, bool read,
         return -1;
     snprintf(from, sizeof from, "=%s", name);
     later_crontab_look(&cmd, &found->keys, from, 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     later_crontab_looked(reply, &crontab);

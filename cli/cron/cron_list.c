@@ -110,7 +110,7 @@ static int list_queue(struct cli *cli, const char *queue, struct table *table,
 
         snprintf(from, sizeof from, "%zu", rank);
         later_crontab_look(&cmd, &keys, from, LATER_BATCH_MAX);
-        reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
+        reply = cli_call(cli, &cmd, err);
         if (!reply)
             return -1;
         later_crontab_looked(reply, &crontab);

@@ -92,7 +92,7 @@ static int put(struct cli *cli, const struct later_keys *keys, const char *name,
         if (cron_look(cli, keys->queue, name, false, &found, err) >= 0) {
             *next = later_crontab_first(schedule, zone, found.state, found.now);
             later_crontab_put(&cmd, keys, name, definition, len, *next, "set");
-            reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_PUT, err);
+            reply = cli_call(cli, &cmd, err);
         }
         if (!reply)
             break;
@@ -113,7 +113,7 @@ static int name_queue(struct cli *cli, const char *queue, struct later_error *er
 
     later_key_queues(key, later_call_prefix(cli->client));
     later_command_say(&cmd, "SADD %s %s", key, queue);
-    return cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err)) < 0 ? -1 : 0;
+    return cli_count(cli_call(cli, &cmd, err)) < 0 ? -1 : 0;
 }
 
 static void tell(const struct cli *cli, const char *queue, const char *name, int64_t next)

@@ -16,7 +16,7 @@ static int kick(struct cli *cli, const struct later_keys *keys, const char *id, 
 
     (void)error;
     later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, &id, 1);
-    return each_call(cli, &cmd, LATER_SCRIPT_KICK, was, err);
+    return each_call(cli, &cmd, was, err);
 }
 
 static const struct each_verb kick_each = {
@@ -82,7 +82,7 @@ static int purge(struct purging *purging, const struct later_keys *keys, uint64_
         int64_t gone;
 
         later_inspect_purge(&cmd, keys, later_key_name(purging->set), limit);
-        gone = cli_count(cli_call_once(purging->cli, &cmd, LATER_SCRIPT_PURGE, err));
+        gone = cli_count(cli_call_once(purging->cli, &cmd, err));
         if (gone < 0)
             return -1;
         purging->purged += (uint64_t)gone;

@@ -27,7 +27,7 @@ static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_ke
     struct later_command cmd = { 0 };
 
     later_inspect_act(&cmd, keys, "bury", later_key_name(set), "", error, &job, 1);
-    return (int)cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_ACT, err));
+    return (int)cli_count(cli_call_once(cli, &cmd, err));
 }
 
 static int bury(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,

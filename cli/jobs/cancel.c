@@ -15,7 +15,7 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
     struct later_command cmd = { 0 };
 
     later_queue_cancel(&cmd, keys, token, &id, 1);
-    return each_call(cli, &cmd, LATER_SCRIPT_CANCEL, state, err);
+    return each_call(cli, &cmd, state, err);
 }
 
 static int cancel(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,

@@ -196,16 +196,13 @@ static int offer(const struct choosing *choosing, const struct chosen *chosen,
 }
 
 /* Fills in what the filter reads. The result borrows from both arguments. */
-static struct later_filter_job choose_job(const struct later_seen *seen, const char *state)
+static struct later_filter_job choose_job(const struct choosing *choosing,
+                                          const struct later_seen *seen)
 {
-    return (struct later_filter_job){ .state = state,
+    return (struct later_filter_job){ .state = later_key_name(choosing->set),
+                                      .now = choosing->choice->began,
                                       .score = seen->score,
-                                      .record = { .attempts = seen->attempts,
-                                                  .priority = seen->priority,
-                                                  .error = seen->error,
-                                                  .error_len = seen->error_len,
-                                                  .finished = seen->finished,
-                                                  .finished_len = seen->finished_len },
+                                      .record = seen->record,
                                       .document = seen->document,
                                       .document_len = seen->document_len };
 }
@@ -214,12 +211,9 @@ static struct later_filter_job choose_job(const struct later_seen *seen, const c
 static int judge(const struct choosing *choosing, const struct chosen *chosen,
                  struct later_error *err)
 {
-    const struct later_seen *seen = chosen->seen;
-    struct choice *choice = choosing->choice;
-    struct later_filter_job job = choose_job(seen, later_key_name(choosing->set));
+    struct later_filter_job job = choose_job(choosing, chosen->seen);
 
-    if (later_filter_since(&job) > choice->began ||
-        !later_filter_meets(choice->filter, &job, choice->began))
+    if (later_filter_since(&job) > job.now || !later_filter_meets(choosing->choice->filter, &job))
         return 0;
     return offer(choosing, chosen, err);
 }
@@ -398,7 +392,7 @@ static int look_at_held(const struct choosing *choosing, const char *token, uint
 
     later_inspect_peek(&cmd, choosing->keys, "reserved", token, offset, LATER_BATCH_MAX);
     pace_work(&choice->pace);
-    reply = cli_call(choice->cli, &cmd, LATER_SCRIPT_PEEK, err);
+    reply = cli_call(choice->cli, &cmd, err);
     if (!reply)
         return -1;
     pace_rest(&choice->pace);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-int each_call(struct cli *cli, struct later_command *cmd, int script, char was[EACH_STATE],
+int each_call(struct cli *cli, struct later_command *cmd, char was[EACH_STATE],
               struct later_error *err)
 {
-    struct later_reply *reply = cli_call_once(cli, cmd, script, err);
+    struct later_reply *reply = cli_call_once(cli, cmd, err);
 
     snprintf(was, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
     later_reply_free(reply);

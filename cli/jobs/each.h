@@ -25,7 +25,7 @@ struct each_verb {
 
 /* For fn: calls a script that answers with the state that its job had. It is not called again if
  * the answer is lost. Returns as fn. */
-int each_call(struct cli *cli, struct later_command *cmd, int script, char was[EACH_STATE],
+int each_call(struct cli *cli, struct later_command *cmd, char was[EACH_STATE],
               struct later_error *err);
 
 /* Acts on the ids of the command line, in the queue of --queue, and reports each. error goes to fn.

@@ -58,7 +58,7 @@ static int export_known(struct exporting *exporting, const char *id, const struc
     struct later_line line = { .item = { .id = id,
                                          .document = seen->document,
                                          .document_len = seen->document_len,
-                                         .priority = seen->priority } };
+                                         .priority = seen->record.priority } };
     double *at = &line.item.at;
 
     if (strlen(id) > LATER_ID_MAX) {

@@ -24,7 +24,7 @@ static int read_kept(struct fields *fields, struct cli *cli, const struct asked 
     struct later_command cmd = { 0 };
 
     spell(&cmd, asked, LATER_KEY_KEPT);
-    fields->documents = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    fields->documents = cli_call(cli, &cmd, err);
     return fields->documents ? 0 : -1;
 }
 
@@ -51,10 +51,10 @@ int fields_read(struct fields *fields, struct cli *cli, const struct later_keys 
     if (set == LATER_KEY_DONE)
         return read_kept(fields, cli, &asked, err);
     spell(&records, &asked, LATER_KEY_RECORDS);
-    if (later_call_begin(cli->client, &records, LATER_NO_SCRIPT, take, &fields->records, err) < 0)
+    if (later_call_begin(cli->client, &records, take, &fields->records, err) < 0)
         return -1;
     spell(&documents, &asked, LATER_KEY_JOBS);
-    fields->documents = cli_call(cli, &documents, LATER_NO_SCRIPT, err);
+    fields->documents = cli_call(cli, &documents, err);
     if (!fields->documents || later_call_drain(cli->client, 0, err) < 0) {
         later_call_abort(cli->client); /* nobody waits for the records any more */
         fields_free(fields);
@@ -62,7 +62,7 @@ int fields_read(struct fields *fields, struct cli *cli, const struct later_keys 
     }
     if (!fields->records) {
         spell(&again, &asked, LATER_KEY_RECORDS);
-        fields->records = cli_call(cli, &again, LATER_NO_SCRIPT, err);
+        fields->records = cli_call(cli, &again, err);
     }
     if (fields->records)
         return 0;

@@ -42,7 +42,7 @@ static int check_unscheduled(struct cli *cli, const struct later_keys *keys,
     struct later_reply *reply;
 
     later_crontab_look(&cmd, keys, "0", 1);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_CRON_LOOK, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     later_crontab_looked(reply, &crontab);
@@ -62,7 +62,7 @@ static int unlist(struct cli *cli, const char *queue, struct later_error *err)
     struct later_command cmd = { 0 };
 
     later_inspect_unlist(&cmd, later_call_prefix(cli->client), queue);
-    return (int)cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
+    return (int)cli_count(cli_call(cli, &cmd, err));
 }
 
 /* The name has gone from later:queues, so it is now certain that there is no job. Whoever pushes
@@ -76,7 +76,7 @@ static int forget_part(struct cli *cli, const struct later_keys *keys, struct la
     if (listed < 0)
         return -1;
     later_inspect_plain(&cmd, keys, LATER_SCRIPT_FORGET);
-    left = cli_count(cli_call(cli, &cmd, LATER_SCRIPT_FORGET, err));
+    left = cli_count(cli_call(cli, &cmd, err));
     if (left <= 0)
         return left == 0 ? listed : -1;
     later_call_announce(cli->client, keys);
@@ -100,7 +100,7 @@ static int forget_whole(struct cli *cli, const struct whole *whole, struct later
         int64_t planned;
 
         later_inspect_unplan(&cmd, &whole->parts[i]);
-        planned = cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
+        planned = cli_count(cli_call(cli, &cmd, err));
         if (planned < 0)
             return -1;
         listed |= planned > 0;

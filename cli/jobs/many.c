@@ -125,7 +125,7 @@ static int64_t act_on(struct many *many, const struct spool_batch *batch, struct
     later_inspect_act(&cmd, &keys, many->verb->name, later_key_name(batch->set), batch->token,
                       many->reason, batch->jobs, batch->count);
     pace_work(&many->choice.pace);
-    count = cli_count(cli_call_once(many->cli, &cmd, LATER_SCRIPT_ACT, err));
+    count = cli_count(cli_call_once(many->cli, &cmd, err));
     if (count >= 0)
         pace_rest(&many->choice.pace);
     return count;

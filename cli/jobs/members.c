@@ -16,7 +16,7 @@ int64_t members_count(struct cli *cli, const struct later_keys *keys, enum later
     struct later_command cmd = { 0 };
 
     later_inspect_count(&cmd, keys, key);
-    return cli_count(cli_call(cli, &cmd, LATER_NO_SCRIPT, err));
+    return cli_count(cli_call(cli, &cmd, err));
 }
 
 /* No scan of a table of this many elements takes more pages, even if the table grows or shrinks
@@ -54,7 +54,7 @@ int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key 
             return later_fail(err, LATER_E_REDIS, "Redis does not finish listing %s",
                               keys->name[key]);
         later_inspect_scan(&cmd, keys, key, cursor, NULL);
-        reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+        reply = cli_call(cli, &cmd, err);
         if (!reply)
             return -1;
         result = take_page(later_inspect_scanned(reply, cursor), fn, arg);
@@ -71,7 +71,7 @@ int members_tokens(struct cli *cli, const struct later_keys *keys, struct later_
     struct later_command cmd = { 0 };
 
     later_inspect_from(&cmd, keys, LATER_KEY_RESERVED, "-inf", 0, TOKENS_MAX);
-    *tokens = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    *tokens = cli_call(cli, &cmd, err);
     return *tokens ? 0 : -1;
 }
 
@@ -107,7 +107,7 @@ int members_token_of(struct cli *cli, const struct later_keys *keys, const char 
         struct later_command cmd = { 0 };
 
         later_inspect_member(&cmd, keys, members_token(tokens, i), id);
-        ok = later_call_begin(cli->client, &cmd, LATER_NO_SCRIPT, take_member, &wanted, err);
+        ok = later_call_begin(cli->client, &cmd, take_member, &wanted, err);
     }
     if (ok == 0)
         ok = later_call_drain(cli->client, 0, err);
@@ -125,7 +125,7 @@ struct later_reply *members_held(struct cli *cli, const struct later_keys *keys,
     struct later_command cmd = { 0 };
 
     later_inspect_held(&cmd, keys, token);
-    return cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    return cli_call(cli, &cmd, err);
 }
 
 int members_return(struct cli *cli, const struct later_keys *keys, const char *token,
@@ -142,7 +142,7 @@ int members_return(struct cli *cli, const struct later_keys *keys, const char *t
                                        .id = later_reply_text(later_reply_at(held, i), NULL) };
     if (count > 0) {
         later_queue_settle(&cmd, keys, LATER_VERB_RETURN, 0, jobs, count);
-        reply = cli_call(cli, &cmd, later_verb_script(LATER_VERB_RETURN), err);
+        reply = cli_call(cli, &cmd, err);
         later_reply_free(held);
         held = reply;
     }

@@ -43,7 +43,7 @@ static int read_some(const struct merge *merge, struct merge_source *source, con
 
     later_reply_free(source->page);
     later_inspect_peek(&cmd, source->keys, merge->state, token, source->offset, page_size(merge));
-    source->page = cli_call(merge->cli, &cmd, LATER_SCRIPT_PEEK, err);
+    source->page = cli_call(merge->cli, &cmd, err);
     if (!source->page)
         return -1;
     source->at = 0;

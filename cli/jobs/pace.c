@@ -71,7 +71,7 @@ static void ask_worked(const struct pace *pace, double *worked)
     if (later_redis_is_cluster(later_call_redis(pace->cli->client)))
         return; /* each node has a count of its own */
     later_inspect_cpu(&cmd);
-    later_call_begin(pace->cli->client, &cmd, LATER_NO_SCRIPT, take_worked, worked, &err);
+    later_call_begin(pace->cli->client, &cmd, take_worked, worked, &err);
 }
 
 void pace_go_on(struct pace *pace)

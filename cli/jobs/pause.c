@@ -23,7 +23,7 @@ static int pause_for(struct cli *cli, const struct later_keys *keys, double seco
     int changed;
 
     later_inspect_pause(&cmd, keys, seconds);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    reply = cli_call(cli, &cmd, err);
     changed = reply ? later_reply_is_nil(reply) : -1; /* otherwise the answer is the former value */
     later_reply_free(reply);
     return changed;
@@ -33,14 +33,13 @@ static int pause_for(struct cli *cli, const struct later_keys *keys, double seco
 static int pause_part(struct cli *cli, const struct later_keys *keys, const struct wish *wish,
                       struct later_error *err)
 {
-    enum later_script script = wish->pause ? LATER_SCRIPT_PAUSE : LATER_SCRIPT_RESUME;
     struct later_command cmd = { 0 };
 
     if (wish->seconds > 0)
         return pause_for(cli, keys, wish->seconds, err);
 
-    later_inspect_plain(&cmd, keys, script);
-    return (int)cli_count(cli_call(cli, &cmd, script, err));
+    later_inspect_plain(&cmd, keys, wish->pause ? LATER_SCRIPT_PAUSE : LATER_SCRIPT_RESUME);
+    return (int)cli_count(cli_call(cli, &cmd, err));
 }
 
 /* The plain queue is paused before the plan is read. Whoever adds shards writes the plan first and

@@ -38,17 +38,17 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
     jsonl_text(&json, "state", seen->state);
     jsonl_text(&json, "type", *type ? type : NULL);
     jsonl_known(&json, "score", seen->has_score, seen->score);
-    jsonl_int(&json, "attempts", seen->attempts);
-    jsonl_int(&json, "priority", seen->priority);
-    if (seen->error_len)
-        jsonl_foreign(&json, "error", seen->error, seen->error_len);
+    jsonl_int(&json, "attempts", seen->record.attempts);
+    jsonl_int(&json, "priority", seen->record.priority);
+    if (seen->record.error_len)
+        jsonl_foreign(&json, "error", seen->record.error, seen->record.error_len);
     else
         jsonl_text(&json, "error", NULL);
     earlier_json(&json, seen);
-    if (seen->progress_len)
-        jsonl_foreign(&json, "progress", seen->progress, seen->progress_len);
-    if (seen->finished_len)
-        jsonl_foreign(&json, "finished", seen->finished, seen->finished_len);
+    if (seen->record.progress_len)
+        jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
+    if (seen->record.finished_len)
+        jsonl_foreign(&json, "finished", seen->record.finished, seen->record.finished_len);
     jsonl_bytes(&json, "document", seen->document, seen->document_len);
     jsonl_end(&json);
 }
@@ -61,9 +61,9 @@ static double when_of(const struct later_seen *seen)
     double when = seen->score;
 
     if (strcmp(seen->state, "ready") == 0)
-        return when + 1e6 * seen->priority;
-    if (seen->finished_len)
-        finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
+        return when + 1e6 * seen->record.priority;
+    if (seen->record.finished_len)
+        finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     if (finished)
         when = json_number_value(json_object_get(finished, "at"));
     json_decref(finished);
@@ -85,22 +85,24 @@ static void add_score(const struct cli *cli, struct table *table, const struct l
 /* Adds an error's kind and text, or an error of another form as it is. */
 static void add_error(struct table *table, const struct later_seen *seen)
 {
-    json_t *error = seen->error_len ? json_loadb(seen->error, seen->error_len, 0, NULL) : NULL;
+    json_t *error = seen->record.error_len
+                        ? json_loadb(seen->record.error, seen->record.error_len, 0, NULL)
+                        : NULL;
     const char *kind = json_string_value(json_object_get(error, "kind"));
     const char *text = json_string_value(json_object_get(error, "text"));
 
-    if (seen->error_len == 0)
+    if (seen->record.error_len == 0)
         table_none(table);
     else if (kind && text)
         table_print(table, RED, "%s: %s", kind, text);
     else
-        table_bytes(table, RED, seen->error, seen->error_len);
+        table_bytes(table, RED, seen->record.error, seen->record.error_len);
     json_decref(error);
 }
 
 void peek_add_progress(struct table *table, const struct later_seen *seen)
 {
-    json_t *progress = json_loadb(seen->progress, seen->progress_len, 0, NULL);
+    json_t *progress = json_loadb(seen->record.progress, seen->record.progress_len, 0, NULL);
     double done = json_number_value(json_object_get(progress, "done"));
     double total = json_number_value(json_object_get(progress, "total"));
     const char *text = json_string_value(json_object_get(progress, "text"));
@@ -115,7 +117,7 @@ void peek_add_progress(struct table *table, const struct later_seen *seen)
 /* Adds a text like `12.5 ms on web1`. */
 static void add_finished(struct table *table, const struct later_seen *seen)
 {
-    json_t *finished = json_loadb(seen->finished, seen->finished_len, 0, NULL);
+    json_t *finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     double ms = json_number_value(json_object_get(finished, "ms"));
     const char *host = json_string_value(json_object_get(finished, "host"));
 
@@ -132,8 +134,8 @@ void peek_add_row(const struct cli *cli, struct table *table, const struct later
     table_text(table, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
     table_text(table, PLAIN, *type ? type : NULL);
     add_score(cli, table, seen);
-    table_number(table, PLAIN, seen->attempts);
-    table_print(table, PLAIN, "%d", (int)seen->priority);
+    table_number(table, PLAIN, seen->record.attempts);
+    table_print(table, PLAIN, "%d", (int)seen->record.priority);
     add_error(table, seen);
     table_bytes(table, DIM, seen->document, seen->document_len);
 }
@@ -241,17 +243,17 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_text(&card, DIM, "when");
     add_score(cli, &card, seen);
     table_text(&card, DIM, "attempts");
-    table_number(&card, PLAIN, seen->attempts);
+    table_number(&card, PLAIN, seen->record.attempts);
     table_text(&card, DIM, "priority");
-    table_print(&card, PLAIN, "%d", (int)seen->priority);
+    table_print(&card, PLAIN, "%d", (int)seen->record.priority);
     table_text(&card, DIM, "error");
     add_error(&card, seen);
     earlier_rows(&card, seen);
-    if (seen->progress_len) {
+    if (seen->record.progress_len) {
         table_text(&card, DIM, "progress");
         peek_add_progress(&card, seen);
     }
-    if (seen->finished_len) {
+    if (seen->record.finished_len) {
         table_text(&card, DIM, "took");
         add_finished(&card, seen);
     }
@@ -273,7 +275,7 @@ static struct later_reply *look_for(struct cli *cli, const struct whole *whole, 
 
         later_reply_free(reply);
         later_queue_ids(&cmd, LATER_SCRIPT_SHOW, parts[i], &id, 1);
-        reply = cli_call(cli, &cmd, LATER_SCRIPT_SHOW, err);
+        reply = cli_call(cli, &cmd, err);
         if (!reply)
             return NULL;
         later_inspect_shown(reply, 0, seen);

@@ -48,7 +48,7 @@ static int read_page(struct walk *walk, uint64_t offset, struct later_error *err
         later_inspect_back(&cmd, walk->keys, walk->set, from, offset, WALK_PAGE);
     else
         later_inspect_from(&cmd, walk->keys, walk->set, from, offset, WALK_PAGE);
-    walk->page = cli_call(walk->cli, &cmd, LATER_NO_SCRIPT, err);
+    walk->page = cli_call(walk->cli, &cmd, err);
     walk->count = later_reply_count(walk->page) / 2;
     return walk->page ? 0 : -1;
 }

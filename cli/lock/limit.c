@@ -42,15 +42,13 @@ static int read_order(const struct cli *cli, struct limit_order *order, struct l
  * question is not repeated after a lost answer, since it might count twice. */
 static double ask(struct cli *cli, const struct limit_order *order, struct later_error *err)
 {
-    enum later_script script =
-        order->sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED;
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     double wait;
 
     later_limit_ask(&cmd, later_call_prefix(cli->client), order->name, (uint32_t)order->max,
                     order->per, order->sliding);
-    reply = cli_call_once(cli, &cmd, script, err);
+    reply = cli_call_once(cli, &cmd, err);
     if (!reply && strstr(err->text, "WRONGTYPE"))
         return later_fail(err, LATER_E_DATA, "%.80s is in use with the other --window",
                           order->name);

@@ -52,7 +52,7 @@ static int show(struct cli *cli, const char *name, struct later_error *err)
     if (cli->args.program)
         return later_fail(err, LATER_E_USAGE, "--show runs no program");
     later_lock_look(&cmd, later_call_prefix(cli->client), name);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_LOCK_SHOW, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     later_lock_seen(reply, &seen);

@@ -182,8 +182,7 @@ static void touch(struct run *run)
                      order->ttl);
     run->sent_at = now;
     run->touch_at = INFINITY;
-    if (later_redis_send(run->redis, &cmd, LATER_SCRIPT_LOCK_TOUCH, fmin(2, order->ttl / 6 + 0.1),
-                         take_touch, run) < 0)
+    if (later_redis_send(run->redis, &cmd, fmin(2, order->ttl / 6 + 0.1), take_touch, run) < 0)
         run->touch_at = now + fmin(0.5, order->ttl / 12);
 }
 
@@ -237,7 +236,7 @@ static bool take_next(struct cli *cli, const char *name, char *member, size_t ro
     bool any;
 
     later_permit_line(&cmd, later_call_prefix(cli->client), true, name, 1, 0, "");
-    reply = cli_call_once(cli, &cmd, LATER_SCRIPT_LOCK_LINE, &ignored);
+    reply = cli_call_once(cli, &cmd, &ignored);
     any = later_permit_called(reply) > 0;
     if (any)
         snprintf(member, room, "%s", later_permit_next(reply, 0, due));
@@ -259,7 +258,7 @@ static bool hasten(struct cli *cli, char *member, double due)
     if (cli_keys(cli, member, &keys, &ignored) < 0)
         return false;
     later_permit_hasten(&cmd, &keys, due, id);
-    return cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_HASTEN, &ignored)) != 0;
+    return cli_count(cli_call_once(cli, &cmd, &ignored)) != 0;
 }
 
 /* Makes the job that has waited longest for the free lock due at once. Best effort: a job that is
@@ -310,7 +309,7 @@ static bool give_back(struct run *run)
     bool ours = true;
 
     later_lock_free(&cmd, later_call_prefix(run->cli->client), run->order->name, run->token);
-    reply = cli_call_once(run->cli, &cmd, LATER_SCRIPT_LOCK_FREE, &err);
+    reply = cli_call_once(run->cli, &cmd, &err);
     if (reply)
         ours = later_lock_still(reply);
     if (reply && ours)

@@ -99,7 +99,7 @@ static void take(void *arg, struct later_answer *answer)
 {
     struct asked *asked = arg;
 
-    if (later_call_check(answer, LATER_NO_SCRIPT, asked->err) == 0) {
+    if (later_call_check(answer, asked->err) == 0) {
         asked->reply = answer->reply;
         answer->reply = NULL;
     }
@@ -114,7 +114,7 @@ static struct later_reply *ask_page(struct locks *locks, size_t node, struct lat
     struct asked asked = { .err = err };
 
     if (!later_redis_is_cluster(redis))
-        return cli_call(locks->cli, cmd, LATER_NO_SCRIPT, err);
+        return cli_call(locks->cli, cmd, err);
     if (later_redis_send_to(redis, node, cmd, TIMEOUT, take, &asked) < 0) {
         later_fail(err, LATER_E_REDIS, "a node of the Cluster is away");
         return NULL;

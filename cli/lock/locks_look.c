@@ -13,7 +13,7 @@ struct asking {
 static int ask_number(const struct asking *asking, struct later_command *cmd, int64_t *number,
                       struct later_error *err)
 {
-    struct later_reply *reply = cli_call(asking->cli, cmd, LATER_NO_SCRIPT, err);
+    struct later_reply *reply = cli_call(asking->cli, cmd, err);
 
     *number = later_reply_int(reply);
     later_reply_free(reply);
@@ -26,7 +26,7 @@ static int look_at_lock(const struct asking *asking, struct held *held, struct l
     struct later_lock_seen seen;
 
     later_lock_look(&cmd, asking->prefix, held->name);
-    held->lock = cli_call(asking->cli, &cmd, LATER_SCRIPT_LOCK_SHOW, err);
+    held->lock = cli_call(asking->cli, &cmd, err);
     if (!held->lock)
         return -1;
     later_lock_seen(held->lock, &seen);
@@ -49,7 +49,7 @@ static int look_at_permit(const struct asking *asking, struct held *held, struct
     if (ask_number(asking, &count, &held->count, err) < 0)
         return -1;
     later_held_first_end(&first, asking->prefix, held->name, asking->now);
-    reply = cli_call(asking->cli, &first, LATER_NO_SCRIPT, err);
+    reply = cli_call(asking->cli, &first, err);
     if (!reply)
         return -1;
     if (later_reply_count(reply) == 2)
@@ -72,7 +72,7 @@ static int look_at_limit(const struct asking *asking, struct held *held, struct 
     if (held->kind == LATER_HELD_FIXED)
         return 0;
     later_held_oldest(&oldest, asking->prefix, held->name);
-    reply = cli_call(asking->cli, &oldest, LATER_NO_SCRIPT, err);
+    reply = cli_call(asking->cli, &oldest, err);
     if (!reply)
         return -1;
     held->since = later_reply_seconds(reply, -1);
@@ -90,7 +90,7 @@ static int look_at_line(const struct asking *asking, struct held *held, struct l
     if (ask_number(asking, &count, &held->waiting, err) < 0)
         return -1;
     later_held_waiters(&first, asking->prefix, held->kind, held->name, asking->now, LOCKS_WAITERS);
-    held->waiters = cli_call(asking->cli, &first, LATER_NO_SCRIPT, err);
+    held->waiters = cli_call(asking->cli, &first, err);
     return held->waiters ? 0 : -1;
 }
 

@@ -24,7 +24,7 @@ static int set(struct cli *cli, const char *item, const char *word, struct later
     if (text_number(word, "N", 0, 999999999999999, &total, err) < 0)
         return -1;
     later_stock_set(&cmd, later_call_prefix(cli->client), item, (uint64_t)total);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_STOCK_SET, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     if (cli->json) {
@@ -66,7 +66,7 @@ static int claim(struct cli *cli, const char *item, const char *who, struct late
     uint64_t number = 0;
 
     later_stock_take(&cmd, later_call_prefix(cli->client), item, who);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_STOCK_CLAIM, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     how = later_stock_taken(reply, &number);
@@ -89,7 +89,7 @@ static int release(struct cli *cli, const char *item, const char *who, struct la
     int64_t had;
 
     later_stock_give_back(&cmd, later_call_prefix(cli->client), item, who);
-    had = cli_count(cli_call_once(cli, &cmd, LATER_SCRIPT_STOCK_RELEASE, err));
+    had = cli_count(cli_call_once(cli, &cmd, err));
     if (had < 0)
         return -1;
     if (had == 0)
@@ -134,7 +134,7 @@ static int show(struct cli *cli, const char *item, const char *word, struct late
 
     (void)word;
     later_stock_look(&cmd, later_call_prefix(cli->client), item);
-    reply = cli_call(cli, &cmd, LATER_SCRIPT_STOCK_SHOW, err);
+    reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
     if (later_reply_count(reply) == 0)

@@ -78,7 +78,7 @@ static int ask_besides(struct cli *cli, struct gathered *gathered, struct later_
 
     later_history_besides(&keys, later_call_prefix(cli->client));
     later_history_ask_totals(&cmd, &keys);
-    reply = cli_call(cli, &cmd, LATER_NO_SCRIPT, err);
+    reply = cli_call(cli, &cmd, err);
     if (reply)
         later_history_read(&gathered->besides, reply);
     later_reply_free(reply);

@@ -29,7 +29,7 @@ static void take(void *arg, struct later_answer *answer)
 {
     struct asked *asked = arg;
 
-    if (later_call_check(answer, LATER_NO_SCRIPT, &asked->err) == 0)
+    if (later_call_check(answer, &asked->err) == 0)
         later_history_read(&asked->tallies, answer->reply);
 }
 
@@ -41,7 +41,7 @@ static int ask(struct cli *cli, const struct later_keys *keys, enum later_scale 
 
         asked[i] = (struct asked){ .err = { .code = LATER_OK } };
         later_history_ask(&cmd, keys, scale, first + (int64_t)i);
-        if (later_call_begin(cli->client, &cmd, LATER_NO_SCRIPT, take, &asked[i], err) < 0) {
+        if (later_call_begin(cli->client, &cmd, take, &asked[i], err) < 0) {
             /* Drops the questions already sent, whose targets end here. */
             later_call_abort(cli->client);
             return -1;

@@ -40,7 +40,7 @@ static void tell(struct running *running, const char *queue, const struct later_
         jsonl_text(&json, "job", seen->id);
         jsonl_text(&json, "in", queue);
         jsonl_text(&json, "type", type);
-        jsonl_foreign(&json, "progress", seen->progress, seen->progress_len);
+        jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
         jsonl_end(&json);
         return;
     }
@@ -61,7 +61,7 @@ static int tell_queue(struct running *running, const char *queue, struct later_e
         return -1;
     merge_begin(&merge, running->cli, &whole, "reserved", 0, LOOK_MAX);
     while (running->told < TELL_MAX && (more = merge_next(&merge, &seen, err)) > 0) {
-        if (seen.progress_len)
+        if (seen.record.progress_len)
             tell(running, whole.name, &seen);
     }
     merge_end(&merge);

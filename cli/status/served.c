@@ -55,7 +55,7 @@ static struct later_reply *ask(struct cli *cli, double *now, struct later_error 
     if (!cli_client(cli, err) || cli_clock(cli, now, err) < 0)
         return NULL;
     later_inspect_hosts(&hosts, later_call_prefix(cli->client));
-    return cli_call(cli, &hosts, LATER_NO_SCRIPT, err);
+    return cli_call(cli, &hosts, err);
 }
 
 struct served *served_read(struct cli *cli, struct later_error *err)

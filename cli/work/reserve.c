@@ -163,7 +163,7 @@ static int wait_in_redis(struct reserving *reserving, double seconds, struct lat
     for (size_t i = 0; i < whole->count; i++)
         queues[i] = &whole->parts[i];
     later_inspect_wait(&cmd, queues, whole->count, seconds);
-    reply = later_call(reserving->cli->client, &cmd, LATER_NO_SCRIPT, seconds, false, err);
+    reply = later_call(reserving->cli->client, &cmd, seconds, false, err);
     if (!reply)
         return -1;
     woken = later_reply_count(reply) > 0;

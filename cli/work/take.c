@@ -58,7 +58,7 @@ static bool redis_is_new(struct taker *taker)
     double uptime;
 
     later_inspect_server(&cmd);
-    reply = cli_call(taker->cli, &cmd, LATER_NO_SCRIPT, &ignored);
+    reply = cli_call(taker->cli, &cmd, &ignored);
     uptime = later_inspect_uptime(reply);
     later_reply_free(reply);
     return uptime < taker->lease / 3;
@@ -97,7 +97,7 @@ static int lapse(struct taker *taker, const struct later_keys *keys, const char 
     struct later_command cmd = { 0 };
 
     later_queue_lapse(&cmd, keys, token, deadline, taker->lapse);
-    return cli_count(cli_call(taker->cli, &cmd, LATER_SCRIPT_LAPSE, err)) < 0 ? -1 : 0;
+    return cli_count(cli_call(taker->cli, &cmd, err)) < 0 ? -1 : 0;
 }
 
 int take_due(struct taker *taker, const struct later_keys *keys, double *next,
@@ -110,7 +110,7 @@ int take_due(struct taker *taker, const struct later_keys *keys, double *next,
     int ok = 0;
 
     later_queue_migrate(&cmd, keys, LATER_BATCH_MAX);
-    reply = cli_call(taker->cli, &cmd, LATER_SCRIPT_MIGRATE, err);
+    reply = cli_call(taker->cli, &cmd, err);
     if (!reply)
         return -1;
     later_queue_migrated(reply, &migrated);
@@ -138,7 +138,7 @@ int take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit, 
 
     later_token(token);
     later_queue_reserve(&cmd, keys, token, taker->lease, limit, LATER_RESERVE_BYTES, 0);
-    reply = cli_call_once(taker->cli, &cmd, LATER_SCRIPT_RESERVE, err);
+    reply = cli_call_once(taker->cli, &cmd, err);
     if (!reply && err->code == LATER_E_REDIS)
         (void)members_return(taker->cli, keys, token, &ignored);
     if (!reply)
@@ -160,7 +160,7 @@ void take_wake_back(struct cli *cli, const struct later_keys *keys)
     struct later_error ignored;
 
     later_inspect_plain(&cmd, keys, LATER_SCRIPT_WAKE);
-    later_reply_free(cli_call(cli, &cmd, LATER_SCRIPT_WAKE, &ignored));
+    later_reply_free(cli_call(cli, &cmd, &ignored));
 }
 
 int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb verb, double lease,
@@ -173,9 +173,9 @@ int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb 
 
     later_queue_settle(&cmd, keys, verb, lease, job, 1);
     if (verb == LATER_VERB_TOUCH) /* only a touch can be repeated and give the same answer */
-        reply = cli_call(cli, &cmd, later_verb_script(verb), err);
+        reply = cli_call(cli, &cmd, err);
     else
-        reply = cli_call_once(cli, &cmd, later_verb_script(verb), err);
+        reply = cli_call_once(cli, &cmd, err);
     if (!reply)
         return -1;
     result = later_queue_lost(reply, 0, &cursor) ? LATER_E_TOKEN : LATER_OK;

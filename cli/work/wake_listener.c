@@ -84,8 +84,7 @@ void wake_listener_wait(struct wake_listener *listener)
         if (conn->waiting || later_clock() < conn->not_before)
             continue;
         later_inspect_wait(&cmd, listener->queues + conn->first, conn->count, WAKE_WAIT);
-        conn->waiting =
-            later_call_begin(conn->client, &cmd, LATER_NO_SCRIPT, take_wake, conn, &ignored) == 0;
+        conn->waiting = later_call_begin(conn->client, &cmd, take_wake, conn, &ignored) == 0;
     }
 }
 
@@ -163,7 +162,7 @@ static void stop(struct wake_listener *listener, struct wake_connection *conn)
     }
     if (later_redis_id(redis) > 0) {
         later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)later_redis_id(redis));
-        later_reply_free(cli_call(listener->cli, &cmd, LATER_NO_SCRIPT, &ignored));
+        later_reply_free(cli_call(listener->cli, &cmd, &ignored));
     }
     (void)later_call_drain(conn->client, 0, &ignored);
 }

@@ -7,16 +7,12 @@
 #include "config/config_lists.h"
 #include "config/config_read.h"
 #include "config/config_scan.h"
+#include "config/config_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int no_memory(struct later_error *err)
-{
-    return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
-}
 
 static void free_members(struct config *config)
 {
@@ -86,7 +82,7 @@ static int load_file(struct config_draft *draft, const char *path, struct later_
     int result;
 
     if (!dir)
-        return no_memory(err);
+        return config_no_memory(err);
     draft->round++;
     draft->leaf_start = draft->config.plugins.config_count;
     result = config_scan(draft->scan, path, dir, err);
@@ -108,7 +104,7 @@ static int load_directory(struct config_draft *draft, const char *path, struct l
 
     if (!dir || asprintf(&conf_d, "%s/conf.d", dir) < 0) {
         free(dir);
-        return no_memory(err);
+        return config_no_memory(err);
     }
     if (config_file_list(conf_d, &files, &why) < 0)
         later_fail(err, LATER_E_CONFIG, "%s: %s", conf_d, why);
@@ -128,7 +124,7 @@ static int load_all(struct config_draft *draft, const char *path, struct later_e
 
     draft->locations = calloc(config_table_count, sizeof *draft->locations);
     if (!draft->locations || config_preset(CONFIG_IN_TOP, draft) < 0)
-        return no_memory(err);
+        return config_no_memory(err);
     if ((path ||
          (!draft->alone && (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)))) &&
         load_file(draft, file, err) < 0)
@@ -146,7 +142,7 @@ static struct config *finish_draft(struct config_draft *draft, int result, struc
     if (config)
         *config = draft->config;
     else if (result == 0)
-        no_memory(err);
+        config_no_memory(err);
     if (!config)
         free_members(&draft->config);
     free(draft->queues);

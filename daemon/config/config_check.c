@@ -29,47 +29,38 @@ static bool made_of(const char *text, size_t len, size_t max, const char *set)
     return true;
 }
 
-/* Checks what follows "redis://". A password is looked for first: it must not get into a log, so no
- * other fault may hide it. */
-static const char *check_server(const char *url)
+static bool is_address(const char *url)
 {
-    const char *rest = url + strlen("redis://"), *at = strrchr(rest, '@');
     struct later_address address;
     struct later_error ignored;
+
+    return later_address_parse(&address, url, &ignored) == 0;
+}
+
+/* Forms of a URL whose hosts may have a user and a port; `signs` are allowed there. */
+static const struct scheme {
+    const char *begins, *signs;
+    size_t max;
+    const char *why; /* it is not right */
+} schemes[] = {
+    { "redis://", DIGITS LETTERS "._-@:/[]%", 512,
+      "not right; redis://[user@]host[:port][/db], port 1 to 65535, db 0 to 65535" },
+    { "sentinel://", DIGITS LETTERS "._-@:/[]%,", 480,
+      "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db], at most 8 hosts" },
+    { "cluster://", DIGITS LETTERS "._-@:/[]%,", 480,
+      "not right; cluster://[user@]host[:port],host[:port], at most 8 hosts" },
+};
+
+/* A password is looked for first: it must not get into a log, so no other fault may hide it. */
+static const char *check_hosts(const struct scheme *scheme, const char *url)
+{
+    const char *rest = url + strlen(scheme->begins), *at = strrchr(rest, '@');
 
     if (at && memchr(rest, ':', (size_t)(at - rest)))
         return "a password does not belong in here; write it into a file and name that in "
                "redis.password_file";
-    if (made_of(rest, strlen(rest), 512, DIGITS LETTERS "._-@:/[]%") &&
-        later_address_parse(&address, url, &ignored) == 0)
-        return NULL;
-    return "not right; redis://[user@]host[:port][/db], port 1 to 65535, db 0 to 65535";
-}
-
-static const char *check_socket(const char *url)
-{
-    struct later_address address;
-    struct later_error ignored;
-
-    return later_address_parse(&address, url, &ignored) == 0
-               ? NULL
-               : "not right; unix:/path[?db=N] with an absolute path of at most 107 bytes";
-}
-
-/* rest: what follows the scheme in a list of hosts. */
-static const char *check_hosts(const char *url, const char *rest, const char *why)
-{
-    const char *at = strrchr(rest, '@');
-    struct later_address address;
-    struct later_error ignored;
-
-    if (at && memchr(rest, ':', (size_t)(at - rest)))
-        return "a password does not belong in here; write it into a file and name that in "
-               "redis.password_file";
-    if (made_of(rest, strlen(rest), 480, DIGITS LETTERS "._-@:/[]%,") &&
-        later_address_parse(&address, url, &ignored) == 0)
-        return NULL;
-    return why;
+    return made_of(rest, strlen(rest), scheme->max, scheme->signs) && is_address(url) ? NULL
+                                                                                      : scheme->why;
 }
 
 const char *config_check_url(const char *url)
@@ -79,17 +70,14 @@ const char *config_check_url(const char *url)
     if (strncmp(url, "rediss://", strlen("rediss://")) == 0)
         return "laterd speaks no TLS (rediss://); let stunnel do it, on this host, and name its "
                "socket: doc/operations.md, TLS";
-    if (strncmp(url, "redis://", strlen("redis://")) == 0)
-        return check_server(url);
-    if (strncmp(url, "sentinel://", strlen("sentinel://")) == 0)
-        return check_hosts(url, url + strlen("sentinel://"),
-                           "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db], at "
-                           "most 8 hosts");
-    if (strncmp(url, "cluster://", strlen("cluster://")) == 0)
-        return check_hosts(url, url + strlen("cluster://"),
-                           "not right; cluster://[user@]host[:port],host[:port], at most 8 hosts");
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        if (strncmp(url, schemes[i].begins, strlen(schemes[i].begins)) == 0)
+            return check_hosts(&schemes[i], url);
+    }
     if (strncmp(url, "unix:", strlen("unix:")) == 0)
-        return check_socket(url);
+        return is_address(url) ? NULL
+                               : "not right; unix:/path[?db=N] with an absolute path of at most "
+                                 "107 bytes";
     return "not an address of Redis; \"embedded\", \"unix:/path\", "
            "\"redis://[user@]host[:port][/db]\", \"sentinel://host,host/NAME\" or "
            "\"cluster://host,host\"";
@@ -216,19 +204,17 @@ static int check_password_file(const struct config_draft *draft, struct later_er
 {
     const char *path = "redis.password_file", *file = draft->config.redis.password_file;
     struct stat st;
-    int fd;
+    int fd, why;
 
     if (!file)
         return 0;
     fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        int result = config_text_fault(location_of(draft, path), path, err, "%.200s: %s", file,
-                                       strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return result;
-    }
-    close(fd);
+    why = fd < 0 || fstat(fd, &st) < 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    if (why)
+        return config_text_fault(location_of(draft, path), path, err, "%.200s: %s", file,
+                                 strerror(why));
     if (!S_ISREG(st.st_mode))
         return config_text_fault(location_of(draft, path), path, err, "%.200s: not a regular file",
                                  file);

@@ -12,18 +12,12 @@
 
 #define CRONS_MAX 5000
 
-static int no_memory(struct config_reader *in)
-{
-    return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
-}
-
 static int fault(struct config_reader *in, const config_setting_t *element, const char *member,
                  const char *what)
 {
     const config_setting_t *setting = config_setting_get_member(element, strrchr(member, '.') + 1);
-    struct config_location location = config_read_location(in, setting ? setting : element);
 
-    return config_text_fault(&location, member, in->err, "%s", what);
+    return config_fault(in, setting ? setting : element, member, "%s", what);
 }
 
 static void free_cron(struct config_cron *cron)
@@ -91,7 +85,7 @@ static int define(struct config_reader *in, const config_setting_t *element,
         return fault(in, element, cron->payload ? "cron.payload" : "cron.type", err.text);
     cron->definition = later_schedule_write(&schedule, document, len, &cron->definition_len);
     free(document);
-    return cron->definition ? 0 : no_memory(in);
+    return cron->definition ? 0 : config_no_memory(in->err);
 }
 
 static int check(struct config_reader *in, const config_setting_t *element,
@@ -141,13 +135,8 @@ static int read_cron(struct config_reader *in, config_setting_t *list, int i)
 {
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
     struct config_cron cron = { .name = "" };
-    int result;
+    int result = config_lists_element(in, list, i, "cron", CONFIG_IN_CRON, &cron);
 
-    if (!config_setting_is_group(element))
-        return config_read_mismatch(in, element, "cron", "a group { ... }");
-    result = config_preset(CONFIG_IN_CRON, &cron) < 0
-                 ? no_memory(in)
-                 : config_read_group(in, element, "cron", CONFIG_IN_CRON, &cron);
     if (!cron.queue[0])
         strcpy(cron.queue, "default");
     if (result == 0 && (check(in, element, &cron) < 0 || define(in, element, &cron) < 0 ||
@@ -171,7 +160,7 @@ int config_cron_read(struct config_reader *in, config_setting_t *list, const str
     room = config->cron_count + (size_t)config_setting_length(list) + 1;
     crons = realloc(config->crons, room * sizeof *crons);
     if (!crons)
-        return no_memory(in);
+        return config_no_memory(in->err);
     config->crons = crons;
     for (int i = 0; i < config_setting_length(list); i++) {
         if (read_cron(in, list, i) < 0)

@@ -4,6 +4,7 @@
 #include "config/config_check.h"
 #include "config/config_cron.h"
 #include "config/config_lists.h"
+#include "config/config_text.h"
 
 #include <ctype.h>
 #include <sched.h>
@@ -12,12 +13,6 @@
 #include <unistd.h>
 
 #define WORKERS_MAX 1024
-
-/* Does the row stand for all types that begin so? */
-static bool config_is_pattern(const struct config_type *type)
-{
-    return type->name[strlen(type->name) - 1] == '*';
-}
 
 static uint32_t cores(void)
 {
@@ -136,8 +131,8 @@ static int by_precision(const void *a, const void *b)
     const struct config_type *x = a, *y = b;
     size_t m = strlen(x->name), n = strlen(y->name);
 
-    if (config_is_pattern(x) != config_is_pattern(y))
-        return config_is_pattern(x) ? 1 : -1;
+    if (config_is_pattern(x->name) != config_is_pattern(y->name))
+        return config_is_pattern(x->name) ? 1 : -1;
     if (m != n)
         return m > n ? -1 : 1;
     return strcmp(x->name, y->name);
@@ -153,13 +148,13 @@ int config_finish(struct config_draft *draft, struct later_error *err)
     if (config_check_draft(draft, err) < 0)
         return -1;
     if (make_pool(draft) < 0)
-        return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
+        return config_no_memory(err);
     for (uint32_t i = 0; i < config->pool_count; i++) {
         struct config_pool *pool = &config->pools[i];
 
         pool->entries = pool->queue_count;
         if (config_split_patterns(pool) < 0)
-            return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
+            return config_no_memory(err);
         if (pool->workers == 0)
             pool->workers = cores();
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool config_is_queue_pattern(const char *name)
+bool config_is_pattern(const char *name)
 {
     size_t len = strlen(name);
 
@@ -26,7 +26,7 @@ static uint32_t count_patterns(const struct config_pool *pool)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < pool->queue_count; i++)
-        count += config_is_queue_pattern(pool->queues[i].name);
+        count += config_is_pattern(pool->queues[i].name);
     return count;
 }
 
@@ -45,7 +45,7 @@ int config_split_patterns(struct config_pool *pool)
     if (followed == MAP_FAILED)
         return -1;
     for (uint32_t i = 0; i < pool->queue_count; i++) {
-        if (config_is_queue_pattern(pool->queues[i].name))
+        if (config_is_pattern(pool->queues[i].name))
             pool->patterns[pool->pattern_count++] = pool->queues[i];
         else
             followed->queues[count++] = pool->queues[i];

@@ -11,44 +11,28 @@
 #define TYPES_MAX  1000
 #define LIMITS_MAX 1000
 
-static int no_memory(struct config_reader *in)
-{
-    return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
-}
-
-static int fault(struct config_reader *in, const config_setting_t *setting, const char *path,
-                 const char *what)
-{
-    struct config_location location = config_read_location(in, setting);
-
-    return config_text_fault(&location, path, in->err, "%s", what);
-}
-
 int config_lists_check(struct config_reader *in, const config_setting_t *setting, const char *path,
                        int min, int max, bool arrays)
 {
-    struct config_location location = config_read_location(in, setting);
     int length = config_setting_is_aggregate(setting) ? config_setting_length(setting) : 0;
 
     if (!config_setting_is_list(setting) && !(arrays && config_setting_is_array(setting)))
         return config_read_mismatch(in, setting, path, "a list ( ... )");
     if (length < min)
-        return config_text_fault(&location, path, in->err, "empty; at least one, or leave it out");
+        return config_fault(in, setting, path, "empty; at least one, or leave it out");
     if (length > max)
-        return config_text_fault(&location, path, in->err, "%d are too many; at most %d", length,
-                                 max);
+        return config_fault(in, setting, path, "%d are too many; at most %d", length, max);
     return 0;
 }
 
-/* Reads the i-th element of a list, a group with a name or the like that must be there. */
-static int read_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
-                        enum config_scope scope, void *base)
+int config_lists_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
+                         enum config_scope scope, void *base)
 {
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
 
     if (!config_setting_is_group(element))
         return config_read_mismatch(in, element, group, "a group { ... }");
-    return config_preset(scope, base) < 0 ? no_memory(in)
+    return config_preset(scope, base) < 0 ? config_no_memory(in->err)
                                           : config_read_group(in, element, group, scope, base);
 }
 
@@ -59,7 +43,7 @@ static int need(struct config_reader *in, const config_setting_t *list, int i, c
 
     if (config_setting_get_member(element, strrchr(path, '.') + 1))
         return 0;
-    return fault(in, element, path, "missing; each entry needs one");
+    return config_fault(in, element, path, "missing; each entry needs one");
 }
 
 /* names: of those before it in the list, and of this one then. */
@@ -71,19 +55,20 @@ static int check_queue(struct config_reader *in, const config_setting_t *list, i
     if (need(in, list, i, "queues.name") < 0)
         return -1;
     if (later_names_find(names, queues[i].name))
-        return fault(in, element, "queues.name",
-                     "this queue is already in the list; once is enough");
+        return config_fault(in, element, "queues.name",
+                            "this queue is already in the list; once is enough");
     if (!later_names_add(names, queues[i].name, &queues[i]))
-        return no_memory(in);
+        return config_no_memory(in->err);
     if ((queues[i].weight == 0) != (queues[0].weight == 0))
-        return fault(in, element, "queues.weight",
-                     "some queues have a weight and some have none; give it to all or to none");
-    if (queues[i].shards && config_is_queue_pattern(queues[i].name))
-        return fault(in, element, "queues.shards",
-                     "not for a pattern; name the queue that has them as well");
+        return config_fault(
+            in, element, "queues.weight",
+            "some queues have a weight and some have none; give it to all or to none");
+    if (queues[i].shards && config_is_pattern(queues[i].name))
+        return config_fault(in, element, "queues.shards",
+                            "not for a pattern; name the queue that has them as well");
     if (queues[i].shards > 1 && strlen(queues[i].name) > LATER_SHARDED_MAX)
-        return fault(in, element, "queues.shards",
-                     "its name is too long; one with shards has at most 61 characters");
+        return config_fault(in, element, "queues.shards",
+                            "its name is too long; one with shards has at most 61 characters");
     return 0;
 }
 
@@ -91,16 +76,15 @@ static int check_queue(struct config_reader *in, const config_setting_t *list, i
 static int check_room(struct config_reader *in, const config_setting_t *list,
                       const struct config_queue *queues, int count)
 {
-    struct config_location location = config_read_location(in, list);
     uint32_t sum = 0;
 
     for (int i = 0; i < count; i++)
         sum += 1 + (queues[i].shards > 1 ? queues[i].shards : 0);
     if (sum <= CONFIG_QUEUES_MAX)
         return 0;
-    return config_text_fault(&location, "queues", in->err,
-                             "%u with all shards; at most %d queues and shards in a pool",
-                             (unsigned)sum, CONFIG_QUEUES_MAX);
+    return config_fault(in, list, "queues",
+                        "%u with all shards; at most %d queues and shards in a pool", (unsigned)sum,
+                        CONFIG_QUEUES_MAX);
 }
 
 static int read_each_queue(struct config_reader *in, config_setting_t *list,
@@ -111,7 +95,7 @@ static int read_each_queue(struct config_reader *in, config_setting_t *list,
 
     for (int i = 0; i < count && result == 0; i++) {
         queues[i].entry = (uint32_t)i;
-        result = read_element(in, list, i, "queues", CONFIG_IN_QUEUE, &queues[i]);
+        result = config_lists_element(in, list, i, "queues", CONFIG_IN_QUEUE, &queues[i]);
         if (result == 0)
             result = check_queue(in, list, i, queues, &names);
     }
@@ -130,7 +114,7 @@ static int read_queues(struct config_reader *in, config_setting_t *list,
         return -1;
     read = calloc((size_t)length, sizeof *read);
     if (!read)
-        return no_memory(in);
+        return config_no_memory(in->err);
     if (read_each_queue(in, list, read, length) < 0) {
         free(read);
         return -1;
@@ -176,13 +160,14 @@ static int check_others(struct config_reader *in, const config_setting_t *elemen
         const struct config_queue *other = later_names_find(names, queue->name);
 
         if (!other && !later_names_add(names, queue->name, queue))
-            return no_memory(in);
-        if (other && config_is_queue_pattern(queue->name))
-            return fault(in, element, "queues.name",
-                         "another pool has this pattern; what it means has one pool");
+            return config_no_memory(in->err);
+        if (other && config_is_pattern(queue->name))
+            return config_fault(in, element, "queues.name",
+                                "another pool has this pattern; what it means has one pool");
         if (other && other->shards != queue->shards)
-            return fault(in, element, "queues.shards",
-                         "another pool has this queue with another number; give both the same");
+            return config_fault(
+                in, element, "queues.shards",
+                "another pool has this queue with another number; give both the same");
     }
     return 0;
 }
@@ -190,13 +175,13 @@ static int check_others(struct config_reader *in, const config_setting_t *elemen
 static int read_pool(struct config_reader *in, config_setting_t *list, int i,
                      struct config_pool *pools, struct later_names *names)
 {
-    if (read_element(in, list, i, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
+    if (config_lists_element(in, list, i, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
         need(in, list, i, "pools.name") < 0 || need(in, list, i, "pools.queues") < 0)
         return -1;
     for (int k = 0; k < i; k++) {
         if (strcmp(pools[k].name, pools[i].name) == 0)
-            return fault(in, config_setting_get_elem(list, (unsigned)i), "pools.name",
-                         "another pool has this name; each needs its own");
+            return config_fault(in, config_setting_get_elem(list, (unsigned)i), "pools.name",
+                                "another pool has this name; each needs its own");
     }
     return check_others(in, config_setting_get_elem(list, (unsigned)i), &pools[i], names);
 }
@@ -214,7 +199,7 @@ static int read_pools(struct config_reader *in, config_setting_t *list,
     length = config_setting_length(list);
     pools = calloc((size_t)length, sizeof *pools);
     if (!pools)
-        return no_memory(in);
+        return config_no_memory(in->err);
     for (int i = 0; i < length && result == 0; i++)
         result = read_pool(in, list, i, pools, &names);
     later_names_free(&names, NULL);
@@ -240,10 +225,10 @@ static int add_type(struct config_reader *in, const config_setting_t *element,
     while (i < config->type_count && strcmp(config->types[i].name, type->name) != 0)
         i++;
     if (i < config->type_count && draft->origin[i].round == draft->round)
-        return fault(in, element, "types.name",
-                     "there is an entry for this type in the file; make one of both");
+        return config_fault(in, element, "types.name",
+                            "there is an entry for this type in the file; make one of both");
     if (i == TYPES_MAX)
-        return fault(in, element, "types", "too many entries; at most 1000 in all files");
+        return config_fault(in, element, "types", "too many entries; at most 1000 in all files");
     config->types[i] = *type;
     draft->origin[i].location = config_read_location(in, element);
     draft->origin[i].round = draft->round;
@@ -256,13 +241,13 @@ static int read_type(struct config_reader *in, config_setting_t *list, int i)
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
     struct config_type type = { .timeout = 0 };
 
-    if (read_element(in, list, i, "types", CONFIG_IN_TYPE, &type) < 0 ||
+    if (config_lists_element(in, list, i, "types", CONFIG_IN_TYPE, &type) < 0 ||
         need(in, list, i, "types.name") < 0)
         return -1;
     if (type.backoff.list_count > 0 &&
         (type.backoff.base >= 0 || type.backoff.max >= 0 || type.backoff.jitter >= 0))
-        return fault(in, element, "types.backoff",
-                     "given beside base, max or jitter; a list needs none of them");
+        return config_fault(in, element, "types.backoff",
+                            "given beside base, max or jitter; a list needs none of them");
     return add_type(in, element, &type);
 }
 
@@ -285,7 +270,7 @@ static int read_types(struct config_reader *in, config_setting_t *list,
     if (origin)
         draft->origin = origin;
     if (!types || !origin)
-        return no_memory(in);
+        return config_no_memory(in->err);
     for (int i = 0; i < config_setting_length(list); i++) {
         if (read_type(in, list, i) < 0)
             return -1;
@@ -314,11 +299,11 @@ static int read_limit(struct config_reader *in, config_setting_t *list, int i,
 {
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
 
-    if (read_element(in, list, i, "limits", CONFIG_IN_LIMIT, limit) < 0)
+    if (config_lists_element(in, list, i, "limits", CONFIG_IN_LIMIT, limit) < 0)
         return -1;
     if (!limit->type[0] == !limit->queue[0])
-        return fault(in, element, "limits",
-                     "an entry is for a type or for a queue; give exactly one of them");
+        return config_fault(in, element, "limits",
+                            "an entry is for a type or for a queue; give exactly one of them");
     return need(in, list, i, "limits.max") < 0 ? -1 : need(in, list, i, "limits.per");
 }
 
@@ -334,7 +319,7 @@ static int read_limits(struct config_reader *in, config_setting_t *list,
     length = config_setting_length(list);
     limits = calloc((size_t)length + 1, sizeof *limits);
     if (!limits)
-        return no_memory(in);
+        return config_no_memory(in->err);
     for (int i = 0; i < length; i++) {
         if (read_limit(in, list, i, &limits[i]) < 0) {
             free(limits);

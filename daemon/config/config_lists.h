@@ -13,6 +13,11 @@ int config_lists_read(struct config_reader *in, config_setting_t *setting,
 int config_lists_check(struct config_reader *in, const config_setting_t *setting, const char *path,
                        int min, int max, bool arrays);
 
+/* Sets a struct at base to its defaults and reads the i-th element of a list, a group, into it.
+ * Returns 0 or -1. */
+int config_lists_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
+                         enum config_scope scope, void *base);
+
 /* plugins.load and plugins.config (config_plugins.c). */
 int config_plugins_read_load(struct config_reader *in, config_setting_t *setting,
                              const struct config_row *row, void *base);
@@ -20,7 +25,7 @@ int config_plugins_read_config(struct config_reader *in, config_setting_t *setti
                                const struct config_row *row, void *base);
 
 /* config_follow.c: is this a pattern, "tenant-*"? */
-bool config_is_queue_pattern(const char *name);
+bool config_is_pattern(const char *name);
 
 /* Takes the patterns out of a pool's list, and moves its queues to memory with room for more.
  * Returns 0, or -1 without memory. */

@@ -21,14 +21,6 @@ struct branch {
     int depth;
 };
 
-static int fault(struct config_reader *in, const config_setting_t *setting, const char *path,
-                 const char *what)
-{
-    struct config_location location = config_read_location(in, setting);
-
-    return config_text_fault(&location, path, in->err, "%s", what);
-}
-
 void config_plugins_free_load(char **load)
 {
     for (char **name = load; name && *name; name++)
@@ -38,22 +30,21 @@ void config_plugins_free_load(char **load)
 
 static int read_name(struct config_reader *in, const config_setting_t *element, char **load, int i)
 {
-    struct config_location location = config_read_location(in, element);
     const char *name = config_setting_get_string(element), *why;
 
     if (!name)
         return config_read_mismatch(in, element, "plugins.load", "a plugin's name, a string,");
     why = config_check_plugin(name);
     if (why)
-        return config_text_fault(&location, "plugins.load", in->err, "\"%.100s\": %s", name, why);
+        return config_fault(in, element, "plugins.load", "\"%.100s\": %s", name, why);
     for (int k = 0; k < i; k++) {
         if (strcmp(load[k], name) == 0)
-            return config_text_fault(&location, "plugins.load", in->err,
-                                     "\"%s\" is there twice; once is enough", name);
+            return config_fault(in, element, "plugins.load",
+                                "\"%s\" is there twice; once is enough", name);
     }
     load[i] = strdup(name);
     if (!load[i])
-        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+        return config_no_memory(in->err);
     return 0;
 }
 
@@ -67,7 +58,7 @@ int config_plugins_read_load(struct config_reader *in, config_setting_t *list,
         return -1;
     load = calloc((size_t)config_setting_length(list) + 1, sizeof *load);
     if (!load)
-        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+        return config_no_memory(in->err);
     for (int i = 0; i < config_setting_length(list); i++) {
         if (read_name(in, config_setting_get_elem(list, (unsigned)i), load, i) < 0) {
             config_plugins_free_load(load);
@@ -132,7 +123,7 @@ static const char *value_text(struct config_reader *in, const config_setting_t *
     case CONFIG_TYPE_FLOAT:
         if (isfinite(config_setting_get_float(setting)))
             return config_read_number_text(setting, out, size);
-        fault(in, setting, path, "this number is too large; write it as a string");
+        config_fault(in, setting, path, "this number is too large; write it as a string");
         return NULL;
     default:
         return config_read_number_text(setting, out, size);
@@ -149,13 +140,13 @@ static int add_leaf(struct config_reader *in, const config_setting_t *setting,
     char number[32];
 
     if (config->plugins.config_count == LEAF_MAX)
-        return fault(in, setting, path, "too many values; at most 10000 for all plugins");
+        return config_fault(in, setting, path, "too many values; at most 10000 for all plugins");
     value = value_text(in, setting, path, number, sizeof number);
     if (!value)
         return -1;
     grown = realloc(config->plugins.config, (config->plugins.config_count + 1) * sizeof *grown);
     if (!grown)
-        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+        return config_no_memory(in->err);
     config->plugins.config = grown;
     leaf = &grown[config->plugins.config_count++];
     leaf->plugin = strdup(branch->plugin);
@@ -164,7 +155,7 @@ static int add_leaf(struct config_reader *in, const config_setting_t *setting,
     leaf->file = strdup(location.file);
     leaf->line = location.line;
     if (!leaf->plugin || !leaf->key || !leaf->value || !leaf->file)
-        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+        return config_no_memory(in->err);
     return 0;
 }
 
@@ -185,8 +176,8 @@ static int flatten_child(struct config_reader *in, config_setting_t *setting, st
     else
         added = snprintf(branch->key + len, sizeof branch->key - len, "%s%d", dot, i);
     if ((size_t)added >= sizeof branch->key - len || branch->depth == DEPTH_MAX)
-        return fault(in, child, "plugins.config",
-                     "too deep or too long a name; at most 16 levels and 200 characters");
+        return config_fault(in, child, "plugins.config",
+                            "too deep or too long a name; at most 16 levels and 200 characters");
     branch->depth++;
     result = flatten(in, child, branch);
     branch->depth--;
@@ -219,12 +210,10 @@ int config_plugins_read_config(struct config_reader *in, config_setting_t *setti
     for (int i = 0; i < config_setting_length(setting); i++) {
         config_setting_t *plugin = config_setting_get_elem(setting, (unsigned)i);
         struct branch branch = { .plugin = config_setting_name(plugin) };
-        struct config_location location = config_read_location(in, plugin);
         const char *why = config_check_plugin(branch.plugin);
 
         if (why)
-            return config_text_fault(&location, row->path, in->err, "\"%.100s\": %s", branch.plugin,
-                                     why);
+            return config_fault(in, plugin, row->path, "\"%.100s\": %s", branch.plugin, why);
         if (!config_setting_is_group(plugin))
             return config_read_mismatch(in, plugin, row->path, "a plugin's group { ... }");
         if (flatten(in, plugin, &branch) < 0)

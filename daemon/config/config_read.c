@@ -5,7 +5,7 @@
 #include "config/config_scan.h"
 #include "config/config_text.h"
 
-#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,19 +46,28 @@ static const char *given(const config_setting_t *setting)
     }
 }
 
-int config_read_mismatch(struct config_reader *in, const config_setting_t *setting,
-                         const char *path, const char *wanted)
+int config_fault(const struct config_reader *in, const config_setting_t *setting, const char *path,
+                 const char *format, ...)
 {
     struct config_location location = config_read_location(in, setting);
+    char what[400];
+    va_list args;
 
-    return config_text_fault(&location, path, in->err, "%s is given; %s is wanted", given(setting),
-                             wanted);
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return config_text_fault(&location, path, in->err, "%s", what);
+}
+
+int config_read_mismatch(const struct config_reader *in, const config_setting_t *setting,
+                         const char *path, const char *wanted)
+{
+    return config_fault(in, setting, path, "%s is given; %s is wanted", given(setting), wanted);
 }
 
 int config_read_number(struct config_reader *in, const config_setting_t *setting,
                        const struct config_row *row, double *value)
 {
-    struct config_location location = config_read_location(in, setting);
     bool whole = row->kind == CONFIG_UINT || row->kind == CONFIG_SIZE;
     bool time = row->unit && strcmp(row->unit, "seconds") == 0;
     char range[80], wanted[120], text[40];
@@ -70,18 +79,18 @@ int config_read_number(struct config_reader *in, const config_setting_t *setting
     }
     config_read_number_text(setting, text, sizeof text);
     if (whole && config_setting_type(setting) == CONFIG_TYPE_FLOAT)
-        return config_text_fault(&location, row->path, in->err,
-                                 "%s with a point or an exponent; a whole number is wanted, %s",
-                                 text, range);
+        return config_fault(in, setting, row->path,
+                            "%s with a point or an exponent; a whole number is wanted, %s", text,
+                            range);
     *value = config_setting_type(setting) == CONFIG_TYPE_FLOAT
                  ? config_setting_get_float(setting)
                  : (double)config_setting_get_int64(setting);
     if (*value < row->min)
-        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s", text,
-                                 time ? "short" : "small", range);
+        return config_fault(in, setting, row->path, "%s is too %s; %s", text,
+                            time ? "short" : "small", range);
     if (*value > row->max)
-        return config_text_fault(&location, row->path, in->err, "%s is too %s; %s", text,
-                                 time ? "long" : "large", range);
+        return config_fault(in, setting, row->path, "%s is too %s; %s", text,
+                            time ? "long" : "large", range);
     return 0;
 }
 
@@ -90,20 +99,19 @@ static int read_text(struct config_reader *in, const config_setting_t *setting,
 {
     const char *value = config_setting_get_string(setting);
     const char *why = row->check ? row->check(value) : NULL;
-    struct config_location location = config_read_location(in, setting);
     char *copy;
 
     if (why && row->kind == CONFIG_NAME)
-        return config_text_fault(&location, row->path, in->err, "\"%.100s\": %s", value, why);
+        return config_fault(in, setting, row->path, "\"%.100s\": %s", value, why);
     if (why)
-        return config_text_fault(&location, row->path, in->err, "%s", why);
+        return config_fault(in, setting, row->path, "%s", why);
     if (row->kind == CONFIG_NAME) {
         memcpy(at, value, strlen(value) + 1);
         return 0;
     }
     copy = strdup(value);
     if (!copy)
-        return later_fail(in->err, LATER_E_SYSTEM, "no memory for the configuration");
+        return config_no_memory(in->err);
     free(*(char **)at);
     *(char **)at = copy;
     return 0;
@@ -112,14 +120,13 @@ static int read_text(struct config_reader *in, const config_setting_t *setting,
 static int read_word(struct config_reader *in, const config_setting_t *setting,
                      const struct config_row *row, void *base)
 {
-    struct config_location location = config_read_location(in, setting);
     const char *value = config_setting_get_string(setting);
     int index = config_text_word_index(row->words, value);
     char range[80];
 
     if (index < 0)
-        return config_text_fault(&location, row->path, in->err, "\"%.100s\" is unknown; %s", value,
-                                 config_text_range(row, range, sizeof range));
+        return config_fault(in, setting, row->path, "\"%.100s\" is unknown; %s", value,
+                            config_text_range(row, range, sizeof range));
     config_store(row, base, index);
     return 0;
 }
@@ -162,14 +169,12 @@ static bool is_group(const char *path)
 static int unknown(struct config_reader *in, const config_setting_t *setting, const char *group,
                    const char *path)
 {
-    struct config_location location = config_read_location(in, setting);
     const char *name = config_setting_name(setting);
     char near[80];
 
     if (config_text_nearest(group, name, near, sizeof near))
-        return config_text_fault(&location, path, in->err, "unknown option; did you mean \"%s\"?",
-                                 near);
-    return config_text_fault(&location, path, in->err, "unknown option; laterd.conf(5) lists them");
+        return config_fault(in, setting, path, "unknown option; did you mean \"%s\"?", near);
+    return config_fault(in, setting, path, "unknown option; laterd.conf(5) lists them");
 }
 
 static int read_member(struct config_reader *in, config_setting_t *setting, const char *group,

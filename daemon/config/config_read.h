@@ -33,8 +33,12 @@ int config_read_group(struct config_reader *in, config_setting_t *setting, const
 int config_read_number(struct config_reader *in, const config_setting_t *setting,
                        const struct config_row *row, double *value);
 
+/* Reports what is wrong with a setting, as config_text_fault(), at its place. Returns -1. */
+int config_fault(const struct config_reader *in, const config_setting_t *setting, const char *path,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* Reports that the setting has the wrong type; `wanted` says what would be right. Returns -1. */
-int config_read_mismatch(struct config_reader *in, const config_setting_t *setting,
+int config_read_mismatch(const struct config_reader *in, const config_setting_t *setting,
                          const char *path, const char *wanted);
 
 #endif

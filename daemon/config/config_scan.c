@@ -2,6 +2,7 @@
 #include "config/config_scan.h"
 
 #include "config/config_file.h"
+#include "config/config_text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -32,11 +33,6 @@ static int fault(const struct source *source, const char *what)
     return later_fail(source->err, LATER_E_CONFIG, "%s:%u: %s", source->path, source->line, what);
 }
 
-static int no_memory(const struct source *source)
-{
-    return later_fail(source->err, LATER_E_SYSTEM, "no memory for the configuration");
-}
-
 /* Notes that the next text is from the source's present line. */
 static int note_segment(struct source *source)
 {
@@ -45,7 +41,7 @@ static int note_segment(struct source *source)
 
     grown = realloc(scan->segments, (scan->segment_count + 1) * sizeof *grown);
     if (!grown)
-        return no_memory(source);
+        return config_no_memory(source->err);
     scan->segments = grown;
     grown[scan->segment_count++] = (struct config_segment){ .path = source->path,
                                                             .line = scan->text_line,
@@ -255,7 +251,7 @@ static int scan_included(struct source *source, const char *name)
                              "include itself?");
     next.path = note_path(source->scan, name, *name == '/' ? NULL : source->dir);
     if (!next.path)
-        return no_memory(source);
+        return config_no_memory(source->err);
     text = config_file_read(next.path, &why);
     if (!text)
         return later_fail(source->err, LATER_E_CONFIG, "%s:%u: @include: %s: %s", source->path,
@@ -274,7 +270,7 @@ int config_scan(struct config_scan *scan, const char *path, const char *dir,
         scan->text = malloc(TEXT_MAX + 1);
     source.path = scan->text ? note_path(scan, path, NULL) : NULL;
     if (!source.path)
-        return no_memory(&source);
+        return config_no_memory(err);
     text = config_file_read(source.path, &why);
     if (!text)
         return later_fail(err, LATER_E_CONFIG, "%s: %s", source.path, why);

@@ -1,5 +1,5 @@
 /* config_shards.c: which queues are served, and as how many. */
-#include "config/config.h"
+#include "config/config_text.h"
 
 #include "queue/shards.h"
 
@@ -16,11 +16,6 @@ bool config_pool_is_large(const struct config_pool *pool)
     return pool->followed || pool->queue_count > CONFIG_WAITED;
 }
 
-static int no_memory(struct later_error *err)
-{
-    return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
-}
-
 static int serve(struct config *config, struct later_error *err)
 {
     later_names_free(&config->served, NULL);
@@ -30,7 +25,7 @@ static int serve(struct config *config, struct later_error *err)
 
             if (!config_serves(config, queue->name) &&
                 !later_names_add(&config->served, queue->name, queue))
-                return no_memory(err);
+                return config_no_memory(err);
         }
     }
     return 0;
@@ -108,7 +103,7 @@ static int widen(struct config_pool *pool, config_wanted_fn *wanted, void *arg,
         return 0;
     list = malloc(total * sizeof *list);
     if (!list)
-        return no_memory(err);
+        return config_no_memory(err);
     lay_out(pool, list);
     replace(pool, list, total);
     return 0;

@@ -24,7 +24,7 @@ const char *config_text_real(double value, char *out, size_t size)
     return out;
 }
 
-unsigned config_text_words(const char *words)
+static unsigned count_words(const char *words)
 {
     unsigned count = 1;
 
@@ -45,7 +45,7 @@ int config_text_word_index(const char *words, const char *word)
 {
     char each[32];
 
-    for (unsigned i = 0; i < config_text_words(words); i++) {
+    for (unsigned i = 0; i < count_words(words); i++) {
         if (strcmp(config_text_word(words, i, each, sizeof each), word) == 0)
             return (int)i;
     }
@@ -55,7 +55,7 @@ int config_text_word_index(const char *words, const char *word)
 /* "error", "warn" or "info" */
 static void words_range(const char *words, char *out, size_t size)
 {
-    unsigned count = config_text_words(words);
+    unsigned count = count_words(words);
     size_t len = 0;
     char word[32];
 
@@ -131,6 +131,11 @@ int config_text_fault(const struct config_location *location, const char *path,
         return later_fail(err, LATER_E_CONFIG, "%s: %s", path, what);
     return later_fail(err, LATER_E_CONFIG, "%s:%u: %s: %s", location->file, location->line, path,
                       what);
+}
+
+int config_no_memory(struct later_error *err)
+{
+    return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
 }
 
 static size_t least(size_t a, size_t b, size_t c)

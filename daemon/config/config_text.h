@@ -24,14 +24,16 @@ int config_text_fault(const struct config_location *location, const char *path,
                       struct later_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Says that there was none. Returns -1. */
+int config_no_memory(struct later_error *err);
+
 /* Guesses the option that somebody who wrote `key` in `group` ("" = outside all groups) meant: one
  * in the same group with nearly the same letters, or of the same name elsewhere. Returns out, or
  * NULL. */
 const char *config_text_nearest(const char *group, const char *key, char *out, size_t size);
 
-/* Of words as in "a|b|c": the n-th, from 0; how many they are; which of them `word` is, or -1. */
+/* Of words as in "a|b|c": the n-th, from 0; which of them `word` is, or -1. */
 const char *config_text_word(const char *words, unsigned n, char *out, size_t size);
-unsigned config_text_words(const char *words);
 int config_text_word_index(const char *words, const char *word);
 
 #endif

@@ -98,17 +98,16 @@ static int free_lease(struct remains *remains, struct lock_lease *lease)
 {
     struct freeing *freeing = malloc(sizeof *freeing);
     struct later_command cmd = { 0 };
-    int script;
 
     if (!freeing)
         return -1;
     *freeing = (struct freeing){ remains, lease };
-    if (!lock_lease_free_command(lease, remains->aftermath->prefix, &cmd, &script)) {
+    if (!lock_lease_free_command(lease, remains->aftermath->prefix, &cmd)) {
         atomic_store(&lease->state, LEASE_NONE); /* its name is lost: it ends by its ttl */
         free(freeing);
         return 0;
     }
-    if (link_send(remains->aftermath->link, &cmd, script, LINK_TIMEOUT, on_freed, freeing) < 0) {
+    if (link_send(remains->aftermath->link, &cmd, LINK_TIMEOUT, on_freed, freeing) < 0) {
         free(freeing);
         return -1;
     }

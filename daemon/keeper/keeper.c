@@ -2,6 +2,7 @@
 #include "keeper/keeper.h"
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "reservation/find.h"
 #include "keeper/aftermath.h"
 #include "keeper/lock_leases.h"
@@ -48,9 +49,8 @@ struct keeper {
     struct timer *scan;
     struct living *pages;
     size_t page_count;
-    struct known **known; /* all queues seen in pages; never forgotten */
-    size_t known_count;
-    double touched; /* the last round: when all leases were renewed */
+    struct later_names known; /* all queues seen in pages; never forgotten */
+    double touched;           /* the last round: when all leases were renewed */
 };
 
 /* --- keys --- */
@@ -58,25 +58,19 @@ struct keeper {
 static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32_t queue)
 {
     char name[LATER_QUEUE_MAX + 1];
-    struct known **list, *known;
+    struct known *known;
 
     if (!slots_queue_name(slots, queue, name) || !later_key_shard_valid(name))
         return NULL;
-    for (size_t i = 0; i < keeper->known_count; i++) {
-        if (strcmp(keeper->known[i]->keys.queue, name) == 0)
-            return keeper->known[i];
-    }
-    list = realloc(keeper->known, (keeper->known_count + 1) * sizeof *list);
-    if (!list)
-        return NULL;
-    keeper->known = list;
-    known = malloc(sizeof *known);
-    if (!known)
-        return NULL;
+    known = later_names_find(&keeper->known, name);
+    if (known || !(known = malloc(sizeof *known)))
+        return known;
     *known = (struct known){ .again = INFINITY, .now = true };
     later_keys_init(&known->keys, keeper->config->redis.prefix, name);
-    list[keeper->known_count++] = known;
-    return known;
+    if (later_names_add(&keeper->known, known->keys.queue, known))
+        return known;
+    free(known);
+    return NULL;
 }
 
 static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
@@ -135,11 +129,7 @@ static void on_touched(void *arg, struct later_answer *answer)
         else
             atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
     }
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&touching->known->refused, LOG_WARN, "redis refuses to renew leases: %s",
-                   answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&touching->known->refused);
+    fault_judge(&touching->known->refused, answer, LOG_WARN, "to renew leases");
     if (answer->outcome != LATER_ANSWERED)
         touching->known->again = later_clock() + AGAIN_SECONDS;
     free(touching);
@@ -164,7 +154,7 @@ static void send_touch(struct touching *touching)
     later_queue_settle(&cmd, &touching->known->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
                        touching->count);
     free(copies);
-    if (link_send(keeper->link, &cmd, LATER_SCRIPT_TOUCH, LINK_TIMEOUT, on_touched, touching) < 0)
+    if (link_send(keeper->link, &cmd, LINK_TIMEOUT, on_touched, touching) < 0)
         free(touching);
     else
         touching->known->touching++;
@@ -224,8 +214,8 @@ static bool choose(struct keeper *keeper, bool all, double now)
 {
     bool any = all;
 
-    for (size_t i = 0; i < keeper->known_count; i++) {
-        struct known *known = keeper->known[i];
+    for (uint32_t i = 0; i < keeper->known.count; i++) {
+        struct known *known = keeper->known.items[i];
 
         if (all)
             known->again = 0;
@@ -482,9 +472,7 @@ void keeper_free(struct keeper *keeper)
     reports_free(keeper->reports);
     outbox_free(keeper->outbox);
     timer_free(keeper->scan);
-    for (size_t i = 0; i < keeper->known_count; i++)
-        free(keeper->known[i]);
-    free(keeper->known);
+    later_names_free(&keeper->known, free);
     free(keeper->pages);
     free(keeper);
 }

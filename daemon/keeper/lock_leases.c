@@ -50,7 +50,7 @@ static enum lock_lease_state state_of(const struct lock_lease *lease)
 }
 
 bool lock_lease_free_command(const struct lock_lease *lease, const char *prefix,
-                             struct later_command *cmd, int *script)
+                             struct later_command *cmd)
 {
     struct clean copy;
 
@@ -60,7 +60,6 @@ bool lock_lease_free_command(const struct lock_lease *lease, const char *prefix,
         later_lock_free(cmd, prefix, copy.name, copy.token);
     else
         later_permit_free(cmd, prefix, copy.name, (const char *const[]){ copy.token }, 1);
-    *script = copy.lock ? LATER_SCRIPT_LOCK_FREE : LATER_SCRIPT_PERMIT_FREE;
     return true;
 }
 
@@ -118,11 +117,11 @@ static void let_go(const struct call *call, double when)
     }
 }
 
-static void ask(struct lock_leases *leases, struct later_command *cmd, int script,
-                later_answer_fn *fn, struct call *call)
+static void ask(struct lock_leases *leases, struct later_command *cmd, later_answer_fn *fn,
+                struct call *call)
 {
     call->sent = later_clock();
-    if (link_send(leases->link, cmd, script, LINK_TIMEOUT, fn, call) < 0) {
+    if (link_send(leases->link, cmd, LINK_TIMEOUT, fn, call) < 0) {
         let_go(call, 0);
         free(call);
     }
@@ -134,10 +133,7 @@ static bool answered(struct call *call, const struct later_answer *answer, const
     struct lock_leases *leases = call->leases;
     bool mapped = leases->watched(leases->arg, call->page);
 
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&leases->refused, LOG_WARN, "redis refuses to %s: %s", what, answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&leases->refused);
+    fault_judge(&leases->refused, answer, LOG_WARN, "to %s", what);
     if (mapped)
         let_go(call, answer->outcome == LATER_ANSWERED ? 0 : later_clock() + AGAIN_SECONDS);
     return answer->outcome == LATER_ANSWERED && mapped;
@@ -198,7 +194,7 @@ static void renew_lock(struct lock_leases *leases, struct slots *slots, struct l
         return; /* no memory: it is tried at the next look */
     add(call, lease);
     later_lock_touch(&cmd, leases->prefix, copy->name, copy->token, copy->ttl);
-    ask(leases, &cmd, LATER_SCRIPT_LOCK_TOUCH, on_renewed, call);
+    ask(leases, &cmd, on_renewed, call);
 }
 
 /* Renews all permits of one name from `first` on, up to 500 in a call. All permits of a page have
@@ -226,7 +222,7 @@ static void renew_permits(struct lock_leases *leases, struct slots *slots, uint3
     if (!call)
         return;
     later_permit_touch(&cmd, leases->prefix, copy->name, copy->ttl, list, call->count);
-    ask(leases, &cmd, LATER_SCRIPT_PERMIT_TOUCH, on_renewed, call);
+    ask(leases, &cmd, on_renewed, call);
 }
 
 /* --- what a living worker could not free --- */
@@ -248,17 +244,16 @@ static void free_left(struct lock_leases *leases, struct slots *slots, struct lo
 {
     struct call *call = call_new(leases, slots, false);
     struct later_command cmd = { 0 };
-    int script;
 
     if (!call)
         return;
-    if (!lock_lease_free_command(lease, leases->prefix, &cmd, &script)) {
+    if (!lock_lease_free_command(lease, leases->prefix, &cmd)) {
         atomic_store(&lease->state, LEASE_NONE);
         free(call);
         return;
     }
     add(call, lease);
-    ask(leases, &cmd, script, on_freed, call);
+    ask(leases, &cmd, on_freed, call);
     lock_lease_call_next(lease, leases->line);
     line_flush(leases->line);
 }

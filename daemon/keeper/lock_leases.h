@@ -34,10 +34,10 @@ void lock_leases_free(struct lock_leases *leases);
  * flushes. */
 void lock_leases_renew(struct lock_leases *leases, struct slots *slots, double now);
 
-/* Encodes the call that frees a lease, and sets the script. Returns false if a handler has
+/* Encodes the call that frees a lease. Returns false if a handler has
  * overwritten the lease's name. What is not held, or is held by another, is not touched. */
 bool lock_lease_free_command(const struct lock_lease *lease, const char *prefix,
-                             struct later_command *cmd, int *script);
+                             struct later_command *cmd);
 
 /* Asks who comes next, after the call that frees it. */
 void lock_lease_call_next(const struct lock_lease *lease, struct line *line);

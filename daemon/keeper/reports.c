@@ -59,7 +59,7 @@ static void send_report(const struct reports *reports, struct slots *slots, stru
                                              .error = report->text[i] };
     if (keys && report->count > 0) {
         later_queue_progress(&cmd, keys, jobs, report->count);
-        link_send(reports->link, &cmd, LATER_SCRIPT_PROGRESS, LINK_TIMEOUT, NULL, NULL);
+        link_send(reports->link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
     for (size_t i = 0; i < report->count; i++)
         free(report->text[i]);

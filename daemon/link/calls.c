@@ -35,8 +35,7 @@ struct calls *calls_new(struct link *link)
     return calls;
 }
 
-int calls_send(struct calls *calls, struct later_command *cmd, int script, later_answer_fn *fn,
-               void *arg)
+int calls_send(struct calls *calls, struct later_command *cmd, later_answer_fn *fn, void *arg)
 {
     struct call *call = malloc(sizeof *call);
 
@@ -46,7 +45,7 @@ int calls_send(struct calls *calls, struct later_command *cmd, int script, later
     }
     *call = (struct call){ .calls = calls, .fn = fn, .arg = arg };
     calls->open++;
-    if (link_send(calls->link, cmd, script, LINK_TIMEOUT, on_answer, call) == 0)
+    if (link_send(calls->link, cmd, LINK_TIMEOUT, on_answer, call) == 0)
         return 0;
     calls->open--;
     free(call);

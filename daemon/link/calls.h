@@ -15,8 +15,7 @@ struct calls;
 struct calls *calls_new(struct link *link);
 
 /* As link_send(). */
-int calls_send(struct calls *calls, struct later_command *cmd, int script, later_answer_fn *fn,
-               void *arg);
+int calls_send(struct calls *calls, struct later_command *cmd, later_answer_fn *fn, void *arg);
 
 /* None of them is told of any answer from now on. NULL is fine. */
 void calls_free(struct calls *calls);

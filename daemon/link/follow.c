@@ -21,20 +21,11 @@ struct follow {
     void *arg;
 };
 
-static bool address_of(const struct config *config, struct later_address *address)
-{
-    struct later_error ignored;
-    char url[512];
-
-    link_url(config, url, sizeof url);
-    return later_address_parse(address, url, &ignored) == 0 && later_address_sentinels(address) > 0;
-}
-
 bool follow_wanted(const struct config *config)
 {
     struct later_address address;
 
-    return address_of(config, &address);
+    return link_address(config, &address) && later_address_sentinels(&address) > 0;
 }
 
 static void take_peer(struct follow *follow, const char *peer)
@@ -72,17 +63,6 @@ static void on_message(void *arg, const char *channel, const char *text)
         take_peer(follow, peer);
 }
 
-static void send_words(struct follow *follow, const char *name, const char *argument)
-{
-    struct later_command cmd = { 0 };
-
-    later_command_begin(&cmd, argument ? 2 : 1);
-    later_command_text(&cmd, name);
-    if (argument)
-        later_command_text(&cmd, argument);
-    link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, NULL, NULL);
-}
-
 /* Question and subscription go in one write, so that no switch is missed between them. */
 static void on_up(void *arg)
 {
@@ -90,15 +70,18 @@ static void on_up(void *arg)
     struct later_command cmd = { 0 };
 
     later_sentinel_ask(&cmd, follow->address.master);
-    link_send(follow->link, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_named, follow);
-    send_words(follow, "SUBSCRIBE", "+switch-master");
-    send_words(follow, "SUBSCRIBE", "+promoted-slave");
+    link_send(follow->link, &cmd, ASK_SECONDS, on_named, follow);
+    later_command_say(&cmd, "SUBSCRIBE +switch-master");
+    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
+    later_command_say(&cmd, "SUBSCRIBE +promoted-slave");
+    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
     link_flush(follow->link);
 }
 
 static void on_timer(void *arg)
 {
     struct follow *follow = arg;
+    struct later_command cmd = { 0 };
 
     if (follow->again > 0) {
         follow->again--;
@@ -106,7 +89,8 @@ static void on_timer(void *arg)
     }
     if (!link_is_up(follow->link))
         return;
-    send_words(follow, "PING", NULL);
+    later_command_say(&cmd, "PING");
+    link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
     link_flush(follow->link);
 }
 
@@ -128,7 +112,7 @@ struct follow *follow_new(struct event_base *base, const struct config *config,
     }
     follow->moved = moved;
     follow->arg = arg;
-    (void)address_of(config, &follow->address);
+    (void)link_address(config, &follow->address);
     follow->timer = timer_new(base, on_timer, follow);
     follow->link = follow->timer ? link_new(base, config, &link, err) : NULL;
     if (!follow->link) {

@@ -2,6 +2,7 @@
 #include "link/link.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "log.h"
 #include "queue/inspect.h"
 #include "redis/password.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define FIRST_WAIT   0.05
@@ -40,6 +40,15 @@ void link_url(const struct config *config, char *url, size_t room)
         snprintf(url, room, "unix:%s/redis.sock", config->state_dir);
     else
         snprintf(url, room, "%s", config->redis.url);
+}
+
+bool link_address(const struct config *config, struct later_address *address)
+{
+    struct later_error ignored;
+    char url[512];
+
+    link_url(config, url, sizeof url);
+    return later_address_parse(address, url, &ignored) == 0;
 }
 
 static void arm_timer(struct link *link)
@@ -136,7 +145,7 @@ static void on_up(void *arg)
 static void on_down(void *arg, const char *why)
 {
     struct link *link = arg;
-    uint32_t random = 0;
+    uint32_t random;
 
     if (link->fd >= 0) {
         event_del(link->io); /* the descriptor is closed and must not be watched */
@@ -150,7 +159,7 @@ static void on_down(void *arg, const char *why)
         log_line(LOG_WARN, "redis is away: %s (%s); trying again until it is back", why,
                  link->options.what);
     }
-    (void)!getrandom(&random, sizeof random, 0);
+    later_random(&random, sizeof random);
     link->retry_at = later_clock() + link->wait * ((double)random / UINT32_MAX);
     link->wait = link->wait * 2 < LONGEST_WAIT ? link->wait * 2 : LONGEST_WAIT;
     if (link->options.down)
@@ -235,10 +244,10 @@ void link_free(struct link *link)
     free(link);
 }
 
-int link_send(struct link *link, struct later_command *cmd, int script, double timeout,
-              later_answer_fn *fn, void *arg)
+int link_send(struct link *link, struct later_command *cmd, double timeout, later_answer_fn *fn,
+              void *arg)
 {
-    return later_redis_send(link->redis, cmd, script, timeout, fn, arg);
+    return later_redis_send(link->redis, cmd, timeout, fn, arg);
 }
 
 void link_flush(struct link *link)
@@ -252,7 +261,7 @@ void link_wake(struct link *link, const struct later_keys *keys)
     struct later_command cmd = { 0 };
 
     later_inspect_plain(&cmd, keys, LATER_SCRIPT_WAKE);
-    link_send(link, &cmd, LATER_SCRIPT_WAKE, LINK_TIMEOUT, NULL, NULL);
+    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
     link_flush(link);
 }
 

@@ -5,7 +5,7 @@
  * that many workers do not come back at the same moment. The log has one line when an outage begins
  * and one when it ends. The password file is read again each time.
  *
- *     link_send(link, &cmd, script, 2.0, fn, arg);  … more …
+ *     link_send(link, &cmd, 2.0, fn, arg);  … more …
  *     link_flush(link);                             one write for all of them
  */
 #ifndef LATERD_LINK_H
@@ -39,8 +39,8 @@ struct link *link_new(struct event_base *base, const struct config *config,
 void link_free(struct link *link);
 
 /* Like later_redis_send(). Returns -1 while the link is down. */
-int link_send(struct link *link, struct later_command *cmd, int script, double timeout,
-              later_answer_fn *fn, void *arg);
+int link_send(struct link *link, struct later_command *cmd, double timeout, later_answer_fn *fn,
+              void *arg);
 
 /* Writes what was sent since the last time. */
 void link_flush(struct link *link);
@@ -62,5 +62,8 @@ void link_moved(struct link *link, const char *peer);
 /* Writes the URL of the configured Redis, for later_address_parse(). "embedded" becomes the socket
  * in state_dir. */
 void link_url(const struct config *config, char *url, size_t room);
+
+/* Reads that URL. Returns whether it could be read, as that of a checked configuration can. */
+bool link_address(const struct config *config, struct later_address *address);
 
 #endif

@@ -203,7 +203,7 @@ static void probe(struct redis_check *check, struct link *link, const char *node
         return;
     later_keys_init(&keys, check->prefix, queue);
     later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
-    if (link_send(link, &cmd, LATER_SCRIPT_PROBE, LINK_TIMEOUT, on_probed, asked) < 0)
+    if (link_send(link, &cmd, LINK_TIMEOUT, on_probed, asked) < 0)
         unask(asked);
 }
 
@@ -222,7 +222,7 @@ static void ask_server(struct redis_check *check, struct link *link)
         return;
     probe(check, link, "", PROBE_QUEUE);
     begin_info(&cmd);
-    if (link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_info, asked) < 0)
+    if (link_send(link, &cmd, LINK_TIMEOUT, on_info, asked) < 0)
         unask(asked);
 }
 

@@ -103,7 +103,7 @@ static bool ask(struct seek *seek, struct part *part)
         later_command_text(&cmd,
                            options->key(options->arg, seek->queues[part->from + i / options->keys],
                                         (unsigned)(i % options->keys)));
-    return calls_send(seek->calls, &cmd, LATER_NO_SCRIPT, on_answer, part) == 0;
+    return calls_send(seek->calls, &cmd, on_answer, part) == 0;
 }
 
 static void ask_all(struct seek *seek)

@@ -137,59 +137,32 @@ static void write_queues(const struct config *config, FILE *out)
     fputc('}', out);
 }
 
-/* Names need no escapes. To be freed; NULL without memory. */
-static char *list_queues(const struct config *config)
+/* Writes `"a":3,"b":1`: the jobs that run, by queue. */
+static void write_running(const struct announce_state *state, FILE *out)
 {
-    char *text = NULL;
-    size_t len;
-    FILE *out = open_memstream(&text, &len);
-
-    if (!out)
-        return NULL;
-    write_queues(config, out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    for (uint32_t i = 0; i < state->queue_count; i++)
+        fprintf(out, "%s\"%s\":%u", i ? "," : "", state->queues[i].name,
+                (unsigned)state->queues[i].running);
 }
 
-/* Adds `{"a":3,"b":1}`: the jobs that run, by queue. */
-static void add_running(const struct announce_state *state, char *text, size_t room)
+/* Writes the connections to each node: `"127.0.0.1:7000":12`. */
+static void write_nodes(const struct connections *connections, FILE *out)
 {
-    size_t len = 0;
-
-    for (uint32_t i = 0; i < state->queue_count && len + 90 < room; i++)
-        len += (size_t)snprintf(text + len, room - len, "%s\"%s\":%u", len ? "," : "",
-                                state->queues[i].name, (unsigned)state->queues[i].running);
+    for (uint32_t i = 0; i < connections->count; i++)
+        fprintf(out, "%s\"%s\":%u", i ? "," : "", connections->nodes[i].node,
+                (unsigned)connections->nodes[i].connections);
 }
 
-/* Adds the connections to each node: `"127.0.0.1:7000":12`. */
-static void add_nodes(const struct announce_state *state, char *text, size_t room)
-{
-    const struct connections *connections = &state->connections;
-    size_t len = 0;
-
-    for (uint32_t i = 0; i < connections->count && len + 100 < room; i++)
-        len += (size_t)snprintf(text + len, room - len, "%s\"%s\":%u", len ? "," : "",
-                                connections->nodes[i].node,
-                                (unsigned)connections->nodes[i].connections);
-}
-
-/* Adds `,"fault":"…"`, or nothing if there is none. Whoever made the text has replaced control
+/* Writes `,"fault":"…"`, or nothing if there is none. Whoever made the text has replaced control
  * bytes. */
-static void add_reason(const char *name, const char *why, char *text, size_t room)
+static void write_reason(const char *name, const char *why, FILE *out)
 {
-    size_t len = strlen(text);
-
     if (!why)
         return;
-    len += (size_t)snprintf(text + len, room - len, ",\"%s\":\"", name);
-    for (; *why && len + 4 < room; why++) {
-        if (*why == '"' || *why == '\\')
-            text[len++] = '\\';
-        text[len++] = *why;
-    }
-    snprintf(text + len, room - len, "\"");
+    fprintf(out, ",\"%s\":\"", name);
+    for (; *why; why++)
+        fprintf(out, *why == '"' || *why == '\\' ? "\\%c" : "%c", *why);
+    fputc('"', out);
 }
 
 /* Returns attempts per second over the last minute. */
@@ -212,7 +185,7 @@ static int forget(struct announce *announce, const char *field, later_answer_fn 
 
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HDEL %s %s", key, field);
-    return link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, announce);
+    return link_send(announce->link, &cmd, LINK_TIMEOUT, fn, announce);
 }
 
 /* Deletes the fields of daemons not seen for a day. One that comes back after all writes its field
@@ -240,7 +213,7 @@ static void look_for_gone(struct announce *announce)
     struct later_command cmd = { 0 };
 
     later_inspect_hosts(&cmd, announce->config->redis.prefix);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, announce);
+    link_send(announce->link, &cmd, LINK_TIMEOUT, on_hosts, announce);
 }
 
 /* This is the one write that every laterd makes all the time. A Redis that is full, or whose disk
@@ -249,10 +222,7 @@ static void on_told(void *arg, struct later_answer *answer)
 {
     struct announce *announce = arg;
 
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&announce->refused, LOG_ERROR, "redis refuses writes: %s", answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&announce->refused);
+    fault_judge(&announce->refused, answer, LOG_ERROR, "writes");
 }
 
 const char *announce_fault(const struct announce *announce)
@@ -260,28 +230,40 @@ const char *announce_fault(const struct announce *announce)
     return fault_text(&announce->refused);
 }
 
-/* Makes the field for `hosts`. To be freed; NULL without memory. */
+static void write_line(struct announce *announce, const struct announce_state *state, FILE *out)
+{
+    fprintf(out,
+            "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
+            "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
+            ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":",
+            announce->host, (long)getpid(), announce->since, state->redis_now,
+            (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
+            rate(announce, state));
+    write_queues(announce->config, out);
+    fputs(",\"runs\":{", out);
+    write_running(state, out);
+    fputs("},\"nodes\":{", out);
+    write_nodes(&state->connections, out);
+    fputc('}', out);
+    write_reason("fault", state->fault, out);
+    write_reason("reload_refused", state->reload_refused, out);
+    fputc('}', out);
+}
+
+/* Makes the field for `hosts`; names need no escapes. To be freed; NULL without memory. */
 static char *line(struct announce *announce, const struct announce_state *state)
 {
-    char *queues = list_queues(announce->config), *text = NULL;
-    char running[6144] = "", nodes[12288] = "", reasons[2048] = "";
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
 
-    add_running(state, running, sizeof running);
-    add_nodes(state, nodes, sizeof nodes);
-    add_reason("fault", state->fault, reasons, sizeof reasons / 2);
-    add_reason("reload_refused", state->reload_refused, reasons, sizeof reasons);
-    if (!queues ||
-        asprintf(&text,
-                 "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
-                 "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
-                 ",\"failed\":%" PRIu64
-                 ",\"rate\":%.3f,\"queues\":%s,\"runs\":{%s},\"nodes\":{%s}%s}",
-                 announce->host, (long)getpid(), announce->since, state->redis_now,
-                 (unsigned)state->workers, (unsigned)state->running, state->performed,
-                 state->failed, rate(announce, state), queues, running, nodes, reasons) < 0)
-        text = NULL;
-    free(queues);
-    return text;
+    if (!out)
+        return NULL;
+    write_line(announce, state, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 void announce_tell(struct announce *announce, const struct announce_state *state)
@@ -304,7 +286,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
-    link_send(announce->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_told, announce);
+    link_send(announce->link, &cmd, LINK_TIMEOUT, on_told, announce);
     registry_renew(announce->config, announce->link, beat / EVERY);
     if (beat % FORGET_EVERY == 0)
         look_for_gone(announce);

@@ -75,7 +75,7 @@ static void trim_dead(const struct queue *queue, const struct config *config)
     later_command_int(&cmd, (int64_t)config->dead.max);
     later_command_seconds(&cmd, config->dead.days * 86400);
     later_command_int(&cmd, LATER_BATCH_MAX);
-    link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM, LINK_TIMEOUT, NULL, NULL);
+    link_send(queue->migrator->link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 static void trim_done(const struct queue *queue, const struct config *config)
@@ -85,7 +85,7 @@ static void trim_done(const struct queue *queue, const struct config *config)
     later_script_begin(&cmd, LATER_SCRIPT_TRIM_DONE, &queue->keys, NULL, 0);
     later_command_int(&cmd, config->keep.max);
     later_command_int(&cmd, LATER_BATCH_MAX);
-    link_send(queue->migrator->link, &cmd, LATER_SCRIPT_TRIM_DONE, LINK_TIMEOUT, NULL, NULL);
+    link_send(queue->migrator->link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 static bool trims_dead(const struct config *config)
@@ -150,11 +150,8 @@ static void on_lapsed(void *arg, struct later_answer *answer)
     int64_t jobs = later_reply_int(answer->reply);
     double now = later_clock();
 
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&queue->no_lapse, LOG_WARN, "redis refuses to lapse leases of queue %s: %s",
-                   queue->keys.queue, answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&queue->no_lapse);
+    fault_judge(&queue->no_lapse, answer, LOG_WARN, "to lapse leases of queue %s",
+                queue->keys.queue);
     if (jobs > 0)
         log_line(LOG_WARN, "queue %s: the leases of %lld jobs ran out; they are ready again",
                  queue->keys.queue, (long long)jobs);
@@ -174,18 +171,8 @@ static void lapse(struct queue *queue, const struct later_reply *reply,
 
         later_queue_lapse(&cmd, &queue->keys, later_queue_run_out(reply, i),
                           migrated->now + patience(migrator), migrator->error);
-        calls_send(migrator->calls, &cmd, LATER_SCRIPT_LAPSE, on_lapsed, queue);
+        calls_send(migrator->calls, &cmd, on_lapsed, queue);
     }
-}
-
-/* Where Redis refuses, it is told once. */
-static void note_outcome(struct queue *queue, const struct later_answer *answer)
-{
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&queue->refused, LOG_WARN, "redis refuses to migrate queue %s: %s",
-                   queue->keys.queue, answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&queue->refused);
 }
 
 /* Until something of it is due. */
@@ -209,7 +196,7 @@ static void on_answer(void *arg, struct later_answer *answer)
     double now = later_clock();
 
     queue->asked = false;
-    note_outcome(queue, answer);
+    fault_judge(&queue->refused, answer, LOG_WARN, "to migrate queue %s", queue->keys.queue);
     if (answer->outcome != LATER_ANSWERED) {
         queue->lapse_from = INFINITY; /* touches may have been refused, too */
         arm(queue, LOOK_SECONDS);
@@ -247,7 +234,7 @@ static void ask(struct queue *queue)
         return;
     later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX);
     queue->sent = now;
-    queue->asked = calls_send(migrator->calls, &cmd, LATER_SCRIPT_MIGRATE, on_answer, queue) == 0;
+    queue->asked = calls_send(migrator->calls, &cmd, on_answer, queue) == 0;
     queue->rests = queue->rests && !queue->asked;
     queue->told = 0;
     trim(queue);

@@ -116,12 +116,8 @@ static void end(struct patterns *patterns)
 static bool is_answer(struct patterns *patterns, const struct later_answer *answer)
 {
     patterns->asked = false;
-    if (answer->outcome == LATER_REFUSED)
-        fault_note(&patterns->refused, LOG_WARN,
-                   "redis refuses to say which queues there are, so patterns mean none: %s",
-                   answer->text);
-    else if (answer->outcome == LATER_ANSWERED)
-        fault_over(&patterns->refused);
+    fault_judge(&patterns->refused, answer, LOG_WARN,
+                "to say which queues there are, so patterns mean none");
     if (answer->outcome != LATER_ANSWERED)
         end(patterns);
     return answer->outcome == LATER_ANSWERED;
@@ -129,8 +125,7 @@ static bool is_answer(struct patterns *patterns, const struct later_answer *answ
 
 static void transmit(struct patterns *patterns, struct later_command *cmd, later_answer_fn *fn)
 {
-    patterns->asked =
-        link_send(patterns->link, cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, fn, patterns) == 0;
+    patterns->asked = link_send(patterns->link, cmd, LINK_TIMEOUT, fn, patterns) == 0;
     link_flush(patterns->link);
     if (!patterns->asked)
         end(patterns);

@@ -2,12 +2,12 @@
 #include "queues/recorder_inner.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define FOLD_FIRST 60.0  /* seconds: after the start, */
@@ -22,8 +22,7 @@ static void name_field(struct recorder *recorder, const char *host)
     int len = snprintf(recorder->field, sizeof recorder->field, "%s:%ld", host, (long)getpid());
 
     recorder->id_len = (size_t)len;
-    while (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
-        ;
+    later_random(&random, sizeof random);
     snprintf(recorder->field + len, sizeof recorder->field - (size_t)len, ":%08" PRIx32, random);
 }
 

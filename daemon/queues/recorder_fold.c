@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TOTALS (-1) /* instead of a period */
+
 /* A question for one hash; freed with its answer. */
 struct folding {
     struct recorder *recorder;
     struct recorder_queue *queue;
     int scale;
-    int64_t period; /* -1: the totals */
+    int64_t period;
 };
 
 static bool anybody(void *arg, const char *field)
@@ -46,14 +48,21 @@ static bool is_gone(void *arg, const char *field)
     return true;
 }
 
+/* After the last of them the daemons alive are not needed any more. */
+static void one_less(struct recorder *recorder)
+{
+    if (--recorder->folding > 0)
+        return;
+    later_reply_free(recorder->hosts);
+    recorder->hosts = NULL;
+}
+
 static void done(struct folding *folding)
 {
     struct recorder *recorder = folding->recorder;
 
-    if (folding->period < 0 && --recorder->folding == 0) {
-        later_reply_free(recorder->hosts);
-        recorder->hosts = NULL;
-    }
+    if (folding->period == TOTALS)
+        one_less(recorder);
     free(folding);
 }
 
@@ -67,14 +76,14 @@ static void on_fields(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED &&
         later_history_fold(&cmd, &folding->queue->keys, (enum later_scale)folding->scale,
                            folding->period, recorder->now, answer->reply,
-                           folding->period < 0 ? is_gone : anybody, recorder) > 0) {
-        link_send(recorder->link, &cmd, LATER_SCRIPT_NOTE, LINK_TIMEOUT, NULL, NULL);
+                           folding->period == TOTALS ? is_gone : anybody, recorder) > 0) {
+        link_send(recorder->link, &cmd, LINK_TIMEOUT, NULL, NULL);
         link_flush(recorder->link);
     }
     done(folding);
 }
 
-static void look(struct recorder_queue *queue, int scale, int64_t period)
+void recorder_fold(struct recorder_queue *queue, int scale, int64_t period)
 {
     struct recorder *recorder = queue->recorder;
     struct folding *folding = malloc(sizeof *folding);
@@ -83,18 +92,13 @@ static void look(struct recorder_queue *queue, int scale, int64_t period)
     if (!folding)
         return;
     *folding = (struct folding){ recorder, queue, scale, period };
-    recorder->folding += period < 0;
-    if (period < 0)
+    recorder->folding += period == TOTALS;
+    if (period == TOTALS)
         later_history_ask_totals(&cmd, &queue->keys);
     else
         later_history_ask(&cmd, &queue->keys, (enum later_scale)scale, period);
-    if (link_send(recorder->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_fields, folding) < 0)
+    if (link_send(recorder->link, &cmd, LINK_TIMEOUT, on_fields, folding) < 0)
         done(folding);
-}
-
-void recorder_fold(struct recorder_queue *queue, int scale, int64_t period)
-{
-    look(queue, scale, period);
 }
 
 static void on_hosts(void *arg, struct later_answer *answer)
@@ -107,11 +111,8 @@ static void on_hosts(void *arg, struct later_answer *answer)
     answer->reply = NULL;
     recorder->folding++; /* until all are asked */
     for (uint32_t i = 0; i < recorder->queues.count; i++)
-        look(recorder->queues.items[i], 0, -1);
-    if (--recorder->folding == 0) {
-        later_reply_free(recorder->hosts);
-        recorder->hosts = NULL;
-    }
+        recorder_fold(recorder->queues.items[i], 0, TOTALS);
+    one_less(recorder);
     link_flush(recorder->link);
 }
 
@@ -122,5 +123,5 @@ void recorder_fold_totals(struct recorder *recorder)
     if (recorder->hosts)
         return; /* the last search is still under way */
     later_inspect_hosts(&cmd, recorder->config->redis.prefix);
-    link_send(recorder->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_hosts, recorder);
+    link_send(recorder->link, &cmd, LINK_TIMEOUT, on_hosts, recorder);
 }

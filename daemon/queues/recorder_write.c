@@ -91,8 +91,7 @@ static void send_past(struct recorder *recorder)
         }
         later_history_note(&cmd, &past->keys, (enum later_scale)past->scale, past->period,
                            recorder->field, past->packed, past->len);
-        past->asked =
-            link_send(recorder->link, &cmd, LATER_SCRIPT_NOTE, LINK_TIMEOUT, on_past, past) == 0;
+        past->asked = link_send(recorder->link, &cmd, LINK_TIMEOUT, on_past, past) == 0;
     }
 }
 
@@ -169,8 +168,7 @@ static void send_part(struct recorder_part *part)
                            recorder->field, packed, len);
         free(packed);
     }
-    part->asked =
-        link_send(recorder->link, &cmd, LATER_SCRIPT_NOTE, LINK_TIMEOUT, on_part, part) == 0;
+    part->asked = link_send(recorder->link, &cmd, LINK_TIMEOUT, on_part, part) == 0;
     part->changed = !part->asked;
     part->due = later_clock() + every[part->scale] - 0.5;
 }

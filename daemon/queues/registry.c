@@ -15,7 +15,7 @@ static void name_protocol(const struct config *config, struct link *link)
 
     later_key_protocol(key, config->redis.prefix);
     later_command_say(&cmd, "SET %s %d NX", key, LATER_PROTOCOL);
-    link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 /* Queues that a pattern matches are not written: they were there before, and may be forgotten. */
@@ -38,7 +38,7 @@ static void name_queues(const struct config *config, const struct config_pool *p
         if (!pool->queues[q].is_followed)
             later_command_text(&cmd, pool->queues[q].name);
     }
-    link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 /* The limit is split evenly among a queue's shards and the plain queue. */
@@ -69,7 +69,7 @@ void registry_limit(const struct config *config, const struct config_queue *queu
 
     later_keys_init(&keys, config->redis.prefix, queue->name);
     later_inspect_limit(&cmd, &keys, part_of(config, queue));
-    link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 void registry_write(const struct config *config, struct link *link)

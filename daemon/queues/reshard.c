@@ -68,7 +68,7 @@ static void on_paused(void *arg, struct later_answer *answer)
 
         later_keys_init(&keys, watched->reshard->prefix, names[i]);
         later_inspect_plain(&cmd, &keys, LATER_SCRIPT_PAUSE);
-        link_send(link, &cmd, LATER_SCRIPT_PAUSE, LINK_TIMEOUT, NULL, NULL);
+        link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
     link_flush(link);
 }
@@ -79,7 +79,7 @@ static void copy_pause(struct watched *watched)
     struct later_command cmd = { 0 };
 
     later_command_say(&cmd, "EXISTS %s", watched->keys.name[LATER_KEY_PAUSED]);
-    link_send(watched->reshard->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_paused, watched);
+    link_send(watched->reshard->link, &cmd, LINK_TIMEOUT, on_paused, watched);
 }
 
 /* --- plans --- */
@@ -135,8 +135,8 @@ static void change(struct watched *watched, const struct later_plan *from, uint3
     }
     watched->changing_to = count;
     sweep_script(&cmd, &watched->keys, watched->text, counts);
-    watched->asked = link_send(watched->reshard->link, &cmd, LATER_SCRIPT_RESHARD, LINK_TIMEOUT,
-                               on_changed, watched) == 0;
+    watched->asked =
+        link_send(watched->reshard->link, &cmd, LINK_TIMEOUT, on_changed, watched) == 0;
 }
 
 static void on_swept(void *arg, bool dropped, uint64_t newer)
@@ -250,7 +250,7 @@ static void read_plans(struct reshard *reshard, struct watched *const *list, siz
         reading->list[i] = list[i];
         later_command_text(&cmd, list[i]->keys.name[LATER_KEY_SHARDS]);
     }
-    sent = link_send(reshard->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_plans, reading) == 0;
+    sent = link_send(reshard->link, &cmd, LINK_TIMEOUT, on_plans, reading) == 0;
     for (size_t i = 0; i < count; i++)
         list[i]->asked = sent;
     if (!sent)

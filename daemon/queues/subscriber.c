@@ -24,7 +24,7 @@ static void subscribe(struct subscriber *subscriber, const char *queue)
         struct later_command cmd = { 0 };
 
         later_command_say(&cmd, "SUBSCRIBE %s", keys.name[channels[i]]);
-        link_send(subscriber->link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, NULL, NULL);
+        link_send(subscriber->link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
 }
 

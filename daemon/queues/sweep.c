@@ -58,7 +58,7 @@ static int drop(struct sweep *sweep)
 
     later_plan_drop(&sweep->plan, counts);
     sweep_script(&cmd, sweep->whole, sweep->text, counts);
-    return link_send(sweep->link, &cmd, LATER_SCRIPT_RESHARD, LINK_TIMEOUT, on_dropped, sweep);
+    return link_send(sweep->link, &cmd, LINK_TIMEOUT, on_dropped, sweep);
 }
 
 /* --- one part --- */
@@ -69,7 +69,7 @@ static int fence(struct sweep *sweep, later_answer_fn *fn)
     struct later_command cmd = { 0 };
 
     later_queue_push(&cmd, &sweep->keys, NULL, LATER_PUSH_SEEK, sweep->plan.epoch, NULL, 0);
-    return link_send(sweep->link, &cmd, LATER_SCRIPT_PUSH, LINK_TIMEOUT, fn, sweep);
+    return link_send(sweep->link, &cmd, LINK_TIMEOUT, fn, sweep);
 }
 
 static int ask_ids(struct sweep *sweep, later_answer_fn *fn)
@@ -79,7 +79,7 @@ static int ask_ids(struct sweep *sweep, later_answer_fn *fn)
     later_script_begin(&cmd, LATER_SCRIPT_IDS, &sweep->keys, NULL, 0);
     later_command_text(&cmd, sweep->of == OF_JOBS ? "jobs" : "unique");
     later_command_text(&cmd, sweep->cursor);
-    return link_send(sweep->link, &cmd, LATER_SCRIPT_IDS, LINK_TIMEOUT, fn, sweep);
+    return link_send(sweep->link, &cmd, LINK_TIMEOUT, fn, sweep);
 }
 
 static bool is_misplaced(const struct sweep *sweep, const char *id)

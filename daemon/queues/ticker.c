@@ -2,13 +2,13 @@
 #include "queues/ticker_inner.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "log.h"
 #include "timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define FIRE_MAX    100  /* schedules in one look */
 #define CHANCE      0.05 /* seconds that hosts wait by chance */
@@ -20,11 +20,10 @@
 
 static double by_chance(void)
 {
-    uint16_t random = 0;
+    uint16_t random;
 
-    return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random
-               ? CHANCE * random / UINT16_MAX
-               : 0;
+    later_random(&random, sizeof random);
+    return CHANCE * random / UINT16_MAX;
 }
 
 static void arm(struct ticker_queue *queue, double seconds)
@@ -122,7 +121,7 @@ static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row
         log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
                  queue->keys.queue, row->name, (unsigned)firing.missed);
     later_crontab_fire(&cmd, &queue->keys, row, &firing);
-    sent = calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_FIRE, on_fired, queue) == 0;
+    sent = calls_send(queue->ticker->calls, &cmd, on_fired, queue) == 0;
     queue->firing += sent;
     if (own)
         later_zone_free(zone);
@@ -163,8 +162,7 @@ static void on_timer(void *arg)
         return;
     }
     later_crontab_look(&cmd, &queue->keys, "due", FIRE_MAX);
-    queue->looking =
-        calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_LOOK, on_look, queue) == 0;
+    queue->looking = calls_send(queue->ticker->calls, &cmd, on_look, queue) == 0;
     link_flush(queue->ticker->link);
 }
 

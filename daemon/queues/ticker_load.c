@@ -54,7 +54,7 @@ static void put(struct ticker_queue *queue, const struct config_cron *cron)
     later_crontab_put(&cmd, &queue->keys, cron->name, cron->definition, cron->definition_len,
                       later_crontab_first(&schedule, zone, "", later_clock() + queue->now),
                       queue->ticker->origin);
-    calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_PUT, on_put, queue);
+    calls_send(queue->ticker->calls, &cmd, on_put, queue);
     later_zone_free(zone);
 }
 
@@ -84,7 +84,7 @@ static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row
     log_line(LOG_INFO, "queue %s: schedule %.64s is no longer in the configuration: dropped",
              queue->keys.queue, row->name);
     later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name, origin, 1);
-    return calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_MOVE, NULL, NULL) == 0;
+    return calls_send(queue->ticker->calls, &cmd, NULL, NULL) == 0;
 }
 
 /* --- page by page --- */
@@ -124,8 +124,7 @@ static void look(struct ticker_queue *queue)
 
     snprintf(rank, sizeof rank, "%zu", queue->rank);
     later_crontab_look(&cmd, &queue->keys, rank, LATER_BATCH_MAX);
-    queue->loading =
-        calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_LOOK, on_page, queue) == 0;
+    queue->loading = calls_send(queue->ticker->calls, &cmd, on_page, queue) == 0;
     queue->again = !queue->loading;
 }
 
@@ -159,7 +158,7 @@ static void say_seen(struct ticker_queue *queue, const char *const *names, size_
     if (count == 0)
         return;
     later_crontab_move(&cmd, &queue->keys, LATER_CRON_SEEN, names, NULL, count);
-    calls_send(queue->ticker->calls, &cmd, LATER_SCRIPT_CRON_MOVE, on_seen, queue);
+    calls_send(queue->ticker->calls, &cmd, on_seen, queue);
 }
 
 void ticker_refresh(struct ticker_queue *queue)

@@ -116,11 +116,10 @@ static void listen_for(struct listener *listener)
         return;
     later_command_begin(&cmd, listener->count + 2);
     later_command_text(&cmd, "BLPOP");
-    for (size_t i = 0; i < listener->count; i++)
-        later_command_text(&cmd, listener->keys[i]);
+    later_command_texts(&cmd, (const char *const *)listener->keys, listener->count);
     later_command_seconds(&cmd, wait);
-    listener->waiting = link_send(listener->link, &cmd, LATER_NO_SCRIPT, wait + SLACK_SECONDS,
-                                  on_answer, listener) == 0;
+    listener->waiting =
+        link_send(listener->link, &cmd, wait + SLACK_SECONDS, on_answer, listener) == 0;
     link_flush(listener->link);
 }
 
@@ -166,11 +165,8 @@ void wake_listener_count(const struct wake_listener *wake_listener, struct conne
 bool wake_listener_wanted(const struct config *config)
 {
     struct later_address address;
-    struct later_error ignored;
-    char url[512];
 
-    link_url(config, url, sizeof url);
-    return later_address_parse(&address, url, &ignored) == 0 && address.cluster;
+    return link_address(config, &address) && address.cluster;
 }
 
 static struct listener *make_listener(struct wake_listener *wake_listener, uint32_t pools,

@@ -55,7 +55,7 @@ static void on_held(void *arg, struct later_answer *answer)
             .token = find->token, .id = later_reply_text(later_reply_at(answer->reply, i), NULL)
         };
     later_queue_settle(&cmd, find->keys, LATER_VERB_RETURN, 0, jobs, find->found);
-    if (link_send(link, &cmd, LATER_SCRIPT_RETURN, LINK_TIMEOUT, on_returned, find) < 0)
+    if (link_send(link, &cmd, LINK_TIMEOUT, on_returned, find) < 0)
         finish(find, false);
     else
         link_flush(link);
@@ -72,7 +72,7 @@ int find_and_return(struct link *link, const struct later_keys *keys, const char
     *find = (struct find){ .link = link, .keys = keys, .done = done, .arg = arg };
     memcpy(find->token, token, LATER_TOKEN_LEN);
     later_inspect_held(&cmd, keys, find->token);
-    if (link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_held, find) < 0) {
+    if (link_send(link, &cmd, LINK_TIMEOUT, on_held, find) < 0) {
         free(find);
         return -1;
     }

@@ -135,7 +135,7 @@ static void hasten(struct line_question *question, const char *waiter, double du
     }
     later_keys_init(&keys, line->prefix, queue);
     later_permit_hasten(&cmd, &keys, due, id + 1);
-    if (link_send(line->link, &cmd, LATER_SCRIPT_HASTEN, LINK_TIMEOUT, on_hastened, question) < 0)
+    if (link_send(line->link, &cmd, LINK_TIMEOUT, on_hastened, question) < 0)
         end(question);
 }
 
@@ -175,9 +175,7 @@ void line_flush(struct line *line)
             line->last = &line->first;
         later_permit_line(&cmd, line->prefix, question->lock, question->name, question->max,
                           question->wait, question->waiter);
-        if (link_send(line->link, &cmd,
-                      question->lock ? LATER_SCRIPT_LOCK_LINE : LATER_SCRIPT_PERMIT_LINE,
-                      LINK_TIMEOUT, on_answer, question) < 0)
+        if (link_send(line->link, &cmd, LINK_TIMEOUT, on_answer, question) < 0)
             end(question);
     }
 }

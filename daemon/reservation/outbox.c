@@ -1,6 +1,7 @@
 /* outbox.c: settlements on their way. */
-#include "reservation/outbox_call.h"
+#include "reservation/outbox.h"
 
+#include "base/uncleared.h"
 #include "fault.h"
 #include "log.h"
 #include "reservation/value.h"
@@ -10,6 +11,22 @@
 #include <string.h>
 
 #define RETRY_SECONDS 0.5 /* after a refusal that may pass: full, busy, read-only */
+
+struct item {
+    struct slots *slots;
+    struct slot *slot;
+    char token[LATER_TOKEN_LEN + 1]; /* the slot's: its writer may change it meanwhile */
+};
+
+/* One call without an answer. */
+struct sending {
+    struct outbox *outbox;
+    const struct later_keys *keys;
+    enum later_verb verb;
+    bool whole; /* it goes by the token and the number of its jobs */
+    size_t count;
+    struct item items[];
+};
 
 /* Slots of one queue for one verb. */
 struct group {
@@ -196,6 +213,97 @@ static void settled(struct sending *sending, const struct later_reply *reply)
     }
 }
 
+/* --- the call --- */
+
+static char *error_of(const struct slot *slot, const char *kind, const char *host)
+{
+    char text[SLOT_TEXT + 1];
+
+    slot_copy_text(slot, text);
+    return later_queue_error(kind, text, host, slot_ran(slot));
+}
+
+/* Encodes the settlements by way of `copies`, one for each: whoever has a page mapped may write
+ * there meanwhile. Errors are made here, not when the job ended: most have none. */
+static void encode_each(const struct sending *sending, struct slot_copy *copies,
+                        struct later_command *cmd)
+{
+    struct later_settlement jobs[LATER_BATCH_MAX] LATER_UNCLEARED;
+    char *errors[LATER_BATCH_MAX] LATER_UNCLEARED;
+
+    for (size_t i = 0; i < sending->count; i++) {
+        const struct slot *slot = sending->items[i].slot;
+        struct slot_copy *copy = &copies[i];
+
+        slot_copy(slot, sending->verb, copy);
+        errors[i] = copy->kind[0] ? error_of(slot, copy->kind, sending->outbox->host) : NULL;
+        jobs[i] = (struct later_settlement){ .token = sending->items[0].token,
+                                             .id = copy->id,
+                                             .wait = copy->wait,
+                                             .how = copy->how[0] ? copy->how : NULL,
+                                             .error = errors[i] };
+    }
+    later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
+    for (size_t i = 0; i < sending->count; i++)
+        free(errors[i]);
+}
+
+/* One that leaves something. */
+static void encode_finish(const struct sending *sending, struct later_command *cmd)
+{
+    const struct item *item = &sending->items[0];
+    bool dead = slot_verb(item->slot) == LATER_VERB_BURY;
+    struct later_settlement job = { .token = item->token, .how = "done" };
+    char *value = dead ? NULL : malloc(LATER_VALUE_MAX), *error = NULL;
+    struct later_kept kept;
+    struct slot_copy copy;
+    bool keeps = !dead && slot_keeps(item->slot, &kept);
+
+    kept.host = sending->outbox->host;
+    slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
+    job.id = copy.id;
+    if (dead) {
+        error = copy.kind[0] ? error_of(item->slot, copy.kind, sending->outbox->host) : NULL;
+        job.how = copy.how[0] ? copy.how : "ran";
+        job.error = error;
+    }
+    later_queue_finish(cmd, sending->keys, &job, slot_kept(item->slot), value,
+                       value ? value_read(item->slots, item->slot, value) : 0,
+                       keeps ? &kept : NULL);
+    free(value);
+    free(error);
+}
+
+/* Are these all the jobs that the token was ever given? Then Redis takes their ids from its own
+ * set. A worker mostly ends all jobs of a reserve before it acks the first of them. Of one job by
+ * its id there is nothing to save. */
+static bool is_whole(const struct sending *sending)
+{
+    return sending->verb == LATER_VERB_ACK && sending->count > 1 &&
+           sending->items[0].slot->given == sending->count;
+}
+
+/* Encodes the call; returns false, with nothing in *cmd, without memory. */
+static bool encode(const struct sending *sending, struct later_command *cmd)
+{
+    struct slot_copy *copies;
+
+    if (sending->whole) {
+        later_queue_ack_all(cmd, sending->keys, sending->items[0].token, sending->count);
+        return true;
+    }
+    if (sending->verb == LATER_VERB_FINISH) {
+        encode_finish(sending, cmd);
+        return true;
+    }
+    copies = malloc(sending->count * sizeof *copies);
+    if (!copies)
+        return false;
+    encode_each(sending, copies, cmd);
+    free(copies);
+    return true;
+}
+
 static void take_answer(void *arg, struct later_answer *answer);
 
 /* Returns false when that is not possible now. */
@@ -203,9 +311,8 @@ static bool send_call(struct sending *sending)
 {
     struct later_command cmd = { 0 };
 
-    return outbox_call(sending, &cmd) &&
-           link_send(sending->outbox->link, &cmd, (int)outbox_call_script(sending), LINK_TIMEOUT,
-                     take_answer, sending) == 0;
+    return encode(sending, &cmd) &&
+           link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, take_answer, sending) == 0;
 }
 
 /* The token does not hold all of them any more: Redis looks at each. */
@@ -293,13 +400,11 @@ static bool send_some(struct outbox *outbox, struct group *group)
 
     if (!sending)
         return false;
-    *sending = (struct sending){ .outbox = outbox,
-                                 .host = outbox->host,
-                                 .keys = group->keys,
-                                 .verb = group->verb,
-                                 .count = count };
+    *sending = (struct sending){
+        .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
+    };
     take_first(group, sending);
-    sending->whole = outbox_call_whole(sending);
+    sending->whole = is_whole(sending);
     if (!send_call(sending)) {
         memcpy(&group->items[group->count], sending->items, count * sizeof *group->items);
         group->count += count;

@@ -3,7 +3,6 @@
 
 #include "supervisor/supervisor_inner.h"
 
-#include "queues/wake_listener.h"
 #include "base/clock.h"
 #include "embedded.h"
 #include "link/follow.h"
@@ -44,7 +43,7 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     workers_sum(supervisor->workers, state);
     state->fault = announce_fault(supervisor->announce);
     if (!state->fault)
-        state->fault = upkeep_fault(supervisor->upkeep);
+        state->fault = migrator_fault(supervisor->upkeep->migrator);
     if (!state->fault)
         state->fault = patterns_fault(supervisor->patterns);
     health_fault(supervisor->health, state->fault);
@@ -79,14 +78,14 @@ static void on_idle(void *arg)
 {
     const struct supervisor *supervisor = arg;
 
-    upkeep_idle(supervisor->upkeep);
+    wake_listener_idle(supervisor->upkeep->wake_listener);
 }
 
 static void on_uncalled(void *arg, const char *queue)
 {
     const struct supervisor *supervisor = arg;
 
-    upkeep_uncalled(supervisor->upkeep, queue);
+    wake_listener_uncalled(supervisor->upkeep->wake_listener, queue);
 }
 
 static void on_gone(void *arg)
@@ -129,7 +128,7 @@ static void read_counts(struct process *process, void *arg)
 static void on_beat(void *arg)
 {
     struct supervisor *supervisor = arg;
-    struct announce_state state = { .redis_now = upkeep_redis_now(supervisor->upkeep),
+    struct announce_state state = { .redis_now = migrator_redis_now(supervisor->upkeep->migrator),
                                     .reload_refused = supervisor->refused };
 
     workers_tick(supervisor->workers);

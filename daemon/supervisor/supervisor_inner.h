@@ -75,11 +75,8 @@ void supervisor_on_checked(void *arg, const char *why);
 bool supervisor_on_tried(void *arg, const char *why);
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
 
-/* --- supervisor_follow.c */
+/* Callback: there is a queue of this name, which a pattern may match. */
 void supervisor_on_found(void *arg, const char *name);
-
-/* Adds the queues that exist to the next configuration. */
-void supervisor_follow_next(struct supervisor *supervisor);
 
 /* --- supervisor_stop.c: events */
 

@@ -1,22 +1,9 @@
 /* upkeep.c: migrator, subscriber and wake listener of one configuration. */
 #include "supervisor/upkeep.h"
 
-#include "queues/wake_listener.h"
-#include "queues/subscriber.h"
-#include "queues/migrator.h"
-#include "queues/ticker.h"
 #include "supervisor/wake_dispatch.h"
 
 #include <stdlib.h>
-
-struct upkeep {
-    struct keeper *keeper;
-    struct workers *workers;
-    struct migrator *migrator;
-    struct ticker *ticker;
-    struct subscriber *subscriber;
-    struct wake_listener *wake_listener;
-};
 
 static void on_due(void *arg, const char *queue, double at)
 {
@@ -39,20 +26,6 @@ static void on_cancelled(void *arg, const char *member)
     keeper_cancelled(upkeep->keeper, member);
 }
 
-static bool is_idle(void *arg, uint32_t pools)
-{
-    const struct upkeep *upkeep = arg;
-
-    return wake_dispatch_idle(upkeep->workers, pools);
-}
-
-static bool call(void *arg, uint32_t pools, const char *queue)
-{
-    const struct upkeep *upkeep = arg;
-
-    return wake_dispatch_call(upkeep->workers, pools, queue);
-}
-
 struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
                           const char *host, struct keeper *keeper, struct workers *workers,
                           struct later_error *err)
@@ -61,16 +34,17 @@ struct upkeep *upkeep_new(struct event_base *base, const struct config *config, 
     const struct subscriber_options subscriber = { .due = on_due,
                                                    .cancelled = on_cancelled,
                                                    .arg = upkeep };
-    const struct wake_listener_options options = {
-        .all = wake_listener_wanted(config), .idle = is_idle, .call = call, .arg = upkeep
-    };
+    const struct wake_listener_options options = { .all = wake_listener_wanted(config),
+                                                   .idle = wake_dispatch_idle,
+                                                   .call = wake_dispatch_call,
+                                                   .arg = workers };
     bool ok;
 
     if (!upkeep) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
-    *upkeep = (struct upkeep){ .keeper = keeper, .workers = workers };
+    upkeep->keeper = keeper;
     upkeep->ticker = ticker_new(base, config, link, host, err);
     if (upkeep->ticker)
         upkeep->migrator = migrator_new(base, config, link, host, err);
@@ -127,28 +101,8 @@ void upkeep_moved(struct upkeep *upkeep, const char *peer)
     wake_listener_moved(upkeep->wake_listener, peer);
 }
 
-void upkeep_idle(struct upkeep *upkeep)
-{
-    wake_listener_idle(upkeep->wake_listener);
-}
-
-void upkeep_uncalled(struct upkeep *upkeep, const char *queue)
-{
-    wake_listener_uncalled(upkeep->wake_listener, queue);
-}
-
 void upkeep_count(const struct upkeep *upkeep, struct connections *connections)
 {
     subscriber_count(upkeep->subscriber, connections);
     wake_listener_count(upkeep->wake_listener, connections);
-}
-
-const char *upkeep_fault(const struct upkeep *upkeep)
-{
-    return migrator_fault(upkeep->migrator);
-}
-
-double upkeep_redis_now(const struct upkeep *upkeep)
-{
-    return migrator_redis_now(upkeep->migrator);
 }

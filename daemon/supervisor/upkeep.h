@@ -1,14 +1,24 @@
 /*
- * upkeep.h: what the supervisor runs for the queues of one configuration: migrator, subscriber,
- * wake listener. A reload makes a new one.
+ * upkeep.h: what the supervisor runs for the queues of one configuration: migrator, ticker,
+ * subscriber, wake listener. A reload makes a new one.
  */
 #ifndef LATERD_UPKEEP_H
 #define LATERD_UPKEEP_H
 
 #include "keeper/keeper.h"
+#include "queues/migrator.h"
+#include "queues/subscriber.h"
+#include "queues/ticker.h"
+#include "queues/wake_listener.h"
 #include "supervisor/workers.h"
 
-struct upkeep;
+struct upkeep {
+    struct keeper *keeper; /* borrowed */
+    struct migrator *migrator;
+    struct ticker *ticker;
+    struct subscriber *subscriber;
+    struct wake_listener *wake_listener;
+};
 
 /* Its arguments are borrowed. NULL with *err. */
 struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
@@ -28,17 +38,7 @@ int upkeep_follow(struct upkeep *upkeep, uint32_t pool, const char *queue);
 /* While it is paused, nothing is moved. */
 void upkeep_pause(struct upkeep *upkeep, bool paused);
 
-/* A worker has become idle; or a worker was called for this queue and ended before it looked. */
-void upkeep_idle(struct upkeep *upkeep);
-void upkeep_uncalled(struct upkeep *upkeep, const char *queue);
-
 /* Adds the connections to each node of a Cluster. */
 void upkeep_count(const struct upkeep *upkeep, struct connections *connections);
-
-/* What Redis refuses; NULL: nothing. */
-const char *upkeep_fault(const struct upkeep *upkeep);
-
-/* Redis's clock; 0 = not known yet. */
-double upkeep_redis_now(const struct upkeep *upkeep);
 
 #endif

@@ -24,7 +24,7 @@ static void ask_one(struct process *process, void *arg)
         choice->idle = true;
 }
 
-bool wake_dispatch_idle(const struct workers *workers, uint32_t pools)
+bool wake_dispatch_idle(void *workers, uint32_t pools)
 {
     struct choice choice = { .pools = pools };
 
@@ -70,7 +70,7 @@ static bool call_another(const struct workers *workers, uint32_t pools, const ch
 }
 
 /* The best worker may have just begun something; then the next is tried. */
-bool wake_dispatch_call(const struct workers *workers, uint32_t pools, const char *queue)
+bool wake_dispatch_call(void *workers, uint32_t pools, const char *queue)
 {
     struct choice choice;
 

@@ -196,9 +196,9 @@ static void on_answer(void *arg, struct later_answer *answer)
     }
 }
 
-/* Encodes the question; what it may take is in the page by now. Returns the script, or -1 if the
- * page is full. */
-static int question(struct later_job *job, const struct need *need, struct later_command *cmd)
+/* Encodes the question; what it may take is in the page by now. Returns false if the page is full.
+ */
+static bool question(struct later_job *job, const struct need *need, struct later_command *cmd)
 {
     const struct worker *worker = job->worker;
     const char *prefix = worker->config->redis.prefix;
@@ -207,19 +207,19 @@ static int question(struct later_job *job, const struct need *need, struct later
 
     if (need->kind == 'm') {
         later_limit_ask(cmd, prefix, need->name, need->max, need->per, need->sliding);
-        return need->sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED;
+        return true;
     }
     job->asking = admission_lease_enter(job, need->kind == 'l' ? LEASE_LOCK : LEASE_PERMIT,
                                         need->name, need->max, ttl);
     if (!job->asking)
-        return -1;
+        return false;
     if (need->kind == 'p') {
         later_permit_take(cmd, prefix, need->name, job->asking->token, need->max, ttl);
-        return LATER_SCRIPT_PERMIT_TAKE;
+        return true;
     }
     snprintf(owner, sizeof owner, "%s %s %s", worker->start->host, job->queue, job->id);
     later_lock_take(cmd, prefix, need->name, job->asking->token, owner, ttl, NULL);
-    return LATER_SCRIPT_LOCK_TAKE;
+    return true;
 }
 
 static void ask_next(struct later_job *job)
@@ -227,7 +227,6 @@ static void ask_next(struct later_job *job)
     struct worker *worker = job->worker;
     struct later_command cmd = { 0 };
     struct need need;
-    int script;
 
     while (nth_need(job, job->asked, &need) && need.kind == 'l' && admission_held(job, need.name))
         job->asked++; /* its document and its type name the same lock */
@@ -235,8 +234,8 @@ static void ask_next(struct later_job *job)
         worker->admission->done(job, -1, "");
         return;
     }
-    script = question(job, &need, &cmd);
-    if (script >= 0 && link_send(worker->main, &cmd, script, LINK_TIMEOUT, on_answer, job) == 0) {
+    if (question(job, &need, &cmd) &&
+        link_send(worker->main, &cmd, LINK_TIMEOUT, on_answer, job) == 0) {
         worker_pump_soon(worker); /* which flushes */
         return;
     }

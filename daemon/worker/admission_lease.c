@@ -85,14 +85,13 @@ static void let_go(struct admission *admission, struct lock_lease *lease)
     const struct worker *worker = admission->worker;
     struct freeing *freeing = malloc(sizeof *freeing);
     struct later_command cmd = { 0 };
-    int script;
 
     lock_lease_call_next(lease, admission->line);
     atomic_store_explicit(&lease->state, LEASE_ENDING, memory_order_release);
     if (freeing)
         *freeing = (struct freeing){ admission, lease };
-    if (freeing && lock_lease_free_command(lease, worker->config->redis.prefix, &cmd, &script) &&
-        link_send(worker->main, &cmd, script, LINK_TIMEOUT, on_freed, freeing) == 0)
+    if (freeing && lock_lease_free_command(lease, worker->config->redis.prefix, &cmd) &&
+        link_send(worker->main, &cmd, LINK_TIMEOUT, on_freed, freeing) == 0)
         return;
     free(freeing);
     admission_lease_leave(admission, lease, LEASE_LEFT);
@@ -170,12 +169,11 @@ void admission_unlock(struct later_job *job, struct lock_lease *lease)
     struct later_command cmd = { 0 };
     struct later_reply *reply = NULL;
     struct later_error err = { 0 };
-    int script;
 
     lock_lease_call_next(lease, admission->line);
     atomic_store_explicit(&lease->state, LEASE_ENDING, memory_order_release);
-    if (lock_lease_free_command(lease, job->worker->config->redis.prefix, &cmd, &script))
-        reply = later_call(job->worker->client, &cmd, script, 0, true, &err);
+    if (lock_lease_free_command(lease, job->worker->config->redis.prefix, &cmd))
+        reply = later_call(job->worker->client, &cmd, 0, true, &err);
     admission_lease_leave(admission, lease,
                           reply || err.code == LATER_E_DATA ? LEASE_NONE : LEASE_LEFT);
     later_reply_free(reply);

@@ -226,7 +226,7 @@ static int host_stock_claim(struct later_job *job, const char *item, const char 
         return refuse(job, "later_stock_claim",
                       "item and claimant are 1 to 200 printable characters");
     later_stock_take(&cmd, later_call_prefix(client), item, who);
-    reply = later_call(client, &cmd, LATER_SCRIPT_STOCK_CLAIM, 0, true, &err);
+    reply = later_call(client, &cmd, 0, true, &err);
     if (!reply)
         return refuse(job, "later_stock_claim", err.text);
     taken = later_stock_taken(reply, number ? number : &ignored);
@@ -312,9 +312,7 @@ static int host_limit(struct later_job *job, const char *key, uint32_t max, doub
         return max > 0 ? LATER_YES : LATER_FAILED;
     client = client_of(job);
     later_limit_ask(&cmd, later_call_prefix(client), key, max, per, sliding != 0);
-    reply =
-        later_call(client, &cmd, sliding ? LATER_SCRIPT_LIMIT_SLIDING : LATER_SCRIPT_LIMIT_FIXED, 0,
-                   false, &err);
+    reply = later_call(client, &cmd, 0, false, &err);
     if (!reply)
         return refuse(job, "later_limit", err.text);
     wait = later_limit_wait(reply);

@@ -303,7 +303,7 @@ static bool ask_documents(struct asking *asking, struct later_answer *answer)
     later_queue_documents(&cmd, &asking->queue->keys, answer->reply);
     asking->reserved = answer->reply;
     answer->reply = NULL;
-    if (link_send(link, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_documents, asking) < 0) {
+    if (link_send(link, &cmd, LINK_TIMEOUT, on_documents, asking) < 0) {
         on_cut_off(asking, SLOT_CALL_LOST);
         end_asking(asking);
     }
@@ -438,7 +438,7 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
     else
         later_queue_reserve(&cmd, &queue->keys, call->token, worker->config->lease, limit,
                             LATER_RESERVE_BYTES, deadline);
-    if (link_send(link, &cmd, LATER_SCRIPT_RESERVE, timeout, on_reserved, asking) < 0) {
+    if (link_send(link, &cmd, timeout, on_reserved, asking) < 0) {
         atomic_store(&call->asked, 0);
         free(asking);
         return -1;

@@ -64,7 +64,7 @@ static void begin_to_wait(struct worker *worker)
     for (uint32_t i = 0; i < count; i++)
         later_command_text(&cmd, worker->queues[i].keys.name[LATER_KEY_WAKE]);
     later_command_seconds(&cmd, wait);
-    if (link_send(worker->wake, &cmd, LATER_NO_SCRIPT, wait + LINK_TIMEOUT, on_wake, worker) < 0)
+    if (link_send(worker->wake, &cmd, wait + LINK_TIMEOUT, on_wake, worker) < 0)
         return;
     worker->waiting = true;
     if (count == 1 && worker->redis_offset)
@@ -96,8 +96,7 @@ void intake_unblock(struct worker *worker)
     if (!id)
         return;
     later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)id);
-    worker->unblocking =
-        link_send(worker->main, &cmd, LATER_NO_SCRIPT, LINK_TIMEOUT, on_unblocked, worker) == 0;
+    worker->unblocking = link_send(worker->main, &cmd, LINK_TIMEOUT, on_unblocked, worker) == 0;
     link_flush(worker->main);
 }
 

@@ -1,7 +1,8 @@
 /* state.c: what every part of a worker may do. */
 #include "worker/state.h"
 
-#include <sys/random.h>
+#include "base/random.h"
+
 #include <unistd.h>
 
 void worker_pump_soon(struct worker *worker)
@@ -27,7 +28,7 @@ uint64_t worker_random(void)
     static uint64_t state; /* xorshift64 (Marsaglia 2003) is good enough for jitter */
 
     while (!state)
-        (void)!getrandom(&state, sizeof state, 0);
+        later_random(&state, sizeof state);
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;

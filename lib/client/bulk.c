@@ -110,7 +110,7 @@ static void note_loss(struct later_bulk *bulk, struct later_batch *batch,
                       const struct later_answer *answer)
 {
     batch->lost = true;
-    later_call_check(answer, LATER_SCRIPT_PUSH, &batch->why);
+    later_call_check(answer, &batch->why);
     if (answer->outcome == LATER_UNSENT && has_patience(bulk))
         bulk->absent = true;
     else
@@ -139,7 +139,7 @@ static void take_answer(void *arg, struct later_answer *answer)
     note_answer(bulk, batch);
     if (answer->outcome == LATER_REFUSED && later_shards_stale(answer->text, &words))
         begin_again(batch, words);
-    else if (later_call_check(answer, LATER_SCRIPT_PUSH, &err) < 0)
+    else if (later_call_check(answer, &err) < 0)
         told = later_batch_report(batch, NULL, &err, bulk->fn, bulk->arg);
     else
         told = later_batch_report(batch, answer->reply, NULL, bulk->fn, bulk->arg);
@@ -155,12 +155,12 @@ static int send_batch(struct later_batch *batch, struct later_error *err)
 {
     struct later_bulk *bulk = batch->bulk;
     struct later_command cmd = { 0 };
-    enum later_script script = later_batch_call(batch, &cmd);
 
+    later_batch_call(batch, &cmd);
     batch->lost = false;
     if (!(batch->flags & LATER_PUSH_SEEK))
         later_call_announce(bulk->client, &batch->keys);
-    if (later_call_begin(bulk->client, &cmd, script, take_answer, batch, err) == 0)
+    if (later_call_begin(bulk->client, &cmd, take_answer, batch, err) == 0)
         return 0;
     batch->lost = true;
     return -1;

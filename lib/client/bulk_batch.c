@@ -101,7 +101,7 @@ struct later_push_item later_batch_item(const struct later_batch *batch,
     return item;
 }
 
-enum later_script later_batch_call(const struct later_batch *batch, struct later_command *cmd)
+void later_batch_call(const struct later_batch *batch, struct later_command *cmd)
 {
     static _Thread_local struct later_push_item items[LATER_BATCH_MAX];
 
@@ -109,13 +109,12 @@ enum later_script later_batch_call(const struct later_batch *batch, struct later
     if (batch->shortly) {
         later_queue_push_now(cmd, &batch->keys, batch->number.set, batch->number.number,
                              batch->epoch, items);
-        return LATER_SCRIPT_PUSH_NOW;
+        return;
     }
     for (size_t i = 0; i < batch->count; i++)
         items[i] = later_batch_item(batch, &batch->slots[i]);
     later_queue_push(cmd, &batch->keys, batch->call, batch->flags, batch->epoch, items,
                      batch->count);
-    return LATER_SCRIPT_PUSH;
 }
 
 void later_batch_tell(struct later_batch *batch, struct later_batch_slot *slot,

@@ -54,8 +54,8 @@ struct later_batch_slot *later_batch_add(struct later_batch *batch,
 struct later_push_item later_batch_item(const struct later_batch *batch,
                                         const struct later_batch_slot *slot);
 
-/* The call, for later_call_begin(); returns its script. */
-enum later_script later_batch_call(const struct later_batch *batch, struct later_command *cmd);
+/* Encodes the call, for later_call_begin(). */
+void later_batch_call(const struct later_batch *batch, struct later_command *cmd);
 
 /* Tells of one job how it went, once. */
 void later_batch_tell(struct later_batch *batch, struct later_batch_slot *slot,

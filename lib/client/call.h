@@ -12,23 +12,22 @@
 #include "redis/redis.h"
 #include "queue/shards.h"
 
-/* Sends *cmd (emptied) and waits for its answer, connecting first where needed. script: as in
- * later_redis_send(). wait: seconds the command itself may block in Redis (BLPOP), on top of the
- * client's timeout. repeat: it may be sent again where the answer was lost (idempotent).
- * Returns the reply, for the caller to later_reply_free(); or NULL with *err: LATER_E_REDIS,
- * LATER_E_TOKEN where Redis denies permission, LATER_E_DATA where a script refused its
- * arguments. */
-struct later_reply *later_call(struct later_client *client, struct later_command *cmd, int script,
-                               double wait, bool repeat, struct later_error *err);
+/* Sends *cmd (emptied) and waits for its answer, connecting first where needed. wait: seconds the
+ * command itself may block in Redis (BLPOP), on top of the client's timeout. repeat: it may be sent
+ * again where the answer was lost (idempotent). Returns the reply, for the caller to
+ * later_reply_free(); or NULL with *err: LATER_E_REDIS, LATER_E_TOKEN where Redis denies
+ * permission, LATER_E_DATA where a script refused its arguments. */
+struct later_reply *later_call(struct later_client *client, struct later_command *cmd, double wait,
+                               bool repeat, struct later_error *err);
 
 /* Sends *cmd and does not wait: fn gets the answer while somebody waits. Returns 0, or -1 with
  * *err when there is no connection (fn is not called). */
-int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
-                     later_answer_fn *fn, void *arg, struct later_error *err);
+int later_call_begin(struct later_client *client, struct later_command *cmd, later_answer_fn *fn,
+                     void *arg, struct later_error *err);
 
 /* The same, but it is sent with the next one that is begun, or by later_call_drain(). */
-int later_call_add(struct later_client *client, struct later_command *cmd, int script,
-                   later_answer_fn *fn, void *arg, struct later_error *err);
+int later_call_add(struct later_client *client, struct later_command *cmd, later_answer_fn *fn,
+                   void *arg, struct later_error *err);
 
 /* Waits until at most `pending` commands are unanswered. Returns 0, or -1 with *err when the
  * connection broke meanwhile. */
@@ -53,7 +52,7 @@ struct later_redis *later_call_redis(const struct later_client *client);
 
 /* Turns an answer that is no reply into *err and returns -1; returns 0 for a reply. One that says
  * that a plan of shards is stale keeps its words, for later_shards_stale(). */
-int later_call_check(const struct later_answer *answer, int script, struct later_error *err);
+int later_call_check(const struct later_answer *answer, struct later_error *err);
 
 /* The prefix; the keys of a queue or of a shard, spelled (LATER_E_USAGE for a bad name). */
 const char *later_call_prefix(const struct later_client *client);

@@ -189,7 +189,7 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
     if (later_call_keys(client, queue, &keys, err) < 0)
         return -1;
     later_command_say(&cmd, "GET %s", keys.name[LATER_KEY_SHARDS]);
-    reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0, true, err);
+    reply = later_call(client, &cmd, 0, true, err);
     if (!reply)
         return -1;
     *plan = later_plan_parse(later_reply_text(reply, NULL));
@@ -210,7 +210,7 @@ static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_
     later_command_text(&cmd, key);
     for (size_t i = 0; i < count; i++)
         later_command_text(&cmd, queues[i]);
-    later_redis_send(client->redis, &cmd, LATER_NO_SCRIPT, client->timeout, NULL, NULL);
+    later_redis_send(client->redis, &cmd, client->timeout, NULL, NULL);
 }
 
 static bool connect_once(struct later_client *client)
@@ -253,7 +253,7 @@ static int connected(struct later_client *client, struct later_error *err)
     return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->url, client->why);
 }
 
-int later_call_check(const struct later_answer *answer, int script, struct later_error *err)
+int later_call_check(const struct later_answer *answer, struct later_error *err)
 {
     static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS",
                                            "ERR The user executing the script can't" };
@@ -269,7 +269,7 @@ int later_call_check(const struct later_answer *answer, int script, struct later
             if (strncmp(answer->text, denials[i], strlen(denials[i])) == 0)
                 return later_fail(err, LATER_E_TOKEN, "Redis denies: %s", answer->text);
         }
-        if (script != LATER_NO_SCRIPT && strncmp(answer->text, "ERR ", 4) == 0)
+        if (answer->cmd && answer->cmd->script && strncmp(answer->text, "ERR ", 4) == 0)
             return later_fail(err, LATER_E_DATA, "%s", answer->text + 4);
         return later_fail(err, LATER_E_REDIS, "Redis refuses: %s", answer->text);
     case LATER_UNSENT:
@@ -301,7 +301,6 @@ void later_call_wait(struct later_client *client)
 struct waiting {
     bool done, again;
     bool alone; /* the master has no replicas (NOREPLICAS) */
-    int script;
     struct later_reply *reply;
     struct later_error *err;
 };
@@ -313,7 +312,7 @@ static void take_answer(void *arg, struct later_answer *answer)
     waiting->done = true;
     waiting->again = answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN;
     waiting->alone = later_call_alone(answer);
-    if (later_call_check(answer, waiting->script, waiting->err) == 0) {
+    if (later_call_check(answer, waiting->err) == 0) {
         waiting->reply = answer->reply;
         answer->reply = NULL;
     }
@@ -340,8 +339,7 @@ static struct later_reply *call_once(struct later_client *client, struct later_c
         later_command_free(cmd);
         return NULL;
     }
-    if (later_redis_send(client->redis, cmd, waiting->script, client->timeout + wait, take_answer,
-                         waiting) < 0) {
+    if (later_redis_send(client->redis, cmd, client->timeout + wait, take_answer, waiting) < 0) {
         later_fail(waiting->err, LATER_E_SYSTEM, "no memory for the command");
         return NULL;
     }
@@ -354,10 +352,10 @@ static struct later_reply *call_once(struct later_client *client, struct later_c
     return waiting->reply;
 }
 
-struct later_reply *later_call(struct later_client *client, struct later_command *cmd, int script,
-                               double wait, bool repeat, struct later_error *err)
+struct later_reply *later_call(struct later_client *client, struct later_command *cmd, double wait,
+                               bool repeat, struct later_error *err)
 {
-    struct waiting waiting = { .script = script, .err = err };
+    struct waiting waiting = { .err = err };
     struct later_command spare = { 0 };
     struct later_reply *reply;
 
@@ -370,22 +368,22 @@ struct later_reply *later_call(struct later_client *client, struct later_command
     return reply;
 }
 
-int later_call_add(struct later_client *client, struct later_command *cmd, int script,
-                   later_answer_fn *fn, void *arg, struct later_error *err)
+int later_call_add(struct later_client *client, struct later_command *cmd, later_answer_fn *fn,
+                   void *arg, struct later_error *err)
 {
     if (connected(client, err) < 0) {
         later_command_free(cmd);
         return -1;
     }
-    if (later_redis_send(client->redis, cmd, script, client->timeout, fn, arg) < 0)
+    if (later_redis_send(client->redis, cmd, client->timeout, fn, arg) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory for the command");
     return 0;
 }
 
-int later_call_begin(struct later_client *client, struct later_command *cmd, int script,
-                     later_answer_fn *fn, void *arg, struct later_error *err)
+int later_call_begin(struct later_client *client, struct later_command *cmd, later_answer_fn *fn,
+                     void *arg, struct later_error *err)
 {
-    if (later_call_add(client, cmd, script, fn, arg, err) < 0)
+    if (later_call_add(client, cmd, fn, arg, err) < 0)
         return -1;
     later_redis_flush(client->redis);
     return 0;

@@ -75,7 +75,7 @@ static int take(struct waiter *waiter, const char *pass, struct later_locked *lo
     later_lock_take(&cmd, later_call_prefix(waiter->client), wish->name, wish->token, wish->owner,
                     wish->ttl, pass);
     locked->since = later_clock();
-    reply = later_call(waiter->client, &cmd, LATER_SCRIPT_LOCK_TAKE, 0, true, waiter->err);
+    reply = later_call(waiter->client, &cmd, 0, true, waiter->err);
     if (!reply)
         return -1;
     waiter->away = false;
@@ -97,7 +97,7 @@ static int look(struct waiter *waiter, struct later_locked *locked)
         return take(waiter, NULL, locked);
     later_lock_wake(&cmd, later_call_prefix(waiter->client), waiter->wish->name,
                     waiter->wish->token);
-    reply = later_call(waiter->client, &cmd, LATER_SCRIPT_LOCK_WAKE, 0, false, waiter->err);
+    reply = later_call(waiter->client, &cmd, 0, false, waiter->err);
     if (!reply)
         return -1;
     plan_look(waiter, later_lock_left(reply));
@@ -118,7 +118,7 @@ static void leave_line(void *arg, struct later_answer *answer)
         waiter->served = true;
     } else if (answer->outcome == LATER_REFUSED) {
         if (answer->remedy == LATER_REMEDY_ABANDON)
-            waiter->denied = later_call_check(answer, LATER_NO_SCRIPT, waiter->err) < 0;
+            waiter->denied = later_call_check(answer, waiter->err) < 0;
         later_redis_disconnect(waiter->line, "refused"); /* it is joined again after a while */
     }
 }
@@ -140,9 +140,8 @@ static void join_line(struct waiter *waiter)
         return;
     wait = isinf(wait) ? 0 : fmax(wait, 0.001);
     later_lock_await(&cmd, later_call_prefix(waiter->client), waiter->wish->name, wait);
-    waiter->in_line =
-        later_redis_send(waiter->line, &cmd, LATER_NO_SCRIPT, (wait > 0 ? wait : 1e9) + LAST_WORD,
-                         leave_line, waiter) == 0;
+    waiter->in_line = later_redis_send(waiter->line, &cmd, (wait > 0 ? wait : 1e9) + LAST_WORD,
+                                       leave_line, waiter) == 0;
 }
 
 /* Sleeps until Redis, the clock or `stop` want something. Returns false on stop. */
@@ -179,15 +178,14 @@ static void go(struct waiter *waiter)
 
     if (waiter->in_line && later_redis_id(waiter->line)) {
         later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)later_redis_id(waiter->line));
-        reply = later_call(waiter->client, &cmd, LATER_NO_SCRIPT, 0, false, &ignored);
+        reply = later_call(waiter->client, &cmd, 0, false, &ignored);
         while (reply && waiter->in_line && later_clock() < until)
             later_redis_wait(waiter->line, until);
         later_reply_free(reply);
     }
     if (waiter->served) {
         later_lock_free(&cmd, later_call_prefix(waiter->client), waiter->wish->name, waiter->pass);
-        later_reply_free(
-            later_call(waiter->client, &cmd, LATER_SCRIPT_LOCK_FREE, 0, false, &ignored));
+        later_reply_free(later_call(waiter->client, &cmd, 0, false, &ignored));
     }
     later_redis_free(waiter->line);
 }

@@ -76,7 +76,7 @@ static int forget(struct waiting *waiting, const struct later_left *left)
     struct later_reply *reply;
 
     later_result_forget(&cmd, &waiting->part, waiting->id, left->element, left->element_len);
-    reply = later_call(waiting->client, &cmd, LATER_NO_SCRIPT, 0, true, waiting->err);
+    reply = later_call(waiting->client, &cmd, 0, true, waiting->err);
     later_reply_free(reply);
     return reply ? 0 : -1;
 }
@@ -117,7 +117,7 @@ static struct later_reply *ask(struct waiting *waiting, const char *part, struct
     if (later_call_keys(waiting->client, part, &waiting->part, waiting->err) < 0)
         return NULL;
     later_result_ask(&cmd, &waiting->part, waiting->id);
-    reply = later_call(waiting->client, &cmd, LATER_SCRIPT_RESULT, 0, true, waiting->err);
+    reply = later_call(waiting->client, &cmd, 0, true, waiting->err);
     if (reply)
         later_result_asked(reply, left);
     return reply;
@@ -177,7 +177,7 @@ static int await(struct waiting *waiting, double seconds)
     int ok = 0;
 
     later_result_await(&cmd, &waiting->part, waiting->id, seconds);
-    reply = later_call(waiting->client, &cmd, LATER_NO_SCRIPT, seconds, false, waiting->err);
+    reply = later_call(waiting->client, &cmd, seconds, false, waiting->err);
     if (!reply)
         return -1;
     element = later_reply_text(reply, &len);

@@ -1,17 +1,14 @@
 /* document_text.c: JSON strings, numbers, and ids. */
 #include "job/document_text.h"
 
+#include "base/random.h"
 #include "job/document.h"
 #include "job/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
 
 #define QUOTED_MAX 1000 /* bytes that later_document_quote() takes */
 
@@ -109,35 +106,13 @@ size_t later_document_number(char out[LATER_NUMBER_SIZE], double number)
 
 /* ---- ids */
 
-/* Fills in random bytes. */
-static void draw(unsigned char *to, size_t len)
-{
-    struct timespec now;
-    uint64_t bits;
-    ssize_t got;
-
-    do
-        got = getrandom(to, len, 0);
-    while (got < 0 && errno == EINTR);
-    if (got == (ssize_t)len)
-        return;
-    /* If the kernel refuses, the clock must do: an id must be new, but need not be secret. */
-    clock_gettime(CLOCK_REALTIME, &now);
-    bits = (uint64_t)now.tv_sec ^ ((uint64_t)now.tv_nsec << 34) ^ ((uint64_t)getpid() << 12) ^
-           (uintptr_t)&bits;
-    for (size_t i = 0; i < len; i++) {
-        bits = bits * 6364136223846793005U + 1442695040888963407U;
-        to[i] = (unsigned char)(bits >> 56);
-    }
-}
-
 /* Two characters are in the alphabet twice, so that no random number has to be drawn again. */
 void later_document_id(char id[LATER_NEW_ID_SIZE])
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01";
     unsigned char drawn[LATER_NEW_ID_SIZE - 1];
 
-    draw(drawn, sizeof drawn);
+    later_random(drawn, sizeof drawn);
     for (size_t i = 0; i < sizeof drawn; i++)
         id[i] = digits[drawn[i] & 63];
     id[sizeof drawn] = '\0';
@@ -147,7 +122,7 @@ void later_document_chance(char number[LATER_NEW_NUMBER_SIZE])
 {
     uint64_t drawn;
 
-    draw((unsigned char *)&drawn, sizeof drawn);
+    later_random(&drawn, sizeof drawn);
     snprintf(number, LATER_NEW_NUMBER_SIZE, "%" PRIu64,
              UINT64_C(100000000000000000) + drawn % UINT64_C(900000000000000000));
 }

@@ -53,10 +53,8 @@ static int take_state(struct later_filter *filter, const char *value, struct lat
     return filter->state ? 0 : -1;
 }
 
-static bool meets_state(const struct later_filter *filter, const struct later_filter_job *job,
-                        double now)
+static bool meets_state(const struct later_filter *filter, const struct later_filter_job *job)
 {
-    (void)now;
     return strcmp(job->state, filter->state) == 0;
 }
 
@@ -67,12 +65,10 @@ static int take_kind(struct later_filter *filter, const char *value, struct late
     return filter->kind ? 0 : -1;
 }
 
-static bool meets_kind(const struct later_filter *filter, const struct later_filter_job *job,
-                       double now)
+static bool meets_kind(const struct later_filter *filter, const struct later_filter_job *job)
 {
     char kind[16];
 
-    (void)now;
     return later_filter_string(job->record.error, job->record.error_len, "kind", kind,
                                sizeof kind) &&
            strcmp(kind, filter->kind) == 0;
@@ -87,12 +83,10 @@ static int take_type(struct later_filter *filter, const char *value, struct late
     return 0;
 }
 
-static bool meets_type(const struct later_filter *filter, const struct later_filter_job *job,
-                       double now)
+static bool meets_type(const struct later_filter *filter, const struct later_filter_job *job)
 {
     char type[LATER_FILTER_VALUE_MAX];
 
-    (void)now;
     return job->document &&
            later_filter_string(job->document, job->document_len, "type", type, sizeof type) &&
            later_filter_glob(filter->type, type);
@@ -106,10 +100,8 @@ static int take_text(struct later_filter *filter, const char *value, struct late
     return 0;
 }
 
-static bool meets_text(const struct later_filter *filter, const struct later_filter_job *job,
-                       double now)
+static bool meets_text(const struct later_filter *filter, const struct later_filter_job *job)
 {
-    (void)now;
     return job->document && later_filter_has(job->document, job->document_len, filter->text);
 }
 
@@ -133,10 +125,8 @@ static int take_where(struct later_filter *filter, const char *value, struct lat
     return 0;
 }
 
-static bool meets_where(const struct later_filter *filter, const struct later_filter_job *job,
-                        double now)
+static bool meets_where(const struct later_filter *filter, const struct later_filter_job *job)
 {
-    (void)now;
     for (size_t i = 0; i < filter->where_count; i++) {
         const struct where *where = &filter->wheres[i];
         struct later_json_member found;
@@ -180,12 +170,11 @@ static int take_older(struct later_filter *filter, const char *value, struct lat
     return later_duration(value, "--older", &filter->older, err);
 }
 
-static bool meets_older(const struct later_filter *filter, const struct later_filter_job *job,
-                        double now)
+static bool meets_older(const struct later_filter *filter, const struct later_filter_job *job)
 {
     double since = later_filter_since(job);
 
-    return since >= 0 && now - since > filter->older;
+    return since >= 0 && job->now - since > filter->older;
 }
 
 static int take_newer(struct later_filter *filter, const char *value, struct later_error *err)
@@ -193,12 +182,11 @@ static int take_newer(struct later_filter *filter, const char *value, struct lat
     return later_duration(value, "--newer", &filter->newer, err);
 }
 
-static bool meets_newer(const struct later_filter *filter, const struct later_filter_job *job,
-                        double now)
+static bool meets_newer(const struct later_filter *filter, const struct later_filter_job *job)
 {
     double since = later_filter_since(job);
 
-    return since >= 0 && now - since < filter->newer;
+    return since >= 0 && job->now - since < filter->newer;
 }
 
 /* --- error, attempts --- */
@@ -218,12 +206,10 @@ static int take_error(struct later_filter *filter, const char *value, struct lat
     return later_fail(err, LATER_E_USAGE, "--error: %.40s: %s", value, why);
 }
 
-static bool meets_error(const struct later_filter *filter, const struct later_filter_job *job,
-                        double now)
+static bool meets_error(const struct later_filter *filter, const struct later_filter_job *job)
 {
     char text[4096]; /* errors are cut at 1,000 bytes */
 
-    (void)now;
     return later_filter_string(job->record.error, job->record.error_len, "text", text,
                                sizeof text) &&
            regexec(&filter->error, text, 0, NULL, 0) == 0;
@@ -237,10 +223,8 @@ static int take_attempts(struct later_filter *filter, const char *value, struct 
                       "--attempts: %.40s is not a number, or one after > >= < <=", value);
 }
 
-static bool meets_attempts(const struct later_filter *filter, const struct later_filter_job *job,
-                           double now)
+static bool meets_attempts(const struct later_filter *filter, const struct later_filter_job *job)
 {
-    (void)now;
     return later_filter_counts(&filter->attempts, job->record.attempts);
 }
 
@@ -249,8 +233,7 @@ static bool meets_attempts(const struct later_filter *filter, const struct later
 static const struct row {
     const char *name;
     int (*take)(struct later_filter *filter, const char *value, struct later_error *err);
-    bool (*meets)(const struct later_filter *filter, const struct later_filter_job *job,
-                  double now);
+    bool (*meets)(const struct later_filter *filter, const struct later_filter_job *job);
 } rows[CONDITIONS] = {
     [STATE] = { "state", take_state, meets_state },
     [TYPE] = { "type", take_type, meets_type },
@@ -320,11 +303,10 @@ const char *later_filter_state(const struct later_filter *filter)
     return filter->state;
 }
 
-bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job,
-                        double now)
+bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job)
 {
     for (size_t i = 0; i < CONDITIONS; i++) {
-        if (filter->given[i] && !rows[i].meets(filter, job, now))
+        if (filter->given[i] && !rows[i].meets(filter, job))
             return false;
     }
     return true;

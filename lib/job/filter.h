@@ -52,16 +52,15 @@ const char *later_filter_state(const struct later_filter *filter);
 /* A job as it was seen; all borrowed. */
 struct later_filter_job {
     const char *state;
+    double now;   /* by Redis's clock */
     double score; /* in the set of its state; for a reserved job, its score in ready */
     struct later_record record; /* by later_record_read() */
     const char *document;       /* may be anything; NULL if it is not needed */
     size_t document_len;
 };
 
-/* Does the job meet all conditions? now: by Redis's clock. Takes some microseconds; only `text`
- * copies the document. */
-bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job,
-                        double now);
+/* Does the job meet all conditions? Takes some microseconds; only `text` copies the document. */
+bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job);
 
 /* Returns since when the job has been in its state, in UNIX seconds; < 0: not known. */
 double later_filter_since(const struct later_filter_job *job);

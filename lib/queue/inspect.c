@@ -1,8 +1,6 @@
 /* inspect.c: encodes and decodes what looks at a queue. */
 #include "queue/inspect.h"
 
-#include "job/record.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,10 +96,7 @@ uint64_t later_sizes_in(const struct later_sizes *sizes, enum later_key set)
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
                         const char *token, uint64_t offset, size_t limit)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_PEEK, keys, (const char *const[]){ held }, 0);
+    later_script_begin_held(cmd, LATER_SCRIPT_PEEK, keys, token, 0);
     later_command_text(cmd, state);
     later_command_int(cmd, (int64_t)offset);
     later_command_int(cmd, (int64_t)limit);
@@ -124,23 +119,12 @@ double later_inspect_score(const struct later_reply *reply)
 static void read_record(const struct later_reply *score, const char *text, size_t len,
                         struct later_seen *seen)
 {
-    struct later_record record;
     size_t score_len;
 
-    later_record_read(&record, text, len);
+    later_record_read(&seen->record, text, len);
     later_reply_text(score, &score_len);
     seen->has_score = score_len > 0;
     seen->score = later_inspect_score(score);
-    seen->attempts = record.attempts;
-    seen->priority = record.priority;
-    seen->error = record.error;
-    seen->error_len = record.error_len;
-    seen->earlier = record.earlier;
-    seen->earlier_len = record.earlier_len;
-    seen->progress = record.progress;
-    seen->progress_len = record.progress_len;
-    seen->finished = record.finished;
-    seen->finished_len = record.finished_len;
 }
 
 void later_inspect_found(const struct later_reply *score, const struct later_reply *record,
@@ -201,10 +185,7 @@ void later_inspect_act(struct later_command *cmd, const struct later_keys *keys,
                        const char *state, const char *token, const char *error,
                        const struct later_acted *jobs, size_t count)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_ACT, keys, (const char *const[]){ held }, count);
+    later_script_begin_held(cmd, LATER_SCRIPT_ACT, keys, token, count);
     later_command_text(cmd, verb);
     later_command_text(cmd, state);
     later_command_text(cmd, error);
@@ -331,10 +312,7 @@ void later_inspect_limit(struct later_command *cmd, const struct later_keys *key
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_LOCATE, keys, (const char *const[]){ held }, 0);
+    later_script_begin_held(cmd, LATER_SCRIPT_LOCATE, keys, token, 0);
     later_command_text(cmd, id);
 }
 

@@ -8,6 +8,7 @@
 #include "redis/key.h"
 #include "redis/reply.h"
 #include "redis/script.h"
+#include "job/record.h"
 #include "queue/shards.h"
 
 #include <stdint.h>
@@ -70,21 +71,16 @@ uint64_t later_sizes_in(const struct later_sizes *sizes, enum later_key set);
 
 /* --- peek, show --- */
 
-/* One job as seen. Strings are borrowed from the reply; all but `error` are NUL-terminated beyond
- * their length. */
+/* One job as seen. Strings are borrowed from the reply; all but those of the record are
+ * NUL-terminated beyond their length. */
 struct later_seen {
-    const char *id;       /* "" = not adopted yet; NULL from show, whose caller knows it */
-    const char *state;    /* from show; "" = no such job. NULL from peek */
-    const char *error;    /* a JSON object; "" = none */
-    const char *earlier;  /* the errors before it, a JSON array as in a record; "" = none */
-    const char *progress; /* a JSON object; "" = none */
-    const char *finished; /* how it ended, a JSON object; "" = it is not done */
+    const char *id;    /* "" = not adopted yet; NULL from show, whose caller knows it */
+    const char *state; /* from show; "" = no such job. NULL from peek */
     const char *document;
-    size_t error_len, earlier_len, progress_len, finished_len, document_len;
+    size_t document_len;
     bool has_score;
     double score;
-    uint32_t attempts;
-    int32_t priority;
+    struct later_record record;
 };
 
 /* state: "ready", "delayed", "dead", "done", or "reserved": what `token` holds, in the order that

@@ -5,7 +5,7 @@
  *     char token[LATER_TOKEN_LEN + 1];          a new one for each taking: it is the ownership
  *     later_token(token);
  *     later_lock_take(&cmd, prefix, name, token, "host pid 7", 30, NULL);
- *     reply = later_call(client, &cmd, LATER_SCRIPT_LOCK_TAKE, 0, true, err);
+ *     reply = later_call(client, &cmd, 0, true, err);
  *     if (later_lock_taken(reply, &fence, &left) == LATER_LOCK_YES) …
  *
  * If an answer was lost, all calls but later_lock_free() may be repeated (`repeat` of
@@ -76,7 +76,7 @@ void later_lock_seen(const struct later_reply *reply, struct later_lock_seen *se
 /* --- for those who wait (lock_wait.c; a loop of one's own) --- */
 
 /* Encodes BLPOP on the wake list. While it blocks, at most `seconds` (0 = for ever), the client has
- * its place in the queue. LATER_NO_SCRIPT, on a connection of its own. */
+ * its place in the queue. On a connection of its own. */
 void later_lock_await(struct later_command *cmd, const char *prefix, const char *name,
                       double seconds);
 

@@ -31,16 +31,14 @@ void later_permit_touch(struct later_command *cmd, const char *prefix, const cha
 {
     begin(cmd, LATER_SCRIPT_PERMIT_TOUCH, prefix, name, count);
     later_command_seconds(cmd, ttl);
-    for (size_t i = 0; i < count; i++)
-        later_command_text(cmd, tokens[i]);
+    later_command_texts(cmd, tokens, count);
 }
 
 void later_permit_free(struct later_command *cmd, const char *prefix, const char *name,
                        const char *const *tokens, size_t count)
 {
     begin(cmd, LATER_SCRIPT_PERMIT_FREE, prefix, name, count);
-    for (size_t i = 0; i < count; i++)
-        later_command_text(cmd, tokens[i]);
+    later_command_texts(cmd, tokens, count);
 }
 
 void later_permit_line(struct later_command *cmd, const char *prefix, bool lock, const char *name,

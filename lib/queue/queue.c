@@ -28,10 +28,7 @@ const char *later_queue_run_out(const struct later_reply *reply, size_t i)
 void later_queue_lapse(struct later_command *cmd, const struct later_keys *keys, const char *token,
                        double deadline, const char *error)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_LAPSE, keys, (const char *const[]){ held }, 0);
+    later_script_begin_held(cmd, LATER_SCRIPT_LAPSE, keys, token, 0);
     if (deadline > 0)
         later_command_seconds(cmd, deadline);
     else
@@ -45,17 +42,12 @@ void later_queue_ids(struct later_command *cmd, enum later_script script,
                      const struct later_keys *keys, const char *const *ids, size_t count)
 {
     later_script_begin(cmd, script, keys, NULL, count);
-    for (size_t i = 0; i < count; i++)
-        later_command_text(cmd, ids[i]);
+    later_command_texts(cmd, ids, count);
 }
 
 void later_queue_cancel(struct later_command *cmd, const struct later_keys *keys, const char *token,
                         const char *const *ids, size_t count)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_CANCEL, keys, (const char *const[]){ held }, count);
-    for (size_t i = 0; i < count; i++)
-        later_command_text(cmd, ids[i]);
+    later_script_begin_held(cmd, LATER_SCRIPT_CANCEL, keys, token, count);
+    later_command_texts(cmd, ids, count);
 }

@@ -166,8 +166,7 @@ void later_queue_finish(struct later_command *cmd, const struct later_keys *keys
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
                           const struct later_settlement *jobs, size_t count);
 
-/* The script that a verb calls; its name ("ack"). */
-enum later_script later_verb_script(enum later_verb verb);
+/* A verb's name ("ack"). */
 const char *later_verb_name(enum later_verb verb);
 
 /* Was job i (from 0) of a settle or touch LOST? The reply lists positions; `lost` must be walked

@@ -1,12 +1,12 @@
 /* queue_reserve.c: tokens; encodes reserves, and decodes their answers. */
 #include "queue/queue.h"
 
+#include "base/random.h"
 #include "job/record.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* The answer of reserve has a score of every so many jobs. */
 #define SCORES_APART      16
@@ -21,8 +21,7 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
 
     for (size_t i = 0; i < LATER_TOKEN_LEN;) {
         if (used == sizeof random) {
-            while (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-                ;
+            later_random(random, sizeof random);
             used = 0;
         }
         /* 252 = 7 × 36: larger bytes would make some digits likelier. */
@@ -36,10 +35,7 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
 static void begin_reserve(struct later_command *cmd, const struct later_keys *keys,
                           const char *token, double lease, size_t limit)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_RESERVE, keys, (const char *const[]){ held }, 0);
+    later_script_begin_held(cmd, LATER_SCRIPT_RESERVE, keys, token, 0);
     later_command_bytes(cmd, token, LATER_TOKEN_LEN);
     later_command_seconds(cmd, lease);
     later_command_int(cmd, (int64_t)limit);

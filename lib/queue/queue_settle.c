@@ -55,10 +55,7 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
                         enum later_verb verb, double lease, const struct later_settlement *jobs,
                         size_t count)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, jobs[0].token);
-    later_script_begin(cmd, verbs[verb].script, keys, (const char *const[]){ held }, count);
+    later_script_begin_held(cmd, verbs[verb].script, keys, jobs[0].token, count);
     if (verb == LATER_VERB_TOUCH)
         later_command_seconds(cmd, lease);
     for (size_t i = 0; i < count; i++) {
@@ -70,10 +67,7 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
 void later_queue_ack_all(struct later_command *cmd, const struct later_keys *keys,
                          const char *token, size_t count)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, token);
-    later_script_begin(cmd, LATER_SCRIPT_ACK_ALL, keys, (const char *const[]){ held }, 0);
+    later_script_begin_held(cmd, LATER_SCRIPT_ACK_ALL, keys, token, 0);
     later_command_int(cmd, (int64_t)count);
 }
 
@@ -119,19 +113,11 @@ void later_queue_finish(struct later_command *cmd, const struct later_keys *keys
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
                           const struct later_settlement *jobs, size_t count)
 {
-    char held[LATER_KEY_MAX];
-
-    later_key_held(held, keys, jobs[0].token);
-    later_script_begin(cmd, LATER_SCRIPT_PROGRESS, keys, (const char *const[]){ held }, count);
+    later_script_begin_held(cmd, LATER_SCRIPT_PROGRESS, keys, jobs[0].token, count);
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, jobs[i].id);
         later_command_text(cmd, jobs[i].error);
     }
-}
-
-enum later_script later_verb_script(enum later_verb verb)
-{
-    return verbs[verb].script;
 }
 
 const char *later_verb_name(enum later_verb verb)

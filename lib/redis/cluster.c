@@ -43,11 +43,11 @@ void later_cluster_disconnect(struct later_cluster *cluster, const char *why)
 
 /* --- sending --- */
 
-static int send_command(struct later_redis *base, struct later_command *cmd, int script,
-                        double timeout, later_answer_fn *fn, void *arg)
+static int send_command(struct later_redis *base, struct later_command *cmd, double timeout,
+                        later_answer_fn *fn, void *arg)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
-    struct call *call = later_cluster_enter(cluster, cmd, script, timeout, fn, arg);
+    struct call *call = later_cluster_enter(cluster, cmd, timeout, fn, arg);
 
     return call ? later_cluster_pass_or_wait(cluster, call) : -1;
 }
@@ -56,7 +56,7 @@ static int send_to(struct later_redis *base, size_t which, struct later_command 
                    double timeout, later_answer_fn *fn, void *arg)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
-    struct call *call = later_cluster_enter(cluster, cmd, LATER_NO_SCRIPT, timeout, fn, arg);
+    struct call *call = later_cluster_enter(cluster, cmd, timeout, fn, arg);
 
     if (!call)
         return -1;
@@ -91,7 +91,7 @@ static struct call *ask_protocol(struct later_cluster *cluster)
     struct later_command cmd = { 0 };
 
     later_command_say(&cmd, "GET %s", cluster->base.protocol);
-    return later_cluster_enter(cluster, &cmd, LATER_NO_SCRIPT, ASK_SECONDS, on_protocol, cluster);
+    return later_cluster_enter(cluster, &cmd, ASK_SECONDS, on_protocol, cluster);
 }
 
 /* Nodes were away, and somebody may have upgraded meanwhile. Nobody waits for the answer: if this

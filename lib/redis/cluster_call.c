@@ -185,12 +185,11 @@ static enum passed pass(struct later_cluster *cluster, struct call *call)
     conn = cluster->node[number].conn;
     if (call->asking) {
         later_command_say(&asking, "ASKING");
-        if (later_redis_send(conn, &asking, LATER_NO_SCRIPT, left, NULL, NULL) < 0)
+        if (later_redis_send(conn, &asking, left, NULL, NULL) < 0)
             return FAILED;
     }
     call->node = number;
-    return later_redis_send(conn, &call->cmd, call->script, left, on_answer, call) < 0 ? FAILED
-                                                                                       : PASSED;
+    return later_redis_send(conn, &call->cmd, left, on_answer, call) < 0 ? FAILED : PASSED;
 }
 
 /* Is its node away, or no longer the right one? Then others may know. */
@@ -262,7 +261,7 @@ void later_cluster_pump(struct later_cluster *cluster)
 }
 
 struct call *later_cluster_enter(struct later_cluster *cluster, struct later_command *cmd,
-                                 int script, double timeout, later_answer_fn *fn, void *arg)
+                                 double timeout, later_answer_fn *fn, void *arg)
 {
     struct call *call = later_command_ready(cmd) ? calloc(1, sizeof *call) : NULL;
 
@@ -272,7 +271,6 @@ struct call *later_cluster_enter(struct later_cluster *cluster, struct later_com
     }
     *call = (struct call){ .cluster = cluster,
                            .cmd = *cmd,
-                           .script = script,
                            .slot = later_slot_of_command(cmd),
                            .node = LATER_NO_NODE,
                            .since = later_clock(),

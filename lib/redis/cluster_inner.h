@@ -21,7 +21,7 @@ struct call {
     struct call *next;
     struct later_cluster *cluster;
     struct later_command cmd;
-    int script, slot;
+    int slot;
     int node;                      /* where it was sent, or has to go (fixed) */
     bool fixed;                    /* only there: ASK, later_redis_send_to() */
     bool asking;                   /* behind ASKING */
@@ -69,7 +69,7 @@ void later_cluster_disconnect(struct later_cluster *cluster, const char *why);
 
 /* Takes *cmd as a call with this deadline; it is pending from now on. NULL without memory. */
 struct call *later_cluster_enter(struct later_cluster *cluster, struct later_command *cmd,
-                                 int script, double timeout, later_answer_fn *fn, void *arg);
+                                 double timeout, later_answer_fn *fn, void *arg);
 
 /* The call waits, after the others, until the next turn; or is sent at once if no other call waits
  * for its slot. The latter returns 0, or -1 without memory; then the call is gone. */

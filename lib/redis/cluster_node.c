@@ -211,9 +211,9 @@ static void ask(struct later_cluster *cluster, int number)
     struct later_command cmd = { 0 };
 
     later_command_say(&cmd, "CLUSTER SLOTS");
-    cluster->asking = later_redis_send(cluster->node[number].conn, &cmd, LATER_NO_SCRIPT,
-                                       cluster->base.options.connect_timeout, on_slots,
-                                       &cluster->node[number]) == 0;
+    cluster->asking =
+        later_redis_send(cluster->node[number].conn, &cmd, cluster->base.options.connect_timeout,
+                         on_slots, &cluster->node[number]) == 0;
 }
 
 /* Asks the next node. After the last one, begins again or disconnects. */

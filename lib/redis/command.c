@@ -83,6 +83,12 @@ void later_command_text(struct later_command *cmd, const char *text)
     later_command_bytes(cmd, text, strlen(text));
 }
 
+void later_command_texts(struct later_command *cmd, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        later_command_text(cmd, texts[i]);
+}
+
 void later_command_int(struct later_command *cmd, int64_t number)
 {
     char text[24];

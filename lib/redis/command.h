@@ -17,11 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct later_script_text;
+
 struct later_command {
     char *data; /* owned */
     size_t len, room;
     size_t missing; /* arguments still to come */
     bool failed;
+    const struct later_script_text *script; /* that it calls (script.h); NULL: none */
 };
 
 /* Starts a command of `count` arguments, with its name, after what cmd holds already: several
@@ -40,9 +43,10 @@ void later_command_say(struct later_command *cmd, const char *words, ...)
  * NaN become 0, and 10^12 is the most. Returns the length. */
 size_t later_seconds_spell(char out[LATER_SECONDS_SIZE], double seconds);
 
-/* Adds one argument: len bytes; a C string; a whole number; seconds as above. */
+/* Adds one argument: len bytes; a C string (or several); a whole number; seconds as above. */
 void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len);
 void later_command_text(struct later_command *cmd, const char *text);
+void later_command_texts(struct later_command *cmd, const char *const *texts, size_t count);
 void later_command_int(struct later_command *cmd, int64_t number);
 void later_command_seconds(struct later_command *cmd, double seconds);
 

@@ -116,8 +116,8 @@ void later_conn_fail_errno(struct later_conn *redis, const char *what)
     later_conn_fail(redis, text);
 }
 
-int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, int script,
-                       double timeout, later_answer_fn *fn, void *arg)
+int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, double timeout,
+                       later_answer_fn *fn, void *arg)
 {
     struct pending *pending;
 
@@ -127,7 +127,6 @@ int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, int 
     }
     pending->cmd = *cmd;
     *cmd = (struct later_command){ 0 };
-    pending->script = script;
     pending->timeout = timeout;
     pending->deadline = later_clock() + timeout;
     pending->fn = fn;
@@ -136,10 +135,10 @@ int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, int 
     return 0;
 }
 
-static int send_command(struct later_redis *base, struct later_command *cmd, int script,
-                        double timeout, later_answer_fn *fn, void *arg)
+static int send_command(struct later_redis *base, struct later_command *cmd, double timeout,
+                        later_answer_fn *fn, void *arg)
 {
-    return later_conn_enqueue((struct later_conn *)base, cmd, script, timeout, fn, arg);
+    return later_conn_enqueue((struct later_conn *)base, cmd, timeout, fn, arg);
 }
 
 /* --- for the owner's loop --- */

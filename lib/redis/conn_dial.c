@@ -90,10 +90,8 @@ static void ask(struct later_conn *redis, later_answer_fn *fn, const char *const
     while (words[count])
         count++;
     later_command_begin(&cmd, count);
-    for (size_t i = 0; i < count; i++)
-        later_command_text(&cmd, words[i]);
-    later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, redis->base.options.connect_timeout, fn,
-                       redis);
+    later_command_texts(&cmd, words, count);
+    later_conn_enqueue(redis, &cmd, redis->base.options.connect_timeout, fn, redis);
 }
 
 static void shake_hands(struct later_conn *redis)
@@ -132,7 +130,7 @@ static void ask_sentinel(struct later_conn *redis)
         return;
     }
     later_sentinel_ask(&cmd, redis->base.options.address.master);
-    later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, LATER_SENTINEL_SECONDS, take_named, redis);
+    later_conn_enqueue(redis, &cmd, LATER_SENTINEL_SECONDS, take_named, redis);
 }
 
 /* Begins to connect to the next address of the host that was not tried yet. */

@@ -18,7 +18,6 @@ struct pending {
     struct later_command cmd;
     size_t sent; /* bytes */
     double timeout, deadline;
-    int script;
     bool reloaded;
     later_answer_fn *fn;
     void *arg;
@@ -57,8 +56,8 @@ void later_conn_append(struct later_conn *redis, struct pending *pending);
 void later_conn_forget(struct pending *pending);
 
 /* As later_redis_send(), in any state. */
-int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, int script,
-                       double timeout, later_answer_fn *fn, void *arg);
+int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, double timeout,
+                       later_answer_fn *fn, void *arg);
 
 /* The connection is over: closes it and answers everything outstanding. */
 void later_conn_disconnect(struct later_conn *redis, const char *why);

@@ -81,8 +81,9 @@ static void note_load(void *arg, struct later_answer *told)
 
 /* Thousands of calls may have been sent before the first NOSCRIPT. One load is enough for all of
  * them. */
-static bool load(struct later_conn *redis, enum later_script script, double timeout)
+static bool load(struct later_conn *redis, const struct later_script_text *text, double timeout)
 {
+    enum later_script script = (enum later_script)(text - later_script_texts);
     struct loading *loading = &redis->loading[script];
     struct later_command cmd = { 0 };
 
@@ -91,7 +92,7 @@ static bool load(struct later_conn *redis, enum later_script script, double time
     later_script_load(&cmd, script);
     redis->load_why[0] = '\0';
     loading->redis = redis;
-    if (later_conn_enqueue(redis, &cmd, LATER_NO_SCRIPT, timeout, note_load, loading) == 0)
+    if (later_conn_enqueue(redis, &cmd, timeout, note_load, loading) == 0)
         return true;
     loading->redis = NULL;
     return false;
@@ -100,8 +101,8 @@ static bool load(struct later_conn *redis, enum later_script script, double time
 /* NOSCRIPT: nothing has run. Loads the script and sends the same bytes again. */
 static bool load_and_repeat(struct later_conn *redis, struct pending *pending)
 {
-    if (pending->script == LATER_NO_SCRIPT || pending->reloaded ||
-        !load(redis, (enum later_script)pending->script, pending->timeout))
+    if (!pending->cmd.script || pending->reloaded ||
+        !load(redis, pending->cmd.script, pending->timeout))
         return false;
     pending->reloaded = true;
     pending->sent = 0;

@@ -124,11 +124,11 @@ void later_redis_disconnect(struct later_redis *redis, const char *why)
     redis->table->disconnect(redis, why);
 }
 
-int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
-                     double timeout, later_answer_fn *fn, void *arg)
+int later_redis_send(struct later_redis *redis, struct later_command *cmd, double timeout,
+                     later_answer_fn *fn, void *arg)
 {
     if (redis->state == UP)
-        return redis->table->send(redis, cmd, script, timeout, fn, arg);
+        return redis->table->send(redis, cmd, timeout, fn, arg);
     later_command_free(cmd);
     return -1;
 }

@@ -28,8 +28,6 @@
 
 #include <stdbool.h>
 
-#define LATER_NO_SCRIPT (-1)
-
 /* What became of a command. */
 enum later_answer_outcome {
     LATER_ANSWERED, /* reply is there and no error */
@@ -110,11 +108,10 @@ int64_t later_redis_id(const struct later_redis *redis);
 double later_redis_since(const struct later_redis *redis);
 
 /* Takes over *cmd, which the next later_redis_flush() or later_redis_handle() sends; it is answered
- * within `timeout` seconds from now. `script` is the enum later_script that it calls, or
- * LATER_NO_SCRIPT. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not called, if the
- * connection is not up or memory is out. That is like UNSENT. */
-int later_redis_send(struct later_redis *redis, struct later_command *cmd, int script,
-                     double timeout, later_answer_fn *fn, void *arg);
+ * within `timeout` seconds from now. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not
+ * called, if the connection is not up or memory is out. That is like UNSENT. */
+int later_redis_send(struct later_redis *redis, struct later_command *cmd, double timeout,
+                     later_answer_fn *fn, void *arg);
 
 /* Does its address name a Cluster? Known from the beginning. */
 bool later_redis_is_cluster(const struct later_redis *redis);

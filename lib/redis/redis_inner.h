@@ -15,7 +15,7 @@ struct later_redis_table {
     void (*end)(struct later_redis *redis); /* frees its own data; called when it is down */
     int (*connect)(struct later_redis *redis, struct later_error *err);
     void (*disconnect)(struct later_redis *redis, const char *why);
-    int (*send)(struct later_redis *redis, struct later_command *cmd, int script, double timeout,
+    int (*send)(struct later_redis *redis, struct later_command *cmd, double timeout,
                 later_answer_fn *fn, void *arg);
     void (*flush)(struct later_redis *redis);
     bool (*wants_write)(const struct later_redis *redis);

@@ -33,6 +33,10 @@ extern const struct later_script_text later_script_texts[LATER_SCRIPT_COUNT];
 void later_script_begin(struct later_command *cmd, enum later_script script,
                         const struct later_keys *keys, const char *const *other, size_t groups);
 
+/* The same for a script whose one other key is the set of what a token holds. */
+void later_script_begin_held(struct later_command *cmd, enum later_script script,
+                             const struct later_keys *keys, const char *token, size_t groups);
+
 /* A SCRIPT LOAD. */
 void later_script_load(struct later_command *cmd, enum later_script script);
 

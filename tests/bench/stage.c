@@ -151,7 +151,7 @@ static void run_script(struct stage *stage, enum later_script script, const char
     if (!client)
         fatal("%s", err.text);
     later_script_begin(&cmd, script, &keys, NULL, 0);
-    reply = later_call(client, &cmd, (int)script, 0, false, &err);
+    reply = later_call(client, &cmd, 0, false, &err);
     if (!reply)
         fatal("%s", err.text);
     later_reply_free(reply);

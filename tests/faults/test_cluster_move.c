@@ -45,10 +45,10 @@ struct seen {
 static struct cluster cluster;
 static struct seen *seen;
 
-static struct later_reply *ask(struct later_client *client, struct later_command *cmd, int script)
+static struct later_reply *ask(struct later_client *client, struct later_command *cmd)
 {
     struct later_error err;
-    struct later_reply *reply = later_call(client, cmd, script, 0, true, &err);
+    struct later_reply *reply = later_call(client, cmd, 0, true, &err);
 
     if (!reply && atomic_fetch_add(&seen->failed, 1) < 3)
         tap_note("%s", err.text);
@@ -64,7 +64,7 @@ static void claim(struct later_client *client, int buyer, unsigned turn)
 
     snprintf(who, sizeof who, "buyer-%d-%u", buyer, turn);
     later_stock_take(&cmd, "later", "phones", who);
-    reply = ask(client, &cmd, LATER_SCRIPT_STOCK_CLAIM);
+    reply = ask(client, &cmd);
     if (reply && later_stock_taken(reply, &number) == LATER_STOCK_TAKEN && number < CLAIMED) {
         atomic_fetch_add(&seen->number[number], 1);
         atomic_fetch_add(&seen->claims, 1);
@@ -82,7 +82,7 @@ static void lock_and_free(struct later_client *client)
 
     later_token(token);
     later_lock_take(&cmd, "later", "door", token, "test", 30, NULL);
-    reply = ask(client, &cmd, LATER_SCRIPT_LOCK_TAKE);
+    reply = ask(client, &cmd);
     if (reply && later_lock_taken(reply, &fence, NULL) == LATER_LOCK_YES) {
         if (atomic_fetch_add(&seen->inside, 1) > 0)
             atomic_fetch_add(&seen->together, 1);
@@ -92,7 +92,7 @@ static void lock_and_free(struct later_client *client)
         atomic_fetch_sub(&seen->inside, 1);
         later_lock_free(&cmd, "later", "door", token);
         later_reply_free(reply);
-        reply = ask(client, &cmd, LATER_SCRIPT_LOCK_FREE);
+        reply = ask(client, &cmd);
     }
     later_reply_free(reply);
 }
@@ -103,7 +103,7 @@ static void pass(struct later_client *client)
     struct later_reply *reply;
 
     later_limit_ask(&cmd, "later", "gate", LIMIT, 3600, false);
-    reply = ask(client, &cmd, LATER_SCRIPT_LIMIT_FIXED);
+    reply = ask(client, &cmd);
     atomic_fetch_add(&seen->asked, reply != NULL);
     atomic_fetch_add(&seen->passed, reply && later_limit_wait(reply) <= 0);
     later_reply_free(reply);
@@ -138,7 +138,7 @@ static bool set_stock(void)
 
     later_stock_set(&cmd, "later", "phones", STOCK);
     if (client)
-        reply = ask(client, &cmd, LATER_SCRIPT_STOCK_SET);
+        reply = ask(client, &cmd);
     later_reply_free(reply);
     later_client_close(client);
     return reply != NULL;
@@ -146,9 +146,9 @@ static bool set_stock(void)
 
 /* --- the only element of a key, renewed while its slot is about to move --- */
 
-static bool lost_none(struct later_client *client, struct later_command *cmd, int script)
+static bool lost_none(struct later_client *client, struct later_command *cmd)
 {
-    struct later_reply *reply = ask(client, cmd, script);
+    struct later_reply *reply = ask(client, cmd);
     bool good = reply && later_reply_count(reply) == 0;
 
     later_reply_free(reply);
@@ -162,7 +162,7 @@ static bool passes(struct later_client *client)
     bool yes;
 
     later_limit_ask(&cmd, "later", "twice", 2, 3600, false);
-    reply = ask(client, &cmd, LATER_SCRIPT_LIMIT_FIXED);
+    reply = ask(client, &cmd);
     yes = reply && later_limit_wait(reply) <= 0;
     later_reply_free(reply);
     return yes;
@@ -174,7 +174,7 @@ static bool touch_job(struct later_client *client, const struct later_keys *keys
     struct later_command cmd = { 0 };
 
     later_queue_settle(&cmd, keys, LATER_VERB_TOUCH, 60, &job, 1);
-    return lost_none(client, &cmd, LATER_SCRIPT_TOUCH);
+    return lost_none(client, &cmd);
 }
 
 static bool touch_place(struct later_client *client, const char *token)
@@ -182,7 +182,7 @@ static bool touch_place(struct later_client *client, const char *token)
     struct later_command cmd = { 0 };
 
     later_permit_touch(&cmd, "later", "seat", 60, &token, 1);
-    return lost_none(client, &cmd, LATER_SCRIPT_PERMIT_TOUCH);
+    return lost_none(client, &cmd);
 }
 
 static void take_all(struct later_client *client, const struct later_keys *keys, const char *token)
@@ -193,9 +193,9 @@ static void take_all(struct later_client *client, const struct later_keys *keys,
 
     tap_ok(later_push(client, "moved", &job, NULL, NULL, &err) == 0, "a job is pushed");
     later_queue_reserve(&cmd, keys, token, 60, 1, LATER_RESERVE_BYTES, 0);
-    later_reply_free(ask(client, &cmd, LATER_SCRIPT_RESERVE));
+    later_reply_free(ask(client, &cmd));
     later_permit_take(&cmd, "later", "seat", token, 1, 60);
-    later_reply_free(ask(client, &cmd, LATER_SCRIPT_PERMIT_TAKE));
+    later_reply_free(ask(client, &cmd));
     tap_ok(passes(client) && touch_job(client, keys, token) && touch_place(client, token),
            "it is reserved, has a place, and one of two has passed");
 }

@@ -101,7 +101,7 @@ static void give_back(struct later_client *client, struct slot *slot, const char
     struct later_reply *reply;
 
     later_lock_free(&cmd, "later", NAME, token);
-    reply = later_call(client, &cmd, LATER_SCRIPT_LOCK_FREE, 0, false, &err);
+    reply = later_call(client, &cmd, 0, false, &err);
     if (!later_lock_still(reply) && arena_now() < end)
         slot->errors++;
     later_reply_free(reply);
@@ -504,9 +504,7 @@ static void call_often(int who, double per, double seconds)
             double sent = arena_now();
 
             later_limit_ask(&cmd, "later", fixed ? "fixed" : "sliding", LIMIT_MAX, per, !fixed);
-            reply = later_call(client, &cmd,
-                               fixed ? LATER_SCRIPT_LIMIT_FIXED : LATER_SCRIPT_LIMIT_SLIDING, 0,
-                               false, &err);
+            reply = later_call(client, &cmd, 0, false, &err);
             if (!reply)
                 _exit(1);
             if (later_limit_wait(reply) <= 0)

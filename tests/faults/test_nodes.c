@@ -88,7 +88,7 @@ static bool reserve(struct later_client *client, const struct later_keys *keys, 
 
     later_token(token);
     later_queue_reserve(&cmd, keys, token, 60, 1, LATER_RESERVE_BYTES, 0);
-    reply = later_call(client, &cmd, LATER_SCRIPT_RESERVE, 0, false, &err);
+    reply = later_call(client, &cmd, 0, false, &err);
     if (!reply) {
         note_error(&err);
         return false;
@@ -112,7 +112,7 @@ static bool ack(struct later_client *client, const struct later_keys *keys, cons
     size_t cursor = 0;
 
     later_queue_settle(&cmd, keys, LATER_VERB_ACK, 0, &job, 1);
-    reply = later_call(client, &cmd, LATER_SCRIPT_ACK, 0, false, &err);
+    reply = later_call(client, &cmd, 0, false, &err);
     if (!reply) {
         note_error(&err);
         return false;

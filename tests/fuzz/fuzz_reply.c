@@ -82,7 +82,7 @@ static void decode_look(const struct later_reply *reply, size_t most)
     for (size_t i = 0; i < most; i++) {
         later_inspect_peeked(reply, i, &seen);
         read_string(seen.id);
-        read_text(seen.error, seen.error_len);
+        read_text(seen.record.error, seen.record.error_len);
         read_text(seen.document, seen.document_len);
         later_inspect_shown(reply, i, &seen);
         read_string(seen.state);
@@ -220,8 +220,8 @@ static void send_commands(struct later_redis *redis)
 
         later_command_begin(&cmd, 1);
         later_command_text(&cmd, "X");
-        if (later_redis_send(redis, &cmd, i % 2 ? LATER_SCRIPT_ACK : LATER_NO_SCRIPT, 60, on_answer,
-                             &told.answered[i]) < 0)
+        cmd.script = i % 2 ? &later_script_texts[LATER_SCRIPT_ACK] : NULL;
+        if (later_redis_send(redis, &cmd, 60, on_answer, &told.answered[i]) < 0)
             told.answered[i]++; /* refused: as good as answered */
     }
     later_redis_flush(redis);

@@ -123,8 +123,9 @@ void rig_send(int number, const char *word, int script, double timeout)
     later_command_begin(&cmd, 2);
     later_command_text(&cmd, word);
     later_command_int(&cmd, number);
-    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, script, timeout, take, &rig.told[number]),
-                     0);
+    if (script != LATER_NO_SCRIPT)
+        cmd.script = &later_script_texts[script];
+    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, timeout, take, &rig.told[number]), 0);
     ck_assert_ptr_null(cmd.data);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "redis/redis.h"
+#include "redis/script.h"
 #include "tests/support/fake_redis.h"
 #include "unit.h"
 
@@ -53,6 +54,8 @@ void rig_end(void);
 
 /* Begins to connect; fails the test if that fails at once. */
 void rig_connect(void);
+
+#define LATER_NO_SCRIPT (-1)
 
 /* Puts `word number` on its way, not flushed. */
 void rig_send(int number, const char *word, int script, double timeout);

@@ -415,7 +415,7 @@ static struct later_reply *reserve(struct later_client *by, const char *queue)
 
     ck_assert_int_eq(later_call_keys(by, queue, &keys, &err), 0);
     later_queue_reserve(&cmd, &keys, "0123456789abcdef", 30, 1, 1000, 0);
-    return later_call(by, &cmd, LATER_SCRIPT_RESERVE, 0, false, &err);
+    return later_call(by, &cmd, 0, false, &err);
 }
 
 static void load_scripts(void)
@@ -626,7 +626,7 @@ START_TEST(test_wait_in_redis)
     later_command_text(&cmd, "BLPOP");
     later_command_text(&cmd, "later:{q}:wake");
     later_command_text(&cmd, "0.5");
-    reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0.5, false, &err);
+    reply = later_call(client, &cmd, 0.5, false, &err);
     ck_assert_msg(reply != NULL, "%s", err.text);
     ck_assert(later_reply_is_nil(reply));
     later_reply_free(reply);
@@ -648,8 +648,7 @@ static void begin_pings(int count, int *counts)
 
         later_command_begin(&cmd, 1);
         later_command_text(&cmd, "PING");
-        ck_assert_int_eq(
-            later_call_begin(client, &cmd, LATER_NO_SCRIPT, count_answer, counts, &err), 0);
+        ck_assert_int_eq(later_call_begin(client, &cmd, count_answer, counts, &err), 0);
     }
 }
 

@@ -22,9 +22,9 @@ static void tear_down(void)
     live_end();
 }
 
-static struct later_reply *call(struct later_command *cmd, int script)
+static struct later_reply *call(struct later_command *cmd)
 {
-    struct later_reply *reply = later_call(client, cmd, script, 0, true, &err);
+    struct later_reply *reply = later_call(client, cmd, 0, true, &err);
 
     ck_assert_msg(reply != NULL, "%s", err.text);
     return reply;
@@ -41,7 +41,7 @@ static bool glance(struct later_glance *glance)
         struct later_reply *reply;
 
         later_glance_ask(&cmd, &keys, n, now);
-        reply = call(&cmd, LATER_NO_SCRIPT);
+        reply = call(&cmd);
         later_glance_read(glance, n, reply);
         later_reply_free(reply);
     }
@@ -58,7 +58,7 @@ static void same(void)
 
     ck_assert(glance(&seen));
     later_inspect_size(&cmd, &keys);
-    reply = call(&cmd, LATER_SCRIPT_SIZE);
+    reply = call(&cmd);
     later_inspect_sized(reply, &sizes);
     later_reply_free(reply);
     ck_assert_uint_eq(seen.sizes.ready, sizes.ready);

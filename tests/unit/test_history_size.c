@@ -109,7 +109,7 @@ static void write_period(enum later_scale scale, int64_t period, double jobs, si
     }
     packed = later_tallies_pack(&tallies, &len);
     later_history_note(&cmd, &keys, scale, period, LATER_FOLDED, packed, len);
-    ck_assert_int_eq(later_call_begin(client, &cmd, LATER_SCRIPT_NOTE, noted, written, &err), 0);
+    ck_assert_int_eq(later_call_begin(client, &cmd, noted, written, &err), 0);
     ck_assert_int_eq(later_call_drain(client, 50, &err), 0);
     free(packed);
     later_tallies_free(&tallies);

@@ -109,7 +109,7 @@ static int say(const char *word, double timeout)
 
     later_command_begin(&cmd, 1);
     later_command_text(&cmd, word);
-    sent = link_send(link_, &cmd, LATER_NO_SCRIPT, timeout, on_answer, NULL);
+    sent = link_send(link_, &cmd, timeout, on_answer, NULL);
     link_flush(link_);
     return sent;
 }
@@ -272,7 +272,7 @@ START_TEST(test_calls_of_who_is_gone)
         if (i < 3)
             calls[i] = calls_new(link_);
         later_command_say(&cmd, "PING");
-        ck_assert_int_eq(calls_send(calls[i % 3], &cmd, LATER_NO_SCRIPT, on_told, &told[i % 3]), 0);
+        ck_assert_int_eq(calls_send(calls[i % 3], &cmd, on_told, &told[i % 3]), 0);
     }
     link_flush(link_);
     calls_free(calls[0]);

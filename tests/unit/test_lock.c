@@ -56,7 +56,7 @@ static bool give_back(struct later_client *client, const char *token)
     bool ours;
 
     later_lock_free(&cmd, "later", "n", token);
-    reply = later_call(client, &cmd, LATER_SCRIPT_LOCK_FREE, 0, false, &err);
+    reply = later_call(client, &cmd, 0, false, &err);
     ours = later_lock_still(reply);
     later_reply_free(reply);
     return ours;
@@ -89,7 +89,7 @@ static pid_t when_blocked(int count, void (*act)(const void *), const void *arg)
         later_command_begin(&cmd, 2);
         later_command_text(&cmd, "INFO");
         later_command_text(&cmd, "clients");
-        reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0, true, &err);
+        reply = later_call(client, &cmd, 0, true, &err);
         there = reply && strstr(later_reply_text(reply, NULL), wanted);
         later_reply_free(reply);
         if (there)
@@ -120,7 +120,7 @@ static void cut(const void *nothing)
     for (size_t i = 0; i < 6; i++)
         later_command_text(
             &cmd, (const char *const[]){ "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes" }[i]);
-    later_reply_free(later_call(client, &cmd, LATER_NO_SCRIPT, 0, false, &err));
+    later_reply_free(later_call(client, &cmd, 0, false, &err));
     leave(true);
 }
 

@@ -65,7 +65,7 @@ static uint64_t done_in(enum later_scale scale, int64_t period, const char *type
         later_history_ask_totals(&cmd, &keys);
     else
         later_history_ask(&cmd, &keys, scale, period);
-    reply = later_call(client, &cmd, LATER_NO_SCRIPT, 0, true, &err);
+    reply = later_call(client, &cmd, 0, true, &err);
     ck_assert_msg(reply != NULL, "%s", err.text);
     later_history_read(&tallies, reply);
     row = later_tallies_find(&tallies, type);

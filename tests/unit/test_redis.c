@@ -233,7 +233,7 @@ START_TEST(test_drop_by_drop)
     rig_up(drop_by_drop, NULL);
     later_command_begin(&cmd, 1);
     later_command_text(&cmd, "X");
-    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, LATER_NO_SCRIPT, 5, take_reply, NULL), 0);
+    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, 5, take_reply, NULL), 0);
     RIG_UNTIL(rig.answers == 1);
     ck_assert_uint_eq(later_reply_count(taken), 2);
     ck_assert_str_eq(later_reply_text(later_reply_at(taken, 0), &len), "a\r\nbc");
@@ -271,7 +271,7 @@ START_TEST(test_large)
     later_command_begin(&cmd, 2);
     later_command_text(&cmd, "MIRROR");
     later_command_bytes(&cmd, bytes, size);
-    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, LATER_NO_SCRIPT, 60, take_reply, NULL), 0);
+    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, 60, take_reply, NULL), 0);
     RIG_UNTIL(rig.answers == 1);
     ck_assert_mem_eq(later_reply_text(taken, &len), bytes, size);
     ck_assert_uint_eq(len, size);
@@ -289,16 +289,16 @@ START_TEST(test_send)
     later_command_begin(&cmd, 2);
     later_command_text(&cmd, "ECHO");
     later_command_int(&cmd, 1);
-    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, LATER_NO_SCRIPT, 2, NULL, NULL), 0);
+    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, 2, NULL, NULL), 0);
     RIG_UNTIL(later_redis_pending(rig.redis) == 0);
     later_command_begin(&cmd, 2);
     later_command_text(&cmd, "TOO FEW");
-    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, LATER_NO_SCRIPT, 2, take_reply, NULL), -1);
+    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, 2, take_reply, NULL), -1);
     ck_assert_ptr_null(cmd.data);
     later_redis_disconnect(rig.redis, "off");
     later_command_begin(&cmd, 1);
     later_command_text(&cmd, "PING");
-    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, LATER_NO_SCRIPT, 2, take_reply, NULL), -1);
+    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, 2, take_reply, NULL), -1);
     ck_assert_ptr_null(cmd.data);
     ck_assert_int_eq(rig.answers, 0);
 }

@@ -399,7 +399,7 @@ static void send_large(int number, size_t size)
     later_command_begin(&cmd, 1);
     later_command_bytes(&cmd, bytes, size);
     free(bytes);
-    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, LATER_NO_SCRIPT, 0.3, NULL, NULL), 0);
+    ck_assert_int_eq(later_redis_send(rig.redis, &cmd, 0.3, NULL, NULL), 0);
     rig_send(number + 1, "BEHIND", LATER_NO_SCRIPT, 0.3);
 }
 

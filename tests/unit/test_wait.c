@@ -45,7 +45,7 @@ static void finish(const char *queue, const char *id, const char *how, const cha
 
     ck_assert_int_eq(later_call_keys(client, queue, &keys, &err), 0);
     later_queue_finish(&cmd, &keys, &job, 60, what, strlen(what), NULL);
-    reply = later_call(client, &cmd, LATER_SCRIPT_FINISH, 0, false, &err);
+    reply = later_call(client, &cmd, 0, false, &err);
     ck_assert_msg(reply && later_reply_count(reply) == 0, "%s", err.text);
     later_reply_free(reply);
 }
