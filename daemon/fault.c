@@ -32,16 +32,16 @@ void fault_note(struct fault *fault, enum log_level level, const char *format, .
 }
 
 void fault_judge(struct fault *fault, const struct later_answer *answer, enum log_level level,
-                 const char *what, ...)
+                 const char *format, ...)
 {
-    char words[200];
+    char words[sizeof fault->text];
     va_list args;
 
-    va_start(args, what);
-    vsnprintf(words, sizeof words, what, args);
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
     va_end(args);
     if (answer->outcome == LATER_REFUSED)
-        fault_note(fault, level, "redis refuses %s: %s", words, answer->text);
+        fault_note(fault, level, "%s", words);
     else if (answer->outcome == LATER_ANSWERED)
         fault_over(fault);
 }

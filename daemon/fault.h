@@ -22,9 +22,9 @@ struct fault {
 void fault_note(struct fault *fault, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "redis refuses WHAT: why", if that is the answer; over, if it is a good one. */
+/* Notes the fault if this answer is a refusal; it is over if Redis has answered otherwise. */
 void fault_judge(struct fault *fault, const struct later_answer *answer, enum log_level level,
-                 const char *what, ...) __attribute__((format(printf, 4, 5)));
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The fault is not there, or no longer. Costs nothing if there was none. */
 void fault_over(struct fault *fault);

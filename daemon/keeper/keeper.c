@@ -129,7 +129,8 @@ static void on_touched(void *arg, struct later_answer *answer)
         else
             atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
     }
-    fault_judge(&touching->known->refused, answer, LOG_WARN, "to renew leases");
+    fault_judge(&touching->known->refused, answer, LOG_WARN, "redis refuses to renew leases: %s",
+                answer->text);
     if (answer->outcome != LATER_ANSWERED)
         touching->known->again = later_clock() + AGAIN_SECONDS;
     free(touching);

@@ -133,7 +133,7 @@ static bool answered(struct call *call, const struct later_answer *answer, const
     struct lock_leases *leases = call->leases;
     bool mapped = leases->watched(leases->arg, call->page);
 
-    fault_judge(&leases->refused, answer, LOG_WARN, "to %s", what);
+    fault_judge(&leases->refused, answer, LOG_WARN, "redis refuses to %s: %s", what, answer->text);
     if (mapped)
         let_go(call, answer->outcome == LATER_ANSWERED ? 0 : later_clock() + AGAIN_SECONDS);
     return answer->outcome == LATER_ANSWERED && mapped;

@@ -222,7 +222,7 @@ static void on_told(void *arg, struct later_answer *answer)
 {
     struct announce *announce = arg;
 
-    fault_judge(&announce->refused, answer, LOG_ERROR, "writes");
+    fault_judge(&announce->refused, answer, LOG_ERROR, "redis refuses writes: %s", answer->text);
 }
 
 const char *announce_fault(const struct announce *announce)

@@ -150,8 +150,8 @@ static void on_lapsed(void *arg, struct later_answer *answer)
     int64_t jobs = later_reply_int(answer->reply);
     double now = later_clock();
 
-    fault_judge(&queue->no_lapse, answer, LOG_WARN, "to lapse leases of queue %s",
-                queue->keys.queue);
+    fault_judge(&queue->no_lapse, answer, LOG_WARN, "redis refuses to lapse leases of queue %s: %s",
+                queue->keys.queue, answer->text);
     if (jobs > 0)
         log_line(LOG_WARN, "queue %s: the leases of %lld jobs ran out; they are ready again",
                  queue->keys.queue, (long long)jobs);
@@ -196,7 +196,8 @@ static void on_answer(void *arg, struct later_answer *answer)
     double now = later_clock();
 
     queue->asked = false;
-    fault_judge(&queue->refused, answer, LOG_WARN, "to migrate queue %s", queue->keys.queue);
+    fault_judge(&queue->refused, answer, LOG_WARN, "redis refuses to migrate queue %s: %s",
+                queue->keys.queue, answer->text);
     if (answer->outcome != LATER_ANSWERED) {
         queue->lapse_from = INFINITY; /* touches may have been refused, too */
         arm(queue, LOOK_SECONDS);

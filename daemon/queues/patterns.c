@@ -117,7 +117,8 @@ static bool is_answer(struct patterns *patterns, const struct later_answer *answ
 {
     patterns->asked = false;
     fault_judge(&patterns->refused, answer, LOG_WARN,
-                "to say which queues there are, so patterns mean none");
+                "redis refuses to say which queues there are, so patterns mean none: %s",
+                answer->text);
     if (answer->outcome != LATER_ANSWERED)
         end(patterns);
     return answer->outcome == LATER_ANSWERED;
