@@ -5,7 +5,7 @@
 -- reply  how many there were
 --
 -- verb   kick: delayed, dead; bury: ready, delayed; purge: ready, delayed, dead; cancel: all four
--- state  in which they were seen; for `reserved`, under the token of `held`
+-- state  the one in which they were seen; for `reserved`, under the token of `held`
 -- error  for bury: `"kind":…,"text":…,"host":…}`; else ''
 -- score  as Redis spelled it then. A job whose score has changed has moved, and is left alone.
 --        '' stands for any score

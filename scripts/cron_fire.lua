@@ -10,7 +10,7 @@
 -- early.
 --
 -- tick       what to push: `expected`, or a later one that has come; '' = none
--- following  the tick that is next then; '' = there is none any more
+-- following  the tick after that; '' = there is none
 -- missed     how many ticks are left out, to be counted
 -- delay      seconds after the tick at which the job is due
 --

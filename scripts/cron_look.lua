@@ -1,4 +1,4 @@
--- cron_look: what schedules there are
+-- cron_look: list schedules
 -- KEYS   cron crontab
 -- ARGV   from limit
 -- reply  the present, seconds until the next tick of all ('' = none), then for each: name, next tick
@@ -6,7 +6,7 @@
 --
 -- from   `due` for those whose tick has come; a rank from 0 on, in the order of the next tick; or
 --        `=NAME`
--- limit  at most so many, 1 to 500; fewer if their definitions exceed 1 MiB
+-- limit  at most this many, 1 to 500; fewer if their definitions exceed 1 MiB
 
 -- @include now
 -- @include guard

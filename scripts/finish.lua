@@ -1,12 +1,12 @@
 -- finish: a reserved job is done, or dead, and leaves a result
 -- KEYS   delayed reserved held dead jobs records unique stats result done kept
 -- ARGV   id how what seconds (most life note)...
--- reply  1 where it is LOST, as of a list
+-- reply  1 if it is LOST, its position in a list of one; else nothing
 --
 -- how      done, as in ack; or ran, crashed, unrun, as in bury
 -- what     if it is done, its value as JSON; else its error, as in bury
 -- seconds  how long the result is kept, 0.001 to 86400; 0: no result, only with the next three
--- most     a job that is done is kept itself, with its document; a queue keeps at most so many
+-- most     a job that is done is kept itself, with its document; a queue keeps at most this many
 -- life     for how many seconds it is kept
 -- note     `"ms":…,"host":…}`: about its last attempt, for the record of the kept job
 --

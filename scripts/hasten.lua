@@ -1,7 +1,7 @@
 -- hasten: make a job due now that waits in `delayed` for a lock or a permit
 -- KEYS   delayed due
 -- ARGV   latest id
--- reply  1; 0 when it does not wait there, or for something else
+-- reply  1; 0 when it does not wait there, or waits for something else
 --
 -- latest  when the job is due, as the line has it. A job that is due later, or more than two
 --         seconds earlier, is not the one that entered the line: it was replaced, or has failed

@@ -5,8 +5,8 @@
 --
 -- packed  all that it has counted there, not only what is new; so it may be written twice
 -- ms      milliseconds until the period is forgotten; 0: never
--- known   1: the field must exist. If it does not, another laterd took this one for gone and has
---         counted its field into another
+-- known   1: the field must exist. If it does not, another laterd took this one for dead and has
+--         added its field to another
 -- gone    a field that `packed` includes, to be deleted; `was` is what it must contain. If any of
 --         them differs, nothing is written
 

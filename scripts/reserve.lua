@@ -5,15 +5,15 @@
 --
 -- token     16 characters [0-9a-z], new for each call; `held` is its set
 -- lease     seconds the reservation holds, 0.001 to 10^9
--- limit     at most so many jobs, 1 to 500
--- bytes     at most so many bytes of documents, but at least one job. `N/beside`: the answer has the
---           length of each document in its place, and the caller reads them by HMGET, which costs
---           less for large ones
+-- limit     at most this many jobs, 1 to 500
+-- bytes     at most this many bytes of documents, but at least one job. `N/beside`: the answer has
+--           the length of each document in its place, and the caller reads them by HMGET, which
+--           costs less for large ones
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none. It is for
 --           a reserve that is sent right behind a BLPOP: its client may be gone when it runs
--- scores    behind the present and a space each: of the first job, of each 16th behind it (each 64th
---           where there are more than 128 jobs) and of the last, as they were in ready, so that a
---           caller can tell how long each job has waited
+-- scores    after the present, each with a space before it: those that the first job, every 16th
+--           after it (every 64th if there are more than 128 jobs) and the last had in ready, so that
+--           a caller can tell how long each job has waited
 -- record    what is kept beside the job, nil if there is nothing
 --
 -- A member without an entry in `jobs` is its own document, and is adopted. A member with an id that

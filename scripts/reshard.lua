@@ -1,8 +1,8 @@
 -- reshard: change the plan of shards of a queue, if it is still the one that the caller has seen
 -- KEYS   shards
 -- ARGV   before counts
--- reply  the plan in force now: `EPOCH COUNT FORMER…`; what is not `before` and has other counts was
---        changed by somebody else
+-- reply  the plan in force now, `EPOCH COUNT FORMER…`; if its counts are not those of the call,
+--        somebody else has changed it
 --
 -- before  the plan as it was read, '' = none
 -- counts  `COUNT FORMER…`: into how many shards ids are pushed, and under which counts jobs may

@@ -1,4 +1,4 @@
--- stock_show: how an item stands
+-- stock_show: how many of an item are left
 -- KEYS   stock claims
 -- ARGV   none
 -- reply  total, claimed, left; nothing where the item was never set

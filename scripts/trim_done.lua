@@ -4,7 +4,7 @@
 -- reply  how many were dropped
 --
 -- max    done jobs to keep
--- limit  at most so many are dropped, 1 to 500
+-- limit  at most this many are dropped, 1 to 500
 
 -- @include now
 -- @include guard

@@ -5,7 +5,7 @@
 --        the present, seconds until the next tick of a schedule, whether anything is left here to
 --        look at (0: the queue rests), then tokens whose leases have run out, at most 100
 --
--- limit   at most so many jobs, 1 to 500; fewer if the documents that are adopted exceed 256 KiB
+-- limit   at most this many jobs, 1 to 500; fewer if the documents that are adopted exceed 256 KiB
 --
 -- It leaves a wake if ready jobs have none, so that a plain ZADD is found too. It also frees up to
 -- `limit` ids that stayed taken after their jobs and whose time has passed (inc/stay.lua).
