@@ -22,7 +22,7 @@ const char *cli_wrong_count(const struct cli *cli)
     if (cli->args.count < cli->command->min)
         return "something is missing";
     if (cli->command->max >= 0 && cli->args.count > cli->command->max)
-        return "there are words too many";
+        return "there are too many words";
     if (cli->command->instead && args_flag(&cli->args, cli->command->instead))
         return NULL;
     if (cli->command->program && (!cli->args.program || !cli->args.program[0]))

@@ -22,7 +22,7 @@ const size_t command_count = sizeof commands / sizeof *commands;
 
 const struct args_option global_options[] = {
     { "redis", 0, "URL", "unix:/path, redis://[user@]host[:port][/db], sentinel://…, cluster://…" },
-    { "prefix", 0, "PREFIX", "the beginning of the names of all keys (later)" },
+    { "prefix", 0, "PREFIX", "what the names of all keys begin with (later)" },
     { "config", 'c', "FILE", "the configuration that says where Redis is" },
     { "daemon-config", 'C', "FILE", "the daemon's configuration, if not in its usual place" },
     { "json", 0, NULL, "one JSON object a line" },

@@ -124,7 +124,7 @@ static int finish(const struct moment *moment, double *unix_seconds, struct late
     time_t at = instant(&moment->tm);
 
     if (at < 0)
-        return refuse(moment, "is a time that the clocks leave out when they are put forward", err);
+        return refuse(moment, "is a time that the clocks skip when they are put forward", err);
     *unix_seconds = (double)at;
     return 0;
 }
@@ -156,7 +156,7 @@ static int read_day(struct moment *moment, int day, const char *clock, double *u
         go_on(&moment->tm, 1);
     if (finish(moment, unix_seconds, err) < 0)
         return -1;
-    return *unix_seconds > (double)moment->now ? 0 : refuse(moment, "is over", err);
+    return *unix_seconds > (double)moment->now ? 0 : refuse(moment, "has passed", err);
 }
 
 /* `2026-01-31`, `2026-01-31 9:00`. */
@@ -176,7 +176,7 @@ static int read_date(struct moment *moment, double *unix_seconds, struct later_e
     there = *tm;
     go_on(&there, 0);
     if (tm->tm_year < 70 || there.tm_mon != tm->tm_mon || there.tm_mday != tm->tm_mday)
-        return refuse(moment, "is no date", err);
+        return refuse(moment, "is not a date", err);
     return finish(moment, unix_seconds, err);
 }
 
@@ -197,7 +197,7 @@ int moment_read(const char *word, const char *what, time_t now, double *unix_sec
     if (check_zone(&moment, err) < 0)
         return -1;
     if (!localtime_r(&now, &moment.tm))
-        return refuse(&moment, "cannot be told from the present time", err);
+        return refuse(&moment, "cannot be read, since this host cannot tell its local time", err);
     for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
         if (strlen(days[i].name) == len && strncasecmp(word, days[i].name, len) == 0)
             return read_day(&moment, days[i].day, word + len + (word[len] == ' '), unix_seconds,

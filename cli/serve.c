@@ -80,7 +80,7 @@ static int answer(const struct cli *cli, int argc, char **argv)
 
     inner.command = argc > 1 ? command_find(argv[1], &nearest) : NULL;
     if (!inner.command || inner.command->program || inner.command == cli->command)
-        return usage("no command that can be run here");
+        return usage("not a command that can be run here");
     if (args_parse(&inner.args, argc, argv, 1, global_options, inner.command->options, false,
                    &err) < 0)
         return usage(err.text);
@@ -113,7 +113,8 @@ static int answer_line(const struct cli *cli, const char *text, size_t len)
     char later[] = "later", *argv[WORDS_MAX + 2] = { later };
     json_t *line = json_loadb(text, len, 0, NULL); /* refuses NULs in strings */
     int argc = words_of(line, argv);
-    int status = argc > 0 ? answer(cli, argc, argv) : usage("a line is a JSON list of strings");
+    int status =
+        argc > 0 ? answer(cli, argc, argv) : usage("a line must be a JSON list of strings");
 
     json_decref(line);
     return status;

@@ -88,8 +88,8 @@ static int test(const struct config *config, struct later_error *err)
 {
     if (checker_try(config, err) < 0)
         return (int)err->code;
-    puts("The configuration is good; its plugins were loaded and configured, not started: a reload "
-         "tries that first.");
+    puts("The configuration is good; its plugins were loaded and configured, but not started; a "
+         "reload starts them first.");
     return 0;
 }
 

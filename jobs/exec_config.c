@@ -309,7 +309,7 @@ static int check_program(const struct exec_program *program, char *err, size_t n
         snprintf(err, n, "%s: parallel is for long-lived programs only: lines = true",
                  program->name);
     else if (program->programs > 1 && !program->parallel)
-        snprintf(err, n, "%s: programs: how many with parallel; without it there is one a worker",
+        snprintf(err, n, "%s: programs goes with parallel; without it each worker has one",
                  program->name);
     else
         return 0;

@@ -92,11 +92,11 @@ static const char *sandbox_hint(const struct exec_program *program, int signal)
         return "";
     if (!told)
         later_log("exec", LATER_ERROR,
-                  "%s: killed by signal %d: programs that make code while they run (node, java) "
+                  "%s: killed by signal %d: programs that generate code at run time (node, java) "
                   "need MemoryDenyWriteExecute=no in laterd.service: laterd(8), SANDBOX",
                   program->name, signal);
     told = true;
-    return ": does it make code while it runs? The sandbox denies that: laterd(8), SANDBOX";
+    return ": does it generate code at run time? The sandbox denies that: laterd(8), SANDBOX";
 }
 
 void exec_end_text(const struct exec_end *end, const struct exec_program *program, char *text,

@@ -12,15 +12,15 @@
 #define HEADER_MAX 4096 /* bytes of a line */
 
 const char http_config_help[] =
-    "plugins.config.http.NAME: where jobs of type http.NAME are posted to\n"
+    "plugins.config.http.NAME: where jobs of type http.NAME are posted\n"
     "  url           http:// or https://\n"
     "  send          \"document\", the default: the whole job; or \"payload\"\n"
     "  headers       a list of \"Name: value\"\n"
     "  headers_file  a file of such lines, for secrets; mode 0640 or less\n"
     "  private       true: private, loopback and link-local addresses are allowed, too\n"
     "  ca_file       certificates to trust instead of the system's\n"
-    "  return        true: 429 and 503 with Retry-After are no attempt: given back until then\n"
-    "  value         true: what it answers is the job's value, as JSON or as a string\n"
+    "  return        true: 429 and 503 with Retry-After cost no attempt: given back until then\n"
+    "  value         true: the answer is the job's value, as JSON or as a string\n"
     "Status 2xx: done; 408, 425, 429, 5xx: retried, when Retry-After says; else: buried.";
 
 static struct http_target *targets;

@@ -115,13 +115,15 @@ static bool is_from_us(const struct guard_request *request)
 
 int guard_refuses(const struct guard *guard, const struct guard_request *request, const char **why)
 {
-    *why = "this name is not known as ours: open the address, or start later-web with --host NAME";
+    *why = "this host name is not known as ours: open the address, or start later-web with --host "
+           "NAME";
     if (!guard_is_ours(guard, request->host))
         return 421;
     *why = "a request from another site";
     if (!request->open && request->site && strcmp(request->site, "cross-site") == 0)
         return 403;
-    *why = "what changes something must come from a page of later-web: header Origin is missing or "
+    *why = "a request that changes something must come from a page of later-web: header Origin is "
+           "missing or "
            "names another site";
     if (request->post && !is_from_us(request))
         return 403;
@@ -132,7 +134,7 @@ int guard_refuses(const struct guard *guard, const struct guard_request *request
     if (!request->open && !guard_has_token(guard, request->cookie, request->authorization))
         return 401;
     *why = guard->read_only ? "later-web runs with --read-only"
-                            : "you may look and not act: you are not in the socket's group";
+                            : "you may look but not act: you are not in the socket's group";
     if (request->post && !request->open && (guard->read_only || !request->by_act))
         return 403;
     return 0;

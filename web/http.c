@@ -322,7 +322,7 @@ int http_serve(struct http *http, int fd, struct later_error *err)
     listener = evconnlistener_new(http->base, NULL, NULL,
                                   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, CONNECTIONS, fd);
     if (!listener || !evhttp_bind_listener(http->server, listener))
-        return later_fail(err, LATER_E_SYSTEM, "the socket cannot be listened on");
+        return later_fail(err, LATER_E_SYSTEM, "cannot listen on the socket");
     return 0;
 }
 

@@ -202,7 +202,7 @@ static const struct form {
     { "state", is_state, "state: ready, delayed, reserved, dead or done" },
     { "number", is_page, "number: 1 to 200" },
     { "offset", is_number, "offset: a whole number" },
-    { "id", is_id, "id: 1 to 200 printable characters without a blank" },
+    { "id", is_id, "id: 1 to 200 printable characters without a space" },
     { "type", is_type, "type: the name of a type" },
     { "limit", is_page, "limit: 1 to 200" },
     { "glob", is_glob, "glob: a type, with * and ?" },
@@ -210,7 +210,7 @@ static const struct form {
     { "newer", is_duration, "newer: a duration like 90, 5m, 2h" },
     { "error", is_text, "error: a regular expression of at most 256 bytes" },
     { "kind", is_kind, "kind: retry, timeout, crash, lapse, bad, buried, unknown or return" },
-    { "attempts", is_comparison, "attempts: a number, or one behind > >= < <=" },
+    { "attempts", is_comparison, "attempts: a number, or one after > >= < <=" },
     { "where", is_text, "where: PATH=VALUE" },
     { "where2", is_text, "where: PATH=VALUE" },
     { "where3", is_text, "where: PATH=VALUE" },
@@ -226,7 +226,7 @@ static const struct form {
     { "timeout", is_duration, "timeout: a duration like 90, 5m, 2h" },
     { "backoff", is_text, "backoff: 5, or 1,10,5m, or JSON" },
     { "expires_at", is_text, "expires_at: a time" },
-    { "lock", is_id, "lock: 1 to 200 printable characters without a blank" },
+    { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
     { "trace", is_text, "trace: at most 256 bytes" },
     { "result", is_duration, "result: a duration like 90, 5m, 2h" },
     { "priority", is_integer, "priority: a whole number" },
@@ -307,7 +307,7 @@ int route_order(struct order *order, const char *path, bool post, const struct p
     *why = "there is nothing here";
     if (!route)
         return 404;
-    *why = route->post ? "this changes something: POST" : "this only looks: GET";
+    *why = route->post ? "this changes something: use POST" : "this only looks: use GET";
     if (route->post != post)
         return 405;
     order->count = order->used = 0;

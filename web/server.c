@@ -114,7 +114,7 @@ static void answer_live(const struct visit *visit)
     pulse_look(server->pulse);
     text = pulse_text(server->pulse, &len);
     if (!text || live_add(server->live, visit->request, text, len) < 0)
-        answer_error(server->http, visit->request, 503, "too many look: close some pages");
+        answer_error(server->http, visit->request, 503, "too many pages are open: close some");
     free(text);
 }
 

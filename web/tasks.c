@@ -256,7 +256,7 @@ static void begin(struct tasks *tasks, struct task *task)
 
     if (task->order.stream ? !desk : tasks->waiting >= WAITING) {
         answer_error(tasks->http, task->request, 503,
-                     task->order.stream ? "two searches run already: stop one of them"
+                     task->order.stream ? "two searches are running already: stop one of them"
                                         : "too many requests wait");
         free_task(task);
         return;

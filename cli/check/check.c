@@ -212,9 +212,8 @@ static void add_members(struct table *table, const struct report *report)
 static void add_name(struct table *table, const struct report *report)
 {
     add_row(table, report->queue, "name", report->name_ok,
-            report->name_ok
-                ? "it is not in later:queues yet: only plain ZADDs so far"
-                : "it has jobs and is not in later:queues, so that nobody looks for it");
+            report->name_ok ? "it is not in later:queues yet: only plain ZADDs so far"
+                            : "it has jobs but is not in later:queues, so nobody looks for it");
 }
 
 /* --- the command --- */
@@ -264,7 +263,7 @@ static int check_strays(struct cli *cli, const struct queue_list *known, struct 
 
     if (later_redis_is_cluster(later_call_redis(cli->client))) { /* each node has keys of its own */
         if (known->count == 0)
-            cli_say(cli, "no queues: later:queues is empty; on a Cluster no other is looked for");
+            cli_say(cli, "no queues: later:queues is empty; on a Cluster no others are looked for");
         return LATER_OK;
     }
     if (queue_list_strays(cli, known, &list, &why) == 0) {

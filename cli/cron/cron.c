@@ -50,7 +50,7 @@ static const struct args_option cron_options[] = {
     { "spread", 0, "DURATION", "spread the jobs over this time after their ticks" },
     { "late", 0, "DURATION", "count a tick that is later than this as missed (60s)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
-    { "max-attempts", 0, "N", "then a job is buried" },
+    { "max-attempts", 0, "N", "failed attempts after which a job is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
     { "text", 0, NULL, "PAYLOAD is text, not JSON" },
     { "from", 0, "TIME", "next: the ticks after this time (now)" },

@@ -52,8 +52,8 @@ static int look_everywhere(struct cli *cli, const char *name, struct cron_found 
     if (status < 0)
         return -1;
     if (count > 1)
-        return later_fail(err, LATER_E_USAGE, "several queues have a schedule %s; say which by -q",
-                          name);
+        return later_fail(err, LATER_E_USAGE,
+                          "several queues have a schedule %s; say which with -q", name);
     return count;
 }
 

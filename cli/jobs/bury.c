@@ -92,8 +92,8 @@ const struct command command_bury = {
     .more =
         "Takes a reserved job with its owner's token (else status 77), or waiting jobs. --error "
         "is\n"
-        "the reason, which `later show` prints; next to another condition it is a condition too.\n"
-        "In a pipe: id and former state; of many jobs, their number.\n" MANY_MORE,
+        "the reason, which `later show` prints; with other conditions it is one, too.\n"
+        "In a pipe: id and former state; for many jobs, their number.\n" MANY_MORE,
     .example = "later bury mail order-1138 0k3v9x2m5t8w1q7z --error 'no such address'\n"
                "later bury order-1138 -q mail --error 'customer is gone'\n"
                "later bury mail --type 'newsletter.*' --state ready\n",

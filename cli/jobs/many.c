@@ -198,7 +198,7 @@ static int act_and_tell(struct many *many, struct later_error *err)
     if (many->choice.pace.stopped)
         return stopped(many);
     if (many->all < many->sum)
-        cli_say(many->cli, "%" PRIu64 " left alone: not where they were any more",
+        cli_say(many->cli, "%" PRIu64 " left alone: no longer where they were",
                 many->sum - many->all);
     return LATER_OK;
 }

@@ -97,9 +97,10 @@ static int run(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option options[] = {
-    { "ttl", 't', "DURATION", "how long it outlives this process; renewed every third (30)" },
+    { "ttl", 't', "DURATION",
+      "how long it outlives this process; renewed after a third of that (30)" },
     { "wait", 'w', "DURATION", "how long to wait for it, or `forever` (0)" },
-    { "conflict-exit", 0, "N", "exit status if another has it (75)" },
+    { "conflict-exit", 0, "N", "exit status if somebody else has it (75)" },
     { "show", 0, NULL, "show who has it, and run nothing" },
     { 0 },
 };

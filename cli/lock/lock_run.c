@@ -376,7 +376,7 @@ static int run_program(struct run *run, struct later_error *err)
         return LOCK_SIGNALLED + run->caught;
     }
     if (how == LATER_LOCK_NO) {
-        cli_say(run->cli, "%s: another has it", run->order->name);
+        cli_say(run->cli, "%s: somebody else has it", run->order->name);
         return run->order->busy;
     }
     if (start(run, err) < 0) {

@@ -49,8 +49,9 @@ static int run_new(struct cli *cli, struct later_error *err)
     char template[100];
 
     if (!name_valid(name))
-        return later_fail(err, LATER_E_USAGE,
-                          "%.70s: a name has small letters, digits, _ and -, a letter first", name);
+        return later_fail(
+            err, LATER_E_USAGE,
+            "%.70s: a name has small letters, digits, _ and -, and begins with a letter", name);
     skeleton_look(&skeleton, name);
     if (choose(cli, &skeleton, template, sizeof template, err) < 0 ||
         skeleton_begin(&skeleton, err) < 0 || skeleton_add(&skeleton, template, err) < 0 ||

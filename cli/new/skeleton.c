@@ -218,7 +218,7 @@ int skeleton_begin(struct skeleton *skeleton, struct later_error *err)
     if (mkdir(skeleton->dir, 0755) == 0)
         return 0;
     return later_fail(err, LATER_E_SYSTEM, "%s: %s", skeleton->dir,
-                      errno == EEXIST ? "is there already" : strerror(errno));
+                      errno == EEXIST ? "exists already" : strerror(errno));
 }
 
 int skeleton_add(struct skeleton *skeleton, const char *template, struct later_error *err)

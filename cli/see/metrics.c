@@ -105,7 +105,7 @@ static void put_queues(struct exposition *text, const struct gathered *gathered)
     exposition_family(text, "laterd_jobs", GAUGE, NULL, "Jobs of a queue, by state.");
     each_queue(text, gathered, put_states);
     exposition_family(text, "laterd_queue_oldest_ready_seconds", GAUGE, "seconds",
-                      "Age of the oldest job that could run; 0 where there is none.");
+                      "Age of the oldest job that could run; 0 if there is none.");
     each_queue(text, gathered, put_oldest);
     exposition_family(text, "laterd_queue_paused", GAUGE, NULL, "1 while the queue is paused.");
     each_queue(text, gathered, put_paused);
@@ -114,7 +114,7 @@ static void put_queues(struct exposition *text, const struct gathered *gathered)
     each_queue(text, gathered, put_running);
     put_counters(text, gathered);
     exposition_family(text, "laterd_attempts", COUNTER, NULL,
-                      "Attempts by laterds that ended, by how; return is none.");
+                      "Attempts by laterds that ended, by result; a return does not count as one.");
     each_queue(text, gathered, put_attempts);
     exposition_family(text, "laterd_job_wait_seconds", HISTOGRAM, "seconds",
                       "Time from when a job could have begun until it began.");
@@ -146,7 +146,7 @@ static void put_silence(struct exposition *text, const struct cli *cli, bool up)
     if (silence < 0)
         return;
     exposition_family(text, "laterd_redis_silent_seconds", GAUGE, "seconds",
-                      "Time since Redis last answered who prints this; 0 while it does.");
+                      "Time since Redis last answered; 0 while it answers.");
     exposition_real(text, up ? 0 : silence, NULL);
 }
 
@@ -165,7 +165,7 @@ static int run(struct cli *cli, struct later_error *err)
     exposition_family(&text, "laterd_build", INFO, NULL, "The version of this later.");
     exposition_int(&text, 1, LABELS("version", VERSION));
     exposition_family(&text, "laterd_redis_up", GAUGE, NULL,
-                      "1 if Redis has answered all that was asked for this.");
+                      "1 if Redis has answered all questions for these metrics.");
     exposition_int(&text, up, NULL);
     put_silence(&text, cli, up);
     if (gathered.queues && gathered.sized)

@@ -47,7 +47,7 @@ static const struct args_option options[] = {
 const struct command command_status = {
     .name = "status",
     .usage = "[--local] [--progress] [Q...]",
-    .brief = "Show daemons, and all queues or these",
+    .brief = "Show daemons and queues",
     .more = "With --local the status is 0 if the daemon here runs and reaches Redis, else 69.\n"
             "With --json a line is a daemon (with \"host\"), a queue (with \"queue\") or, with\n"
             "--progress, a job (with \"job\").\n",

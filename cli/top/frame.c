@@ -209,7 +209,7 @@ static void draw_keys(struct frame *frame)
     if (count > rows)
         snprintf(text, sizeof text, "%zu-%zu of %zu   ", view->first + 1, to, count);
     paint(frame, PLAIN, text);
-    paint(frame, DIM, "q quit   up down scroll   left right sort   r turn round   space hold");
+    paint(frame, DIM, "q quit   up down scroll   left right sort   r reverse   space hold");
 }
 
 void frame_draw(FILE *out, const struct top *top, struct top_view *view)

@@ -307,7 +307,7 @@ static int run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     { "number", 'n', "N", "at most N jobs, up to 500 (1)" },
     { "wait", 'w', "DURATION", "how long to wait for the first one (0)" },
-    { "lease", 'l', "DURATION", "how long they are ours; `later touch` renews it (30)" },
+    { "lease", 'l', "DURATION", "how long the reservation holds; see `later touch` (30)" },
     { 0 },
 };
 

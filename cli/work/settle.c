@@ -136,7 +136,7 @@ static const struct args_option return_options[] = {
     { 0 },
 };
 static const struct args_option touch_options[] = {
-    { "lease", 'l', "DURATION", "how long it is ours from now on (30)" },
+    { "lease", 'l', "DURATION", "how long the reservation holds from now on (30)" },
     { 0 },
 };
 

@@ -216,7 +216,8 @@ int take_screen(struct taker *taker, const struct later_keys *keys, const char *
         cli_say(taker->cli, "%s: expired", job->id);
         return take_settle(taker->cli, keys, LATER_VERB_EXPIRE, 0, &settlement, err) < 0 ? -1 : 0;
     case LATER_FIT_USED_UP:
-        cli_say(taker->cli, "%s: buried: %u attempts are over", job->id, (unsigned)job->attempts);
+        cli_say(taker->cli, "%s: buried: %u attempts are used up", job->id,
+                (unsigned)job->attempts);
         return bury_unrun(taker, keys, &settlement, NULL, err);
     case LATER_FIT:
         break;

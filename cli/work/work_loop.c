@@ -30,7 +30,7 @@ static void take_stop(struct work *work)
 
     work->stop++;
     if (work->stop == 1 && running > 0)
-        cli_say(work->cli, "stopping: %zu still running; once more returns them", running);
+        cli_say(work->cli, "stopping: %zu still running; a second signal returns them", running);
     for (size_t i = 0; i < work->runner_count && work->stop > 1; i++) {
         runner_stop(&work->runners[i], RUNNER_INTERRUPTED);
         if (work->stop > 2) /* a third signal does not wait for the grace */

@@ -57,7 +57,7 @@ static const char *check_hosts(const struct scheme *scheme, const char *url)
     const char *rest = url + strlen(scheme->begins), *at = strrchr(rest, '@');
 
     if (at && memchr(rest, ':', (size_t)(at - rest)))
-        return "a password does not belong in here; write it into a file and name that in "
+        return "a password does not belong here; write it to a file and name the file in "
                "redis.password_file";
     return made_of(rest, strlen(rest), scheme->max, scheme->signs) && is_address(url) ? NULL
                                                                                       : scheme->why;
@@ -68,7 +68,7 @@ const char *config_check_url(const char *url)
     if (strcmp(url, "embedded") == 0)
         return NULL;
     if (strncmp(url, "rediss://", strlen("rediss://")) == 0)
-        return "laterd speaks no TLS (rediss://); let stunnel do it, on this host, and name its "
+        return "laterd does not speak TLS (rediss://); let stunnel do it, on this host, and name its "
                "socket: doc/operations.md, TLS";
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncmp(url, schemes[i].begins, strlen(schemes[i].begins)) == 0)
@@ -105,14 +105,14 @@ const char *config_check_served(const char *name)
     snprintf(start, sizeof start, "%.*s", (int)(len - 1), name);
     return later_key_queue_valid(start)
                ? NULL
-               : "not a pattern; up to 63 of A-Z a-z 0-9 _ . - with * behind";
+               : "not a pattern; up to 63 of A-Z a-z 0-9 _ . - with * at the end";
 }
 
 const char *config_check_absolute(const char *path)
 {
     if (*path != '/')
         return "not an absolute path; it must begin with /";
-    return strlen(path) >= PATH_MAX ? "too long a path; at most 4095 bytes" : NULL;
+    return strlen(path) >= PATH_MAX ? "the path is too long; at most 4095 bytes" : NULL;
 }
 
 /* The path goes into the embedded server's configuration and into a URL. */
@@ -120,8 +120,8 @@ const char *config_check_state_dir(const char *path)
 {
     for (const char *c = path; *c; c++) {
         if ((unsigned char)*c < ' ' || *c == 127 || strchr("\"\\?", *c))
-            return "a quote, backslash, question mark or control character is not possible here; "
-                   "choose another directory";
+            return "has a quote, backslash, question mark or control character; choose another "
+                   "directory";
     }
     return config_check_absolute(path);
 }
@@ -134,7 +134,7 @@ const char *config_check_pattern(const char *pattern)
         len--;
     return made_of(pattern, len, 128, DIGITS LETTERS "_.:-")
                ? NULL
-               : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : - and perhaps a * behind";
+               : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : - with or without * at the end";
 }
 
 const char *config_check_member(const char *name)
@@ -181,7 +181,7 @@ static int check_backoff(const struct later_backoff *backoff, const struct confi
     if (backoff->base <= backoff->max)
         return 0;
     return config_text_fault(where, path, err,
-                             "base (%s) is greater than max (%s); base must not be the greater",
+                             "base (%s) is greater than max (%s); lower base or raise max",
                              config_text_real(backoff->base, base, sizeof base),
                              config_text_real(backoff->max, max, sizeof max));
 }

@@ -31,7 +31,7 @@ static char *read_all(int fd, size_t size, const char **why)
     }
     text[len] = '\0';
     if (strlen(text) < len) {
-        *why = "holds a NUL byte; a text file is wanted";
+        *why = "contains a NUL byte; it must be a text file";
         free(text);
         return NULL;
     }

@@ -65,7 +65,7 @@ static int check_queue(struct config_reader *in, const config_setting_t *list, i
             "some queues have a weight and some have none; give it to all or to none");
     if (queues[i].shards && config_is_pattern(queues[i].name))
         return config_fault(in, element, "queues.shards",
-                            "not for a pattern; name the queue that has them as well");
+                            "a pattern cannot have shards; name the queue that has them as well");
     if (queues[i].shards > 1 && strlen(queues[i].name) > LATER_SHARDED_MAX)
         return config_fault(in, element, "queues.shards",
                             "its name is too long; one with shards has at most 61 characters");
@@ -163,7 +163,7 @@ static int check_others(struct config_reader *in, const config_setting_t *elemen
             return config_no_memory(in->err);
         if (other && config_is_pattern(queue->name))
             return config_fault(in, element, "queues.name",
-                                "another pool has this pattern; what it means has one pool");
+                                "another pool has this pattern; only one pool may have it");
         if (other && other->shards != queue->shards)
             return config_fault(
                 in, element, "queues.shards",
@@ -226,7 +226,7 @@ static int add_type(struct config_reader *in, const config_setting_t *element,
         i++;
     if (i < config->type_count && draft->origin[i].round == draft->round)
         return config_fault(in, element, "types.name",
-                            "there is an entry for this type in the file; make one of both");
+                            "the file has another entry for this type; merge the two");
     if (i == TYPES_MAX)
         return config_fault(in, element, "types", "too many entries; at most 1000 in all files");
     config->types[i] = *type;

@@ -87,7 +87,7 @@ static int skip_number(struct source *source)
         source->at = end;
         return errno == 0 ? *end != 'L'
                           : fault(source, "a number of more than 64 bits; write a smaller one, or "
-                                          "a string where any is meant");
+                                          "a string where any value will do");
     }
     len = 1 + strspn(at + 1, "0123456789.eE+-");
     if (memchr(at, '.', len) && strcspn(at, "0123456789") >= len)
@@ -109,7 +109,7 @@ static int skip_string(struct source *source)
         source->line += *source->at == '\n';
         if (!*source->at) {
             source->line = line;
-            return fault(source, "a string that begins here has no end; a quote is missing");
+            return fault(source, "the string that begins here has no end; a quote is missing");
         }
     }
     source->at++;
@@ -128,7 +128,7 @@ static int skip_comment(struct source *source)
         source->line += *source->at == '\n';
         if (!*source->at) {
             source->line = line;
-            return fault(source, "a comment that begins here has no end; */ is missing");
+            return fault(source, "the comment that begins here has no end; */ is missing");
         }
     }
     source->at += 2;
@@ -153,7 +153,7 @@ static int take_include(struct source *source, char *name, size_t size)
         name[len++] = *at++;
     }
     if (*at != '"')
-        return fault(source, "the name behind @include has no end; @include \"FILE\"");
+        return fault(source, "the name after @include has no end; @include \"FILE\"");
     name[len] = '\0';
     source->at = at + 1;
     return 1;

@@ -197,8 +197,8 @@ int plugin_check_type(struct later_type *copy, const struct later_plugin *plugin
                           path, plugin->name, PLUGIN_TYPES_MAX);
     if (!is_type_name(copy->name))
         return later_fail(err, LATER_E_CONFIG,
-                          "%s: plugin %s: the type \"%.140s\" is not [A-Za-z0-9_.:-]{1,128}, nor "
-                          "such a beginning and a star",
+                          "%s: plugin %s: the type \"%.140s\" is not [A-Za-z0-9_.:-]{1,128}, "
+                          "with or without a star at the end",
                           path, plugin->name, copy->name);
     if (!copy->perform)
         return later_fail(err, LATER_E_CONFIG, "%s: plugin %s: type %s has no perform", path,

@@ -69,10 +69,11 @@ static int describe_itself(struct plugin *plugin, const struct later_host *host,
         return -1;
     open = (__typeof__(open))dlsym(plugin->handle, "later_plugin_open");
     if (!open)
-        return later_fail(err, LATER_E_CONFIG,
-                          "%s: no plugin of laterd: it lacks later_plugin_open; use LATER_PLUGIN() "
-                          "of <later/job.h>",
-                          plugin->path);
+        return later_fail(
+            err, LATER_E_CONFIG,
+            "%s: not a plugin of laterd: it lacks later_plugin_open; use LATER_PLUGIN() "
+            "of <later/job.h>",
+            plugin->path);
     if (plugin_check_copy(&plugin->described, open(host), plugin->path, err) != 0)
         return -1;
     snprintf(plugin->name, sizeof plugin->name, "%s", plugin->described.name);

@@ -51,7 +51,7 @@ static void see(struct patterns *patterns, const char *name)
     if (!later_key_queue_valid(name))
         return; /* a shard; or of somebody else's making */
     if (patterns->seen.count == PATTERNS_SEEN) {
-        fault_note(&patterns->full, LOG_WARN, "%s has more than %d names: no more are looked at",
+        fault_note(&patterns->full, LOG_WARN, "%s has more than %d names: further ones are ignored",
                    patterns->key, PATTERNS_SEEN);
         return;
     }

@@ -128,7 +128,8 @@ static void change(struct watched *watched, const struct later_plan *from, uint3
 
     if (!later_plan_change(from, count, counts)) {
         log_line(LOG_ERROR,
-                 "queue %s: no further number of shards while jobs lie under %d former ones",
+                 "queue %s: its number of shards cannot change again while jobs lie under %d "
+                 "former ones",
                  watched->keys.queue, LATER_COUNTS_MAX - 1);
         watched->asserted = true;
         return;

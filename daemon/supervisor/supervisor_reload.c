@@ -51,7 +51,7 @@ void supervisor_on_found(void *arg, const char *name)
     if (!follow(supervisor, config, name, &number))
         return;
     pool = &config->pools[number];
-    log_line(LOG_DEBUG, "queue %s is there, and served in pool %s", name, pool->name);
+    log_line(LOG_DEBUG, "queue %s is new, and served in pool %s", name, pool->name);
     registry_limit(config, &pool->queues[pool->queue_count - 1], supervisor->link);
     link_flush(supervisor->link);
     reshard_follow(supervisor->reshard, &pool->queues[pool->queue_count - 1]);

@@ -79,8 +79,8 @@ static void log_end(const struct later_job *job, double seconds)
         log_job(LOG_WARN, &fields, "failed, again in %.3f s: %s", slot->wait, slot->text);
     else if (slot->verb == LATER_VERB_RETURN)
         log_job(LOG_WARN, &fields,
-                "given back, again in %.3f s: %s; others of this type are not told for a "
-                "minute",
+                "given back, again in %.3f s: %s; others of this type are not logged for "
+                "a minute",
                 slot->wait, job->error);
     else
         log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);

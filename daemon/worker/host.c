@@ -127,7 +127,7 @@ static int job_value(struct later_job *job, const char *json, size_t len)
 static int job_progress(struct later_job *job, double done, double total, const char *text)
 {
     if (!(done >= 0 && isfinite(done) && total >= 0 && isfinite(total)))
-        return refuse(job, "later_job_progress", "done and total are numbers from 0");
+        return refuse(job, "later_job_progress", "done and total must be at least 0");
     if (job->slot)
         progress_note(job->slot, done, total, text ? text : "");
     return job->worker && !job->slot ? LATER_FAILED : LATER_YES;

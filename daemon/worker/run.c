@@ -66,7 +66,7 @@ static void settle_unknown(struct later_job *job, double since)
     if (row && now >= row->shut)
         attempt_log(job, LOG_WARN,
                     "returned: no plugin has this type; again in %.0f s; others of it are "
-                    "not told for a minute",
+                    "not logged for a minute",
                     wait);
     if (row && now >= row->shut)
         row->shut = now + UNKNOWN_QUIET;
@@ -110,7 +110,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
         attempt_unrun(job, LATER_VERB_EXPIRE, 0, "", "");
         return false;
     case LATER_FIT_USED_UP:
-        attempt_log(job, LOG_WARN, "buried: %u attempts are over", (unsigned)held->attempts);
+        attempt_log(job, LOG_WARN, "buried: %u attempts are used up", (unsigned)held->attempts);
         attempt_unrun(job, LATER_VERB_BURY, 0, "", ""); /* its last error stays */
         return false;
     case LATER_FIT:

@@ -277,7 +277,7 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
     admission_settled(worker->admission, slot, lost);
     if (lost)
         log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
-                "it was not ours any more when we came to %s it",
+                "it was no longer ours when we came to %s it",
                 later_verb_name((enum later_verb)slot->verb));
     if (outbox_open(worker->outbox) == 0)
         worker_pump_soon(worker);

@@ -186,7 +186,8 @@ static int give_up(const struct later_batch *batch, struct later_error *err)
 {
     if (!batch->bulk->one)
         return later_fail(err, LATER_E_REDIS,
-                          "Redis went away %d times; some jobs of queue %s may not be pushed",
+                          "Redis went away %d times; some jobs of queue %s may not have been "
+                          "pushed",
                           LOSSES, batch->queue);
     *err = batch->why;
     return -1;
@@ -337,8 +338,8 @@ static int wait_for_plan(const char *queue, unsigned heard, struct later_error *
 
     if (heard >= PLANS_HEARD)
         return later_fail(err, LATER_E_REDIS,
-                          "queue %s: its shards are being changed, or Redis has lost how many they "
-                          "are; a laterd that serves it mends that",
+                          "queue %s: its shards are being changed, or Redis has lost their number; "
+                          "a laterd that serves the queue will mend that",
                           queue);
     if (heard > 2)
         nanosleep(&pause, NULL);

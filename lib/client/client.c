@@ -248,7 +248,7 @@ static int connected(struct later_client *client, struct later_error *err)
     }
     if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
         return later_fail(err, LATER_E_TOKEN,
-                          "%s refuses us: %s; --redis URL and its password file", client->url,
+                          "%s refuses us: %s; check --redis URL and its password file", client->url,
                           client->why);
     return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->url, client->why);
 }

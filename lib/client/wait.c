@@ -53,8 +53,8 @@ static int take_element(struct waiting *waiting, const char *element, size_t len
     struct later_result_seen seen;
 
     if (!later_result_read(&seen, element, len))
-        return later_fail(waiting->err, LATER_E_DATA, "job %.200s: its result is none of ours",
-                          waiting->id);
+        return later_fail(waiting->err, LATER_E_DATA,
+                          "job %.200s: its result is not in laterd's form", waiting->id);
     waiting->end->how = seen.dead ? LATER_JOB_IS_DEAD : LATER_JOB_IS_DONE;
     waiting->end->attempt = seen.attempt;
     waiting->end->at = seen.at;

@@ -50,7 +50,7 @@ static int read_fields(struct later_expression *expr, const char *whole, const c
     if (count != LATER_FIELD_COUNT && count != LATER_FIELD_COUNT - 1)
         return expression_fail(err, whole, text,
                                "an expression has five fields (minute hour day "
-                               "month weekday), or six with the second before");
+                               "month weekday), or six, with the second first");
     expr->in[LATER_FIELD_SECOND] = 1;
     for (size_t i = 0; i < count; i++) {
         enum later_field field = (enum later_field)(i + first);
@@ -95,8 +95,8 @@ static int read_every(struct later_expression *expr, const char *whole, const ch
         ok = ok && sum <= LATER_EVERY_MAX;
     }
     if (!ok || sum < 1 || at[strspn(at, SPACE)])
-        return expression_fail(
-            err, whole, text, "behind @every belongs a time, 1 second to 365 days: 90s, 2m30s, 1h");
+        return expression_fail(err, whole, text,
+                               "@every needs a time, 1 second to 365 days: 90s, 2m30s, 1h");
     expr->every = (int32_t)sum;
     return 0;
 }
@@ -115,11 +115,11 @@ static int read_nickname(struct later_expression *expr, const char *whole, const
     }
     if (len == strlen("@reboot") && strncasecmp(text, "@reboot", len) == 0)
         return expression_fail(err, whole, text,
-                               "@reboot is no time: push the job where the host "
+                               "@reboot is not a time: push the job when the host "
                                "starts");
     return expression_fail(err, whole, text,
-                           "there are @hourly @daily @weekly @monthly @yearly "
-                           "and @every TIME, alone");
+                           "must be @hourly, @daily, @weekly, @monthly, @yearly "
+                           "or @every TIME, alone");
 }
 
 /* Reads TZ=Z or CRON_TZ=Z before the fields. Returns what follows, or NULL with *err. */
@@ -134,7 +134,7 @@ static const char *read_zone(struct later_expression *expr, const char *whole, c
     if (!name)
         return text;
     if (len == 0 || len > LATER_ZONE_MAX) {
-        expression_fail(err, whole, name, "here belongs a time zone, as Europe/Berlin");
+        expression_fail(err, whole, name, "a time zone belongs here, such as Europe/Berlin");
         return NULL;
     }
     memcpy(expr->zone, name, len);
@@ -220,6 +220,6 @@ int later_expression_read(struct later_expression *expr, const char *whole, stru
     status =
         *text == '@' ? read_nickname(expr, whole, text, err) : read_fields(expr, whole, text, err);
     if (status == 0 && !expr->every && !can_be(expr))
-        return expression_fail(err, whole, text, "there is no such day, in any year");
+        return expression_fail(err, whole, text, "no year has such a day");
     return status;
 }

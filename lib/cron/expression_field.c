@@ -146,7 +146,7 @@ static int read_step(struct reader *reader, int *step)
     if (!take(reader, '/'))
         return 0;
     if (!take_digits(reader, step))
-        return fail(reader, reader->at, "a number belongs behind the slash");
+        return fail(reader, reader->at, "a number must follow the slash");
     if (*step > 0 && *step <= kind->most - kind->least)
         return 0;
     snprintf(text, sizeof text, "a step is 1 to %d", kind->most - kind->least);
@@ -176,7 +176,7 @@ static int read_last_day(struct reader *reader)
         return 0;
     }
     if (take(reader, '-') && (!take_digits(reader, &before) || before > 30))
-        return fail(reader, from, "behind L- belongs a number from 0 to 30");
+        return fail(reader, from, "a number from 0 to 30 must follow L-");
     reader->expr->last_days |= UINT32_C(1) << before;
     return 0;
 }
@@ -189,7 +189,7 @@ static int read_nth(struct reader *reader, int weekday)
     int n;
 
     if (!take_digits(reader, &n) || n < 1 || n > 5)
-        return fail(reader, from, "behind # belongs a number from 1 to 5, or from -1 to -5");
+        return fail(reader, from, "a number from 1 to 5, or from -1 to -5, must follow #");
     reader->expr->nth[weekday % 7] |= (uint16_t)(1u << (n + (back ? 8 : 0)));
     return 0;
 }

@@ -36,15 +36,15 @@ static int set_texts(struct later_schedule *schedule, const char *at, const char
                      struct later_error *err)
 {
     if (strpbrk(at, "\r\n"))
-        return later_fail(err, LATER_E_DATA, "an expression is one line");
+        return later_fail(err, LATER_E_DATA, "an expression must be one line");
     if (set_text(schedule->at, sizeof schedule->at, at, "an expression", err) < 0 ||
         set_text(schedule->zone, sizeof schedule->zone, zone, "a zone", err) < 0 ||
         later_expression_read(&schedule->expr, at, err) < 0)
         return -1;
     if (zone[0] && schedule->expr.zone[0] && strcmp(zone, schedule->expr.zone) != 0)
         return later_fail(err, LATER_E_DATA,
-                          "the zone is said twice: %s, and %s in the expression; say it once", zone,
-                          schedule->expr.zone);
+                          "the zone is given twice: %s, and %s in the expression; give it once",
+                          zone, schedule->expr.zone);
     return 0;
 }
 

@@ -125,7 +125,8 @@ struct later_zone *later_zone_read(const void *bytes, size_t len, struct later_e
     }
     if (!ok || block.leaps > 0) {
         later_fail(err, LATER_E_DATA,
-                   ok ? "it counts leap seconds, which UNIX time does not" : "no time zone file");
+                   ok ? "it counts leap seconds, which UNIX time does not"
+                      : "not a time zone file");
         return NULL;
     }
     zone = calloc(1, sizeof *zone);

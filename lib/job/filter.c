@@ -95,7 +95,7 @@ static bool meets_type(const struct later_filter *filter, const struct later_fil
 static int take_text(struct later_filter *filter, const char *value, struct later_error *err)
 {
     if (!*value)
-        return later_fail(err, LATER_E_USAGE, "--text: is empty");
+        return later_fail(err, LATER_E_USAGE, "--text: must not be empty");
     strcpy(filter->text, value);
     return 0;
 }
@@ -111,7 +111,8 @@ static int take_where(struct later_filter *filter, const char *value, struct lat
     struct where *where = &filter->wheres[filter->where_count];
 
     if (!equals)
-        return later_fail(err, LATER_E_USAGE, "--where: is PATH=VALUE, such as payload.tenant=42");
+        return later_fail(err, LATER_E_USAGE,
+                          "--where: must be PATH=VALUE, such as payload.tenant=42");
     if (filter->where_count == LATER_FILTER_WHERE_MAX)
         return later_fail(err, LATER_E_USAGE, "--where: at most %d of them",
                           LATER_FILTER_WHERE_MAX);

@@ -318,6 +318,6 @@ int later_json_scan(const char *bytes, size_t len, struct later_json_member *mem
         return -1;
     at = skip_space(at, pass.end);
     if (at < pass.end)
-        later_json_wrong(&pass, at, "more behind its end");
+        later_json_wrong(&pass, at, "more after its end");
     return at < pass.end ? -1 : 0;
 }

@@ -48,11 +48,11 @@ static int parse_unix(struct later_address *address, const char *path, struct la
     size_t len = query ? (size_t)(query - path) : strlen(path);
 
     if (path[0] != '/')
-        return refuse(err, "a unix socket's path begins with /");
+        return refuse(err, "a unix socket's path must begin with /");
     if (copy(address->path, sizeof address->path, path, len) < 0)
         return refuse(err, "the socket's path is longer than 107 bytes");
     if (query && parse_number(query + 4, strlen(query + 4), 65535, &address->db) < 0)
-        return refuse(err, "db is a number");
+        return refuse(err, "db must be a number");
     return 0;
 }
 
@@ -91,7 +91,7 @@ static int parse_user(struct later_address *address, const char **text, size_t *
     if (!at)
         return 0;
     if (memchr(*text, ':', (size_t)(at - *text)))
-        return refuse(err, "no password in it, it would be seen; use a password file");
+        return refuse(err, "a password in it would be seen; use a password file");
     if (copy(address->user, sizeof address->user, *text, (size_t)(at - *text)) < 0)
         return refuse(err, "the user's name is empty or too long");
     *len -= (size_t)(at + 1 - *text);
@@ -102,7 +102,7 @@ static int parse_user(struct later_address *address, const char **text, size_t *
 static int parse_db(struct later_address *address, const char *db, struct later_error *err)
 {
     if (*db && parse_number(db, strlen(db), 65535, &address->db) < 0)
-        return refuse(err, "the database is a number");
+        return refuse(err, "the database must be a number");
     return 0;
 }
 
@@ -157,7 +157,7 @@ static int parse_hosts(struct later_address *address, const char *text, size_t l
     struct later_address one;
 
     if (copy(address->hosts, sizeof address->hosts, text, len) < 0)
-        return refuse(err, "the hosts are none or longer than 255 bytes");
+        return refuse(err, "no hosts, or longer than 255 bytes");
     if (later_address_hosts(address) > LATER_HOSTS_MAX)
         return refuse(err, "more than 8 hosts");
     for (text = address->hosts;; text++) {
@@ -208,7 +208,7 @@ int later_address_parse(struct later_address *address, const char *url, struct l
     if (strncmp(url, "cluster://", 10) == 0)
         return parse_cluster(address, url + 10, err);
     if (strncmp(url, "rediss://", 9) == 0)
-        return refuse(err, "no TLS here: let stunnel make it and name its socket "
+        return refuse(err, "no TLS here: run stunnel on this host and use its address "
                            "(doc/operations.md, TLS)");
     return refuse(err, "unknown kind");
 }

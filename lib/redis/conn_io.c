@@ -138,7 +138,7 @@ static void deliver_error(struct later_conn *redis, struct pending *pending, red
         redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;
     later_conn_answer(pending, LATER_REFUSED, remedy, raw, text);
     if (leave && redis->base.state == UP)
-        snprintf(redis->why, sizeof redis->why, "%.200s is not the master any more (READONLY)",
+        snprintf(redis->why, sizeof redis->why, "%.200s is no longer the master (READONLY)",
                  redis->base.peer);
 }
 
@@ -155,7 +155,7 @@ static void deliver(struct later_conn *redis, redisReply *raw)
         return;
     }
     if (!redis->first || redis->first == redis->unsent) { /* an answer to nothing we sent */
-        snprintf(redis->why, sizeof redis->why, "unasked answer: %.100s",
+        snprintf(redis->why, sizeof redis->why, "unexpected answer: %.100s",
                  later_reply_text(reply, NULL));
         later_reply_free(reply);
         return;

@@ -179,7 +179,7 @@ bool later_protocol_differs(const char *text, const char *key, char why[LATER_PR
     else if (number > 0 && number < LATER_PROTOCOL)
         snprintf(why, LATER_PROTOCOL_WHY,
                  "an older later keeps its jobs there (%.80s is %.20s, we know %d); let it finish "
-                 "and delete its keys, or take another prefix",
+                 "and delete its keys, or use another prefix",
                  key, text, LATER_PROTOCOL);
     return why[0];
 }

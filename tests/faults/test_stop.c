@@ -65,8 +65,7 @@ static void test_stopped(void)
         tally_free(&tally);
     }
     tap_ok(arena_ask(&arena, "HGET later:{default}:stats done") == 1, "it counts as done once");
-    tap_ok(arena_logged(&arena, 0, "was not ours any more") == 1,
-           "the late ack is refused, and told");
+    tap_ok(arena_logged(&arena, 0, "was no longer ours") == 1, "the late ack is refused, and told");
     arena_close(&arena);
 }
 

@@ -64,7 +64,7 @@ like "$(later lock a --show --json)" \
     '^\{"lock":"a","held":true,"remaining":(1?[0-9]\.[0-9]+|20),"owner":".*:'"$locker"' sleep","since":[0-9.]+,"ttl":20,"fence":7\}$' \
     "--json"
 run later lock a -- touch "$work/never"
-is "$status $err" "75 later lock: a: another has it" "another has it: status 75"
+is "$status $err" "75 later lock: a: somebody else has it" "another has it: status 75"
 run later lock a --conflict-exit 9 -- touch "$work/never"
 is "$status" 9 "--conflict-exit"
 date +%s%N >"$work/begun"

@@ -222,7 +222,7 @@ later cancel "$id" -q slow >/dev/null
 redis ZADD 'later:{slow}:delayed' XX 4000000000 "$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)" >/dev/null
 wait_until 40 gone "$spawned"
 is "$(cat "$work/spawned.out")" 6 "those that went elsewhere meanwhile are left alone"
-like "$(cat "$work/spawned.err")" '2 left alone: not where they were any more' "which is said"
+like "$(cat "$work/spawned.err")" '2 left alone: no longer where they were' "which is said"
 for i in 1 2 3 4 5 6 7 8; do later push t -q stop --in 1h >/dev/null; done
 spawn env --default-signal=INT "$later_bin" kick --all stop --rate 1 --yes
 wait_until 20 kicked stop

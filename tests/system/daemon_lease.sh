@@ -52,7 +52,7 @@ at_least "$gap" 0.99 "s after the first began it"
 in_time "$gap" 3 "s after the first began it"
 # The worker first, since its keeper would end a job that is lost.
 kill -CONT "$worker"
-within 5 "the late result is refused" logged 'was not ours any more'
+within 5 "the late result is refused" logged 'was no longer ours'
 kill -CONT "$first"
 is "$(attempts_in begun "$stopped" | cut -d' ' -f2 | tr '\n' ' ')" "1 2 " "a lapse is an attempt"
 is "$(counted 'done') $(counted lapsed) $(known)" "$((310 + early)) 1 0" "it is done once"

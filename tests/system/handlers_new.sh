@@ -66,7 +66,7 @@ is "$status $(ls "$work/new/thing")" "0 $(printf 'Makefile\nREADME.md\nhandler.c
     "a plugin is a handler in C"
 run new handler thing
 is "$status" 71 "a folder that is there stays"
-contains "$err" "$work/new/thing: is there already" "and it is said"
+contains "$err" "$work/new/thing: exists already" "and it is said"
 run new handler other --lang cobol
 is "$status" 64 "a language that there is not"
 contains "$err" 'no language cobol; there are c, go, node, php, python, ruby, sh' "those that there are"

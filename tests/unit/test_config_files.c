@@ -262,7 +262,7 @@ START_TEST(things_that_are_no_text_files)
     file = fopen(config_path("nul"), "w");
     fwrite("lease = 30;\0x", 1, 13, file);
     fclose(file);
-    config_refused("nul", "%s/nul: holds a NUL byte; a text file is wanted");
+    config_refused("nul", "%s/nul: contains a NUL byte; it must be a text file");
     config_put("large", "");
     ck_assert_int_eq(truncate(config_path("large"), 1024 * 1024 + 1), 0);
     config_refused("large", "%s/large: larger than 1 MiB; is it the right file?");

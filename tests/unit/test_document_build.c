@@ -95,14 +95,14 @@ END_TEST
 /* A payload must be one JSON value: nothing can be smuggled in after it. */
 START_TEST(test_payload_must_be_json)
 {
-    FAILS("payload: not JSON: more behind its end at byte 2", .type = "t",
+    FAILS("payload: not JSON: more after its end at byte 2", .type = "t",
           PAYLOAD("1,\"id\":\"x\""));
-    FAILS("payload: not JSON: more behind its end at byte 2", .type = "t", PAYLOAD("1,\"a\":2"));
-    FAILS("payload: not JSON: more behind its end at byte 2", .type = "t", PAYLOAD("1}"));
-    FAILS("payload: not JSON: more behind its end at byte 3", .type = "t", PAYLOAD("1 2"));
-    FAILS("payload: not JSON: more behind its end at byte 3", .type = "t", PAYLOAD("{}}{"));
-    FAILS("payload: not JSON: more behind its end at byte 4", .type = "t", PAYLOAD("\"a\":1"));
-    FAILS("payload: not JSON: more behind its end at byte 3", .type = "t",
+    FAILS("payload: not JSON: more after its end at byte 2", .type = "t", PAYLOAD("1,\"a\":2"));
+    FAILS("payload: not JSON: more after its end at byte 2", .type = "t", PAYLOAD("1}"));
+    FAILS("payload: not JSON: more after its end at byte 3", .type = "t", PAYLOAD("1 2"));
+    FAILS("payload: not JSON: more after its end at byte 3", .type = "t", PAYLOAD("{}}{"));
+    FAILS("payload: not JSON: more after its end at byte 4", .type = "t", PAYLOAD("\"a\":1"));
+    FAILS("payload: not JSON: more after its end at byte 3", .type = "t",
           PAYLOAD("1 ,\"payload\":1"));
     FAILS("payload: not JSON: ends too early, at byte 0", .type = "t", PAYLOAD(""));
     FAILS("payload: not JSON: ends too early, at byte 2", .type = "t", PAYLOAD("  "));
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(test_backoff_must_be_json)
 {
-    FAILS("backoff: not JSON: more behind its end at byte 2", .type = "t",
+    FAILS("backoff: not JSON: more after its end at byte 2", .type = "t",
           .backoff = "1,\"priority\":5");
     FAILS("backoff: not JSON: ends too early, at byte 0", .type = "t", .backoff = "");
     FAILS("backoff: must be a number, a list or an object", .type = "t", .backoff = "\"5\"");

@@ -289,7 +289,7 @@ static const struct {
     { "it.parallel", "10001", "must be a number from 0 to 10000" },
     { "it.parallel", "5", "it: parallel is for long-lived programs only" },
     { "it.programs", "0", "must be a number from 1 to 64" },
-    { "it.programs", "2", "it: programs: how many with parallel" },
+    { "it.programs", "2", "it: programs goes with parallel" },
     { "it.recycle", "5", "it: recycle is for long-lived programs only" },
 };
 

@@ -565,7 +565,7 @@ START_TEST(test_unasked)
 {
     rig_up(too_much, NULL);
     RIG_UNTIL(rig.downs == 1);
-    ck_assert_str_eq(rig.why, "unasked answer: surprise");
+    ck_assert_str_eq(rig.why, "unexpected answer: surprise");
     rig_connect();
     RIG_UNTIL(rig.ups == 2);
     rig_send(0, "ECHO", LATER_NO_SCRIPT, 2);

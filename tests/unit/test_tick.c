@@ -271,12 +271,12 @@ START_TEST(test_refused)
         const char *text, *why;
     } cases[] = {
         { "0 25 * * *", "hour: 25 is not in 0-23 (character 3 of `0 25 * * *`)" },
-        { "0 0 30 2 *", "there is no such day, in any year (character 1 of `0 0 30 2 *`)" },
+        { "0 0 30 2 *", "no year has such a day (character 1 of `0 0 30 2 *`)" },
         { "", "five fields" },
         { "   ", "five fields" },
         { "* * * *", "five fields" },
         { "* * * * * * *", "five fields" },
-        { "@reboot", "push the job where the host starts" },
+        { "@reboot", "push the job when the host starts" },
         { "@fortnightly", "@every TIME" },
         { "@daily 5", "alone" },
         { "@every", "90s" },

@@ -196,8 +196,8 @@ export class Laterd {
         const results = new Map();
         for (let tries = 0; ; tries++) {
             if (tries === TRIES) {
-                throw new Moving(`queue ${queue}: its shards are being changed, or Redis has lost how many ` +
-                    "they are; a laterd that serves it mends that");
+                throw new Moving(`queue ${queue}: its shards are being changed, or Redis has lost their number; ` +
+                    "a laterd that serves the queue will mend that");
             }
             try {
                 await this.#pushByPlan(items.filter((item) => !results.has(item)), queue, results);

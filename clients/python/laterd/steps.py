@@ -172,8 +172,8 @@ class State:
             if tries > 2:
                 yield PAUSE
         else:
-            raise Moving("queue %s: its shards are being changed, or Redis has lost how many they "
-                         "are; a laterd that serves it mends that" % queue)
+            raise Moving("queue %s: its shards are being changed, or Redis has lost their number; "
+                         "a laterd that serves the queue will mend that" % queue)
         pushed = [one for one in results if one is not None]
         if len(pushed) < len(results):
             raise QueueFull(queue, results)
