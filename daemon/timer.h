@@ -14,11 +14,11 @@ struct timer *timer_new(struct event_base *base, void (*fn)(void *arg), void *ar
 /* NULL is fine. */
 void timer_free(struct timer *timer);
 
-/* Sets it to fire once, in so many seconds. This replaces what was set before. Below 0 is 0. */
+/* Sets it to fire once, in this many seconds. This replaces what was set before. Below 0 is 0. */
 void timer_in(struct timer *timer, double seconds);
 /* The same, but only if it is not set. Returns whether it was not. */
 bool timer_soon(struct timer *timer, double seconds);
-/* Sets it to fire every so many seconds. */
+/* Sets it to fire again and again, this many seconds apart. */
 void timer_every(struct timer *timer, double seconds);
 void timer_stop(struct timer *timer);
 

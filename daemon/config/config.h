@@ -35,19 +35,19 @@
 
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARN, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
-/* A queue, or behind it one of its shards, `mail/3`, with the same options. */
+/* A queue, or one of its shards, `mail/3`, which follow it with the same options. */
 struct config_queue {
     char name[LATER_QUEUE_MAX + 1];
     uint32_t entry;       /* which of the list it is of, from 0 */
     uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
-    uint32_t shards;      /* that it shall have; 0 = as many as it has in Redis */
-    uint32_t served;      /* shards that stand behind it */
+    uint32_t shards;      /* that it should have; 0 = as many as it has in Redis */
+    uint32_t served;      /* shards that follow it */
     uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
     uint64_t max_jobs;    /* in all states; of all its shards together; 0 = no limit */
-    bool is_followed;     /* it is there because a pattern means it: config_follow() */
+    bool is_followed;     /* it is there because a pattern matches it: config_follow() */
 };
 
-/* The queues of a pool with patterns, which become more while the configuration is in force.
+/* The queues of a pool with patterns, whose number grows while the configuration is in force.
  * Supervisor and workers share the memory; only the supervisor writes, a queue first and then
  * count. */
 struct config_followed {
@@ -60,7 +60,7 @@ struct config_pool {
     char name[LATER_QUEUE_MAX + 1];
     struct config_queue *queues;
     uint32_t queue_count;          /* in a worker: when it was started */
-    struct config_queue *patterns; /* "tenant-*", and what holds for the queues that it means */
+    struct config_queue *patterns; /* "tenant-*", and the options of the queues that it matches */
     uint32_t pattern_count;
     struct config_followed *followed; /* where the queues are if there are patterns; else NULL */
     uint32_t entries;                 /* of the list */
@@ -79,7 +79,7 @@ struct config_type {
     bool exclusive;       /* jobs of one type exclude each other, on all hosts */
     uint32_t max_running; /* jobs of this entry at once, on all hosts; 0 = no limit */
     double result;        /* seconds that a result is kept; 0 = it is not */
-    double keep;          /* seconds that a job is kept that is done; 0 = it is not */
+    double keep;          /* seconds that a done job is kept; 0 = it is not */
 };
 
 struct config_limit {
@@ -175,7 +175,7 @@ struct config *config_load(const char *path, struct later_error *err);
 struct config *config_load_alone(const char *path, struct later_error *err);
 
 /* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
- * with its place. Where it was told of all there is, err's text is "". */
+ * with its place. If that was all, err's text is "". */
 struct config *config_load_telling(const char *path,
                                    void (*fault)(void *arg, const struct later_error *err),
                                    void *arg, struct later_error *err);
@@ -189,44 +189,44 @@ void config_print(const struct config *config, FILE *out);
 /* The row of `types` for a job type, or NULL: exact name first, then the longest pattern. */
 const struct config_type *config_type_find(const struct config *config, const char *type);
 
-/* What a job is allowed where its document does not say: by the row of its type, which may be NULL,
- * before what is said for all. */
+/* What a job is allowed if its document does not say: by the row of its type (NULL: none), else by
+ * the global options. */
 void config_policy(const struct config *config, const struct config_type *type,
                    struct later_policy *policy);
 
 /* The queue of this name, in the first pool that has it; NULL: in none. */
 const struct config_queue *config_serves(const struct config *config, const char *queue);
 
-/* Has it too many queues for each worker to wait for them, and to look at each? */
+/* Does it have too many queues for each worker to wait for them, and to look at each? */
 bool config_pool_is_large(const struct config_pool *pool);
 
 /* Does any pool have a pattern? */
 bool config_follows(const struct config *config);
 
-/* There is a queue of this name. Where no pool has it in its list, the longest pattern that means
- * it adds it to its pool, behind the others, with the pattern's options and place in the order;
- * also while the configuration is in force. pool: which, unless no pattern means it. */
+/* There is a queue of this name. If no pool has it in its list, it is added to the pool of the
+ * longest pattern that matches it: after the others, with the pattern's options and place in the
+ * order, even while the configuration is in force. *pool: which, if a pattern matches it. */
 enum config_follow { CONFIG_FOLLOW_NONE, CONFIG_FOLLOW_ADDED, CONFIG_FOLLOW_FULL };
 enum config_follow config_follow(struct config *config, const char *name, uint32_t *pool);
 
-/* How many queues of a pool this pattern means now; shards are not counted. */
+/* How many queues of a pool this pattern matches now; shards are not counted. */
 uint32_t config_followed_by(const struct config_pool *pool, const struct config_queue *pattern);
 
 /* In a worker: what it shares with the supervisor cannot be written any more. */
 void config_seal(const struct config *config);
 
-/* Before the configuration is in force: gives each queue as many shards as are wanted, where it has
- * fewer. Returns 0, or -1 with *err where a pool has no room or a name is too long; the
- * configuration is then good for nothing but config_free(). */
+/* Before the configuration is in force: gives each queue as many shards as are wanted, if it has
+ * fewer. Returns 0, or -1 with *err if a pool has no room or a name is too long; the configuration
+ * is then good for nothing but config_free(). */
 typedef uint32_t config_wanted_fn(void *arg, const struct config_queue *queue);
 int config_widen(struct config *config, config_wanted_fn *wanted, void *arg,
                  struct later_error *err);
 
-/* Does "video.*", or "video.encode", mean this type? */
+/* Does "video.*", or "video.encode", match this type? */
 bool config_type_matches(const char *pattern, const char *type);
 
-/* What of two configurations differs that cannot change while running (redis, state_dir): the
- * option's path, or NULL. */
+/* Finds an option that cannot change while running (redis, state_dir) and differs between two
+ * configurations: its path, or NULL. */
 const char *config_fixed_difference(const struct config *a, const struct config *b);
 
 #endif

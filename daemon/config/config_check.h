@@ -25,7 +25,7 @@ const char *config_check_absolute(const char *path);
 /* The same; it can also be written into other files. */
 const char *config_check_state_dir(const char *path);
 
-/* `[A-Za-z0-9_.:-]{1,128}`, with a '*' after it if it means all types that begin so. */
+/* `[A-Za-z0-9_.:-]{1,128}`, with a '*' after it if it stands for all types that begin that way. */
 const char *config_check_pattern(const char *pattern);
 
 /* `[A-Za-z0-9_.:-]{1,32}`: a member of a payload. */

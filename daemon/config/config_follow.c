@@ -84,7 +84,7 @@ uint32_t config_followed_by(const struct config_pool *pool, const struct config_
     return count;
 }
 
-/* The longest pattern that means it. No two pools have the same. */
+/* The longest pattern that matches it. No two pools have the same. */
 static const struct config_queue *find_pattern(const struct config *config, const char *name,
                                                uint32_t *pool)
 {

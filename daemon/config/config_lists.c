@@ -150,8 +150,8 @@ void config_lists_free_pools(struct config_pool *pools, uint32_t count)
     free(pools);
 }
 
-/* A queue has as many shards in one pool as in the others; what a pattern means is of one pool.
- * names: of the queues of the others before it, and of its own then. */
+/* A queue has as many shards in one pool as in the others; a queue that a pattern matches is in one
+ * pool only. names: of the queues of the others before it, and of its own then. */
 static int check_others(struct config_reader *in, const config_setting_t *element,
                         const struct config_pool *pool, struct later_names *names)
 {

@@ -31,7 +31,7 @@ static int serve(struct config *config, struct later_error *err)
     return 0;
 }
 
-/* May a queue have so many, of a pool that has so many queues and shards then? */
+/* May a queue have this many shards, if its pool then has `total` queues and shards? */
 static int judge(const struct config_pool *pool, const struct config_queue *queue, uint32_t shards,
                  uint32_t total, struct later_error *err)
 {

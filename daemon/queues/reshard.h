@@ -1,11 +1,11 @@
 /*
  * reshard.h: how many shards queues have. What the configuration asks for is written into Redis;
- * what Redis says is served here, also where another host has asked for it.
+ * what Redis says is served here, even if another host has asked for it.
  *
- * Each queue's plan (shards.h) is read when the link comes up and every 10 seconds. Where the
- * configuration names another count than the plan, the plan is changed once, by compare-and-set. A
- * plan with more shards than are served here makes `grown` be called: the configuration is loaded
- * again, and reshard_widen() adds them. Former counts under which no job lies any more are dropped
+ * Each queue's plan (shards.h) is read when the link comes up and every 10 seconds. If the
+ * configuration's count differs from the plan's, the plan is changed once, by compare-and-set. If a
+ * plan has more shards than are served here, `grown` is called: the configuration is loaded again,
+ * and reshard_widen() adds them. Former counts under which no job lies any more are dropped
  * (sweep.h).
  */
 #ifndef LATERD_RESHARD_H
@@ -29,8 +29,8 @@ void reshard_follow(struct reshard *reshard, const struct config_queue *queue);
 
 void reshard_link_up(struct reshard *reshard);
 
-/* Adds to a configuration that is not in force yet what plans say. -1 with *err where a pool has no
- * room. */
+/* Adds the shards of the plans to a configuration that is not in force yet. -1 with *err if a pool
+ * has no room. */
 int reshard_widen(struct reshard *reshard, struct config *next, struct later_error *err);
 
 #endif

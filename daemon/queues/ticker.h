@@ -33,7 +33,7 @@ void ticker_link_up(struct ticker *ticker);
 /* Nothing is fired while it is paused. */
 void ticker_pause(struct ticker *ticker, bool paused);
 
-/* A queue's next tick is in so many seconds; < 0: there is none. */
+/* A queue's next tick is in this many seconds; < 0: there is none. */
 void ticker_told(struct ticker *ticker, const char *queue, double seconds);
 
 #endif

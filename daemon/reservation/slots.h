@@ -133,11 +133,11 @@ struct lock_lease {
 
 /* Where the supervisor waits for the wakes (wake_listener.h): may a worker be called?
  *
- *     OFF ──► FREE ──► CALLED ──► OFF    to FREE and back by the worker, to CALLED by the
- * supervisor └─◄─────┘
+ *     OFF ◄──► FREE ──► CALLED ──► OFF
  *
- * CALLED is left when the order has been read. A worker that died in it has not looked. Of a large
- * pool, one whose jobs are quick is QUICK instead of OFF: it may be told of some more queues. */
+ * The supervisor moves it to CALLED, the worker makes all other moves. CALLED is left when the
+ * order has been read. A worker that died in it has not looked. In a large pool, a worker whose
+ * jobs are quick is QUICK instead of OFF: it may be told of some more queues. */
 enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED, SLOTS_IDLE_QUICK };
 
 struct slots_page {

@@ -22,7 +22,7 @@ struct later_error;
 struct later_job;
 struct worker;
 
-/* wait < 0: the job has everything. Otherwise it holds nothing, and is to be returned for so many
+/* wait < 0: the job has everything. Otherwise it holds nothing, and is to be returned for `wait`
  * seconds because it did not get `name`. */
 typedef void admission_done_fn(struct later_job *job, double wait, const char *name);
 
@@ -77,7 +77,7 @@ struct admission {
 /* Enters a lease before it is asked for. NULL: the table is full. */
 struct lock_lease *admission_lease_enter(const struct later_job *job, enum lock_lease_kind kind,
                                          const char *name, uint32_t max, double ttl);
-/* The lease is not ours any more, or never was. `state` says whether the keeper has to free it. */
+/* The lease is no longer ours, or never was. `state` says whether the keeper has to free it. */
 void admission_lease_leave(struct admission *admission, struct lock_lease *lease,
                            enum lock_lease_state state);
 

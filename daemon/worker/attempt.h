@@ -11,7 +11,8 @@
 #include "log.h"
 #include "worker/state.h"
 
-/* A type that takes longer does not make earlier acks wait. A new one is taken for such. */
+/* seconds: before a job of a type that takes longer, earlier acks are sent. A type that is not
+ * known yet counts as one. */
 #define ATTEMPT_SLOW 0.001
 
 /* A line about the job; how long it has run is not said. */

@@ -3,8 +3,8 @@
  * limit that is used up. Pure but for memory; times are later_clock() seconds.
  *
  *   - While something is known not to be free, Redis is not asked again.
- *   - For a limit: returned jobs get turns, so many at a time, so far apart, first come first
- *     served. So they come back at the pace that the limit allows, and not all at once.
+ *   - For a limit: returned jobs get turns, first come first served: a few at a time, some time
+ *     apart. So they come back at the pace that the limit allows, and not all at once.
  *   - For a lock, and for permits: how many wait, so that somebody looks after them (line.h).
  *
  * Each worker remembers only for itself. What it does not know costs time but no safety, since each

@@ -68,8 +68,8 @@ struct worker_queue *intake_in_turn(struct worker *worker, uint32_t n);
 /* This queue comes first in its group for a while, since settlements go to Redis in one write with
  * the next reserve of the same shard. Then it is the next one's turn. */
 void intake_turn(struct worker *worker, const struct worker_queue *queue, double now);
-/* Lists the queues of a group that are ready, in turn, at most so many; returns how many. The
- * second does the same for all groups in their order. */
+/* Lists the queues of a group that are ready, in turn, at most `most`; returns how many. The second
+ * does the same for all groups in their order. */
 size_t intake_ready_of(struct worker *worker, const struct worker_group *group,
                        struct worker_queue **list, size_t most);
 size_t intake_ready(struct worker *worker, struct worker_queue **list, size_t most);

@@ -14,7 +14,7 @@
 
 #define AT_ONCE      8      /* queues that are asked in one write */
 #define LOOK_SECONDS 0.020  /* between looks at queues without work, */
-#define LOOK_EACH    0.0001 /* or so long for each of them, */
+#define LOOK_EACH    0.0001 /* or this long for each of them, */
 #define LOOK_APART   0.0004 /* on a Cluster, where each costs a command */
 #define ENOUGH       64     /* queues that are enough for one look */
 

@@ -22,7 +22,7 @@ enum worker_order {
     WORKER_MOVED = 'm',
     WORKER_WAKE = 'l'
 };
-#define WORKER_CALLS_MORE 15 /* names of queues behind the first, a moment later */
+#define WORKER_CALLS_MORE 15 /* names of queues after the first, a moment later */
 
 /* Reports on the status pipe: the plugins are loaded; the worker holds something again; it is idle,
  * which the supervisor wanted to know (slots.h). */

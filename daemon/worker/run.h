@@ -9,14 +9,14 @@
 
 #include "worker/state.h"
 
-/* Takes the next job a step further: one that has all it needs begins, or else the first held one
- * asks for it. Returns false where neither may be. */
+/* Takes one job a step further: a job that has all it needs begins, or else the first held one asks
+ * for what it needs. Returns false if neither is possible. */
 bool run_next(struct worker *worker);
 /* Gives every job back that has not begun. */
 void run_return_held(struct worker *worker);
 /* Looks after event jobs: cancelled ones, late ones. */
 void run_watch(struct worker *worker);
-/* admission has done with a job (admission.h). */
+/* admission is done with a job (admission.h). */
 void run_passed(struct later_job *job, double wait, const char *name);
 /* later_job_finish(): 0, or -1 when its time was over before. */
 int run_finish(struct later_job *job, uint32_t result);
@@ -25,7 +25,7 @@ int run_finish(struct later_job *job, uint32_t result);
 
 /* Its handler has begun, and will finish it later. False without memory. */
 bool run_start_event(struct later_job *job);
-/* With nothing under way any more others may come. */
+/* If nothing is under way any more, other jobs may begin again. */
 void run_end_alone(struct worker *worker);
 
 #endif

@@ -41,7 +41,7 @@ struct batch {
     struct later_reply *reply;
     struct later_reply *documents; /* NULL: they are in `reply` */
     size_t users;
-    uint32_t given; /* jobs that the reserve told of */
+    uint32_t given; /* jobs in the answer */
 };
 
 /* A reserved job that has not begun. */

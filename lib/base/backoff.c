@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* After so many doublings any base but 0 exceeds every limit, since a double has fewer exponents.
- */
+/* After this many doublings any base but 0 exceeds every limit, since a double has fewer exponents.
+ * */
 #define DOUBLINGS_MAX 4096
 
 static double clamp(double seconds, double max)

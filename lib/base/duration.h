@@ -12,7 +12,7 @@
  * "--in". Returns 0, or -1 with *err (LATER_E_USAGE). */
 int later_duration(const char *word, const char *what, double *seconds, struct later_error *err);
 
-/* Reads digits and a fraction at *p, in any locale, and moves *p behind them; false if there is no
+/* Reads digits and a fraction at *p, in any locale, and moves *p past them; false if there is no
  * digit. */
 bool later_duration_real(const char **p, double *number);
 

@@ -45,7 +45,7 @@ struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_
 void later_batch_free(struct later_batch *batch);
 void later_batch_free_all(struct later_batch *list);
 
-/* Adds a copy of a job, of which there are less than LATER_BATCH_MAX. Returns its entry, NULL
+/* Adds a copy of a job, of which there are fewer than LATER_BATCH_MAX. Returns its entry, NULL
  * without memory. */
 struct later_batch_slot *later_batch_add(struct later_batch *batch,
                                          const struct later_batch_slot *from);
@@ -57,12 +57,12 @@ struct later_push_item later_batch_item(const struct later_batch *batch,
 /* Encodes the call, for later_call_begin(). */
 void later_batch_call(const struct later_batch *batch, struct later_command *cmd);
 
-/* Tells of one job how it went, once. */
+/* Reports how one job went, once. */
 void later_batch_tell(struct later_batch *batch, struct later_batch_slot *slot,
                       const struct later_bulk_told *how, later_bulk_fn *fn, void *arg);
 
-/* Tells of all by the answer, or by err where there is none; but not of one that was only looked
- * for, in vain. Returns whether all are told. */
+/* Reports all jobs, from the answer, or from err if there is none; but not a job that was only
+ * looked for and was not found. Returns whether all are reported. */
 bool later_batch_report(struct later_batch *batch, const struct later_reply *reply,
                         const struct later_error *err, later_bulk_fn *fn, void *arg);
 

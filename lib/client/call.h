@@ -39,7 +39,7 @@ double later_call_silence(const struct later_client *client);
 /* Waits until something comes or goes, at most its timeout. */
 void later_call_wait(struct later_client *client);
 
-/* Is it refused since the master has no replicas (NOREPLICAS)? Then Sentinels, where the address
+/* Is it refused since the master has no replicas (NOREPLICAS)? Then the Sentinels, if the address
  * names some, are asked for another one. */
 bool later_call_alone(const struct later_answer *answer);
 void later_call_ask_sentinels(struct later_client *client);
@@ -62,12 +62,12 @@ int later_call_keys(const struct later_client *client, const char *queue, struct
 /* Is it the name of a queue, and not of a shard, which nobody pushes to by hand? */
 int later_call_whole(const char *queue, struct later_error *err);
 
-/* The plan of a queue as far as this client has heard of it; else the empty one, by which a push
- * goes to the plain queue, where it hears. */
+/* The plan of a queue as far as this client has heard of it; else the empty one: then a push goes
+ * to the plain queue, which answers with the plan. */
 struct later_plan later_call_plan(const struct later_client *client, const char *queue);
 
-/* A push to `part`, a shard of `queue` or the plain one, was refused with the words of a plan.
- * Only the plain queue knows it: a shard's words are cause to ask there. */
+/* A push to `part`, a shard of `queue` or the plain one, was refused with the words of a plan. Only
+ * the plain queue knows it: a shard's words are only a reason to ask it. */
 void later_call_learn(struct later_client *client, const char *queue, const char *part,
                       const char *words);
 
@@ -78,7 +78,7 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
 /* The most bytes that a document may have. */
 size_t later_call_document_max(const struct later_client *client);
 
-/* Of a call of push_now: its number, and the set in which Redis is to remember that. */
+/* Of a call of push_now: its number, and the set in which Redis remembers it. */
 struct later_call_number {
     char set[LATER_NEW_ID_SIZE], number[LATER_NEW_NUMBER_SIZE];
 };

@@ -29,8 +29,8 @@ struct later_client {
     /* Queues pushed to, which are registered once per connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
-    /* The set in which Redis remembers so many more calls of push_now, until then (later_clock()).
-     */
+    /* The set in which Redis remembers calls of push_now: how many more, and until when
+     * (later_clock()). */
     struct later_call_number call;
     unsigned calls_left;
     double calls_until;

@@ -14,7 +14,7 @@ struct later_date {
     int day;   /* 1 … 31 */
 };
 
-/* Return the days from 1970-01-01 to a date, negative before; the date after so many days. Years
+/* Return the days from 1970-01-01 to a date, negative before; the date after this many days. Years
  * ±10^9. */
 int64_t later_days(int64_t year, int month, int day);
 struct later_date later_date(int64_t days);
@@ -25,7 +25,7 @@ int later_month_days(int64_t year, int month);
 /* 0 = Sunday … 6. */
 int later_weekday(int64_t days);
 
-/* Returns how many days have passed in so many seconds, rounded down. */
+/* Returns how many days there are in this many seconds, rounded down. */
 int64_t later_day_of(int64_t seconds);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define SPACE " \t"
 
-/* Within so many days each date falls on every weekday. */
+/* Within this many days each date falls on every weekday. */
 #define ALL_DAYS (28 * 366)
 
 static const struct {

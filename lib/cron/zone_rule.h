@@ -24,7 +24,7 @@ struct zone_rule {
     struct zone_day begin, end;
 };
 
-/* Reads len bytes; 0 bytes are no rule. False: it has not this form. */
+/* Reads len bytes; 0 bytes are no rule. False: they do not have this form. */
 bool zone_rule_read(struct zone_rule *rule, const char *text, size_t len);
 
 /* Returns the span with the instant. */

@@ -1,28 +1,28 @@
 /*
  * tally_pack.c: the packed form of tallies.
  *
- *     packed    = version row...       version: the byte 2
+ *     packed    = version row...               version: the byte 2
  *     row       = shared name outcomes wait_us run_us times
- *     shared    = number               how many bytes of the name before this one begins with
- *     name      = length byte...       the others; none at all: the types beyond the bound
- *     outcomes  = how-many count...    in the order of enum later_attempt_outcome
- *     times     = wait run             bits, the lowest of a byte first; filled up with 0
+ *     shared    = number                       how many bytes of the previous name begin this one
+ *     name      = length byte...               the rest; no bytes at all: types beyond the bound
+ *     outcomes  = how-many count...            in the order of enum later_attempt_outcome
+ *     times     = wait run                     bits, the lowest of a byte first, padded with 0
  *
- * Numbers are of 7 bits a byte, the lowest first, the eighth bit set in all but the last. What a
- * newer laterd appends to `outcomes` is passed over.
+ * A number has 7 bits in each byte, the lowest first; the eighth bit is set in all bytes but the
+ * last. What a newer laterd appends to `outcomes` is skipped.
  *
- * Counts of buckets that are neighbours are of nearly the same length in bits. So a histogram is
+ * Neighbouring counts have nearly the same length in bits. So a histogram is
  *
- *     gap (first (step low)...)...                 until all buckets are told
- *     gap       = how many buckets are empty, and one more: its length in unary, less one; its bits
- *     first     = the length of the next one's count, less one, in unary
- *     step      = from the length before to this one, in unary: 0, -1, 1, -2, 2, … ; a count of
+ *     gap (first (step low)...)...             until all buckets are covered
+ *     gap       = the number of empty buckets, plus one: its length in unary, less one; its bits
+ *     first     = the length of the next count, less one, in unary
+ *     step      = from the previous length to this one, in unary: 0, -1, 1, -2, 2, … ; a count of
  *                 length 0 is 0, and ends the run: a gap is next
- *     low       = the bits of a count below its highest, as many as its length says, less one;
- *                 behind `first`, too
+ *     low       = the bits of a count below its highest, one fewer than its length; also after
+ *                 `first`
  *
- * Unary: so many 1, then a 0. Version 1, of laterds before, is read: it had no `shared`, and for
- * each histogram how-many (gap count)... of the buckets that are not empty.
+ * Unary: n ones, then a zero. Version 1, of older laterds, is read as well: it had no `shared`, and
+ * for each histogram how-many (gap count)... of the buckets that are not empty.
  */
 #include "history/tally.h"
 

@@ -48,7 +48,7 @@ struct later_document {
     double debounce, max_wait, throttle;
     bool again;
     bool has_backoff;
-    struct later_backoff backoff; /* base, max, jitter < 0 where the document does not say them */
+    struct later_backoff backoff; /* base, max, jitter < 0 if the document does not give them */
 };
 
 /* Which members to read. How to push a job (queue, in, at, unique_for, debounce, max_wait,
@@ -56,13 +56,12 @@ struct later_document {
 enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
 
 /* Parses `len` bytes into *doc, which borrows them (payload). max: most bytes allowed. Unknown
- * members are passed over. An integral member may be written 5 or 5.0.
- *
- * Returns 0; or -1 with *err, and *doc undefined. LATER_E_DATA: not JSON, not an object, duplicate
- * members (at any depth), no type, a known member of wrong type or range (null is a wrong type),
- * nested too deep, too large, empty; and what json.h says that jansson cannot hold. The text names
- * the member, or the byte, from 1, where it goes wrong; of the document itself it repeats at most
- * the start of a name. LATER_E_SYSTEM: no memory, which says nothing about the document. */
+ * members are passed over. An integral member may be written 5 or 5.0. Returns 0; or -1 with *err,
+ * and *doc undefined. LATER_E_DATA: not JSON, not an object, duplicate members (at any depth), no
+ * type, a known member of wrong type or range (null is a wrong type), nested too deep, too large,
+ * empty; and whatever jansson cannot hold (json.h). The text names the member, or the byte, from 1,
+ * where it goes wrong; of the document itself it repeats at most the start of a name.
+ * LATER_E_SYSTEM: no memory, which says nothing about the document. */
 int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
                          size_t len, size_t max, struct later_error *err);
 

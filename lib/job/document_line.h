@@ -7,10 +7,10 @@
  * unique_for, debounce, max_wait, throttle, again.
  *
  *     {"queue":"mail","id":"x","at":1767225600,"priority":3,"document":{"type":"mail.send",…}}
- * has the document's own bytes as the value of `document`; or in base64 (RFC 4648, section 4) as
- * that of `document_base64`, where they cannot stand in a line: they are no JSON object, have a
- * line end between two members, are nested as deep as a document may be. How it is to be pushed
- * stands beside: these, id and priority, and nothing else.
+ * has the document's own bytes as the value of `document`; or, if they cannot be part of a line, in
+ * base64 (RFC 4648, section 4) as the value of `document_base64`: if they are not a JSON object,
+ * have a line end between two members, or are nested as deep as a document may be. Beside it are
+ * only the members above, id and priority.
  */
 #ifndef LATER_DOCUMENT_LINE_H
 #define LATER_DOCUMENT_LINE_H

@@ -21,8 +21,8 @@
  * member that is not looked for. */
 struct later_json_member {
     const char *name;
-    const char *value; /* within the bytes scanned, without white space; NULL: there is none. For a
-                        * name of NULL not the value, but the name, with its quotes */
+    const char *value; /* within the bytes scanned, without white space; NULL: there is none. if the
+                        * name is NULL: the name that was found, with its quotes */
     size_t len;
 };
 

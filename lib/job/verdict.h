@@ -71,9 +71,9 @@ struct later_attempt {
     int32_t crashes;    /* before it; negative = none */
     uint32_t max_attempts; /* 0 = no bound is known; so is crash_max */
     uint32_t crash_max;
-    double retry_in; /* seconds until the next attempt; negative or NaN: as the backoff says, of
-                        a RETURNED one as it says after the first attempt */
-    const struct later_backoff *backoff; /* NULL: none, so at once where retry_in does not say it */
+    double retry_in; /* seconds until the next attempt; negative or NaN: by the backoff; for a
+                      * RETURNED one, its first wait */
+    const struct later_backoff *backoff; /* NULL: none, so at once unless retry_in says otherwise */
     uint64_t random;                     /* any 64 random bits, for its jitter */
 };
 

@@ -70,8 +70,8 @@ struct later_new_job {
     const char *backoff;   /* JSON, as in the job document; NULL: the worker's default */
     const char *trace;     /* NULL: none */
     int replace;           /* a known id that is ready or delayed is replaced */
-    const char *document;  /* a whole document; then only in, at, replace, unique_for, debounce,
-                            * max_wait, throttle and again count besides */
+    const char *document;  /* a whole document; of the others only in, at, replace, unique_for,
+                            * debounce, max_wait, throttle and again are then used */
     size_t document_len;   /* 0: strlen(document) */
     double unique_for;     /* seconds, up to 10^9, that the id stays taken after the job is done or
                             * has expired: pushed again, it is LATER_IS_KNOWN. 0: not at all */
@@ -80,7 +80,7 @@ struct later_new_job {
     /* The next four need an id of your own. */
     double debounce;  /* seconds: as `in`, and a waiting job of this id is replaced and put off
                        * again; a running one makes it LATER_IS_AGAIN. 0: not at all */
-    double max_wait;  /* with debounce: runs at most so many seconds after the first of the pushes
+    double max_wait;  /* with debounce: runs at most this many seconds after the first of the pushes
                        * that replaced each other. 0: no bound */
     double throttle;  /* seconds from now, up to 10^9, that the id stays taken: at most one job in
                        * that time. 0: not at all. Not with unique_for */

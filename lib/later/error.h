@@ -31,7 +31,7 @@ struct later_error {
 };
 
 /* Fills *err. The text is cut at its size. It may carry foreign words: control characters, changes
- * of direction and bytes that are no UTF-8 become '?'. Returns -1, so that `return later_fail(err,
+ * of direction and bytes that are not UTF-8 become '?'. Returns -1, so that `return later_fail(err,
  * …)` reads well. */
 int later_fail(struct later_error *err, enum later_code code, const char *format, ...)
 #if defined(__GNUC__)

@@ -33,11 +33,10 @@ extern "C" {
 #endif
 
 /* Parses the job's payload, which may be any JSON value; a job without one has null. Returns a new
- * reference for the caller to json_decref(); or NULL with *error (may be NULL).
- *
- * laterd has found the payload to be JSON, so NULL means no memory, or one of two things that
- * jansson's values and C's strings cannot hold: an integer of more than 64 bits, and the character
- * U+0000. Who has to take those reads the bytes of later_job_payload(). */
+ * reference for the caller to json_decref(); or NULL with *error (may be NULL). laterd has found
+ * the payload to be JSON, so NULL means no memory, or one of two things that jansson's values and
+ * C's strings cannot hold: an integer of more than 64 bits, and the character U+0000. If you must
+ * take those, read the bytes of later_job_payload(). */
 static inline json_t *later_job_json(const struct later_job *job, json_error_t *error)
 {
     size_t len;
@@ -46,8 +45,8 @@ static inline json_t *later_job_json(const struct later_job *job, json_error_t *
     return json_loadb(payload, len, JSON_DECODE_ANY, error);
 }
 
-/* The three below give a member of an object; or `otherwise` where there is no such member, where
- * it is of another kind (null, too), and where `object` is none or NULL. */
+/* The three below give a member of an object; or `otherwise` if there is no such member, if it is
+ * of another kind (null, too), or if `object` is not an object or NULL. */
 
 /* A string member, borrowed from the object: valid until its json_decref(). */
 static inline const char *later_json_string(const json_t *object, const char *name,

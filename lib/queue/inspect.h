@@ -84,7 +84,7 @@ struct later_seen {
 };
 
 /* state: "ready", "delayed", "dead", "done", or "reserved": what `token` holds, in the order that
- * it had in ready. offset: of the first job, from 0. limit: at most so many, 1 … LATER_BATCH_MAX;
+ * it had in ready. offset: of the first job, from 0. limit: at most this many, 1 … LATER_BATCH_MAX;
  * fewer may come, since documents are bounded too. */
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
                         const char *token, uint64_t offset, size_t limit);
@@ -120,7 +120,7 @@ void later_inspect_plain(struct later_command *cmd, const struct later_keys *key
 
 /* --- plain commands --- */
 
-/* Encodes a pause that ends by itself after so many seconds (at least 0.001). The reply is nil if
+/* Encodes a pause that ends by itself after this many seconds (at least 0.001). The reply is nil if
  * the queue was not paused before. */
 void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds);
 

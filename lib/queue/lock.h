@@ -83,8 +83,8 @@ void later_lock_await(struct later_command *cmd, const char *prefix, const char 
 /* Returns the pass that BLPOP answered, borrowed from the reply; NULL: its time is over. */
 const char *later_lock_pass(const struct later_reply *reply);
 
-/* Looks whether the lock has expired without being given back; then the first in the queue is
- * woken. pass: a new token. LATER_SCRIPT_LOCK_WAKE. */
+/* If the lock has expired without being given back, wakes the first in the queue. pass: a new
+ * token. LATER_SCRIPT_LOCK_WAKE. */
 void later_lock_wake(struct later_command *cmd, const char *prefix, const char *name,
                      const char *pass);
 

@@ -24,46 +24,45 @@
 
 #define LATER_TOKEN_LEN     16
 #define LATER_RESERVE_BYTES 262144 /* documents in one reserve, unless the first alone is more */
-#define LATER_BESIDE_BYTES  524288 /* the same where they do not pass through Lua */
+#define LATER_BESIDE_BYTES  524288 /* the same if they do not pass through Lua */
 
 /* Makes a token: 16 of [0-9a-z], unpredictable (getrandom), with its NUL. */
 void later_token(char token[LATER_TOKEN_LEN + 1]);
 
 /* --- push --- */
 
-/* REPLACE: a known id that is ready or delayed is replaced. SEEK: an unknown one is
- * LATER_IS_ABSENT and not pushed. AGAIN: as REPLACE, and for one that is reserved this one, the
- * last one, is pushed when that one ends: LATER_IS_AGAIN. */
+/* REPLACE: a known id that is ready or delayed is replaced. SEEK: an unknown one is LATER_IS_ABSENT
+ * and not pushed. AGAIN: as REPLACE; but if the known one is reserved, this one (the last, if
+ * several come) is pushed when that one ends: LATER_IS_AGAIN. */
 enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2, LATER_PUSH_AGAIN = 4 };
 
-/* What a job asks for of these: REPLACE, AGAIN or neither. One call has jobs that ask for the same.
- */
+/* Which of these a job asks for: REPLACE, AGAIN or neither. All jobs of a call ask for the same. */
 unsigned later_queue_flags(const struct later_push_item *item);
 
-/* call: an id of this very call, new for each, so that repeating it after a lost reply changes
- * nothing; NULL = none. epoch: of the queue's plan of shards (shards.h), 0 where none is known. */
+/* call: the id of this call, new for each, so that repeating it after a lost reply changes nothing;
+ * NULL = none. epoch: of the queue's plan of shards (shards.h), 0 if none is known. */
 void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
                       unsigned flags, uint64_t epoch, const struct later_push_item *items,
                       size_t count);
 
-/* Can it be tried with later_queue_push_now(): is nothing asked of it but to be pushed? */
+/* May later_queue_push_now() be tried: does the job ask for nothing but to be pushed? */
 bool later_queue_plain(const struct later_push_item *item);
 
-/* Such a job by a shorter script. Where later_queue_pushed_now() says of its answer that it was not
- * pushed, later_queue_push() has to, with a call of its own. number: of this very call, new for
- * each (later_document_chance()), by which a repetition is known; it is kept in `set`, which has
- * the name of a call (later_call_number()). */
+/* Pushes such a job by a shorter script. If later_queue_pushed_now() says that it was not pushed,
+ * use later_queue_push(), with a call of its own. number: of this call, new for each
+ * (later_document_chance()), so that Redis knows a repetition; it is kept in `set`, which has the
+ * name of a call (later_call_number()). */
 void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys, const char *set,
                           const char *number, uint64_t epoch, const struct later_push_item *item);
 bool later_queue_pushed_now(const struct later_reply *reply);
 
-/* What else may become of it than enum later_push_result says. */
+/* Outcomes besides those of enum later_push_result. */
 enum { LATER_IS_ABSENT = LATER_IS_AGAIN + 1, LATER_IS_FULL };
 
 /* How job i went; *state (may be NULL) gets the state of one that is known, else "". */
 int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state);
 
-/* What LATER_IS_FULL means to who pushed: LATER_E_LATER and words in *err. Returns -1. */
+/* What LATER_IS_FULL means to the caller: LATER_E_LATER and words in *err. Returns -1. */
 int later_queue_full(const char *queue, struct later_error *err);
 
 /* --- reserve --- */
@@ -85,11 +84,11 @@ void later_queue_documents(struct later_command *cmd, const struct later_keys *k
 
 struct later_reserved {
     const char *id;       /* borrowed from the reply, NUL-terminated */
-    const char *document; /* "" where it is beside the answer */
+    const char *document; /* "" if it is beside the answer */
     size_t id_len, document_len;
     uint32_t attempts;
     int32_t crashes;      /* -1: none; 0: a suspect */
-    double unknown_since; /* from when on nobody had its type; 0 = somebody has */
+    double unknown_since; /* since when no plugin has had its type; 0 = one has */
 };
 
 size_t later_queue_reserved_count(const struct later_reply *reply);
@@ -98,13 +97,13 @@ double later_queue_reserved_now(const struct later_reply *reply);
 /* Of all its documents, in the answer or beside it. */
 size_t later_queue_reserved_bytes(const struct later_reply *reply);
 
-/* The scores that the jobs had in ready, one after the other, between those of a few that Redis
- * says: of every 16th, or of every 64th of more than 128. NAN: it says none. The answer has to
- * stay. */
+/* Walks through the scores that the jobs had in ready. Redis answers those of every 16th job, or of
+ * every 64th if there are more than 128; the others are interpolated. NAN: there is none. The reply
+ * must not be freed meanwhile. */
 struct later_scores {
     const char *said;
-    double first, last; /* that were said, of the jobs between which this one is ... */
-    size_t apart;       /* ... and so many jobs from each other */
+    double first, last; /* the two that were answered, before and after this job */
+    size_t apart;       /* how many jobs apart these two are */
     size_t next, count;
 };
 
@@ -146,7 +145,7 @@ void later_queue_ack_all(struct later_command *cmd, const struct later_keys *key
                          const char *token, size_t count);
 bool later_queue_wants_ids(const struct later_reply *reply);
 
-/* A job that is done and stays to be looked at. */
+/* How a job that is done is kept, so that it can be looked at. */
 struct later_kept {
     uint32_t most; /* of a queue */
     double life;   /* seconds */
@@ -154,15 +153,15 @@ struct later_kept {
     const char *host;
 };
 
-/* Ends one job for good and keeps its result for so many seconds, 0 = not, and the job itself, NULL
- * = not: one of both. how: done, else as of bury. value: of one that is done, JSON; value_len 0 =
- * null. The reply as of the others. */
+/* Ends one job for good. Keeps its result for `result` seconds (0 = not), and the job itself as
+ * `kept` says (NULL = not); one of the two must be given. how: done, else as for bury. value: of a
+ * done job, JSON; value_len 0 = null. The reply is as for the others. */
 void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
                         const struct later_settlement *job, double result, const char *value,
                         size_t value_len, const struct later_kept *kept);
 
-/* How far jobs of one token have come: of the settlements, id, token, and in `error`
- * `"done":…,"total":…,"text":…}`. The reply as of the others. */
+/* Tells Redis how far jobs of one token have come. Of each settlement it uses id, token and
+ * `error`, which is `"done":…,"total":…,"text":…}`. The reply is as for the others. */
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
                           const struct later_settlement *jobs, size_t count);
 
@@ -195,9 +194,9 @@ void later_queue_migrated(const struct later_reply *reply, struct later_migrated
 /* The i-th of those tokens. */
 const char *later_queue_run_out(const struct later_reply *reply, size_t i);
 
-/* Has what it holds ready again, if its lease has run out still. deadline: Redis time after which
- * nothing lapses; 0 = none. error: from later_queue_error(). The reply is how many jobs there were.
- */
+/* Makes what a token holds ready again, if its lease is still over. deadline: Redis time after
+ * which nothing lapses; 0 = none. error: from later_queue_error(). The reply is how many jobs there
+ * were. */
 void later_queue_lapse(struct later_command *cmd, const struct later_keys *keys, const char *token,
                        double deadline, const char *error);
 

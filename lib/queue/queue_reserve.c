@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The answer of reserve has a score of every so many jobs. */
+/* The answer of reserve has the score of every 16th or 64th job. */
 #define SCORES_APART      16
 #define SCORES_APART_MANY 64
 #define SCORES_MANY       128 /* with more jobs than these */

@@ -27,7 +27,7 @@ struct later_left {
 void later_result_ask(struct later_command *cmd, const struct later_keys *keys, const char *id);
 void later_result_asked(const struct later_reply *reply, struct later_left *left);
 
-/* `BLMOVE`: the reply is the element, nil after so many seconds. */
+/* `BLMOVE`: the reply is the element, or nil after this many seconds. */
 void later_result_await(struct later_command *cmd, const struct later_keys *keys, const char *id,
                         double seconds);
 

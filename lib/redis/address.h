@@ -6,8 +6,9 @@
  *     sentinel://[user@]h1[:port],h2[:port]/NAME[/db]
  *                                          the master NAME that Sentinels know (sentinel.h); their
  *                                          port 26379 unless said; user and db are the Redis's
- *     cluster://[user@]h1[:port],h2[:port] a Redis Cluster, of which these are some nodes
- * (cluster.h); their port 6379 unless said
+ *     cluster://[user@]h1[:port],h2[:port]
+ *                                          a Redis Cluster, of which these are some nodes
+ *                                          (cluster.h); their port 6379 unless said
  *
  * A URL never has a password, which would be seen in ps and in logs. The caller gets it from a file
  * or an environment variable.

@@ -4,8 +4,8 @@
  *
  * A command goes to the node that has its slot (slot.h). One without a key goes to any node, always
  * the same as long as it answers. If a node answers
- *   MOVED      it goes where it says, and CLUSTER SLOTS is asked for behind it,
- *   ASK        it goes there once, behind ASKING,
+ *   MOVED      it goes to the node that this names, and CLUSTER SLOTS is asked for after it,
+ *   ASK        it goes there once, after ASKING,
  *   TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN, READONLY, UNBLOCKED, or cannot be reached
  *              it waits, and is tried again with what the other nodes say by then,
  * until its own timeout is over. A command whose bytes may have arrived is never repeated: it is

@@ -24,7 +24,7 @@ struct call {
     int slot;
     int node;                      /* where it was sent, or has to go (fixed) */
     bool fixed;                    /* only there: ASK, later_redis_send_to() */
-    bool asking;                   /* behind ASKING */
+    bool asking;                   /* after ASKING */
     double since, again, deadline; /* when it came; when it may be tried; when its time is over */
     double timeout;
     unsigned redirects; /* in a row */
@@ -97,8 +97,7 @@ bool later_cluster_has(const struct later_redis *base, size_t which, int slot);
 void later_cluster_master(const struct later_redis *base, size_t which, char name[LATER_NODE_SIZE]);
 void later_cluster_connections(const struct later_redis *base, later_node_fn *fn, void *arg);
 
-/* Returns the node that is number `which` of the masters; LATER_NO_NODE if there are not so many.
- */
+/* Returns the node that is number `which` of the masters; LATER_NO_NODE if there are fewer. */
 int later_cluster_master_number(const struct later_cluster *cluster, size_t which);
 
 /* Connect to masters that were lost; close nodes that are gone. */

@@ -3,7 +3,7 @@
  *
  * A command is "*N" and then N strings "$len bytes", each line ended by CR LF (Redis protocol
  * specification, RESP2, "Sending commands"). Arguments are copied in, so nothing stays borrowed.
- * The number of arguments is given at the beginning, and exactly so many must follow.
+ * The number of arguments is given at the beginning, and exactly that many must follow.
  *
  *     struct later_command cmd = { 0 };
  *     later_command_say(&cmd, "GET %s", key);

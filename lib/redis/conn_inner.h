@@ -50,7 +50,7 @@ struct later_conn {
 
 /* --- conn.c: commands that have no answer yet */
 
-/* The first of them, taken out; one more, at the end; an end without an answer. */
+/* Take out the first of them; append one; free one that gets no answer. */
 struct pending *later_conn_pop(struct later_conn *redis);
 void later_conn_append(struct later_conn *redis, struct pending *pending);
 void later_conn_forget(struct pending *pending);
@@ -62,12 +62,12 @@ int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, doub
 /* The connection is over: closes it and answers everything outstanding. */
 void later_conn_disconnect(struct later_conn *redis, const char *why);
 
-/* Tells its function, then frees it; reply is taken over. */
+/* Calls its function, then frees it; reply is taken over. */
 void later_conn_answer(struct pending *pending, enum later_answer_outcome outcome,
                        enum later_remedy remedy, redisReply *reply, const char *text);
 
-/* It does not work here: on to the next Sentinel, if it was one; else it is over. The second adds
- * errno's words. */
+/* The connection has failed: goes on to the next Sentinel if this was one, else ends it. The second
+ * adds errno's words. */
 void later_conn_fail(struct later_conn *redis, const char *why);
 void later_conn_fail_errno(struct later_conn *redis, const char *what);
 

@@ -88,7 +88,7 @@ size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char
 
 /* `later:lock:{NAME}:waiting` or `later:running:{NAME}:waiting`. Returns its length. */
 size_t later_key_waiting(char out[LATER_KEY_MAX], const char *prefix, bool lock, const char *name);
-/* `later:lock:{NAME}`, and with `:fence` or `:wake` behind it. Returns its length. */
+/* `later:lock:{NAME}`, and with `:fence` or `:wake` after it. Returns its length. */
 enum later_lock_key { LATER_LOCK_ITSELF, LATER_LOCK_FENCE, LATER_LOCK_WAKE };
 size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
                       enum later_lock_key which);
@@ -112,8 +112,8 @@ size_t later_key_protocol(char out[LATER_KEY_MAX], const char *prefix);
 #define LATER_PROTOCOL_WHY 320
 bool later_protocol_differs(const char *text, const char *key, char why[LATER_PROTOCOL_WHY]);
 
-/* Writes what stands in the braces of a key into out. Returns what is behind them, "" or ":wake";
- * NULL: there are none, or out has no room. */
+/* Writes what is between the braces of a key into out. Returns what follows them, "" or ":wake";
+ * NULL: there are no braces, or out has no room. */
 const char *later_key_tag(char *out, size_t size, const char *key);
 
 /* Returns the name after the last colon: "ready". Static. */

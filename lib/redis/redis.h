@@ -117,13 +117,13 @@ int later_redis_send(struct later_redis *redis, struct later_command *cmd, doubl
 bool later_redis_is_cluster(const struct later_redis *redis);
 
 /* For a Cluster: returns how many masters it has, as far as is known (else 0); sends a command to
- * number `which` of them, whatever its key, for what each server is asked (INFO); says whether that
+ * number `which` of them, whatever its key, for questions to each server (INFO); says whether that
  * one has this slot (slot.h). */
 size_t later_redis_masters(const struct later_redis *redis);
 int later_redis_send_to(struct later_redis *redis, size_t which, struct later_command *cmd,
                         double timeout, later_answer_fn *fn, void *arg);
 bool later_redis_has(const struct later_redis *redis, size_t which, int slot);
-/* Writes the "host:port" of that one; "" if there are not so many. */
+/* Writes the "host:port" of that one; "" if there are fewer. */
 void later_redis_master(const struct later_redis *redis, size_t which, char name[LATER_NODE_SIZE]);
 
 /* For a Cluster: calls fn with the "host:port" of each node that is connected. */

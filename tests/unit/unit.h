@@ -1,8 +1,14 @@
 /*
  * unit.h: what every unit test program shares: run a suite, print TAP.
  *
- *     static TCase *reads(void) { TCase *tc = tcase_create("reads"); tcase_add_test(tc, …); return
- * tc; } UNIT_MAIN("backoff", reads, writes)
+ *     static TCase *reads(void)
+ *     {
+ *         TCase *tc = tcase_create("reads");
+ *
+ *         tcase_add_test(tc, …);
+ *         return tc;
+ *     }
+ *     UNIT_MAIN("backoff", reads, writes)
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -10,8 +16,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Every how many-th of a long row of cases is tried: each, or every n-th under valgrind or a
- * sanitizer (LATER_SHORT), where all would take minutes. The plain build tries them all. */
+/* Returns the step through a long row of cases: 1 in the plain build; n under valgrind or a
+ * sanitizer (LATER_SHORT), where all of them would take minutes. */
 static inline unsigned unit_stride(unsigned n)
 {
     return getenv("LATER_SHORT") ? n : 1;
