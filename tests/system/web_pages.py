@@ -276,7 +276,7 @@ try:
     redis('HSET', 'later:{mail}:kept', 'kept', f'k={{"at":{now:.6f},"attempt":1,"ms":12.5,"host":"one"}}\n\n{kept}')
     go('job?id=kept&queue=mail')
     browser.click('Edit and push again', 'main')
-    check('Not in what is pushed: other' in browser.text('.edit'), 'what a form cannot say is told', browser.text('.edit'))
+    check('Not pushed again: other' in browser.text('.edit'), 'what a form cannot say is told', browser.text('.edit'))
     fill('id', 'kept-again')
     browser.click('Push a new job', 'main')
     check(browser.wait('location.hash.includes("id=kept-again")'), 'a done job again', browser.text('#notes'))
@@ -291,8 +291,8 @@ try:
          'each attempt in its order')
     same(browser.script('return [...document.querySelectorAll(".timeline .soft, .timeline .more")].map((e) => e.innerText)'
                         '.filter((text) => text)'),
-         ['Attempts 1 to 2 are not known any more', 'ran 5.0 s · on one', 'waited 10 s · ran 500 ms · on two',
-          'waited 20 s · on two · the same error', 'Kicked: its attempts begin anew', 'waited 33 s · on two',
+         ['Attempts 1 to 2 are no longer known', 'ran 5.0 s · on one', 'waited 10 s · ran 500 ms · on two',
+          'waited 20 s · on two · the same error', 'Kicked: its attempts start afresh', 'waited 33 s · on two',
           '1.0 s later'], 'with its wait, its run and its host')
     same(browser.script('return [...document.querySelectorAll(".timeline pre")].map((e) => e.innerText)'),
          ['over its time', hostile[4], 'no such address'], 'and its error')

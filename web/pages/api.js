@@ -76,7 +76,7 @@ export async function actLong(where, body, take) {
             else if (data) take(name, JSON.parse(data));
         }
     }
-    if (!end) throw new Refusal(0, 'later-web has ended in the middle of it');
+    if (!end) throw new Refusal(0, 'later-web ended in the middle of it');
     return end;
 }
 

@@ -58,8 +58,8 @@ function showPulse() {
 
 // ---- keys
 
-const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, running, dead, the past, periodic jobs, hosts'],
-              ['j k', 'next row, row before'], ['Enter', 'open the row'], ['x', 'choose the row'],
+const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, running, dead, history, periodic jobs, hosts'],
+              ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'],
               ['?', 'this list'], ['Esc', 'back out']];
 const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', h: '#/hosts' };
 let waiting = false;

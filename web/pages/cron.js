@@ -26,7 +26,7 @@ export function cron(main) {
             h('td', { class: 'do' }, button('Run now', () => act('run', one, 'is pushed'),
                                             { class: 'quiet small', 'aria-label': `Run ${one.name} now` }), ' ',
               button(paused ? 'Resume' : 'Pause', () => act(paused ? 'resume' : 'pause', one,
-                     paused ? 'goes on' : 'is paused'),
+                     paused ? 'is resumed' : 'is paused'),
                      { class: 'quiet small', 'aria-label': `${paused ? 'Resume' : 'Pause'} ${one.name}` })));
     }
 
@@ -36,7 +36,7 @@ export function cron(main) {
             list.body.replaceChildren(...answer.answers.map(row));
             list.element.hidden = !answer.answers.length;
             note.replaceChildren(...(answer.answers.length ? [] : [empty(
-                'There is none. ', h('code', {},
+                'There are none. ', h('code', {},
                 'later cron set report "0 3 * * *" report.daily'), ' makes one.')]));
             typed.replaceChildren(command(answer.command));
         } catch (error) {

@@ -24,7 +24,7 @@ function membersOf(job) {
     try {
         all = JSON.parse(job.document);
     } catch {
-        return { found, others: ['what cannot be read'] };
+        return { found, others: ['the rest, which cannot be read'] };
     }
     for (const [name, value] of Object.entries(all)) {
         if (name === 'backoff') found.backoff = member(job.document, name);
@@ -69,7 +69,7 @@ function taken(fields, job) {
     }
     if (!body.type) throw new Error('type: a job has one');
     if (new TextEncoder().encode(JSON.stringify(body)).length > BODY_MAX)
-        throw new Error('payload: a page pushes 64 KiB at most; `later push` takes more');
+        throw new Error('payload: a page can push at most 64 KiB; `later push` takes more');
     return body;
 }
 
@@ -77,7 +77,7 @@ function taken(fields, job) {
 async function pushNew(body) {
     const answer = await act('push', body);
     const { id, result, state } = answer.answers[0];
-    if (result === 'exists') throw new Error(`id: there is one, which is ${state}`);
+    if (result === 'exists') throw new Error(`id: there is a job of this id; it is ${state}`);
     note(`Pushed as ${id}`, answer.command);
     return id;
 }
@@ -86,8 +86,8 @@ async function change(job, { id: _, ...body }) {
     if (!body.in && job.state === 'delayed') body.at = String(job.score);
     const answer = await act('replace', { ...body, id: job.id });
     const { result, state } = answer.answers[0];
-    const words = { exists: `${job.id} is ${state} meanwhile: it stays as it was`,
-                    pushed: `${job.id} had ended meanwhile: it is pushed again` }[result];
+    const words = { exists: `${job.id} is ${state} by now, and was left as it is`,
+                    pushed: `${job.id} had ended meanwhile, and was pushed again` }[result];
     note(words || `${job.id} is changed`, answer.command, result === 'exists');
 }
 
@@ -128,12 +128,12 @@ export function editBox(job, changed) {
     }, field(fields, 'type', 'Type', type), field(fields, 'payload', 'Payload, JSON', payload),
        h('div', { class: 'options' }, OPTIONS.map(([name, label, hint]) =>
            field(fields, name, label, h('input'), name === 'in' && job.state === 'delayed' ? 'as it is; 90, 5m' : hint))),
-       others.length ? h('p', { class: 'facts' }, `Not in what is pushed: ${others.join(', ')}.`) : '',
+       others.length ? h('p', { class: 'facts' }, `Not pushed again: ${others.join(', ')}.`) : '',
        h('p', { class: 'buttons' }, changes && way('change', 'Change this job'),
          way('push', 'Push a new job', changes),
          job.state === 'dead' && way('instead', 'Push in its place', true)),
-       h('p', { class: 'facts' }, changes ? 'What is changed keeps its id; its attempts begin anew.'
-           : job.state === 'dead' ? 'In its place: the new job is pushed, then this one is cancelled.' : ''));
+       h('p', { class: 'facts' }, changes ? 'The changed job keeps its id; its attempts start afresh.'
+           : job.state === 'dead' ? 'Push in its place: the new job is pushed, then this one is cancelled.' : ''));
 
     type.value = job.type || '';
     payload.value = indent(member(job.document, 'payload') ?? 'null');

@@ -87,7 +87,7 @@ export function history(main, parameters) {
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
                     h('td', { class: 'n' }, duration(row[of][name])))))));
-            note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempt in the last ${words}.`)]));
+            note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));
             types.element.hidden = !kinds.answers.length;
             typed.replaceChildren(command(periods.command), command(kinds.command));
         } catch (error) {

@@ -58,7 +58,7 @@ function show(main, job, typed, again) {
               edit.querySelector('textarea').focus();
           }, { class: 'quiet' }),
           job.state !== 'done' && button('Cancel', () => act('cancel', job.state === 'reserved'
-              ? 'Cancel this job, which runs?' : 'Drop this job for good?', 'Cancel it',
+              ? 'Cancel this job? It is running.' : 'Drop this job for good?', 'Cancel it',
               `${job.id} is gone`), { class: 'danger' })),
         job.progress?.done !== undefined ? progressBox(job.progress) : '',
         h('section', { 'aria-labelledby': 'time-title' }, h('h2', { id: 'time-title' }, 'What happened'),
@@ -79,7 +79,7 @@ export function job(main, parameters) {
             if (error.name === 'AbortError') return;
             main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ',
                                    parameters.get('id') || ''),
-                                 empty(error.status === 404 ? 'There is no such job: it has ended, or never was.'
+                                 empty(error.status === 404 ? 'There is no such job: it has ended, or never existed.'
                                                             : error.message),
                                  error.command ? command(error.command) : '');
         }

@@ -37,7 +37,7 @@ export function dead(main) {
     const jobs = jobTable('Dead jobs', () => gathered.load(), { state: 'dead', mixed: true });
     const why = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', '']]);
     const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'examples' });
-    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why the latest died'), why.element,
+    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why the latest ones died'), why.element,
                 h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
 
     function reasons(all) {
@@ -74,7 +74,7 @@ export function running(main) {
     const refresh = h('button', { type: 'button', class: 'quiet', onclick: () => gathered.load() },
                       'Look again');
     main.append(h('h1', {}, 'Running'),
-                h('p', { class: 'facts' }, 'What workers hold: it runs, or is about to. ', refresh),
+                h('p', { class: 'facts' }, 'Jobs that workers hold: they run, or are about to. ', refresh),
                 jobs.element, words);
     const gathered = gather('reserved', false, (all) => {
         jobs.set(all);

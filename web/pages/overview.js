@@ -22,8 +22,8 @@ function row(name) {
                   ['reserved', 'ready', 'delayed', 'dead'].map((kind) => h('i', { class: kind })));
     let paused = false;
     const pause = button('Pause', async () => {
-        if (paused) await perform('resume', { queue: name }, `${name} goes on`);
-        else await perform('pause', { queue: name }, `${name} is paused: nothing more is begun`);
+        if (paused) await perform('resume', { queue: name }, `${name} is resumed`);
+        else await perform('pause', { queue: name }, `${name} is paused: no more jobs begin`);
     }, { class: 'quiet small' });
     const element = h('tr', { 'data-row': path('queue', { name }) },
         h('th', { scope: 'row' }, link('queue', { name }, name), bar), cells, oldest, hosts, state,
@@ -45,7 +45,7 @@ function row(name) {
         setText(hosts, queue.served === null ? '–' : number(queue.served));
         paused = queue.paused;
         setText(state, queue.paused ? '❚❚ paused' : queue.partly_paused ? '❚❚ partly' : queue.served
-            ? '' : queue.ready ? 'nobody works' : '');
+            ? '' : queue.ready ? 'not served' : '');
         setAttribute(state, 'class', queue.paused || queue.partly_paused ? 'paused' : 'late');
         setAttribute(element, 'class', queue.paused ? 'is-paused' : '');
         if (pause) {

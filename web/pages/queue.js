@@ -29,7 +29,7 @@ export function queue(main, parameters) {
     };
     const counted = (one) => size?.[one] ?? 0; // done jobs have no count
     const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', {}, null, 0, '',
-        size?.paused ? `${name} goes on` : `${name} is paused: nothing more is begun`), { class: 'quiet' });
+        size?.paused ? `${name} is resumed` : `${name} is paused: no more jobs begin`), { class: 'quiet' });
     const buttons = h('p', { class: 'buttons' }, pause,
         h('a', { class: 'button', href: path('history', { queue: name }) }, 'History'),
         state === 'dead' || state === 'delayed'
@@ -56,7 +56,7 @@ export function queue(main, parameters) {
         const all = Math.max(counted(state), offset + shown + open);
         const last = Math.max(0, Math.floor((all - 1) / PAGE) * PAGE);
         pages.replaceChildren(page('« first', 0, offset > 0),
-            page('‹ before', Math.max(0, offset - PAGE), offset > 0),
+            page('‹ previous', Math.max(0, offset - PAGE), offset > 0),
             h('span', {}, shown ? `${number(offset + 1)}–${number(offset + shown)}${
                 open ? '' : ` of ${number(all)}`}` : ''),
             page('next ›', offset + PAGE, offset + shown < all), page('last »', last, !open && offset < last));

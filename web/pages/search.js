@@ -27,7 +27,7 @@ const EXAMPLES = ['type:mail.* state:dead', 'kind:timeout older:1h', 'payload.to
                   'error:"connection refused"', '"any text" queue:mail'];
 
 function help() {
-    return h('div', {}, h('p', { class: 'facts' }, 'An id; or conditions, of which all must hold:'),
+    return h('div', {}, h('p', { class: 'facts' }, 'An id, or conditions that must all hold:'),
         h('ul', { class: 'examples' }, EXAMPLES.map((q) =>
             h('li', {}, h('a', { href: path('search', { q }) }, h('code', {}, q))))));
 }
@@ -57,7 +57,7 @@ function countAll(asked, place) {
             done(status ? -1 : count);
         });
         source.onerror = () => {
-            note('They could not be counted: two searches run already?', null, true);
+            note('They could not be counted: are two searches running already?', null, true);
             done(-1);
         };
     });

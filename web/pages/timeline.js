@@ -25,9 +25,9 @@ function failure(error, before) {
 
 // Returns words for attempts that are missing between two, or for numbers that begin again.
 function between(from, to) {
-    if (to <= from) return 'Kicked: its attempts begin anew';
-    if (to === from + 2) return `Attempt ${from + 1} is not known any more`;
-    return to > from + 2 ? `Attempts ${from + 1} to ${to - 1} are not known any more` : '';
+    if (to <= from) return 'Kicked: its attempts start afresh';
+    if (to === from + 2) return `Attempt ${from + 1} is no longer known`;
+    return to > from + 2 ? `Attempts ${from + 1} to ${to - 1} are no longer known` : '';
 }
 
 function failures(job) {
