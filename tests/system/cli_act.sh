@@ -17,7 +17,7 @@ bury k b
 later push t -q k --id c --in 1h >/dev/null
 later push t -q k --id d >/dev/null
 is "$(later kick a c -q k)" "$(printf 'a\tdead\nc\tdelayed')" "kick: each with the state it had"
-is "$(later size k | cut -f 2-5)" "$(printf '3\t0\t0\t1')" "they are ready"
+is "$(later size k | cut -f 2-5)" "$(printf '3\t0\t0\t1')" "kicked jobs are ready"
 run later kick b d x -q k --json
 is "$status" 66 "one that is neither dead nor delayed: status 66"
 is "$out" '{"queue":"k","id":"b","result":"kicked","state":"dead"}' "the others are kicked"
@@ -31,19 +31,19 @@ redis ZADD 'later:{all}:delayed' 4102444800 '{"type":"plain"}' >/dev/null
 run later kick --all all
 is "$status $out" "64 " "--all in a pipe wants --yes"
 like "$err" 'Kick 3 dead and 2 delayed jobs of queue all\? .*--yes' "and tells how many it would be"
-is "$(later size all | cut -f 5)" 3 "nothing is done"
+is "$(later size all | cut -f 5)" 3 "kick --all without --yes and a terminal changes nothing"
 is "$(later kick --all all --state dead --yes)" 3 "--all --state dead: how many"
-is "$(later kick --all all -y --json)" '{"queue":"all","kicked":2}' "--all --json"
-is "$(later size all | cut -f 2-5)" "$(printf '5\t0\t0\t0')" "all are ready"
+is "$(later kick --all all -y --json)" '{"queue":"all","kicked":2}' "kick --all --json counts the kicked jobs"
+is "$(later size all | cut -f 2-5)" "$(printf '5\t0\t0\t0')" "kick --all has made all jobs ready"
 is "$(later kick --all all)" 0 "nothing to do needs no --yes"
 run later kick --all all --state ready
 is "$status" 64 "--state ready makes no sense"
 run later kick
-is "$status" 64 "no id, no --all"
+is "$status" 64 "kick with neither id nor --all: status 64"
 
 redis EVAL 'for i = 1, 1234 do redis.call("ZADD", KEYS[1], i, "id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
     2 'later:{many}:dead' 'later:{many}:jobs' >/dev/null
-is "$(later kick --all many --yes)" 1234 "many"
+is "$(later kick --all many --yes)" 1234 "kick --all of more jobs than one call takes"
 
 # ---- cancel
 
@@ -51,13 +51,13 @@ later push t -q c --id r >/dev/null
 later push t -q c --id d --in 1h >/dev/null
 bury c x
 is "$(later cancel r d x -q c)" "$(printf 'r\tready\nd\tdelayed\nx\tdead')" "cancel in any state"
-is "$(redis HLEN 'later:{c}:jobs')" 0 "they are gone"
+is "$(redis HLEN 'later:{c}:jobs')" 0 "cancelled jobs leave no document"
 for id in 'a*b' 'a[1]?\x' 'a:b' plain; do later push t -q held --id "$id" >/dev/null; done
 later push t -q held --id 'axb' >/dev/null
 later reserve held -n 5 >"$work/held"
 is "$(later cancel 'a*b' -q held)" "$(printf 'a*b\treserved')" "an id with a glob character"
 is "$(later cancel 'a[1]?\x' -q held --json)" \
-    '{"queue":"held","id":"a[1]?\\x","result":"cancelled","state":"reserved"}' "with several"
+    '{"queue":"held","id":"a[1]?\\x","result":"cancelled","state":"reserved"}' "cancel of several ids at once"
 is "$(later cancel 'a:b' -q held)" "$(printf 'a:b\treserved')" "an id with a colon"
 run later cancel b -q held
 is "$status" 66 "what ends like an id is another one"
@@ -65,7 +65,7 @@ is "$(held_by_tokens held)" 2 "and only those are gone"
 run later ack held 'a*b' "$(sed -n '1s/^[^	]*	\([^	]*\)	.*/\1/p' "$work/held")"
 is "$status" 77 "its holder is refused"
 run later cancel plain none -q held
-is "$status" 66 "one is not there"
+is "$status" 66 "cancel of an id that is not there: status 66"
 is "$out$err" "$(printf 'plain\treserved')later cancel: no job none in queue held" "the other is cancelled"
 redis EVAL 'for i = 1, 3000 do local token = string.format("%016d", i) redis.call("ZADD", KEYS[1], i, token)
     redis.call("ZADD", KEYS[1] .. ":" .. token, i, "id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
@@ -81,30 +81,30 @@ done
 later push t -q p --in 1h >/dev/null
 run later purge p --state dead
 is "$status $out" "64 " "purge in a pipe wants --yes"
-like "$err" 'Drop 3 dead jobs of queue p for good\?' "and tells how many"
+like "$err" 'Drop 3 dead jobs of queue p for good\?' "purge asks, and tells how many jobs"
 run later purge p
 is "$status" 64 "a state must be said"
 run later purge p --state reserved --yes
 is "$status" 64 "reserved ones are not purged"
-is "$(later purge p --state dead --yes)" 3 "dead"
-is "$(later purge p --state delayed -y --json)" '{"queue":"p","purged":1}' "delayed"
+is "$(later purge p --state dead --yes)" 3 "purge of the dead jobs"
+is "$(later purge p --state delayed -y --json)" '{"queue":"p","purged":1}' "purge of the delayed jobs"
 is "$(later size p | cut -f 2-5)" "$(printf '3\t0\t0\t0')" "the ready ones are still there"
-is "$(later purge p --state ready --yes)" 3 "ready"
-is "$(later purge many --state ready --yes)" 1234 "many"
+is "$(later purge p --state ready --yes)" 3 "purge of the ready jobs"
+is "$(later purge many --state ready --yes)" 1234 "purge of more jobs than one call takes"
 
 # ---- asking, on a terminal
 
 for id in 1 2; do bury ask "$id"; done
 screen=$(on_terminal "$later_bin purge ask --state dead" 'n\n')
-is $? 75 "no: status 75"
-like "$screen" 'Drop 2 dead jobs of queue ask for good\? \[y/N\]' "it asks"
-is "$(redis ZCARD 'later:{ask}:dead')" 2 "nothing is done"
+is $? 75 "the answer no: status 75"
+like "$screen" 'Drop 2 dead jobs of queue ask for good\? \[y/N\]' "on a terminal purge asks first"
+is "$(redis ZCARD 'later:{ask}:dead')" 2 "after a no, nothing is purged"
 on_terminal "$later_bin purge ask --state dead" '\n' >/dev/null
-is $? 75 "nothing said is no"
+is $? 75 "an empty answer is a no"
 screen=$(on_terminal "$later_bin kick --all ask" 'y\n')
-is $? 0 "yes: status 0"
-like "$screen" '2 kicked$' "it tells how many"
-is "$(redis ZCARD 'later:{ask}:ready')" 2 "it is done"
+is $? 0 "the answer yes: status 0"
+like "$screen" '2 kicked$' "kick tells how many jobs it kicked"
+is "$(redis ZCARD 'later:{ask}:ready')" 2 "after a yes, the jobs are kicked"
 
 # ---- pause, resume
 
@@ -112,31 +112,31 @@ later push t -q w --id 1 >/dev/null
 run later pause w
 is "$status$out$err" 0 "pause: no words"
 run later pause w
-is "$status $err" "0 later pause: queue w was paused already" "twice: it is said"
+is "$status $err" "0 later pause: queue w was paused already" "pausing twice: a message says so"
 run later reserve w
 is "$status" 75 "a paused queue hands out nothing"
-is "$(later resume w --json)" '{"queue":"w","paused":false,"changed":true}' "resume --json"
+is "$(later resume w --json)" '{"queue":"w","paused":false,"changed":true}' "resume --json says what changed"
 is "$(redis LLEN 'later:{w}:wake')" 1 "a wake is left"
 run later resume w
-is "$status $err" "0 later resume: queue w was not paused already" "twice"
+is "$status $err" "0 later resume: queue w was not paused already" "resuming twice: a message says so"
 run later pause w v
-is "$status $(later size w v | cut -f 1,6 | tr '\n' ' ')" "0 $(printf 'w\tyes v\tyes ')" "several"
+is "$status $(later size w v | cut -f 1,6 | tr '\n' ' ')" "0 $(printf 'w\tyes v\tyes ')" "pause of several queues"
 run later resume w v
 is "$status $(later size w | cut -f 6)" "0 no" "are resumed, too"
 later push t --id f -q for >/dev/null
-is "$(later pause for --for 1h --json)" '{"queue":"for","paused":true,"changed":true}' "pause --for"
+is "$(later pause for --for 1h --json)" '{"queue":"for","paused":true,"changed":true}' "pause --for --json says what changed"
 run later reserve for
 is "$status" 75 "is a pause"
 redis PEXPIRE 'later:{for}:paused' 300 >/dev/null # the rest of the hour
 run wait_until 10 sh -c '[ "$("$1" reserve for | cut -f 1)" = f ]' sh "$later_bin"
-is "$status" 0 "that ends by itself"
+is "$status" 0 "a pause with --for ends by itself"
 run later pause for --for 0
 is "$status" 64 "but lasts a moment at least"
 later pause for
 run later pause for --for 1h
 is "$status $err $(redis PTTL 'later:{for}:paused' | cut -c 1-2)" "0 later pause: queue for was paused already 35" \
     "one that is there gets an end"
-is "$(later reserve w | cut -f 1)" 1 "it hands out again"
+is "$(later reserve w | cut -f 1)" 1 "after a pause, jobs are handed out again"
 run later pause 'bad name'
 is "$status" 64 "a bad name"
 
@@ -154,7 +154,7 @@ later pause gone
 redis HSET later:hosts f:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"gone\"]}" >/dev/null
 run later forget gone
 is "$status" 75 "nor while somebody serves it"
-like "$err" 'queue gone is served by 1 laterd; take it out' "and the remedy"
+like "$err" 'queue gone is served by 1 laterd; take it out' "forget of a served queue names the remedy"
 redis HDEL later:hosts f:1 >/dev/null
 later cron set nightly '0 3 * * *' report -q gone >/dev/null
 run later forget gone
@@ -162,14 +162,14 @@ is "$status $(echo "$err" | grep -c 'later cron delete nightly')" "75 1" "forget
 later cron delete nightly -q gone >/dev/null
 run later forget gone
 is "$status$out$err" 0 "forget: no words"
-is "$(redis --scan --pattern 'later:{gone}:*' | grep -v ':call:')" '' "no key is left"
-is "$(later queues | grep -c '^gone$')" 0 "it is not listed"
+is "$(redis --scan --pattern 'later:{gone}:*' | grep -v ':call:')" '' "forget leaves no key of the queue"
+is "$(later queues | grep -c '^gone$')" 0 "a forgotten queue is not listed"
 run later forget gone
 is "$status $err" "66 later forget: no queue gone" "now it is unknown"
 later push t -q gone --id 1 >/dev/null
 is "$(later queues | grep -c '^gone$')" 1 "who pushes to it makes it anew"
 later purge gone --state ready --yes >/dev/null
-is "$(later forget gone --json)" '{"queue":"gone","result":"forgotten"}' "forget --json"
+is "$(later forget gone --json)" '{"queue":"gone","result":"forgotten"}' "forget --json names the queue"
 run later forget 'a/1'
 is "$status" 64 "a shard goes with its queue"
 redis SET 'later:{spread}:shards' '1 3' >/dev/null

@@ -4,7 +4,7 @@
 start_redis 'appendonly no'
 
 run later check
-is "$status" 0 "nothing to check"
+is "$status" 0 "check without any queue: status 0"
 contains "$err" 'later check: no queues: later:queues is empty' "and it is said what was looked at"
 
 # ---- jobs that go through every state
@@ -43,7 +43,7 @@ broken()
 mended()
 {
     run later check q
-    is "$status" 0 "mended"
+    is "$status" 0 "check of the mended queue: status 0"
 }
 
 redis HINCRBY 'later:{q}:stats' 'done' 1 >/dev/null
@@ -55,7 +55,7 @@ document=$(redis HGET 'later:{q}:jobs' j650)
 score=$(redis ZSCORE 'later:{q}:ready' j650)
 redis ZREM 'later:{q}:ready' j650 >/dev/null
 broken "a job in no set" "sets members" 'ready 400 .* = jobs 683 '
-like "$out" '1 faults; the first: j650 has a document and is in no set' "and which it is"
+like "$out" '1 faults; the first: j650 has a document and is in no set' "the first fault is named"
 redis ZADD 'later:{q}:ready' "$score" j650 >/dev/null
 mended
 
@@ -97,7 +97,7 @@ redis ZREM 'later:{q}:ready' j651 >/dev/null
 run later check q
 is "$status" 1 "one twice, one missing: status 1"
 is "$(printf '%s\n' "$out" | sed -n 2p | cut -f 3)" ok "though the sum is right"
-like "$out" 'members	VIOLATED	.*j650 is in' "it is found"
+like "$out" 'members	VIOLATED	.*j650 is in' "a job in two sets is found"
 redis ZREM 'later:{q}:dead' j650 >/dev/null
 redis ZADD 'later:{q}:ready' "$score" j651 >/dev/null
 mended
@@ -178,7 +178,7 @@ if [ "$redis_kind" != cluster ]; then
     like "$out" "$(printf '^q\tname\tVIOLATED\tit has jobs and is not in later:queues')" "and that is a violation"
     like "$out" "$(printf '^q\tcounters\tok')" "the queue is checked like any other"
     later check --json >"$work/out"
-    like "$(cat "$work/out")" '^\{"queue":"q","check":"name","ok":false\}$' "--json"
+    like "$(cat "$work/out")" '^\{"queue":"q","check":"name","ok":false\}$' "check --json of a queue without a name in later:queues"
     redis SADD later:queues q other busy >/dev/null
     redis ZADD 'later:{zadd}:ready' 1 '{"type":"plain"}' >/dev/null
     run later check

@@ -19,7 +19,7 @@ next 'TZ=America/New_York 59 1 * * *' --from 2018-11-04T05:00:00Z -n 1 --json
 is "$out" '{"tick":1541311140,"utc":"2018-11-04T05:59:00Z","local":"2018-11-04T01:59:00-04:00","zone":"America/New_York"}' \
     "--json; a zone in the expression"
 is "$(later cron next '@every 90s' --from 1767225600 -n 3 | cut -f 3 | tr '\n' ' ')" \
-    "1767225690 1767225780 1767225870 " "@every"
+    "1767225690 1767225780 1767225870 " "next of @every: multiples since 1970"
 is "$(later cron next '* * * * *' | wc -l | tr -d ' ')" 5 "five of them, from now on"
 
 next '0 25 * * *'
@@ -29,12 +29,12 @@ next '0 0 30 2 *'
 is "$status" 65 "a date that there never is"
 next '0 3 * * *' --zone Europe/Berlinn
 is "$status" 65 "an unknown zone is not UTC"
-like "$err" 'no time zone Europe/Berlinn' "and is named"
+like "$err" 'no time zone Europe/Berlinn' "an unknown zone is named"
 run later cron nxt '0 3 * * *'
 is "$status" 64 "a verb that there is not"
 like "$err" 'did you mean next' "the nearest is named"
 next '* * * * *' -n 0
-is "$status" 64 "none of them"
+is "$status" 64 "-n 0: status 64"
 next
-is "$status" 64 "no expression"
+is "$status" 64 "next without an expression: status 64"
 finish

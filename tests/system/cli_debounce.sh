@@ -7,22 +7,22 @@ start_redis 'appendonly no'
 # ---- the options
 
 is "$(later push t 1 -q d --id a --debounce 1h)" a "--debounce: the id is printed"
-like "$(later size d | cut -f 2-5)" '^0.1.0.0$' "it waits"
+like "$(later size d | cut -f 2-5)" '^0.1.0.0$' "a debounced job waits"
 run later push t 2 -q d --id a --debounce 2h --json
 is "$status $out" '0 {"queue":"d","id":"a","result":"replaced"}' "the next one replaces it"
-is "$(redis HGET 'later:{d}:jobs' a | field payload)" 2 "with its document"
+is "$(redis HGET 'later:{d}:jobs' a | field payload)" 2 "the last push's document stays"
 later push t 3 -q d --id a --debounce 0 >/dev/null
-is "$(later reserve d | cut -f 1,4 | tee "$work/reserved" | cut -f 1)" a "now it runs"
+is "$(later reserve d | cut -f 1,4 | tee "$work/reserved" | cut -f 1)" a "--debounce 0 makes it ready at once"
 run later push t 4 -q d --id a --debounce 0.1 --json
 is "$status $out" '0 {"queue":"d","id":"a","result":"again"}' "one that runs is not disturbed"
-like "$err" 'runs now; this one is pushed when it ends' "which is said"
+like "$err" 'runs now; this one is pushed when it ends' "a push onto a running job says that it waits for its end"
 later push t 5 -q d --id a --again >/dev/null 2>&1
 later cancel a -q d >/dev/null
 is "$(later size d | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "a cancel ends both"
 later push t 1 -q d --id w --debounce 5 --max-wait 0.2 >/dev/null
 like "$(redis HGET 'later:{d}:records' w)" '^b=' "--max-wait is counted from the first"
 run wait_until 20 sh -c '[ "$("$1" work d --until-empty -- cat)" ]' sh "$later_bin"
-is "$status" 0 "and holds"
+is "$status" 0 "--max-wait: the job runs after that time"
 later push t 1 -q d --id th --throttle 1h >/dev/null
 later work d --until-empty -- true
 run later push t 1 -q d --id th --throttle 1h --json
@@ -30,11 +30,11 @@ is "$out" '{"queue":"d","id":"th","result":"exists","state":"ended"}' "--throttl
 later push t 1 -q d --id tl --throttle 0.01 >/dev/null
 later work d --until-empty -- true
 run wait_until 20 sh -c '"$1" push t -q d --id tl --json | grep -q pushed' sh "$later_bin"
-is "$status" 0 "and then again"
+is "$status" 0 "--throttle: after that time the id is free"
 redis SET 'later:{sh}:shards' '5 3 1' >/dev/null
 later push t 1 -q sh --id s1 >/dev/null
 later reserve sh >/dev/null
-is "$(later push t 2 -q sh --id s1 --again --json 2>/dev/null | field result)" again "with shards, too"
+is "$(later push t 2 -q sh --id s1 --again --json 2>/dev/null | field result)" again "--again works in a queue with shards"
 for words in '--debounce 5' '--again' '--throttle 5' '--id x --max-wait 5' \
     '--id x --debounce 5 --in 5' '--id x --throttle 5 --unique-for 5' \
     '--id x --debounce 5 --max-wait 0'; do
@@ -58,12 +58,12 @@ later reserve f >"$work/reserved"
 echo '{"type":"t","id":"g","payload":7,"again":true}' >"$work/lines"
 run later push --file "$work/lines" -q f --json
 is "$status $out" '0 {"queue":"f","id":"g","result":"again","line":1}' "again, beside one that runs"
-like "$err" '1 of jobs that run now; they are pushed when those end' "which is said"
+like "$err" '1 of jobs that run now; they are pushed when those end' "--file says how many jobs wait for running ones"
 
 # ---- 100 pushes a second, as lines of one file
 
 if ! applies stream; then
-    is "$(later check d sh f | cut -f 3 | sort -u)" ok "later check"
+    is "$(later check d sh f | cut -f 3 | sort -u)" ok "later check holds for all queues"
     finish
     exit
 fi
@@ -111,7 +111,7 @@ is "$(awk -v most="$most" -v slack=$((1 + busy + stall)) '
       if (n > $2) print "run " FNR " has document " $2 ", " n " had been pushed for long"
       n = $2 }' "$work/pushed" "$work/ran")" "" "and each time with the last document"
 wait_until 20 sh -c '[ "$("$1" size s | cut -f 2-5 | tr -d "\t")" = 0000 ]' sh "$later_bin"
-is "$(later size s | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "nothing is left"
+is "$(later size s | cut -f 2-5)" "$(printf '0\t0\t0\t0')" "no job is left"
 kill "$spawned"
-is "$(later check s d sh f | cut -f 3 | sort -u)" ok "later check"
+is "$(later check s d sh f | cut -f 3 | sort -u)" ok "later check holds at the end"
 finish

@@ -24,7 +24,7 @@ printf '%s\n' '{"type":"t","state":"delayed"}' '{"type":"t","queue":"lost2","id"
     '{"document":{"type":"t"},"score":5}' >"$work/mistakes"
 run later push --file "$work/mistakes" -q lost2
 is "$status" 65 "so are others that look like it"
-is "$(printf '%s\n' "$err" | grep -c 'later export')" 1 "a state"
+is "$(printf '%s\n' "$err" | grep -c 'later export')" 1 "a line with a state is refused"
 like "$err" 'line 2: type: unknown beside a document' "a type beside a document"
 like "$err" 'line 3: score: unknown beside a document' "a score beside a document"
 run later size lost2
@@ -67,7 +67,7 @@ for state in delayed ready; do
 done
 later purge dead --state dead --yes >/dev/null
 run later push --file "$work/lines" --json
-is "$status $(printf '%s\n' "$out" | grep -c '"queue":"q".*"result":"pushed"')" "0 9" "all are pushed again"
+is "$status $(printf '%s\n' "$out" | grep -c '"queue":"q".*"result":"pushed"')" "0 9" "all exported lines are pushed again"
 jobs q delayed | diff - "$work/delayed" >"$work/diff"
 is "$? $(cat "$work/diff")" "0 " "delayed: the same ids, times, priorities, bytes"
 # A job that was its own document now has an id: the one that it would have been adopted under.
@@ -81,7 +81,7 @@ like "$err" '0 pushed, 0 replaced, 9 existed' "a second time they exist"
 run later push --file "$work/dead.lines"
 is "$status $out" "0 dead1" "what is dead"
 is "$(jobs dead ready | sed 's/"state":"ready"/"state":"dead"/; s/"error":[^,]*/"error":E/')" \
-    "$(sed 's/"error":[^,]*/"error":E/' "$work/dead")" "begins anew"
+    "$(sed 's/"error":[^,]*/"error":E/' "$work/dead")" "an exported dead job begins anew"
 run later check
 is "$status" 0 "later check adds up"
 
@@ -97,7 +97,7 @@ is "$status $out" '65 {"queue":"odd","id":"bad","at":4000000000,"priority":0,"do
 like "$err" 'far: left out: it is due at a time that cannot be pushed' "a time beyond all is named"
 run later export odd
 is "$status" 64 "--state must be said"
-like "$err" '--state is missing: ready, delayed, dead or done' "in words"
+like "$err" '--state is missing: ready, delayed, dead or done' "a missing --state is named"
 run later export odd --state reserved
 is "$status" 64 "what is reserved is somebody's"
 
@@ -109,7 +109,7 @@ redis EVAL 'for i = 1, 2500 do
     redis.call("HSET", KEYS[2], id, "{\"type\":\"n\",\"payload\":" .. i .. "}")
 end' 2 'later:{many}:ready' 'later:{many}:jobs' >/dev/null
 later export many --state ready >"$work/lines"
-is "$(wc -l <"$work/lines") $(field id <"$work/lines" | sort -u | wc -l)" "2500 2500" "more than a page"
+is "$(wc -l <"$work/lines") $(field id <"$work/lines" | sort -u | wc -l)" "2500 2500" "export of more jobs than a page, each once"
 is "$(sed 's/.*"id":"\([^"]*\)".*/\1/' "$work/lines" | md5sum)" \
     "$(redis ZRANGE 'later:{many}:ready' 0 -1 | md5sum)" "in the order of the queue"
 # The output goes to a slow reader. Meanwhile every third job goes, and others come before those
@@ -131,5 +131,5 @@ wait "$exporter"
 is "$?" 0 "while the queue is in use"
 redis ZRANGE 'later:{many}:ready' 0 -1 | grep '^id' | sort >"$work/stayed"
 is "$(sort -u "$work/ids" | comm -23 "$work/stayed" - | wc -l)" 0 "what stays is exported"
-is "$(grep '^id' "$work/ids" | sort | uniq -d | wc -l)" 0 "once"
+is "$(grep '^id' "$work/ids" | sort | uniq -d | wc -l)" 0 "no job is exported twice while the queue is in use"
 finish

@@ -15,7 +15,7 @@ run later limit sliding --max 3 --per 1m
 is "$status" 75 "sliding is what it is otherwise"
 like "$(later limit sliding --max 3 --per 60 --json)" \
     '^\{"limit":"sliding","allowed":false,"wait":5[0-9](\.[0-9]+)?\}$' "--json, not now"
-is "$(later limit other --max 3 --per 60 --json)" '{"limit":"other","allowed":true,"wait":0}' "--json"
+is "$(later limit other --max 3 --per 60 --json)" '{"limit":"other","allowed":true,"wait":0}' "limit --json"
 
 later limit soon --max 1 --per 4 >/dev/null
 begun=$(date +%s%N)
@@ -33,7 +33,7 @@ is "$status $(soon "$took" 2000)" "75 1" "--wait: at once where it is too long t
 
 run later limit sliding --max 3 --per 60 --window fixed
 is "$status" 65 "one name is fixed or sliding"
-like "$err" 'sliding is in use with the other --window' "and words"
+like "$err" 'sliding is in use with the other --window' "a key of the other window is named"
 for wrong in k 'k --max 3' 'k --per 3' 'k --max 0 --per 1' 'k --max 1 --per 0' 'k --max x --per 1' \
     'k --max 1 --per 1 --window round' 'k{ --max 1 --per 1' '--max 1 --per 1'; do
     # shellcheck disable=SC2086

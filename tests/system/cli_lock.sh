@@ -48,7 +48,7 @@ run later lock a -- sh -c 'kill -9 $$'
 is "$status" 137 "ended by a signal: 128 and its number"
 run later lock a -- "$work/none"
 is "$status" 127 "no such program: 127"
-like "$err" 'later lock: .*/none: No such file' "and words"
+like "$err" 'later lock: .*/none: No such file' "a program that cannot be run is named"
 free a
 is $? 0 "and the lock is free"
 
@@ -56,17 +56,17 @@ is $? 0 "and the lock is free"
 
 is "$(later lock new --show)" "$(printf 'new\tfree\t\t0\t')" "a lock that nobody ever had"
 is "$(later lock new --show --json)" \
-    '{"lock":"new","held":false,"remaining":null,"owner":null,"since":null,"ttl":null,"fence":0}' "--json"
+    '{"lock":"new","held":false,"remaining":null,"owner":null,"since":null,"ttl":null,"fence":0}' "--show --json of a lock that was never taken"
 locker a --ttl 20 -- sleep 900
 wait_until 10 held a
 like "$(later lock a --show)" "^a	held	(1?[0-9](\.[0-9]+)?|20)	7	.*:$locker sleep\$" "held, by whom, under which number"
 like "$(later lock a --show --json)" \
     '^\{"lock":"a","held":true,"remaining":(1?[0-9]\.[0-9]+|20),"owner":".*:'"$locker"' sleep","since":[0-9.]+,"ttl":20,"fence":7\}$' \
-    "--json"
+    "--show --json of a lock that is held"
 run later lock a -- touch "$work/never"
 is "$status $err" "75 later lock: a: somebody else has it" "another has it: status 75"
 run later lock a --conflict-exit 9 -- touch "$work/never"
-is "$status" 9 "--conflict-exit"
+is "$status" 9 "--conflict-exit sets the status if somebody else has the lock"
 date +%s%N >"$work/begun"
 run later lock a --wait 0.4 -- touch "$work/never"
 took=$(since "$work/begun")
@@ -158,7 +158,7 @@ run later lock a -- true
 is "$status" 75 "renewed while the program lives"
 touch "$work/renewed"
 ended
-is "$status$(cat "$work/words")" 0 "and no longer"
+is "$status$(cat "$work/words")" 0 "the program ends well: status 0 and no message"
 
 program deaf <<'END'
 trap '' TERM
@@ -177,7 +177,7 @@ is "$status $(cat "$work/words")" \
 wait_until 5 gone "$(sed -n 1p "$PIDS")" && wait_until 5 gone "$(sed -n 2p "$PIDS")"
 is $? 0 "the program and what it started is ended, by KILL where TERM does not do"
 free a
-is $? 0 "and nobody has it"
+is $? 0 "nobody has the lock afterwards"
 
 locker a --ttl 300 -- sh -c "until test -e $work/unnoticed; do sleep 0.05; done"
 wait_until 10 held a
@@ -195,7 +195,7 @@ pause_redis
 ended
 is "$status $(soon "$(since "$work/begun")" 6000)" "69 1" "a Redis that hangs: ended when its ttl is over"
 like "$(cat "$work/words")" '^later lock: a: lost, since Redis was not reached for [0-9]+(\.[0-9]*)? seconds \(.*\); ending sleep$' \
-    "and told"
+    "a lock lost because Redis hung is told"
 wait_until 5 gone "$child"
 is $? 0 "the program as well"
 resume_redis

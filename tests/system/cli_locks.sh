@@ -3,7 +3,7 @@
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
-is "$(later locks)" '' "nothing is held"
+is "$(later locks)" '' "locks prints nothing if nothing is held"
 
 # locked NAME: is it held?
 locked()

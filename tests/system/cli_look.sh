@@ -20,11 +20,11 @@ later reserve mail >/dev/null
 redis ZADD 'later:{mail}:ready' 1000 '{"type":"plain","payload":[1]}' >/dev/null
 
 is "$(later queues | tr '\n' ' ')" "big mail " "queues in order"
-is "$(later queues --json | tr '\n' ' ')" '{"queue":"big"} {"queue":"mail"} ' "queues --json"
+is "$(later queues --json | tr '\n' ' ')" '{"queue":"big"} {"queue":"mail"} ' "queues --json prints an object a queue"
 is "$(later size | cut -f 1-6)" "$(printf 'big\t1\t0\t0\t0\tno\nmail\t3\t1\t1\t1\tno')" \
     "size in a pipe: separated by TAB, no headings"
 is "$(later size mail --json | sed 's/,"oldest_ready.*//')" \
-    '{"queue":"mail","ready":3,"delayed":1,"reserved":1,"dead":1,"paused":false' "size --json"
+    '{"queue":"mail","ready":3,"delayed":1,"reserved":1,"dead":1,"paused":false' "size --json has all numbers"
 like "$(later size big --json)" '"oldest_ready":[0-9]+(\.[0-9]+)?,"served":0,"overdue":0\}$' "with the age of the oldest"
 run later size mail nothing big
 is "$status $(printf '%s\n' "$out" | cut -f 1 | tr '\n' ' ')" "66 mail big " "the others are told"
@@ -34,7 +34,7 @@ redis HSET later:hosts a:1 "{\"host\":\"a\",\"seen\":$now,\"queues\":[\"mail\",\
     c:1 "{\"host\":\"c\",\"seen\":$((now - 100)),\"queues\":[\"mail\",\"big\"]}" d:1 '[' >/dev/null
 is "$(later size mail big idle | cut -f 1,8 | tr '\n' ' ')" "$(printf 'mail\t2 big\t0 idle\t1 ')" \
     "how many hosts serve it; those that are gone do not count"
-is "$(later size mail --json | field served | tr '\n' ' ')" "2 " "also with --json"
+is "$(later size mail --json | field served | tr '\n' ' ')" "2 " "size --json counts the hosts that serve the queue"
 redis DEL later:hosts >/dev/null
 later pause mail
 is "$(later size mail | cut -f 6)" yes "a pause is shown"
@@ -45,7 +45,7 @@ later resume mail
 is "$(later peek mail | cut -f 1-3)" \
     "$(printf '\tready\tplain\nr2\tready\tb\nr1\tready\ta')" "peek: the ready ones in their order"
 is "$(later peek mail -n 2 | wc -l)" 2 "-n"
-is "$(later peek mail -n 1 --offset 1 | cut -f 1)" r2 "--offset"
+is "$(later peek mail -n 1 --offset 1 | cut -f 1)" r2 "peek --offset skips jobs"
 is "$(later peek mail --offset 3)" "" "beyond the last one there is nothing"
 is "$(later peek mail --state delayed | cut -f 1-6)" "$(printf 'd1\tdelayed\tc\t4102444800\t0\t0')" \
     "peek --state delayed"
@@ -81,7 +81,7 @@ redis ZADD 'later:{far}:delayed' inf far1 -inf far2 1e308 far3 >/dev/null
 redis HSET 'later:{far}:jobs' far1 '{"type":"t"}' far2 '{"type":"t"}' far3 '{"type":"t"}' >/dev/null
 is "$(later peek far --state delayed | cut -f 1,4 | tr '\n' ' ')" "$(printf 'far2\t-inf far3\t1e+308 far1\tinf ')" \
     "scores that no clock has"
-is "$(later peek far --state delayed --json | field score | tr '\n' ' ')" "-inf 1e+308 inf " "also with --json"
+is "$(later peek far --state delayed --json | field score | tr '\n' ' ')" "-inf 1e+308 inf " "peek --json prints infinite and huge scores"
 
 # What others have put into Redis must not reach a terminal, however it is printed.
 bad=$(printf 'a\033[31m\302\233m\342\200\256b')
@@ -92,9 +92,9 @@ clean()
     printf '%s' "$1" | LC_ALL=C grep -cE "$(printf '\033\\[31m|\302\233|\342\200\256')"
 }
 is "$(clean "$bad")" 1 "escapes of three kinds are found where they are"
-is "$(clean "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek evil")")" 0 "tables"
+is "$(clean "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek evil")")" 0 "tables send no control characters of a job to a terminal"
 run later kick "$bad" -q evil
-is "$status $(clean "$err")" "66 0" "messages"
+is "$status $(clean "$err")" "66 0" "messages send no control characters of an id to a terminal"
 run later reserve evil
 is "$status $(clean "$err")" "75 0" "what is buried, and why"
 like "$err" 'b.*buried: ' "is told all the same"
@@ -105,7 +105,7 @@ is "$(later show r1 -q mail | cut -f 1-3,5-8)" \
     "$(printf 'r1\tready\ta\t0\t0\t\t{"type":"a","id":"r1"}')" "show in a pipe"
 run later show r1 none held -q mail --json
 is "$status" 66 "one is not there: status 66"
-is "$err" "later show: no job none in queue mail" "it is named"
+is "$err" "later show: no job none in queue mail" "show names the id that it does not find"
 is "$(printf '%s\n' "$out" | field state | tr '\n' ' ')" "ready reserved " "the others are shown"
 like "$out" '"id":"held","state":"reserved","type":"f","score":null,' \
     "a reserved one has no score that its id tells"
@@ -115,13 +115,13 @@ is "$(later show r1 held --json | field queue | tr '\n' ' ')" "mail mail " "with
 later push a --id r1 >/dev/null
 is "$(later show r1 --json | field queue | tr '\n' ' ')" "default mail " "in each, if it is in several"
 run later show nowhere
-is "$status $err" "66 later show: no job nowhere in queue default or any other" "or in none"
+is "$status $err" "66 later show: no job nowhere in queue default or any other" "show names an id that is in no queue"
 
 # ---- on a terminal
 
 screen=$(on_terminal "$later_bin size")
 like "$screen" 'QUEUE.*READY.*DELAYED.*RESERVED.*DEAD.*PAUSED.*OLDEST READY' "headings on a terminal"
-like "$screen" "$(printf '\033')\[1mQUEUE" "in bold"
+like "$screen" "$(printf '\033')\[1mQUEUE" "headings are bold on a terminal"
 is "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin size" | grep -c "$(printf '\033')")" 0 \
     "no colours with NO_COLOR"
 is "$(on_terminal "TERM=dumb $later_bin size" | grep -c "$(printf '\033')")" 0 \
@@ -137,7 +137,7 @@ like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*buried: no "such" 
 # ---- how it failed before
 
 later push t -q failing --id f >/dev/null
-is "$(later show f -q failing --json | field earlier)" "" "it has not"
+is "$(later show f -q failing --json | field earlier)" "" "a job that has not failed has no earlier errors"
 for why in one "two$(printf '\033')[31m
 more" three; do
     later release failing f "$(later reserve failing | cut -f 2)" --error "$why" >/dev/null
@@ -152,5 +152,5 @@ redis HSET 'later:{failing}:records' f 'h=[{"at":1}, 7, "x", {}]' >/dev/null
 run later show f -q failing --json
 is "$status" 0 "what a foreign hand wrote there is shown as far as it goes"
 redis HSET 'later:{failing}:records' f 'h={"at":1' >/dev/null
-is "$(later show f -q failing --json | field earlier)" "" "or left out"
+is "$(later show f -q failing --json | field earlier)" "" "earlier errors that cannot be read are left out"
 finish

@@ -121,7 +121,7 @@ exported dead '--newer and --type' "$grave && n % 2 == 1 && n % 3 == 2" --newer 
 exported delayed '--where' "$plan && n % 10 == 6 && n % 50 == 16" \
     --where payload.tenant=6 --where payload.deep.0.s=x16
 exported delayed '--text' "$plan && n % 50 == 7" --text '"x7"'
-is "$(later export m --state delayed --limit 5 | wc -l)" 5 "--limit"
+is "$(later export m --state delayed --limit 5 | wc -l)" 5 "export --limit writes that many lines"
 is "$(later count m --where payload.deep.0.s=x7)" "$(ids "($grave || $plan) && n % 50 == 7" | wc -l)" \
     "count, in all states"
 
@@ -157,8 +157,8 @@ run gone "$spawned"
 is "$status" 1 "the workers still run"
 kill "$spawned"
 wait_until 40 gone "$spawned"
-like "$(redis HGET 'later:{m}:stats' 'done')" '^[1-9]' "and did work"
-is "$(later check m | cut -f 3 | sort -u)" ok "later check"
+like "$(redis HGET 'later:{m}:stats' 'done')" '^[1-9]' "the workers have performed jobs meanwhile"
+is "$(later check m | cut -f 3 | sort -u)" ok "later check holds after exporting beside a worker"
 
 # ---- export and push again: the same bytes, ids, times, priorities
 
@@ -190,7 +190,7 @@ delayed=$(print_of delayed)
 later push --file "$work/dead.ndjson" >/dev/null
 later bury m --state ready --yes >/dev/null
 is "$delayed$(print_of dead)" "$before" "and pushed again: the same bytes, ids, times, priorities"
-is "$(later check m | cut -f 3 | sort -u)" ok "later check"
+is "$(later check m | cut -f 3 | sort -u)" ok "later check holds after acting beside a worker"
 
 # ---- all queues; a rate; only jobs that are where they were seen; ^C
 
@@ -199,7 +199,7 @@ for i in 1 2 3; do
     later push mail '{"tenant":8}' --id "b$i" -q "all$i" >/dev/null
 done
 is "$(later count --all-queues --type mail --where payload.tenant=7)" \
-    "$(printf 'all1\t1\nall2\t1\nall3\t1')" "count --all-queues"
+    "$(printf 'all1\t1\nall2\t1\nall3\t1')" "count --all-queues prints a row a queue"
 is "$(later bury --all-queues --type mail --where payload.tenant=7 --yes --json)" \
     "$(printf '{"queue":"all%d","buried":1}\n' 1 2 3)" "bury --all-queues --json"
 later push t -q run --id r1 >/dev/null
@@ -208,7 +208,7 @@ later reserve run -n 1 >"$work/held"
 is "$(later cancel run --type t --yes)" 2 "cancel takes a running one, too"
 run later ack run r1 "$(cut -f 2 "$work/held")"
 is "$status" 77 "whose token is worth nothing then"
-is "$(later check run | cut -f 3 | sort -u)" ok "later check"
+is "$(later check run | cut -f 3 | sort -u)" ok "later check holds after cancelling running jobs"
 
 for i in 1 2 3 4 5 6 7 8; do later push t -q slow --in 1h >/dev/null; done
 kicked()
@@ -222,14 +222,14 @@ later cancel "$id" -q slow >/dev/null
 redis ZADD 'later:{slow}:delayed' XX 4000000000 "$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)" >/dev/null
 wait_until 40 gone "$spawned"
 is "$(cat "$work/spawned.out")" 6 "those that went elsewhere meanwhile are left alone"
-like "$(cat "$work/spawned.err")" '2 left alone: no longer where they were' "which is said"
+like "$(cat "$work/spawned.err")" '2 left alone: no longer where they were' "jobs that have moved are told of"
 for i in 1 2 3 4 5 6 7 8; do later push t -q stop --in 1h >/dev/null; done
 spawn env --default-signal=INT "$later_bin" kick --all stop --rate 1 --yes
 wait_until 20 kicked stop
 kill -INT "$spawned"
 wait "$spawned"
 is $? 75 "^C: status 75"
-like "$(cat "$work/spawned.err")" "stopped: $(redis ZCARD 'later:{stop}:ready') of 8 kicked" "how far it came"
+like "$(cat "$work/spawned.err")" "stopped: $(redis ZCARD 'later:{stop}:ready') of 8 kicked" "after ^C kick says how far it came"
 
 # purge without conditions, which does not look first
 awk 'BEGIN { for (i = 0; i < 1200; i++) print "{\"type\":\"t\",\"queue\":\"much\"}" }' </dev/null >"$work/lines"
@@ -250,14 +250,14 @@ if [ "$redis_kind" = single ]; then
     left=$(redis ZCARD 'later:{much}:ready')
     words="stopped: $((1200 - left)) of 1200 purged"
     [ "$left" -lt 1200 ] || words='stopped(; nothing was done|: 0 of 1200 purged)' # it asks for the size first
-    like "$(cat "$work/spawned.err")" "^later purge: $words\$" "how far it came"
+    like "$(cat "$work/spawned.err")" "^later purge: $words\$" "after ^C each verb says how far it came"
     run test "$left" -ge 700
     is "$status" 0 "which is one call, or none"
 fi
 later purge much --state ready --yes >/dev/null
 is "$(later size much | cut -f 2)" 0 "and all of them"
 is "$(later export m --state delayed --dry-run) $(later export m --state delayed --limit 7 --dry-run --json)" \
-    "$(redis ZCARD 'later:{m}:delayed') {\"count\":7}" "export --dry-run"
+    "$(redis ZCARD 'later:{m}:delayed') {\"count\":7}" "export --dry-run only counts"
 
 # ---- refused
 
@@ -268,7 +268,7 @@ refuses()
     shift
     run later "$@"
     is "$status" 64 "$*: status 64"
-    contains "$err" "$words" "it is said why"
+    contains "$err" "$words" "a refusal says why"
 }
 refuses 'of a delayed job only the time' cancel m --state delayed --older 1h
 refuses 'is not one of dead, delayed' kick m --state ready

@@ -5,10 +5,10 @@
 # ---- messages
 
 run later
-is "$status $out" "64 " "nothing said: status 64"
-like "$err" '^usage: later COMMAND' "and the usage"
+is "$status $out" "64 " "later without a command: status 64"
+like "$err" '^usage: later COMMAND' "later without a command prints the usage"
 run later --help
-is "$status $err" "0 " "--help"
+is "$status $err" "0 " "later --help: status 0"
 for command in push queues size peek show count kick cancel purge pause resume forget reserve ack release return \
     bury touch work lock limit stock new status check help; do
     like "$out" "^  $command +[A-Z]" "--help lists $command"
@@ -41,12 +41,12 @@ for option in redis prefix config daemon-config json help version; do
 done
 
 run later --version
-like "$status $out" '^0 later [0-9]+\.[0-9]' "--version"
+like "$status $out" '^0 later [0-9]+\.[0-9]' "later --version prints the version"
 run later psuh
 is "$status" 64 "a command that there is not: status 64"
 like "$err" 'did you mean push\?' "the nearest is named"
 run later xyzzy
-like "$err" 'later help' "nothing is near"
+like "$err" 'later help' "an unknown command without a near one names later help"
 run later help psuh
 is "$status" 64 "help for what there is not"
 run later size --jsn
@@ -81,25 +81,25 @@ while read -r pid number command; do
         "and says where and why"
 done <"$work/trials"
 run later --redis redis://127.0.0.1:1 size q
-like "$status $err" '^69 .*redis://127.0.0.1:1: .*refused' "over TCP"
+like "$status $err" '^69 .*redis://127.0.0.1:1: .*refused' "no Redis over TCP: status 69, and it is named"
 run later --redis redis://user:secret@host size q
 is "$status" 64 "no password in a URL"
 is "$(printf '%s' "$err" | grep -c secret)" 0 "and it is not repeated"
 run later --redis nonsense size q
-is "$status" 64 "no URL"
+is "$status" 64 "a URL that is none: status 64"
 
 # ---- where Redis is
 
 start_redis 'appendonly no'
 unset LATER_REDIS_URL
 mkdir "$work/state"
-is "$(later --redis "unix:$redis_socket" push t --id r)" r "--redis"
+is "$(later --redis "unix:$redis_socket" push t --id r)" r "--redis says where Redis is"
 is "$(LATER_REDIS_URL=unix:$redis_socket && export LATER_REDIS_URL && later push t --id e)" e "\$LATER_REDIS_URL"
 echo "redis = { url = \"unix:$redis_socket\"; prefix = \"mine\"; };" >"$work/client.conf"
-is "$(later -c "$work/client.conf" push t --id c)" c "-c FILE"
-is "$(redis HEXISTS 'mine:{default}:jobs' c)" 1 "with its prefix"
-is "$(later -c "$work/client.conf" --prefix yours push t --id p)" p "--prefix"
-is "$(redis HEXISTS 'yours:{default}:jobs' p)" 1 "goes before"
+is "$(later -c "$work/client.conf" push t --id c)" c "-c FILE says where Redis is"
+is "$(redis HEXISTS 'mine:{default}:jobs' c)" 1 "the prefix of -c FILE is used"
+is "$(later -c "$work/client.conf" --prefix yours push t --id p)" p "--prefix beside -c FILE"
+is "$(redis HEXISTS 'yours:{default}:jobs' p)" 1 "--prefix overrides the one of the file"
 run later --redis "unix:$redis_socket" --prefix 'a{b' size q
 is "$status" 64 "a bad prefix"
 is "$(LATER_REDIS_URL=unix:/none && export LATER_REDIS_URL && later -c "$work/client.conf" push t --id c2)" c2 \
@@ -124,38 +124,38 @@ redis HSET later:hosts a:1 "{\"host\":\"alpha\",\"pid\":1,\"version\":\"0.1\",\"
     b:2 '{"host":"beta","pid":2,"version":"0.1","started":1000,"seen":2000,"workers":1,"running":0,"performed":0,"failed":0,"queues":[]}' \
     c:3 nonsense >/dev/null
 run later status
-is "$status" 0 "status"
+is "$status" 0 "later status: status 0"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "alpha" { print $2, $4, $7, $8, $9, $10, $12, $13 }')" \
-    "1 alive 4 2 500 3 q,r q:2" "a daemon"
+    "1 alive 4 2 500 3 q,r q:2" "status shows what a daemon has announced"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "beta" { print $4 }')" gone "one that was not seen for long"
 like "$err" 'c:3' "an entry that is none is told"
-is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "default" { print $2 }')" 3 "the queues"
-like "$(later status --json 2>/dev/null)" '^\{"host":"alpha",.*"id":"a:1","gone":false' "status --json"
+is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "default" { print $2 }')" 3 "status shows the queues"
+like "$(later status --json 2>/dev/null)" '^\{"host":"alpha",.*"id":"a:1","gone":false' "status --json prints a daemon as an object"
 
 # ---- a password, a user
 
 redis CONFIG SET requirepass hidden >/dev/null
 run later size q
 is "$status" 77 "no password: status 77"
-like "$err" 'NOAUTH' "Redis's words"
+like "$err" 'NOAUTH' "without a password Redis's words are shown"
 printf 'hidden\nsecond line\n' >"$work/password"
 chmod 600 "$work/password"
 chmod 644 "$work/password"
 run env LATER_REDIS_PASSWORD_FILE="$work/password" "$later_bin" size default
 is "$status" 64 "a password file that others may read is refused"
-like "$err" 'others may read or change it \(mode 0644\); chmod o-rwx it' "with what to do"
+like "$err" 'others may read or change it \(mode 0644\); chmod o-rwx it' "a readable password file is refused with a remedy"
 chmod 600 "$work/password"
 is "$(env LATER_REDIS_PASSWORD_FILE="$work/password" "$later_bin" size default | cut -f 2)" 3 \
     "\$LATER_REDIS_PASSWORD_FILE"
 echo "redis = { url = \"unix:$redis_socket\"; password_file = \"$work/password\"; };" >"$work/client.conf"
-is "$(later -c "$work/client.conf" size default | cut -f 2)" 3 "password_file"
+is "$(later -c "$work/client.conf" size default | cut -f 2)" 3 "the password file of -c FILE is used"
 echo wrong >"$work/wrong"
 chmod 600 "$work/wrong"
 run env LATER_REDIS_PASSWORD_FILE="$work/wrong" "$later_bin" size q
 is "$status" 77 "a wrong one: status 77"
-like "$err" 'WRONGPASS' "Redis's words"
+like "$err" 'WRONGPASS' "with a wrong password Redis's words are shown"
 run env LATER_REDIS_PASSWORD_FILE="$work/missing" "$later_bin" size q
-is "$status" 64 "no such file"
+is "$status" 64 "a password file that does not exist: status 64"
 redis -a hidden --no-auth-warning CONFIG SET requirepass '' >/dev/null
 
 # A user with few rights.
@@ -168,7 +168,7 @@ user=redis://pusher@127.0.0.1:$port
 is "$(later --redis "$user" push t --id acl)" acl "a user with few rights pushes"
 run later --redis "$user" queues
 is "$status" 77 "what it may not: status 77"
-like "$err" 'NOPERM' "Redis's words"
+like "$err" 'NOPERM' "without the right Redis's words are shown"
 run later --redis "$user" --prefix other push t
 is "$status" 77 "nor other keys"
 run later --redis "$user" push t --id acl --replace
@@ -178,7 +178,7 @@ unset LATER_REDIS_PASSWORD_FILE
 redis CONFIG SET maxmemory 1 >/dev/null
 run later push t
 is "$status" 69 "a full Redis: status 69"
-like "$err" 'OOM' "Redis's words"
+like "$err" 'OOM' "with a full Redis its words are shown"
 awk 'BEGIN { for (i = 0; i < 2000; i++) print "{\"type\":\"t\"}" }' >"$work/lines"
 run later push -f "$work/lines"
 is "$status" 69 "a file into a full Redis: status 69"
@@ -187,7 +187,7 @@ redis CONFIG SET maxmemory 0 >/dev/null
 
 # ---- pipes
 
-is "$({ later peek default -n 10 2>"$work/err"; echo "$?" >"$work/status"; } | head -n 1 | wc -l)" 1 "head"
+is "$({ later peek default -n 10 2>"$work/err"; echo "$?" >"$work/status"; } | head -n 1 | wc -l)" 1 "a reader that closes the pipe ends later"
 for i in $(seq 300); do echo "{\"type\":\"t\",\"payload\":\"$(printf '%0400d' "$i")\"}"; done |
     later push -f - -q wide >/dev/null
 {
@@ -197,13 +197,13 @@ for i in $(seq 300); do echo "{\"type\":\"t\",\"payload\":\"$(printf '%0400d' "$
 is "$(cat "$work/status") $(cat "$work/err")" "141 " "who stops reading ends it without a word"
 later size >/dev/full 2>"$work/err"
 is $? 71 "a full disk is no success"
-like "$(cat "$work/err")" 'No space left' "and said"
+like "$(cat "$work/err")" 'No space left' "a full disk is named"
 
 # ---- the progress bar
 
 screen=$(on_terminal "$later_bin push -f $work/lines -q bar")
 is $? 0 "push --file on a terminal"
-like "$screen" '2000 pushed, 0 replaced, 0 existed, 0 refused' "the sum"
+like "$screen" '2000 pushed, 0 replaced, 0 existed, 0 refused' "push --file on a terminal prints the sum"
 is "$(printf '%s\n' "$screen" | grep -cE '^[0-9A-Za-z]{14}[[:space:]]*$')" 0 "no ids among it"
 awk 'BEGIN { for (i = 0; i < 60000; i++) print "{\"type\":\"t\",\"payload\":\"some words to make it longer\"}" }' \
     >"$work/lines"

@@ -8,7 +8,7 @@ start_redis 'appendonly no'
 run later push mail.send '{"to":"a@b.c"}' -q mail --id m1 --priority 7 --max-attempts 3 \
     --timeout 90s --backoff 1,5m --expires-at 2096-01-01T00:00:00Z --lock 'account"7"' --trace t-1
 is "$status $out" "0 m1" "push prints the id"
-is "$err" "" "and nothing else"
+is "$err" "" "a push says nothing on standard error"
 is "$(redis HGET 'later:{mail}:jobs' m1)" \
     '{"type":"mail.send","id":"m1","trace":"t-1","lock":"account\"7\"","priority":7,"max_attempts":3,"timeout":90,"expires_at":3976214400,"backoff":[1,300],"payload":{"to":"a@b.c"}}' \
     "the document has what was said"
@@ -18,13 +18,13 @@ is "$(redis LLEN 'later:{mail}:wake')" 1 "a wake is left"
 
 run later push mail.send --id m1 -q mail
 is "$status $out" "0 m1" "a known id is no failure"
-is "$err" "later push: exists (ready)" "and is told"
+is "$err" "later push: exists (ready)" "a push of a known id names its state"
 is "$(later push mail.send --id m1 -q mail --json 2>/dev/null)" \
     '{"queue":"mail","id":"m1","result":"exists","state":"ready"}' "with --json: its state"
 is "$(later --json push mail.send '[1]' --id=m1 -qmail --replace)" \
     '{"queue":"mail","id":"m1","result":"replaced"}' "--replace; options before the command"
 is "$(redis HGET 'later:{mail}:jobs' m1)" '{"type":"mail.send","id":"m1","payload":[1]}' \
-    "it is replaced"
+    "--replace puts in the new document"
 
 # ---- an id that stays taken after its job has ended
 
@@ -33,13 +33,13 @@ perform()
 {
     later ack "$1" "$2" "$(later reserve "$1" | cut -f 2)"
 }
-is "$(later push t -q once --id u --unique-for 2h)" u "--unique-for"
+is "$(later push t -q once --id u --unique-for 2h)" u "--unique-for pushes the job"
 is "$(noted u u once)" 7200.000000 "is kept beside the job"
 perform once u
 run later push t -q once --id u --json
 is "$status $out" '0 {"queue":"once","id":"u","result":"exists","state":"ended"}' "the id is taken"
 run later push t -q once --id u --replace
-is "$status $err" "0 later push: exists (ended)" "also for --replace"
+is "$status $err" "0 later push: exists (ended)" "an id that stays taken is not replaced"
 run later kick u -q once
 is "$status" 66 "kick knows no such job"
 is "$(later cancel u -q once)" "$(printf 'u\tended')" "cancel frees it"
@@ -54,7 +54,7 @@ printf '%s\n' '{"type":"t","id":"f1","unique_for":60}' '{"type":"t","id":"f2"}' 
 run later push --file "$work/unique" -q once
 is "$status $out" "65 f1
 f2" "unique_for in the lines of a file; a bad one is refused"
-like "$err" 'line 3: unique_for: must be from 0 to 1000000000 seconds' "and named"
+like "$err" 'line 3: unique_for: must be from 0 to 1000000000 seconds' "a bad unique_for in a file is named with its line"
 perform once f1
 perform once f2
 run later push --file "$work/unique" -q once --json
@@ -75,12 +75,12 @@ like "$(redis HVALS 'later:{default}:jobs')" '^\{"type":"t","id":"[0-9A-Za-z]{14
 now=$(redis TIME | head -n 1)
 later push t -q soon --id in --in 2h >/dev/null
 score=$(redis ZSCORE 'later:{soon}:delayed' in | cut -d. -f1)
-is "$((score - now >= 7199 && score - now <= 7210))" 1 "--in 2h"
+is "$((score - now >= 7199 && score - now <= 7210))" 1 "--in 2h is due in two hours"
 later push t -q soon --id at --at 2099-12-31T23:59:59.5+01:00 >/dev/null
 is "$(redis ZSCORE 'later:{soon}:delayed' at)" 4102441199.5 "--at with an offset"
 run later push t -q soon --id past --at 1000000000
 is "$(redis ZRANGE 'later:{soon}:ready' 0 -1)" past "a time that is over is now"
-is "$status $out $err" '0 past later push: --at: 1000000000 has passed: the job is due now' "which is said"
+is "$status $out $err" '0 past later push: --at: 1000000000 has passed: the job is due now' "--at a time that has passed is due now, with a message"
 
 printf '[1,\n 2]\n' | later push t - --id stdin -q p >/dev/null
 is "$(redis HGET 'later:{p}:jobs' stdin)" "$(printf '{"type":"t","id":"stdin","payload":[1,\n 2]}')" \
@@ -157,10 +157,10 @@ run later push t -q defualt
 is "$status $err" "0 " "a program is not"
 redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"mail\",\"default\"]}" >/dev/null
 like "$(on_terminal "$later_bin push t -q defualt")" 'laterd serves; did you mean default\?' "the nearest is named"
-like "$(on_terminal "$later_bin pause defualt")" 'paused queue defualt, .*; did you mean default\?' "pause: too"
+like "$(on_terminal "$later_bin pause defualt")" 'paused queue defualt, .*; did you mean default\?' "pause warns of a queue that nobody serves, too"
 later resume defualt 2>/dev/null
 like "$(on_terminal "$later_bin size defualt")" 'nobody' "and a queue that nobody serves is marked in its row"
-like "$(on_terminal "$later_bin status")" 'defualt.*nobody' "as in status"
+like "$(on_terminal "$later_bin status")" 'defualt.*nobody' "status says that nobody serves the queue"
 run later size mial
 is "$status:$err" "66:later size: no queue mial; did you mean mail?" "one that there never was is told to all"
 redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"defualt\"]}" >/dev/null
@@ -192,11 +192,11 @@ run later push --file "$work/jobs" -q files
 is "$status" 65 "bad lines: status 65"
 is "$(printf '%s\n' "$err" | sed -n 's/^later push: \(line [0-9]*:\).*/\1/p' | tr '\n' ' ')" \
     "line 4: line 5: line 9: " "bad lines are named"
-like "$err" 'line 9: .*(type|id)' "with what is wrong"
+like "$err" 'line 9: .*(type|id)' "the message says what is wrong with the line"
 like "$err" '5 pushed, 0 replaced, 1 existed, 3 refused' "the sum is told"
 is "$(printf '%s\n' "$out" | sort | tr '\n' ' ')" "f1 f1 f2 f4 f5 last " "ids are printed"
 is "$(redis ZRANGE 'later:{files}:ready' 0 -1 | tr '\n' ' ')" "f4 f1 last " "good ones are pushed"
-is "$(redis ZRANGE 'later:{files}:delayed' 0 -1)" f5 "at: delayed"
+is "$(redis ZRANGE 'later:{files}:delayed' 0 -1)" f5 "a line with at is delayed"
 is "$(redis ZRANGE 'later:{files2}:delayed' 0 -1)" f2 "queue and in are followed"
 is "$(redis HGET 'later:{files}:jobs' f4)" '{"type":"a","id":"f4","priority":3}' \
     "white space around a document is no part of it"
@@ -212,7 +212,7 @@ is "$(echo '{"type":"j","id":"j1"}' | later push -f - -q j --replace --json)" \
     printf '"}\n{"type":"big","id":"big2"}\n'
 } | later push -f - -q big >"$work/out" 2>"$work/err"
 is "$? $(cat "$work/out")" "65 big2" "a line that is too long is passed over"
-like "$(cat "$work/err")" 'line 1: too large' "and named"
+like "$(cat "$work/err")" 'line 1: too large' "a line that is too large is named"
 run later push --file "$work/none"
 is "$status" 66 "no such file: status 66"
 run later push --file "$work"

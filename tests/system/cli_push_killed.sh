@@ -22,5 +22,5 @@ is "$? $(cat "$work/err")" "0 " "it goes on when Redis is back"
 is "$(redis ZCARD 'later:{crash}:ready') $(sort -u "$work/ids" | wc -l)" "100000 100000" \
     "100,000 pushed, 100,000 told"
 is "$(redis HVALS 'later:{crash}:jobs' | sort -u | wc -l)" 100000 "each line exactly once"
-is "$(later check crash | cut -f 3 | sort -u)" ok "check"
+is "$(later check crash | cut -f 3 | sort -u)" ok "later check holds after kills and repeats"
 finish

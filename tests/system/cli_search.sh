@@ -14,12 +14,12 @@ later reserve b --lease 1h >/dev/null
 
 is "$(later search a --limit 3 | cut -f 1 | tr '\n' ' ')" "j449 j448 j447 " "the newest first"
 is "$(later search a | wc -l)" 100 "a hundred, if nothing is said"
-is "$(later search a --limit 1000 | cut -f 1 | sort -u | wc -l)" 450 "all, each once"
+is "$(later search a --limit 1000 | cut -f 1 | sort -u | wc -l)" 450 "search finds all jobs, each once"
 is "$(later search a --limit 1000 | cut -f 1)" "$(later peek a -n 450 | cut -f 1 | tac)" "in the order of peek, from behind"
 is "$(later search --all-queues --where payload.n=449 | cut -f 1 | tr '\n' ' ')" "j449 other " "in all queues"
-is "$(later search b --error grey | cut -f 1,2)" "$(printf 'dead\tdead')" "by its error"
-is "$(later search b --state reserved | cut -f 1)" held "what runs"
-is "$(later search b --state delayed --json | field id)" other "--json"
+is "$(later search b --error grey | cut -f 1,2)" "$(printf 'dead\tdead')" "search by the error"
+is "$(later search b --state reserved | cut -f 1)" held "search finds what runs"
+is "$(later search b --state delayed --json | field id)" other "search --json"
 is "$(later search a --type t0 --limit 1 --json)" "$(later show j448 -q a --json)" "a line is that of show"
 for i in 1 2 3; do
     later push t3 -q held --id "h$i" >/dev/null
@@ -31,11 +31,11 @@ later search a --text '"j00' --json --progress >"$work/lines"
 is "$(tail -n 1 "$work/lines")" '{"searched":450,"of":450,"found":10,"ended":true}' "--progress: how far it is"
 is "$(grep -c '"id"' "$work/lines")" 10 "between the hits"
 run later search a --progress
-is "$status" 64 "--progress alone"
+is "$status" 64 "--progress without --json: status 64"
 run later search
-is "$status" 64 "no queue"
+is "$status" 64 "search without a queue: status 64"
 run later search a --state running
-is "$status" 64 "no such state"
+is "$status" 64 "search for a state that does not exist: status 64"
 run later search none --text x
 is "$status $out$err" "0 " "a queue that is not there has no such job"
 
@@ -60,7 +60,7 @@ parts() # CONDITIONS: prints the documents found, two per search
 later search --all-queues --type t1 --limit 1000 --json | field document >"$work/whole"
 parts --all-queues --type t1 >"$work/parts"
 runs "as many, in the same order" cmp "$work/parts" "$work/whole"
-is "$(grep -c . "$work/parts")" 247 "all of them"
+is "$(grep -c . "$work/parts")" 247 "the parts of a continued search have all jobs"
 place=$(later search a --limit 1 --json --progress | tail -n 1 | field next)
 later cancel -q a j449 j448 >/dev/null
 is "$(later search a --limit 1 --after "$place" | cut -f 1)" j447 "jobs between have gone"

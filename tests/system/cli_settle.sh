@@ -21,30 +21,30 @@ b=$(printf '%s' "$line" | token_of)
 now=$(redis TIME | head -n 1)
 line=$(later reserve q --lease 2m --json)
 like "$line" '^\{"queue":"q","id":"a","token":"[0-9a-z]{16}","attempt":1,"lease_until":[0-9.]+,"document":"\{\\"type\\":\\"t\\",\\"id\\":\\"a\\",\\"payload\\":\{\\"a\\":1\}\}"\}$' \
-    "reserve --json"
+    "reserve --json prints token, attempt and document"
 a=$(printf '%s' "$line" | field token)
 until=$(printf '%s' "$line" | field lease_until | cut -d. -f1)
-is "$((until - now >= 119 && until - now <= 125))" 1 "--lease 2m"
+is "$((until - now >= 119 && until - now <= 125))" 1 "--lease 2m holds for two minutes"
 is "$(test "$a" != "$b" && echo new)" new "each reserve has a token of its own"
 
 # ---- settle
 
 run later ack q a "$b"
 is "$status" 77 "another job's token: status 77"
-like "$err" 'a: this token is not, or no longer, its owner' "and words"
+like "$err" 'a: this token is not, or no longer, its owner' "a wrong token is named"
 run later ack q a nonsense
 is "$status" 77 "what is no token is nobody's"
 run later ack q nobody "$a"
-is "$status" 77 "another job"
-is "$(held_by_tokens q)" 2 "all that changed nothing"
+is "$status" 77 "the token of another job: status 77"
+is "$(held_by_tokens q)" 2 "wrong tokens have changed nothing"
 run later ack q a "$a"
 is "$status$out$err" 0 "ack: no words"
-is "$(redis HGET 'later:{q}:jobs' a)" "" "it is gone"
+is "$(redis HGET 'later:{q}:jobs' a)" "" "an acked job has no document"
 run later ack q a "$a"
-is "$status" 77 "twice: status 77"
+is "$status" 77 "acking twice: status 77"
 
 is "$(later release q b "$b" --in 1h --error 'try "again"' --json)" \
-    '{"queue":"q","id":"b","result":"released"}' "release --json"
+    '{"queue":"q","id":"b","result":"released"}' "release --json names the result"
 is "$(later show b -q q | cut -f 2,5)" "$(printf 'delayed\t1')" "--in: delayed; an attempt is counted"
 is "$(later show b -q q --json | field text)" 'try "again"' "--error is kept"
 later kick b -q q >/dev/null
@@ -56,12 +56,12 @@ is "$(printf '%s' "$line" | cut -f 3)" 3 "the third attempt"
 later return q b "$(printf '%s' "$line" | token_of)"
 is "$(later show b -q q | cut -f 2,5)" "$(printf 'ready\t2')" "return: no attempt"
 later return q b "$(later reserve q | token_of)" --in 1h
-is "$(later show b -q q | cut -f 2)" delayed "return --in"
+is "$(later show b -q q | cut -f 2)" delayed "return --in delays the job"
 later kick b -q q >/dev/null
 later bury q b "$(later reserve q | token_of)" --error 'hopeless'
-is "$(later show b -q q | cut -f 2,7)" "$(printf 'dead\tburied: hopeless')" "bury --error"
+is "$(later show b -q q | cut -f 2,7)" "$(printf 'dead\tburied: hopeless')" "bury --error keeps the reason"
 run later release q b
-is "$status" 64 "no token"
+is "$status" 64 "ack without a token: status 64"
 run later release q b x y
 is "$status" 64 "a word too many"
 
@@ -72,20 +72,20 @@ line=$(later reserve l --lease 60)
 token=$(printf '%s' "$line" | token_of)
 before=$(redis ZSCORE 'later:{l}:reserved' "$token")
 is "$(later touch l l "$token" --lease 1h --json)" '{"queue":"l","id":"l","result":"touched"}' \
-    "touch --json"
+    "touch --json names the end of the lease"
 after=$(redis ZSCORE 'later:{l}:reserved' "$token")
 is "$(awk "BEGIN { gain = $after - $before; print (gain > 3535 && gain < 3545) }")" 1 "the lease is renewed"
 run later touch l l 0123456789abcdef
-is "$status" 77 "another token"
+is "$status" 77 "touch with another token: status 77"
 
 # ---- many
 
 redis EVAL 'for i = 1, 600 do redis.call("ZADD", KEYS[1], i, "id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
     2 'later:{many}:ready' 'later:{many}:jobs' >/dev/null
-is "$(later reserve many -n 500 | cut -f 1,2 | sort -u | wc -l)" 500 "-n 500"
-is "$(later reserve many -n 500 | token_of | sort -u | wc -l)" 1 "one token a call"
+is "$(later reserve many -n 500 | cut -f 1,2 | sort -u | wc -l)" 500 "reserve -n 500 takes 500 jobs"
+is "$(later reserve many -n 500 | token_of | sort -u | wc -l)" 1 "the jobs of one call have one token"
 run later reserve many -n 501
-is "$status" 64 "not more"
+is "$status" 64 "reserve -n 501: status 64"
 
 # ---- a job that was returned or taken over meanwhile
 
@@ -143,8 +143,8 @@ later push t -q screen --id good >/dev/null
 is "$(later reserve screen 2>"$work/err" | cut -f 1)" good "only what may run is handed out"
 is "$(grep -c . "$work/err")" 4 "the others are told"
 is "$(later size screen | cut -f 2-5)" "$(printf '0\t0\t1\t3')" "buried, or expired"
-is "$(redis HGET 'later:{screen}:stats' expired)" 1 "and counted"
-like "$(later peek screen --state dead | cut -f 7)" 'bad: not JSON' "with the reason"
+is "$(redis HGET 'later:{screen}:stats' expired)" 1 "an expired job is counted"
+like "$(later peek screen --state dead | cut -f 7)" 'bad: not JSON' "a bad document is buried with the reason"
 
 # ---- --wait
 
@@ -152,7 +152,7 @@ begun=$(date +%s%N)
 run later reserve w --wait 0.5
 took=$((($(date +%s%N) - begun) / 1000000))
 is "$status" 75 "--wait: nothing came"
-is "$((took >= 480)) $(soon "$took" 1500)" "1 1" "after that time"
+is "$((took >= 480)) $(soon "$took" 1500)" "1 1" "reserve --wait returns after that time"
 [ "$took" -ge 480 ] || echo "# $took ms"
 
 # waiting NAME: starts a reserve that waits, in the background.
@@ -187,7 +187,7 @@ wait_until 5 blocks 1
 later push t -q w --id paused >/dev/null
 later resume w
 wait "$waiter"
-is "$? $(cut -f 1 "$work/paused")" "0 paused" "resume wakes"
+is "$? $(cut -f 1 "$work/paused")" "0 paused" "resume wakes a waiting reserve"
 
 waiting left
 wait_until 5 blocks 1
@@ -196,7 +196,7 @@ redis LPUSH 'later:{w}:wake' 1 >/dev/null
 redis ZADD 'later:{elsewhere}:ready' 1 x >/dev/null
 wait "$waiter"
 is $? 143 "TERM ends it as TERM does"
-is "$(cat "$work/left")" "" "without words"
+is "$(cat "$work/left")" "" "an ended reserve says nothing"
 
 # A wake that came, and TERM before it could be followed: it is for the next. Its BLPOP ends by itself
 # now and then; where that was just before the push, once more.

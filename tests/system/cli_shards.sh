@@ -111,7 +111,7 @@ is "$(later size events/3 --json | sed 's/,"oldest.*//')" \
     "{\"queue\":\"events/3\",\"ready\":$third,\"delayed\":0,\"reserved\":0,\"dead\":0,\"paused\":false" \
     "who names a shard means that one"
 like "$(later size events --json)" \
-    '^\{"queue":"events","ready":100,.*"oldest_ready":[0-9.]+,"shards":4,' "size --json"
+    '^\{"queue":"events","ready":100,.*"oldest_ready":[0-9.]+,"shards":4,' "size --json adds the shards up"
 redis ZADD 'later:{events}:ready' 1000000000 plain >/dev/null
 redis HSET 'later:{events}:jobs' plain '{"type":"t"}' >/dev/null
 redis HINCRBY 'later:{events}:stats' adopted 1 >/dev/null
@@ -120,7 +120,7 @@ age=$(later size events --json | field oldest_ready | cut -d. -f1)
 is "$((age > 700000000))" 1 "the oldest of all is the oldest"
 run later push t -q events/3
 is "$status $out" "64 " "nobody pushes into a shard by hand"
-like "$err" 'later push: queue events/3: ' "and is told so"
+like "$err" 'later push: queue events/3: ' "a push to one shard is refused by name"
 
 later push t -q none --id n1 >/dev/null
 connecting=$(called get)
@@ -134,7 +134,7 @@ is "$(($(called get) - before - connecting))" 0 "no call more tells that it has 
 
 is "$(later queues | tr '\n' ' ')" "events none " "queues: no shards"
 is "$(later queues --json | tr '\n' ' ')" '{"queue":"events","shards":4} {"queue":"none"} ' \
-    "queues --json"
+    "queues --json lists no shards"
 is "$(later size | cut -f 1,2 | tr '\t\n' '= ')" "events=101 none=1 " "size of all"
 is "$(later status --json | field queue | tr '\n' ' ')" "events none " "status: no shards"
 
@@ -158,7 +158,7 @@ is "$(later peek look --state delayed -n 3 --json | field queue | sort | uniq -c
     " 3 look" "peek --json names the whole"
 is "$(later peek look/1 --state delayed -n 100 | wc -l)" "$(redis ZCARD 'later:{look/1}:delayed')" \
     "peek at a shard"
-is "$(later peek look)" '' "none is ready"
+is "$(later peek look)" '' "peek shows no ready job"
 is "$(later show $(ids d 40) d0 -q look | cut -f 1,2 | grep -c 'delayed$')" 41 "show finds each"
 is "$(later show d5 -q look --json | field queue)" look "show --json names the whole"
 run later show d5 none -q look
@@ -179,7 +179,7 @@ first=${first%% *}
 is "$(later push t -q former --id "$first" --json | field result)" exists \
     "an id that lies under the former count is known"
 push_all former $moved
-is "$(sum former 8 ZCARD ready)" "$(echo $moved | wc -w)" "none is there twice"
+is "$(sum former 8 ZCARD ready)" "$(echo $moved | wc -w)" "no id is in two shards"
 is "$(later show $moved -q former | wc -l)" "$(echo $moved | wc -w)" "show finds them"
 push_all former $(ids new 40)
 is "$(later show $(ids new 40) -q former | wc -l)" 40 "and those of the present count"
@@ -194,7 +194,7 @@ is "$(later kick "$first" -q former 2>&1)" "later kick: no dead or delayed job $
 is "$(later cancel "$first" -q former --json)" \
     "{\"queue\":\"former\",\"id\":\"$first\",\"result\":\"cancelled\",\"state\":\"ready\"}" \
     "cancel finds it where it was pushed"
-is "$(counted former 8 cancelled)" 1 "once"
+is "$(counted former 8 cancelled)" 1 "a job in a former shard is cancelled once"
 redis ZADD 'later:{former/6}:ready' 5 astray >/dev/null
 redis HSET 'later:{former/6}:jobs' astray '{"type":"t"}' >/dev/null
 redis HINCRBY 'later:{former/6}:stats' adopted 1 >/dev/null
@@ -219,7 +219,7 @@ is "$(field queue <"$work/taken" | sort | uniq -c | tr -s ' ')" " 17 acts" \
 is "$(cut -d ' ' -f 1 "$work/held" | tr '\n' ' ')" "$(ids a 20 | tr ' ' '\n' | sort | sed '/^$/d' | tr '\n' ' ')" \
     "each once"
 run later reserve acts
-is "$status $out$err" "75 " "no more"
+is "$status $out$err" "75 " "reserve of an empty queue with shards: status 75"
 # The place of a held job may or may not be among the former ones now.
 plan acts '2 8 4'
 sed -n 1,4p "$work/held" >"$work/ack"
@@ -237,11 +237,11 @@ done <"$work/release"
 is "$(for key in ready delayed dead reserved; do sum acts 8 ZCARD $key; done | tr '\n' ' ')" \
     "4 4 4 4 " "ack, release, bury, return: each finds its job"
 is "$(counted acts 8 'done')" 4 "four are done"
-is "$(later size acts | cut -f 2-5)" "$(printf '4\t4\t4\t4')" "size agrees"
+is "$(later size acts | cut -f 2-5)" "$(printf '4\t4\t4\t4')" "size agrees with what was settled"
 read -r id token <"$work/ack"
 run later ack acts "$id" "$token"
 is "$status" 77 "twice: LOST, since none has it"
-like "$err" 'this token is not, or no longer, its owner' "and words"
+like "$err" 'this token is not, or no longer, its owner' "a wrong token in a shard is named"
 tail -n 1 "$work/held" >"$work/last"
 read -r id token <"$work/last"
 is "$(later touch acts "$id" "$token" --lease 2h --json)" \
@@ -251,7 +251,7 @@ until=$(redis ZSCORE "later:{acts/$shard}:reserved" "$token" | cut -d. -f1)
 now=$(redis TIME | head -n 1)
 is "$((until - now > 7000 && until - now <= 7201))" 1 "its lease is renewed"
 is "$(later cancel "$id" -q acts)" "$(printf '%s\treserved' "$id")" "cancel of a reserved one"
-is "$(sum acts 8 ZCARD reserved)" 3 "it is gone"
+is "$(sum acts 8 ZCARD reserved)" 3 "an acked job is in no shard"
 
 id=$(head -n 1 "$work/bury" | cut -d ' ' -f 1)
 is "$(later kick "$id" -q acts)" "$(printf '%s\tdead' "$id")" "kick of one"
@@ -259,16 +259,16 @@ is "$(sum acts 8 ZCARD dead)" 3 "it is not dead any more"
 run later kick --all acts
 like "$err" 'Kick 3 dead and 4 delayed jobs of queue acts\?' "kick --all tells the sum"
 is "$(later kick --all acts --state dead --yes)" 3 "kick --all: the dead ones of all"
-is "$(later kick --all acts --yes --json)" '{"queue":"acts","kicked":4}' "and the delayed ones"
+is "$(later kick --all acts --yes --json)" '{"queue":"acts","kicked":4}' "kick --all kicks the delayed jobs of all shards"
 is "$(for key in ready delayed dead; do sum acts 8 ZCARD $key; done | tr '\n' ' ')" "12 0 0 " \
-    "they are ready"
+    "the kicked jobs of all shards are ready"
 run later purge acts --state ready
 like "$err" 'Drop 12 ready jobs of queue acts for good\?' "purge tells the sum"
 is "$(later purge acts/0 --state ready --yes)" "$(redis HGET 'later:{acts/0}:stats' purged)" \
     "purge of a shard"
 gone=$(redis HGET 'later:{acts/0}:stats' purged)
 is "$(later purge acts --state ready --yes)" $((12 - gone)) "purge of the rest"
-is "$(sum acts 8 ZCARD ready)" 0 "none is left"
+is "$(sum acts 8 ZCARD ready)" 0 "purge leaves no ready job in any shard"
 
 # ---- waiting
 
@@ -289,18 +289,18 @@ is "$status$out$err" 0 "pause: no words"
 is "$(sum still 4 EXISTS paused)" 5 "the plain queue and all shards are paused"
 is "$(later size still | cut -f 6)" yes "size says so"
 run later reserve still
-is "$status$out" 75 "nothing is handed out"
+is "$status$out" 75 "no shard of a paused queue hands out jobs"
 redis DEL 'later:{still/2}:paused' >/dev/null
 is "$(later size still | cut -f 6)" partly "where only some are, it says that"
 like "$(later size still --json)" '"paused":false,.*"shards":4,"partly_paused":true,' \
-    "and with --json"
+    "size --json says that some shards are paused"
 run later pause still
 is "$status$err" 0 "to pause the rest is a change"
 run later pause still
-is "$status $err" "0 later pause: queue still was paused already" "twice: it is said"
-is "$(later resume still --json)" '{"queue":"still","paused":false,"changed":true}' "resume --json"
+is "$status $err" "0 later pause: queue still was paused already" "pausing twice: a message says so"
+is "$(later resume still --json)" '{"queue":"still","paused":false,"changed":true}' "resume --json names the whole queue"
 is "$(sum still 4 EXISTS paused)" 0 "none is paused any more"
-is "$(later reserve still -n 20 | wc -l)" 20 "all are handed out"
+is "$(later reserve still -n 20 | wc -l)" 20 "after resume all jobs are handed out"
 redis LPUSH 'later:{order}:shards' 'no plan' >/dev/null
 run later pause order
 is "$status $(redis EXISTS 'later:{order}:paused')" "69 1" \
@@ -322,7 +322,7 @@ later work w --until-empty -p 4 --json -- sh -c 'echo "$LATER_QUEUE $LATER_ID" >
 is "$(cut -d ' ' -f 1 "$work/ran" | sort | uniq -c | tr -s ' ')" " 31 w" \
     "work: all of the rest, and programs get the queue's name"
 is "$(field queue <"$work/told" | sort | uniq -c | tr -s ' ')" " 31 w" "and so does --json"
-is "$(sum w 4 ZCARD ready) $(sum w 4 HLEN jobs) $(counted w 4 'done')" "0 0 41" "each is done"
+is "$(sum w 4 ZCARD ready) $(sum w 4 HLEN jobs) $(counted w 4 'done')" "0 0 41" "work has done each job of all shards"
 
 plan grows '1 2'
 spawn "$later_bin" work grows -- sh -c 'echo "$LATER_ID" >>"$1"' - "$work/grown"
@@ -373,6 +373,6 @@ redis SADD later:queues c/3 c/10 >/dev/null
 run later check
 is "$status $(printf '%s\n' "$out" | awk '/VIOLATED/ { print $1 }' | uniq)" "1 c/3" \
     "or where there is no plan any more"
-is "$(printf '%s\n' "$out" | cut -f 1 | uniq | grep '^c' | tr '\n' ' ')" "c c/3 c/10 " "in order"
+is "$(printf '%s\n' "$out" | cut -f 1 | uniq | grep '^c' | tr '\n' ' ')" "c c/3 c/10 " "check goes through the shards in order"
 is "$(later queues | grep '^c')" c "the queue stays one"
 finish

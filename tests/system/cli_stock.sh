@@ -6,38 +6,38 @@ start_redis 'appendonly no'
 run later stock show ticket
 is "$status $out" "66 " "an item that was never set: status 66"
 run later stock claim ticket ann
-is "$status" 75 "nothing to claim"
+is "$status" 75 "claim without any stock: status 75"
 is "$(later stock set ticket 2)" 2 "set: how many are left"
 is "$(later stock claim ticket ann)" 1 "a claim has a number"
 is "$(later stock claim ticket bob --json)" \
     '{"item":"ticket","who":"bob","result":"claimed","number":2}' "the next another"
 run later stock claim ticket eve
 is "$status $out" "75 " "sold out: status 75"
-is "$err" "later stock: ticket is sold out" "and words"
+is "$err" "later stock: ticket is sold out" "a sold-out item is named"
 is "$(later stock claim ticket eve --json 2>/dev/null)" \
     '{"item":"ticket","who":"eve","result":"sold_out","number":null}' "sold out, --json"
 run later stock claim ticket ann
 is "$status $out $err" "0 1 later stock: ann had claimed ticket before" "once a claimant: the same one"
 is "$(later stock claim ticket ann --json 2>/dev/null)" \
-    '{"item":"ticket","who":"ann","result":"held","number":1}' "held, --json"
+    '{"item":"ticket","who":"ann","result":"held","number":1}' "claim --json of a claim that is held already"
 is "$(later stock show ticket)" "$(printf 'ticket\t2\t2\t0')" "show: total, claimed, left"
 run later stock release ticket ann
-is "$status$out$err" 0 "release"
+is "$status$out$err" 0 "release gives the claim back"
 run later stock release ticket ann
-is "$status" 66 "no claim: status 66"
-is "$(later stock show ticket --json)" '{"item":"ticket","total":2,"claimed":1,"left":1}' "show --json"
+is "$status" 66 "release without a claim: status 66"
+is "$(later stock show ticket --json)" '{"item":"ticket","total":2,"claimed":1,"left":1}' "show --json has total, claimed and left"
 is "$(later stock claim ticket eve)" 3 "numbers only grow"
 is "$(later stock set ticket 1 --json)" '{"item":"ticket","total":1,"left":0}' "fewer than are claimed"
-is "$(later stock set ticket 3)" 1 "more again"
+is "$(later stock set ticket 3)" 1 "a larger total leaves one more"
 run later stock set ticket -1
-is "$status" 64 "no number"
+is "$status" 64 "set to a negative number: status 64"
 run later stock set ticket many
-is "$status" 64 "no number at all"
+is "$status" 64 "set to a word: status 64"
 run later stock clam ticket ann
 is "$status" 64 "a verb that there is not"
 like "$err" 'did you mean claim' "the nearest is named"
 run later stock claim ticket
-is "$status" 64 "who?"
+is "$status" 64 "claim without WHO: status 64"
 run later stock claim 'a b' ann
 is "$status" 64 "a bad name"
 

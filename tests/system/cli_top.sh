@@ -15,7 +15,7 @@ later pause q20 >/dev/null
 later push t -q a-name-that-is-longer-than-its-column --in 1h >/dev/null 2>&1
 run later top
 is "$(echo "$out" | sed -n '5p')" \
-    'QUEUE              vREADY  RUNNING  DELAYED   DEAD  OLDEST  HOSTS   IN/S  DONE/S' "the headings"
+    'QUEUE              vREADY  RUNNING  DELAYED   DEAD  OLDEST  HOSTS   IN/S  DONE/S' "top shows its headings"
 like "$(echo "$out" | sed -n '6p')" '^q33 +2 +0 +0 +0 +[0-9.]+ s nobody +- +-$' "the most ready jobs first"
 like "$out" 'q20 .* paused ' "what is paused"
 like "$out" 'a-name-that-is~ +0 +0 +1 ' "a long name is cut"

@@ -39,15 +39,15 @@ is "$(redis HGET 'later:{q}:stats' 'done')" 1 "0: the job is done"
 
 later push t -q q --id bury >/dev/null
 run later work q --count 1 -- sh -c 'exit 65'
-is "$status $(state q bury)" "0 dead" "65: buried"
+is "$status $(state q bury)" "0 dead" "exit status 65 buries the job"
 is "$(later show bury -q q | cut -f 7)" "buried: exit status 65" "on purpose, as its error says"
-is "$err" "later work: bury: buried: exit status 65" "and told"
+is "$err" "later work: bury: buried: exit status 65" "a burial is told"
 
 later push t -q q --id retry --backoff 3600 >/dev/null
 run later work q -n 1 --json -- sh -c 'echo told >&2; exit 1'
-is "$(state q retry) $(noted a retry q)" "delayed 1" "else: again later"
+is "$(state q retry) $(noted a retry q)" "delayed 1" "any other status: the job comes back later"
 is "$(printf '%s' "$out" | sed 's/"seconds":[0-9.]*/"seconds":S/')" \
-    '{"queue":"q","id":"retry","type":"t","attempt":1,"result":"released","seconds":S}' "--json"
+    '{"queue":"q","id":"retry","type":"t","attempt":1,"result":"released","seconds":S}' "work --json prints how a job ended"
 like "$err" '^told$' "the program's words are seen"
 like "$err" 'retry: exit status 1; again in (4[5-9]|5[0-9]|60) min' \
     "the backoff of the document"
@@ -113,14 +113,14 @@ is "$(later size bad | cut -f 2-5) $(test -e "$work/ran" || echo never)" \
 later push t -q q --id nofile >/dev/null
 run later work q --until-empty -- "$work/no-such-program"
 is "$status" 66 "no such program: status 66"
-like "$err" 'no-such-program: No such file' "and words"
+like "$err" 'no-such-program: No such file' "a program that cannot be run is named"
 is "$(later show nofile -q q | cut -f 2,5)" "$(printf 'ready\t0')" "the job is given back"
 run later work q
-is "$status" 64 "no program"
+is "$status" 64 "work without a program: status 64"
 run later work -- true
-is "$status" 64 "no queue"
+is "$status" 64 "work without a queue: status 64"
 run later work q --until-empty -n 3 -- true
-is "$status" 64 "two ends"
+is "$status" 64 "--until-empty and --count together: status 64"
 
 # ---- how many, in which order, when it ends
 
@@ -131,7 +131,7 @@ done
 is "$(later work high low -n 8 -- sh -c 'echo "$LATER_ID"' | tr '\n' ' ')" \
     "high1 high2 high3 high4 high5 high6 low1 low2 " "queues in their order; --count"
 is "$(count low ready) $(count low reserved)" "4 0" "not one more is taken"
-is "$(later work low --until-empty -- cat </dev/null | wc -c | tr -d ' ')" 96 "--until-empty"
+is "$(later work low --until-empty -- cat </dev/null | wc -c | tr -d ' ')" 96 "--until-empty ends when nothing is left"
 run later work low --until-empty -- true
 is "$status$out$err" 0 "an empty queue is empty"
 
@@ -191,7 +191,7 @@ wait "$worker"
 is $? 0 "a cancelled job: the worker goes on"
 like "$(cat "$work/worked")" '^stopped$' "its program gets TERM"
 like "$(cat "$work/worked")" '"id":"lost".*"result":"lost"' "its result is lost"
-like "$(cat "$work/words")" 'lost: the reservation is lost; its program is stopped' "and told"
+like "$(cat "$work/words")" 'lost: the reservation is lost; its program is stopped' "a lost reservation is told"
 
 later push t -q ends --id ends >/dev/null
 worker ends -n 1 -- sh -c "touch $work/begun; until test -e $work/may-end; do sleep 0.02; done"
@@ -268,8 +268,8 @@ like "$(cat "$work/words")" 'it is tried again' "Redis is gone: it is told"
 start_redis 'appendonly yes' 'appendfsync always'
 wait "$worker"
 is "$? $(grep -c '"result":"acked"' "$work/worked")" "0 2" "when it is back, the end is told, and work goes on"
-is "$(later check away | cut -f 3 | sort -u)" ok "check"
-is "$(redis HGET 'later:{away}:stats' 'done')" 2 "both are done"
+is "$(later check away | cut -f 3 | sort -u)" ok "later check holds after Redis was away"
+is "$(redis HGET 'later:{away}:stats' 'done')" 2 "jobs that ended while Redis was away are done"
 
 # ---- a reserve whose answer is lost: Redis hangs once it has the question but before it answers
 
@@ -304,9 +304,9 @@ if applies hangs; then
         test -z "$returned" || break
     done
     is "$returned" 1 "what a reserve took whose answer was lost is given back"
-    like "$(cat "$work/words")" 'it is tried again' "that is told"
+    like "$(cat "$work/words")" 'it is tried again' "the message says that the call is tried again"
     is "$(redis HGET 'later:{hangs}:stats' lapsed)$(redis EXISTS 'later:{hangs}:records')" 0 \
         "it did not lapse, and is no attempt"
-    is "$(later check hangs | cut -f 3 | sort -u)" ok "check"
+    is "$(later check hangs | cut -f 3 | sort -u)" ok "later check holds after Redis hung"
 fi
 finish
