@@ -124,7 +124,8 @@ is "$status $(later size w v | cut -f 1,6 | tr '\n' ' ')" "0 $(printf 'w\tyes v\
 run later resume w v
 is "$status $(later size w | cut -f 6)" "0 no" "are resumed, too"
 later push t --id f -q for >/dev/null
-is "$(later pause for --for 1h --json)" '{"queue":"for","paused":true,"changed":true}' "pause --for --json says what changed"
+is "$(later pause for --for 1h --json)" '{"queue":"for","paused":true,"changed":true}' \
+    "pause --for --json says what changed"
 run later reserve for
 is "$status" 75 "is a pause"
 redis PEXPIRE 'later:{for}:paused' 300 >/dev/null # the rest of the hour

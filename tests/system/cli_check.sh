@@ -178,7 +178,8 @@ if [ "$redis_kind" != cluster ]; then
     like "$out" "$(printf '^q\tname\tVIOLATED\tit has jobs and is not in later:queues')" "and that is a violation"
     like "$out" "$(printf '^q\tcounters\tok')" "the queue is checked like any other"
     later check --json >"$work/out"
-    like "$(cat "$work/out")" '^\{"queue":"q","check":"name","ok":false\}$' "check --json of a queue without a name in later:queues"
+    like "$(cat "$work/out")" '^\{"queue":"q","check":"name","ok":false\}$' \
+        "check --json of a queue without a name in later:queues"
     redis SADD later:queues q other busy >/dev/null
     redis ZADD 'later:{zadd}:ready' 1 '{"type":"plain"}' >/dev/null
     run later check

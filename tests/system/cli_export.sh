@@ -67,7 +67,8 @@ for state in delayed ready; do
 done
 later purge dead --state dead --yes >/dev/null
 run later push --file "$work/lines" --json
-is "$status $(printf '%s\n' "$out" | grep -c '"queue":"q".*"result":"pushed"')" "0 9" "all exported lines are pushed again"
+is "$status $(printf '%s\n' "$out" | grep -c '"queue":"q".*"result":"pushed"')" "0 9" \
+    "all exported lines are pushed again"
 jobs q delayed | diff - "$work/delayed" >"$work/diff"
 is "$? $(cat "$work/diff")" "0 " "delayed: the same ids, times, priorities, bytes"
 # A job that was its own document now has an id: the one that it would have been adopted under.
@@ -109,7 +110,8 @@ redis EVAL 'for i = 1, 2500 do
     redis.call("HSET", KEYS[2], id, "{\"type\":\"n\",\"payload\":" .. i .. "}")
 end' 2 'later:{many}:ready' 'later:{many}:jobs' >/dev/null
 later export many --state ready >"$work/lines"
-is "$(wc -l <"$work/lines") $(field id <"$work/lines" | sort -u | wc -l)" "2500 2500" "export of more jobs than a page, each once"
+is "$(wc -l <"$work/lines") $(field id <"$work/lines" | sort -u | wc -l)" "2500 2500" \
+    "export of more jobs than a page, each once"
 is "$(sed 's/.*"id":"\([^"]*\)".*/\1/' "$work/lines" | md5sum)" \
     "$(redis ZRANGE 'later:{many}:ready' 0 -1 | md5sum)" "in the order of the queue"
 # The output goes to a slow reader. Meanwhile every third job goes, and others come before those

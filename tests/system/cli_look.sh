@@ -81,7 +81,8 @@ redis ZADD 'later:{far}:delayed' inf far1 -inf far2 1e308 far3 >/dev/null
 redis HSET 'later:{far}:jobs' far1 '{"type":"t"}' far2 '{"type":"t"}' far3 '{"type":"t"}' >/dev/null
 is "$(later peek far --state delayed | cut -f 1,4 | tr '\n' ' ')" "$(printf 'far2\t-inf far3\t1e+308 far1\tinf ')" \
     "scores that no clock has"
-is "$(later peek far --state delayed --json | field score | tr '\n' ' ')" "-inf 1e+308 inf " "peek --json prints infinite and huge scores"
+is "$(later peek far --state delayed --json | field score | tr '\n' ' ')" "-inf 1e+308 inf " \
+    "peek --json prints infinite and huge scores"
 
 # What others have put into Redis must not reach a terminal, however it is printed.
 bad=$(printf 'a\033[31m\302\233m\342\200\256b')
@@ -92,7 +93,8 @@ clean()
     printf '%s' "$1" | LC_ALL=C grep -cE "$(printf '\033\\[31m|\302\233|\342\200\256')"
 }
 is "$(clean "$bad")" 1 "escapes of three kinds are found where they are"
-is "$(clean "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek evil")")" 0 "tables send no control characters of a job to a terminal"
+is "$(clean "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek evil")")" 0 \
+    "tables send no control characters of a job to a terminal"
 run later kick "$bad" -q evil
 is "$status $(clean "$err")" "66 0" "messages send no control characters of an id to a terminal"
 run later reserve evil

@@ -229,7 +229,8 @@ wait_until 20 kicked stop
 kill -INT "$spawned"
 wait "$spawned"
 is $? 75 "^C: status 75"
-like "$(cat "$work/spawned.err")" "stopped: $(redis ZCARD 'later:{stop}:ready') of 8 kicked" "after ^C kick says how far it came"
+like "$(cat "$work/spawned.err")" "stopped: $(redis ZCARD 'later:{stop}:ready') of 8 kicked" \
+    "after ^C kick says how far it came"
 
 # purge without conditions, which does not look first
 awk 'BEGIN { for (i = 0; i < 1200; i++) print "{\"type\":\"t\",\"queue\":\"much\"}" }' </dev/null >"$work/lines"

@@ -130,7 +130,8 @@ is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "alpha" { print $2, $4, $7, $8, 
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "beta" { print $4 }')" gone "one that was not seen for long"
 like "$err" 'c:3' "an entry that is none is told"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "default" { print $2 }')" 3 "status shows the queues"
-like "$(later status --json 2>/dev/null)" '^\{"host":"alpha",.*"id":"a:1","gone":false' "status --json prints a daemon as an object"
+like "$(later status --json 2>/dev/null)" '^\{"host":"alpha",.*"id":"a:1","gone":false' \
+    "status --json prints a daemon as an object"
 
 # ---- a password, a user
 
@@ -143,7 +144,8 @@ chmod 600 "$work/password"
 chmod 644 "$work/password"
 run env LATER_REDIS_PASSWORD_FILE="$work/password" "$later_bin" size default
 is "$status" 64 "a password file that others may read is refused"
-like "$err" 'others may read or change it \(mode 0644\); chmod o-rwx it' "a readable password file is refused with a remedy"
+like "$err" 'others may read or change it \(mode 0644\); chmod o-rwx it' \
+    "a readable password file is refused with a remedy"
 chmod 600 "$work/password"
 is "$(env LATER_REDIS_PASSWORD_FILE="$work/password" "$later_bin" size default | cut -f 2)" 3 \
     "\$LATER_REDIS_PASSWORD_FILE"
@@ -187,7 +189,8 @@ redis CONFIG SET maxmemory 0 >/dev/null
 
 # ---- pipes
 
-is "$({ later peek default -n 10 2>"$work/err"; echo "$?" >"$work/status"; } | head -n 1 | wc -l)" 1 "a reader that closes the pipe ends later"
+is "$({ later peek default -n 10 2>"$work/err"; echo "$?" >"$work/status"; } | head -n 1 | wc -l)" 1 \
+    "a reader that closes the pipe ends later"
 for i in $(seq 300); do echo "{\"type\":\"t\",\"payload\":\"$(printf '%0400d' "$i")\"}"; done |
     later push -f - -q wide >/dev/null
 {

@@ -54,7 +54,8 @@ printf '%s\n' '{"type":"t","id":"f1","unique_for":60}' '{"type":"t","id":"f2"}' 
 run later push --file "$work/unique" -q once
 is "$status $out" "65 f1
 f2" "unique_for in the lines of a file; a bad one is refused"
-like "$err" 'line 3: unique_for: must be from 0 to 1000000000 seconds' "a bad unique_for in a file is named with its line"
+like "$err" 'line 3: unique_for: must be from 0 to 1000000000 seconds' \
+    "a bad unique_for in a file is named with its line"
 perform once f1
 perform once f2
 run later push --file "$work/unique" -q once --json
@@ -80,7 +81,8 @@ later push t -q soon --id at --at 2099-12-31T23:59:59.5+01:00 >/dev/null
 is "$(redis ZSCORE 'later:{soon}:delayed' at)" 4102441199.5 "--at with an offset"
 run later push t -q soon --id past --at 1000000000
 is "$(redis ZRANGE 'later:{soon}:ready' 0 -1)" past "a time that is over is now"
-is "$status $out $err" '0 past later push: --at: 1000000000 has passed: the job is due now' "--at a time that has passed is due now, with a message"
+is "$status $out $err" '0 past later push: --at: 1000000000 has passed: the job is due now' \
+    "--at a time that has passed is due now, with a message"
 
 printf '[1,\n 2]\n' | later push t - --id stdin -q p >/dev/null
 is "$(redis HGET 'later:{p}:jobs' stdin)" "$(printf '{"type":"t","id":"stdin","payload":[1,\n 2]}')" \
@@ -157,7 +159,8 @@ run later push t -q defualt
 is "$status $err" "0 " "a program is not"
 redis HSET later:hosts a:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"mail\",\"default\"]}" >/dev/null
 like "$(on_terminal "$later_bin push t -q defualt")" 'laterd serves; did you mean default\?' "the nearest is named"
-like "$(on_terminal "$later_bin pause defualt")" 'paused queue defualt, .*; did you mean default\?' "pause warns of a queue that nobody serves, too"
+like "$(on_terminal "$later_bin pause defualt")" 'paused queue defualt, .*; did you mean default\?' \
+    "pause warns of a queue that nobody serves, too"
 later resume defualt 2>/dev/null
 like "$(on_terminal "$later_bin size defualt")" 'nobody' "and a queue that nobody serves is marked in its row"
 like "$(on_terminal "$later_bin status")" 'defualt.*nobody' "status says that nobody serves the queue"

@@ -27,5 +27,6 @@ for line in '[' '{}' '[]' '[1]' '["none"]' '["work","q","--","true"]' '["serve"]
     '["size","--none"]' '["show"]' "[$(yes '"size"' | head -n 70 | paste -sd ,)]"; do
     like "$(serve "$line")" '^end \{"status":64,"words":"later [a-z]+: .*"\}$' "refused: $(echo "$line" | cut -c 1-30)"
 done
-like "$(serve '["purge","q","--state","ready"]')" '"status":64,"words":".*add --yes"' "serve asks nobody: purge needs --yes"
+like "$(serve '["purge","q","--state","ready"]')" '"status":64,"words":".*add --yes"' \
+    "serve asks nobody: purge needs --yes"
 finish

@@ -259,7 +259,8 @@ is "$(sum acts 8 ZCARD dead)" 3 "it is not dead any more"
 run later kick --all acts
 like "$err" 'Kick 3 dead and 4 delayed jobs of queue acts\?' "kick --all tells the sum"
 is "$(later kick --all acts --state dead --yes)" 3 "kick --all: the dead ones of all"
-is "$(later kick --all acts --yes --json)" '{"queue":"acts","kicked":4}' "kick --all kicks the delayed jobs of all shards"
+is "$(later kick --all acts --yes --json)" '{"queue":"acts","kicked":4}' \
+    "kick --all kicks the delayed jobs of all shards"
 is "$(for key in ready delayed dead; do sum acts 8 ZCARD $key; done | tr '\n' ' ')" "12 0 0 " \
     "the kicked jobs of all shards are ready"
 run later purge acts --state ready
@@ -298,7 +299,8 @@ run later pause still
 is "$status$err" 0 "to pause the rest is a change"
 run later pause still
 is "$status $err" "0 later pause: queue still was paused already" "pausing twice: a message says so"
-is "$(later resume still --json)" '{"queue":"still","paused":false,"changed":true}' "resume --json names the whole queue"
+is "$(later resume still --json)" '{"queue":"still","paused":false,"changed":true}' \
+    "resume --json names the whole queue"
 is "$(sum still 4 EXISTS paused)" 0 "none is paused any more"
 is "$(later reserve still -n 20 | wc -l)" 20 "after resume all jobs are handed out"
 redis LPUSH 'later:{order}:shards' 'no plan' >/dev/null
@@ -373,6 +375,7 @@ redis SADD later:queues c/3 c/10 >/dev/null
 run later check
 is "$status $(printf '%s\n' "$out" | awk '/VIOLATED/ { print $1 }' | uniq)" "1 c/3" \
     "or where there is no plan any more"
-is "$(printf '%s\n' "$out" | cut -f 1 | uniq | grep '^c' | tr '\n' ' ')" "c c/3 c/10 " "check goes through the shards in order"
+is "$(printf '%s\n' "$out" | cut -f 1 | uniq | grep '^c' | tr '\n' ' ')" "c c/3 c/10 " \
+    "check goes through the shards in order"
 is "$(later queues | grep '^c')" c "the queue stays one"
 finish

@@ -25,7 +25,8 @@ run later stock release ticket ann
 is "$status$out$err" 0 "release gives the claim back"
 run later stock release ticket ann
 is "$status" 66 "release without a claim: status 66"
-is "$(later stock show ticket --json)" '{"item":"ticket","total":2,"claimed":1,"left":1}' "show --json has total, claimed and left"
+is "$(later stock show ticket --json)" '{"item":"ticket","total":2,"claimed":1,"left":1}' \
+    "show --json has total, claimed and left"
 is "$(later stock claim ticket eve)" 3 "numbers only grow"
 is "$(later stock set ticket 1 --json)" '{"item":"ticket","total":1,"left":0}' "fewer than are claimed"
 is "$(later stock set ticket 3)" 1 "a larger total leaves one more"

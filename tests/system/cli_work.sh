@@ -131,7 +131,8 @@ done
 is "$(later work high low -n 8 -- sh -c 'echo "$LATER_ID"' | tr '\n' ' ')" \
     "high1 high2 high3 high4 high5 high6 low1 low2 " "queues in their order; --count"
 is "$(count low ready) $(count low reserved)" "4 0" "not one more is taken"
-is "$(later work low --until-empty -- cat </dev/null | wc -c | tr -d ' ')" 96 "--until-empty ends when nothing is left"
+is "$(later work low --until-empty -- cat </dev/null | wc -c | tr -d ' ')" 96 \
+    "--until-empty ends when nothing is left"
 run later work low --until-empty -- true
 is "$status$out$err" 0 "an empty queue is empty"
 

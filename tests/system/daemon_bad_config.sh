@@ -66,7 +66,7 @@ refused "$(at 3)" 'check knows dir' "an option that the plugin refuses"
 sed -i "s|folder = \"$work\"|dir = \"$work/nowhere\"|" "$work/laterd.conf"
 run "$laterd_bin" -c "$work/laterd.conf" -t
 is "$status" 0 "laterd -t does not start plugins"
-contains "$out" "not started" "and says so"
+contains "$out" "not started" "-t says that plugins were not started"
 
 configure ''
 echo 'no library' >"$work/jobs/text.so"
@@ -107,8 +107,8 @@ is "$status" 64 "an unknown option: exit 64"
 run "$laterd_bin" -c "$work/laterd.conf" extra
 is "$status" 64 "an argument too many: exit 64"
 run "$laterd_bin" --version
-like "$out" '^laterd [0-9]+\.[0-9]+' "--version"
+like "$out" '^laterd [0-9]+\.[0-9]+' "--version prints the version"
 configure 'workers = 3;'
 run "$laterd_bin" -c "$work/laterd.conf" --print-config
-like "$out" 'workers = 3;' "--print-config"
+like "$out" 'workers = 3;' "--print-config prints what the file sets"
 finish

@@ -128,7 +128,7 @@ while [ "$i" -lt 500 ]; do
 done | redis >/dev/null
 within 20 "500 more bad ones are dead" counts buried $((count + 502))
 within 20 "500 more good ones are done" counts 'done' $((count + 501))
-is "$(lines begun)" "$((count + 501))" "each once"
+is "$(lines begun)" "$((count + 501))" "each good job has run once"
 is "$(($(dead) - before)) $(workers)" "500 $pids" "still no worker was restarted"
 
 end_well

@@ -52,7 +52,7 @@ done
 
 total=$((6 * count))
 within 20 "$total jobs are done" counts 'done' "$total"
-is "$(lines ended) $(cut -d' ' -f1 "$work/ended" | sort -u | wc -l)" "$total $total" "each once"
+is "$(lines ended) $(cut -d' ' -f1 "$work/ended" | sort -u | wc -l)" "$total $total" "each job has ended once"
 is "$(counted pushed) $(counted adopted)" "$((4 * count)) $((2 * count))" "pushed, adopted"
 
 # ---- the bytes

@@ -54,7 +54,7 @@ pids=$(workers)
 
 run "$laterd_bin" -c "$work/laterd.conf"
 is "$status" 75 "a second laterd with the same state_dir ends: exit 75"
-contains "$err" 'is in use by another laterd' "and says why"
+contains "$err" 'is in use by another laterd' "the second laterd says that state_dir is in use"
 is "$(workers)" "$pids" "the first is not disturbed"
 
 stop_laterd KILL
@@ -88,7 +88,7 @@ for i in 1 2 3 4 5; do
     launch
 done
 within 40 "4,000 jobs survive five kills of everything" settled
-is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(dead)" "4000 0" "none is lost"
+is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(dead)" "4000 0" "no job is lost or dead after the kills"
 # A kill repeats at most what ran in the two workers, or had ended without being settled.
 repeated=$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l)
 echo "# $repeated jobs were begun twice"
@@ -111,7 +111,8 @@ kill -KILL "$server"
 within 10 "laterd starts its Redis again" logged 'starting it again'
 within 10 "a job that ran is done" ended running
 within 10 "a delayed one too" ended later
-is "$(attempts_in begun running | wc -l) $(ended running && echo 'done')" "1 done" "each once"
+is "$(attempts_in begun running | wc -l) $(ended running && echo 'done')" "1 done" \
+    "the job that ran while Redis died has run once, and ended"
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 finish

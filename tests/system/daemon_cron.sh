@@ -49,8 +49,8 @@ ticks second | awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { print
 is "$(cat "$work/gaps")" 0 "each tick once, and none is missing"
 sed -n 's/^cron:second:\([0-9]*\) /\1 /p' "$work/begun" |
     awk '$4 < $1 { early++ } END { print early + 0, (NR >= 8) }' >"$work/early"
-is "$(cat "$work/early")" "0 1" "none early"
-is "$(state_of_schedule second missed)" '' "none missed"
+is "$(cat "$work/early")" "0 1" "no tick was pushed early"
+is "$(state_of_schedule second missed)" '' "no tick was missed"
 
 # ---- an edit takes effect at once; what leaves the configuration goes; what was set by hand stays
 
@@ -92,17 +92,19 @@ caught_up()
 within 20 "missed ticks are dealt with" caught_up
 within 20 "their jobs are done" performed all 2
 is "$(ticks last)" "$hour" "last: the last tick"
-is "$(ticks none)" '' "none: none"
-is "$(ticks all | tr '\n' ' ')" "$((hour - 3600)) $hour " "all: both"
+is "$(ticks none)" '' "catch_up none pushes no missed tick"
+is "$(ticks all | tr '\n' ' ')" "$((hour - 3600)) $hour " "catch_up all pushes both missed ticks"
 is "$(for policy in last none all; do echo "$(state_of_schedule $policy missed)."; done | tr '\n' ' ')" \
     "1. 2. . " "what was left out is counted"
 
 # ---- pause, resume, run, list
 
 later cron pause byhand
-is "$(later cron -q default | awk -F '\t' '$2 == "byhand" { print $8 }')" paused "paused"
+is "$(later cron -q default | awk -F '\t' '$2 == "byhand" { print $8 }')" paused \
+    "a paused schedule is shown as paused"
 later cron resume byhand
-is "$(later cron --json | grep '"byhand"' | grep -o '"state":"[a-z]*"')" '"state":"active"' "resumed"
+is "$(later cron --json | grep '"byhand"' | grep -o '"state":"[a-z]*"')" '"state":"active"' \
+    "a resumed schedule is active"
 is "$(later cron pause byhand --json)$(later cron resume byhand --json)" \
     '{"queue":"default","name":"byhand","result":"paused"}{"queue":"default","name":"byhand","result":"resumed"}' \
     "with --json each says so"

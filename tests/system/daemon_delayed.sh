@@ -32,7 +32,7 @@ while [ "$i" -lt 300 ]; do
     fi
 done >"$work/due"
 within 10 "300 delayed jobs are done" counts 'done' 300
-is "$(lines begun)" 300 "each once"
+is "$(lines begun)" 300 "each delayed job has run once"
 LC_ALL=C sort "$work/due" >"$work/due.sorted"
 LC_ALL=C sort "$work/begun" | join "$work/due.sorted" - | awk '{ print ($5 - $2) * 1000 }' |
     sort -n >"$work/late"

@@ -44,7 +44,7 @@ unfit()
     within 10 "$1: the log says what to do" logged "$2"
     push_job "$3" '"type":"note"'
     within 5 "and status that it is not well" sh -c "! '$later_bin' -c '$work/laterd.conf' status --local"
-    is "$(counted 'done')" "$4" "nothing is begun"
+    is "$(counted 'done')" "$4" "no job is begun while Redis is not fit"
     runs "laterd is there" alive "$laterd_pid"
 }
 

@@ -91,6 +91,6 @@ stop_laterd
 start_laterd
 wait_until 20 redis_answers
 is "$(test "$(cat "$secret")" = "$before" && echo same)" '' "the password is new at each start"
-is "$(admin acl whoami)" admin "and valid"
+is "$(admin acl whoami)" admin "the admin's password is valid"
 stop_laterd
 finish

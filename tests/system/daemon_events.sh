@@ -51,7 +51,7 @@ in_time "$(sum "$(began deaf 2) - $(began deaf)")" 2.2 "s after it began"
 within 5 "the log says so" log_has deaf 'over its time of 0.500 s'
 touch "$work/deaf-may-end"
 within 5 "its late finish is refused" logged 'finished it after its time was over: refused'
-contains "$(grep 'after its time' "$log")" 'plugin check' "naming the plugin"
+contains "$(grep 'after its time' "$log")" 'plugin check' "a finish after its time names the plugin"
 within 10 "all are done" settled
 is "$(attempts_in begun beside | wc -l) $(counted 'done')" "1 3503" "the one beside ran once"
 
@@ -63,7 +63,7 @@ push_event failing '"do":"retry"'
 push_event after '"for":0.3'
 within 5 "a job that is finished twice is done" unknown twice
 within 5 "the second finish is refused" logged 'finished a job twice'
-contains "$(grep 'a job twice' "$log")" 'plugin check' "naming the plugin"
+contains "$(grep 'a job twice' "$log")" 'plugin check' "a second finish names the plugin"
 within 5 "a job may be finished before its handler returns" unknown now
 within 5 "one that fails three times is dead" is_dead failing
 within 5 "others go on" unknown after

@@ -40,7 +40,7 @@ wait_until 10 begun twice 2
 touch "$work/go-twice"
 within 10 "its id, put into ready, runs once more, beside it" sh -c "[ \$(grep -c '^twice ' '$work/ended') = 2 ]"
 within 10 "nothing is reserved any more" sh -c "[ \$($redis_cli ZCARD '$(key reserved)') = 0 ]"
-is "$(counted 'done')" $((number + 2)) "and counts once"
+is "$(counted 'done')" $((number + 2)) "a job that two owners ended counts once"
 
 # ---- the id of a dead one
 

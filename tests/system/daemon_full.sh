@@ -18,7 +18,7 @@ full()
 {
     run later push "$@"
     is "$status" 75 "$* is refused for now"
-    like "$err" 'queue small is full' "and told why"
+    like "$err" 'queue small is full' "a push into a full queue names the queue"
 }
 
 # ---- push
@@ -58,7 +58,7 @@ is "$(linked)" "$clients" "on the same connections"
 push_do greedy '"do":"retry"' '"max_attempts":1000,"backoff":[0]'
 is_dead() { [ -n "$(redis ZSCORE 'later:{default}:dead' greedy)" ]; }
 within 10 "two attempts, whatever the document says" is_dead
-is "$(grep -c '^greedy ' "$work/begun")" 2 "no more"
+is "$(grep -c '^greedy ' "$work/begun")" 2 "the job has begun twice and no more"
 
 # ---- without max_jobs
 

@@ -29,7 +29,7 @@ push_event ok ''
 push_many 200 note null note-
 within 20 "all attempts that went well" has note 'done' 200
 within 20 "retries" has 'do' retry 2
-is "$(past 'do' bury)" 1 "burials"
+is "$(past 'do' bury)" 1 "the history counts burials"
 within 10 "time-outs" has 'do' timeout 1
 within 10 "a crash" has 'do' crash 1
 within 10 "and the end of each" has 'do' 'done' 2

@@ -21,7 +21,7 @@ run later show first --json
 like "$out" '"id":"first","state":"done","type":"do",.*"finished":\{"at":[0-9.]+,"attempt":1,"ms":[0-9.]+,"host":"[^"]+"\},"document":"\{' \
     "show: its end, its document"
 like "$(later peek default --state "done")" "^first	done	do	" "peek --state done"
-like "$(on_terminal "$later_bin show first")" 'took.* [0-9.]+ ms on ' "and to people"
+like "$(on_terminal "$later_bin show first")" 'took.* [0-9.]+ ms on ' "show tells people how long a kept job took"
 is "$(redis HLEN "$(key jobs)"):$(redis HLEN "$(key records)")" 0:0 "nothing is left in the queue"
 push_do other '"do":"retry","max_attempts":1' '"max_attempts":1'
 wait_until 10 is_dead other
@@ -43,7 +43,7 @@ done
 is "$(done_ids)" "b c d " "at most keep.max, the newest"
 redis ZADD "$(key "done")" 1 c >/dev/null
 within 20 "whose time is over goes" has_kept 2
-is "$(done_ids)" "b d " "and nothing else"
+is "$(done_ids)" "b d " "the other kept jobs stay"
 
 # ---- a worker that is killed between the end of its handler and the settlement
 
@@ -85,7 +85,7 @@ is "$(sorted_ids <"$work/lines")" "w1 w2 w3 w4 " "export --state done"
 like "$(head -n 1 "$work/lines")" '^\{"queue":"wide","id":"w.","priority":0,"document":\{' "lines that push takes"
 is "$(later purge wide --state "done" --yes)" 4 "purge --state done"
 is "$(done_ids wide)" "" "drops them"
-is "$(counted purged)" 0 "and counts nothing"
+is "$(counted purged)" 0 "purging done jobs changes no counter"
 later push --file "$work/lines" >/dev/null
 within 10 "what was exported runs again where it is pushed" wide_done
 later purge wide --state "done" --yes >/dev/null

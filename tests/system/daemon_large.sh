@@ -27,7 +27,7 @@ nothing_held() { [ "$(reserved)" = 0 ]; }
 within 10 "their jobs are given back" nothing_held
 redis_all ACL SETUSER default +hmget >/dev/null
 within 20 "they are done when they can be read again" counts 'done' 1000
-is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(lines ended)" "1000 1000" "each once"
+is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(lines ended)" "1000 1000" "each large job has ended once"
 is "$(redis HLEN "$(key records)") $(dead)" "0 0" "no attempt was counted"
 
 # ---- a batch that is cut by its bytes does not end the intake: the rest does not wait for a wake,
@@ -41,5 +41,5 @@ later resume default
 within 60 "all are done" counts 'done' 1400
 at_most $(($(calls blpop) - waited)) 8 "times the worker waited for a wake: not for each batch"
 stop_laterd
-is "$(conserved)" "" "nothing is lost"
+is "$(conserved)" "" "no large job is lost"
 finish

@@ -85,7 +85,8 @@ is "$(how_often 'over its time: its worker is ended')" 2 "the log tells of both"
 
 push_do 'always' '"do":"sleep","for":30' '"timeout":0.3,"max_attempts":2'
 within 10 "one that is over its time each time is dead" is_dead always
-contains "$(error_of always)" '"attempt":2,"kind":"timeout","text":"over its time' "with that reason"
+contains "$(error_of always)" '"attempt":2,"kind":"timeout","text":"over its time' \
+    "a job over its time is dead with that reason"
 push_job quick '"type":"note"'
 within 1 "a new worker goes on within a second" ended quick
 

@@ -39,7 +39,7 @@ push_many 5 note null note-
 three() { [ "$(grep -c '^note-' "$work/ended")" = 3 ]; }
 within 10 "3 of 5: 2 in half a second, 3 in a minute" three
 sleep 1
-is "$(grep -c '^note-' "$work/ended")" 3 "and no more"
+is "$(grep -c '^note-' "$work/ended")" 3 "no more jobs than the limit allows have run"
 is "$(redis LLEN 'later:limit:{type:note/2}')" 3 "each is counted under a name of its own"
 
 # ---- max_running of a type, in one event worker and in several
@@ -61,7 +61,7 @@ most=$(grep '^thin-' "$work/ended" | awk '{ print $4, 1; print $5, -1 }' | sort 
 is "$most" 1 "never two"
 is "$(redis EXISTS 'later:running:{queue:thin}')$(redis EXISTS 'later:running:{type:event}')" 00 \
     "no place is left"
-is "$(counted released) $(counted released thin)" "0 0" "none was released"
+is "$(counted released) $(counted released thin)" "0 0" "a refused job is returned, not released"
 
 end_well
 finish

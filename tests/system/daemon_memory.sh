@@ -46,7 +46,7 @@ for round in 2 3 4; do
     [ $((worker_memory - worker_before)) -gt 128 ] || [ $((laterd_memory - laterd_before)) -gt 128 ] ||
         break
 done
-is "$(counted 'done')" $((round * 100000)) "all are done"
+is "$(counted 'done')" $((round * 100000)) "all jobs of the round are done"
 at_most "$((worker_memory - worker_before))" 128 "KiB that a worker has grown in the last round"
 at_most "$((laterd_memory - laterd_before))" 128 "KiB that laterd has grown in the last round"
 is "$worker_descriptors $laterd_descriptors" "$open_before" "descriptors are the same"

@@ -16,7 +16,7 @@ launch
 within 10 "without a Redis laterd waits" logged 'redis is away'
 sleep 2 # several tries
 is "$(how_often 'redis is away')" 1 "and says so once"
-contains "$(grep 'redis is away' "$log")" "$place" "naming the place"
+contains "$(grep 'redis is away' "$log")" "$place" "the line about the outage names the place"
 run later size
 is "$status" 69 "later does not wait: exit 69"
 contains "$err" "$place" "and names the place, too"
@@ -26,7 +26,7 @@ within 8 "when Redis comes, it is ready" logged ' ready: '
 push_do first '"do":"done"'
 within 8 "jobs are performed" unknown first
 within 8 "the log says that it is back" logged 'redis is back'
-is "$(how_often 'redis is back')" 1 "once"
+is "$(how_often 'redis is back')" 1 "the end of the outage is logged once"
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 
@@ -52,7 +52,7 @@ for round in 1 2 3; do
     within 8 "after an outage the other worker goes on ($round)" ended "round-$round"
 done
 within 10 "and the job that ran is done" unknown long
-is "$(attempts_in begun long | wc -l) $(attempts_of long)" "1 0" "it ran once"
+is "$(attempts_in begun long | wc -l) $(attempts_of long)" "1 0" "a job that outlived the outage ran once"
 runs "the sums hold" conserved
 stop_laterd
 
@@ -78,7 +78,7 @@ redis_all CONFIG SET maxmemory 100mb >/dev/null
 launch
 await_laterd
 is "$exited" 78 "a Redis that evicts is refused: exit 78"
-contains "$(cat "$log")" 'noeviction' "with the remedy"
+contains "$(cat "$log")" 'noeviction' "a Redis that evicts is refused with the remedy"
 redis_all CONFIG SET maxmemory-policy noeviction >/dev/null
 redis_all CONFIG SET maxmemory 0 >/dev/null
 

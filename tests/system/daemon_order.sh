@@ -10,7 +10,7 @@ count=10000
 in_order()
 {
     cut -d' ' -f1 "$work/begun" | sed -n "s/^$1\([0-9]*\)\$/\1/p" >"$work/order"
-    is "$(sort -n "$work/order" | cksum)" "$(seq "$2" | cksum)" "each once"
+    is "$(sort -n "$work/order" | cksum)" "$(seq "$2" | cksum)" "each job has run once"
     returned=$(($(counted returned) - before))
     back=$(awk '$1 < last { n++ } { last = $1 } END { print n + 0 }' "$work/order")
     at_most "$back" "$returned" "$3: steps back"
@@ -70,7 +70,7 @@ is_due()
     [ -n "$(redis ZSCORE "$(key ready)" delayed)" ]
 }
 within 5 "a delayed job is promoted in a paused queue" is_due
-is "$(lines begun)" 0 "where nothing runs"
+is "$(lines begun)" 0 "no job runs in a paused queue"
 later resume default >/dev/null
 within 10 "jobs of several priorities" settled
 is "$(cut -d' ' -f1 "$work/begun" | sed 's/\..*//' | uniq | tr '\n' ' ')" \

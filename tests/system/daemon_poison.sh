@@ -14,14 +14,15 @@ push_many 200 'do' '{"do":"sleep","for":0.005}' good-
 push_job segv '"type":"do","payload":{"do":"signal","signal":11}' '' 50 # before all others
 push_many 200 'do' '{"do":"sleep","for":0.005}' better-
 within 30 "a job that kills its worker is dead" is_dead segv
-is "$(attempts_in begun segv | cut -d' ' -f2 | tr '\n' ' ')" "1 2 3 " "after crash_max crashes"
+is "$(attempts_in begun segv | cut -d' ' -f2 | tr '\n' ' ')" "1 2 3 " \
+    "a job that crashes its worker is buried after crash_max crashes"
 contains "$(error_of segv)" '"attempt":3,"kind":"crash","text":"killed by signal 11 (Segmentation fault)' \
     "with the signal"
 # The first crash has no backoff. Later ones have.
 in_time "$(sum "$(began segv 2) - $(began segv 1)")" 0.5 "s from the first crash to the next start"
 at_least "$(sum "$(began segv 3) - $(began segv 2)")" 0.199 "s from the second to the third"
 within 30 "all good ones are done" counts 'done' 400
-is "$(cut -d' ' -f1 "$work/begun" | grep -c '^good-\|^better-')" 400 "each once"
+is "$(cut -d' ' -f1 "$work/begun" | grep -c '^good-\|^better-')" 400 "each good job beside it has run once"
 is "$(noting a) $(noting c)" "1 1" "none of them has an attempt"
 
 # ---- other ways to die

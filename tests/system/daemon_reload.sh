@@ -30,7 +30,8 @@ for round in 1 2 3 4; do
 done
 within 60 "5,001 jobs are done" counts 'done' 5001
 is "$(how_often 'reloaded: ')" 4 "after four reloads meanwhile"
-is "$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l) $(lines begun)" "0 5001" "each once"
+is "$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l) $(lines begun)" "0 5001" \
+    "each job has run once over all reloads"
 at_least "$(cut -d' ' -f5 "$work/begun" | sort -u | wc -l)" 8 "worker processes took part"
 is "$(counted lapsed) $(redis HLEN "$(key records)")" "0 0" "no lease ran out, no attempt failed"
 at_least "$(sum "$(ended_at long) - $(began long)")" 4.99 \

@@ -14,12 +14,12 @@ result_key() { echo "later:{default}:result:$1"; }
 
 run later push "do" '{"do":"value","value":{"n":[1,"\u00e9"]}}' --wait
 is "$status:$out" '0:{"n":[1,"é"]}' "push --wait prints the value"
-is "$err" "" "and nothing else"
+is "$err" "" "push --wait says nothing on standard error"
 run later push "do" '{"do":"sleep","for":0.2}' --wait 20
 is "$status:$out" 0:null "a job that gives back nothing has the value null"
 run later push "do" '{"do":"bury","text":"no such film"}' --wait 20s
 is "$status:$out" 65: "a job that is buried: 65"
-like "$err" 'is dead: buried: no such film' "with its error"
+like "$err" 'is dead: buried: no such film' "push --wait of a dead job tells its error"
 run later push "do" '{"do":"retry","text":"not yet"}' --wait --json
 is "$status" 65 "retries do not end a wait, the last one does"
 like "$(echo "$out" | tail -n 1)" '"state":"dead","attempt":2,.*"error":\{.*"text":"not yet"' \
@@ -31,7 +31,7 @@ run later push "do" '{"do":"value","bytes":65537}' --wait --id big
 is "$status:$out:$(cat "$work/value-big")" 0:null:-1 "more do not, which the handler is told"
 run later push "do" '{"do":"sleep","for":1}' --wait 0.1 --id slow
 is "$status" 75 "the time is up: 75"
-like "$err" 'slow has not ended yet; it goes on' "and says so"
+like "$err" 'slow has not ended yet; it goes on' "push --wait says that the job goes on"
 run later wait slow
 is "$status:$out" 0:null "it went on, and can be waited for again"
 run later push "do" '{"do":"value","value":1}' --id quiet

@@ -78,7 +78,7 @@ is "$(is_known told || echo gone)" gone "and done with the second attempt"
 push_do buried '"do":"bury","text":"no such address"'
 push_do odd '"do":"odd"' '"max_attempts":1'
 within 10 "LATER_BURY buries at once" is_dead buried
-contains "$(error_of buried)" '"attempt":1,"kind":"buried","text":"no such address"' "with its error"
+contains "$(error_of buried)" '"attempt":1,"kind":"buried","text":"no such address"' "a buried job keeps its error"
 within 10 "an answer that is no result is a failed attempt" is_dead odd
 contains "$(error_of odd)" 'plugin check: type do answered 99' "which names the plugin"
 

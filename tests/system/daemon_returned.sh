@@ -14,7 +14,7 @@ for i in 1 2 3 4 5; do
 done
 before=$(called evalsha)
 within 5 "jobs of an unknown type are returned" counts returned 5
-is "$(delayed)" 5 "with a delay"
+is "$(delayed)" 5 "jobs of unknown types wait with a delay"
 push_job known '"type":"null"'
 within 5 "a job of a known type runs" unknown known
 advance_redis 5 # so long they wait
@@ -24,7 +24,7 @@ is "$(attempts_of unknown-1) $(counted released) $(dead)" "0 0 0" "no attempt wa
 at_most "$(($(called evalsha) - before))" 80 "calls of scripts in these 5 s"
 within 5 "the log says why" grep -q 'no plugin has this type.* job=unknown-' "$log"
 at_most "$(how_often 'no plugin has this type')" 2 "lines of it, one a worker and minute"
-contains "$(later show unknown-1)" "no plugin has its type" "and later show"
+contains "$(later show unknown-1)" "no plugin has its type" "later show says that no plugin has the type"
 
 # Its error says since when: 400 seconds ago, two days ago.
 waits_long()
@@ -40,7 +40,8 @@ done
 advance_redis 5
 within 10 "after 400 seconds it waits for 100" waits_long
 within 10 "after more than unknown_max, a day, it is buried" is_dead old-2
-is "$(later show --json old-2 | grep -c '"kind":"unknown"')" 1 "with the reason"
+is "$(later show --json old-2 | grep -c '"kind":"unknown"')" 1 \
+    "a job of a type that stays unknown is buried with the reason"
 later cancel old-1 old-2 >/dev/null
 configure 'workers = 2;'
 kill -HUP "$laterd_pid"
@@ -77,7 +78,7 @@ at_least "$(sum "$(grep '^limited-' "$work/begun" | cut -d' ' -f4 | sort -n | ta
 at_least "$(sum "$(grep '^slow-' "$work/begun" | cut -d' ' -f4 | sort -n | tail -n 1) - $begin")" 1 \
     "s until the ninth of 4 a second (fixed)"
 is "$(cut -d' ' -f2 "$work/begun" | sort -u)" 1 "all ran at their first attempt"
-is "$(counted released) $(counted released slow)" "0 0" "none was released"
+is "$(counted released) $(counted released slow)" "0 0" "returned jobs are not counted as released"
 elapsed=$(sum "$(present) - $begin")
 echo "# $(($(called evalsha) - before)) calls, $(counted returned) and $(counted returned slow) returns in $elapsed s"
 at_most "$(sum "($(called evalsha) - $before) / $elapsed")" 100 "calls of scripts a second"

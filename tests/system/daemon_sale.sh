@@ -22,8 +22,8 @@ is "$(counted 'done') $(known) $(dead) $(redis HLEN "$(key records)")" "100000 0
 redis HGETALL 'later:stock:{phone}:claims' >"$work/claims"
 sed -n 'n;p' "$work/claims" | sort -n | tr '\n' ' ' >"$work/numbers"
 is "$(cat "$work/numbers")" "1 2 3 4 5 6 7 8 9 10 " "ten phones are sold, each once"
-is "$(sed -n 'p;n' "$work/claims" | grep -c '^buyer-[0-9]*$')" 10 "to ten buyers"
-is "$(sed -n 'p;n' "$work/claims" | sort -u | wc -l)" 10 "who are ten"
+is "$(sed -n 'p;n' "$work/claims" | grep -c '^buyer-[0-9]*$')" 10 "the ten claims belong to buyers"
+is "$(sed -n 'p;n' "$work/claims" | sort -u | wc -l)" 10 "the ten buyers differ"
 
 # A buyer that asks again gets what it has. Others get nothing.
 buyer=$(head -n 1 "$work/claims")

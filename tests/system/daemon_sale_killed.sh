@@ -49,8 +49,8 @@ within 30 "both end" counts 'done' 2
 is "$(cat "$work/claim-first-1")" "claimed 1" "claimed, then killed"
 is "$(cat "$work/claim-first-2" "$work/claim-first-3")" "claimed before 1
 claimed before 1" "it runs again and is the winner still"
-is "$(cat "$work/claim-second-1")" "sold out 0" "nobody else is"
-is "$(redis HGETALL 'later:stock:{last}:claims' | tr '\n' ' ')" "first 1 " "one is sold"
+is "$(cat "$work/claim-second-1")" "sold out 0" "a second claimant gets nothing"
+is "$(redis HGETALL 'later:stock:{last}:claims' | tr '\n' ' ')" "first 1 " "exactly one is sold"
 
 # ---- the sale
 

@@ -44,7 +44,7 @@ kill -TSTP "$laterd_pid"
 kill -CONT "$laterd_pid"
 within 10 "CONT: it goes on" ended meanwhile
 within 20 "to the end" settled
-is "$(lines ended) $(noting a)" "202 0" "each once"
+is "$(lines ended) $(noting a)" "202 0" "each job has ended once over the signals"
 
 # ---- signals to a worker
 
@@ -61,14 +61,14 @@ for pid in $pids; do
 done
 touch "$work/go-signals"
 within 5 "a worker ignores HUP, INT and TSTP" reached ended 2
-is "$(workers)" "$pids" "and stays"
+is "$(workers)" "$pids" "the worker stays"
 push_do ended '"do":"sleep","for":30'
 wait_until 5 begun ended
 kill -TERM "$(pid_of ended)"
 within 5 "TERM to a worker ends its job, which is begun again" begun ended 2
 later cancel ended >/dev/null
 within 5 "a cancelled job is stopped" gone "$(pid_of ended 2)"
-is "$(counted cancelled)" 1 "and is gone"
+is "$(counted cancelled)" 1 "a cancelled job is counted as cancelled"
 
 # ---- a thousand signals in a second, with everything that they cause
 
@@ -86,8 +86,8 @@ while [ "$i" -lt 250 ]; do
 done
 echo "# 1000 signals in $(sum "$(present) - $begin") s"
 within 40 "jobs are performed after a storm of signals" settled
-is "$(cut -d' ' -f1 "$work/begun" | grep -c '^storm-')" 3000 "each once"
-is "$(noting a) $(counted lapsed)" "0 0" "none failed"
+is "$(cut -d' ' -f1 "$work/begun" | grep -c '^storm-')" 3000 "each job has run once over a storm of signals"
+is "$(noting a) $(counted lapsed)" "0 0" "no job failed or lapsed in the storm"
 within 20 "two workers are left" two_workers
 is "$laterd_pid $(gone "$pid" && echo gone)" "$pid " "laterd is the same"
 end_well
@@ -122,7 +122,7 @@ touch "$work/go-typed"
 within 10 "Ctrl-C ends it" gone "$laterd_pid"
 exec 3>&-
 wait "$terminal"
-is "$?" 0 "with status 0"
+is "$?" 0 "laterd ends with status 0"
 is "$(ended typed && echo 'done')" 'done' "the job was finished"
 contains "$(tail -n 1 "$log")" stopped "laterd stopped well"
 # Before it was ready, its Redis may have taken a second to start, and it logs that.

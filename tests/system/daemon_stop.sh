@@ -34,7 +34,8 @@ leave
 runs "the sums hold" conserved
 start_laterd
 within 10 "another laterd does the rest" settled
-is "$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l) $(counted 'done')" "0 602" "all ran once"
+is "$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l) $(counted 'done')" "0 602" \
+    "all jobs have run once over the restarts"
 stop_laterd
 leave
 rm -f "$work/begun" "$work/ended"

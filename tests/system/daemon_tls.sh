@@ -94,7 +94,7 @@ start_laterd
 push_notes 200 job
 within 20 "200 jobs, pushed and performed through the tunnel" reached ended 200
 within 5 "all are done" settled
-is "$(attempts_in ended job-1 | wc -l)" 1 "each once"
+is "$(attempts_in ended job-1 | wc -l)" 1 "a job has run once over the broken tunnel"
 redis client list | grep 'name=laterd' >"$work/clients"
 is "$(grep -c 'addr=127.0.0.1:' "$work/clients")" "$(wc -l <"$work/clients")" \
     "none of laterd's connections goes past it"

@@ -59,7 +59,7 @@ if applies full; then
     redis_all CONFIG SET maxmemory 1 >/dev/null
     is_unwell() { ! later -c "$work/laterd.conf" status --local 2>"$work/err"; }
     within 10 "a full Redis: laterd is not well" is_unwell
-    contains "$(cat "$work/err")" 'OOM' "for that reason"
+    contains "$(cat "$work/err")" 'OOM' "status --local names what Redis refuses"
     contains "$(later -c "$work/laterd.conf" status --local --json 2>/dev/null)" '"healthy":false' "in JSON, too"
     sleep 5 # a line a second would show
     at_most "$(how_often 'OOM')" 6 "lines of the log tell of it, in five seconds and more"

@@ -23,7 +23,7 @@ own=$("$laterd_bin" --version | sed 's/laterd //')
 within 8 "later:hosts has us, beside a newer one" hosts 2
 run later status
 like "$out" '^new.1.99\.1\.0.alive' "later status shows the newer one's version"
-like "$out" "[^0-9]$own.alive" "and ours"
+like "$out" "[^0-9]$own.alive" "status shows our daemon as well"
 
 # ---- a greater one while it runs: it waits
 
@@ -32,10 +32,10 @@ redis_all client kill type normal >/dev/null
 within 10 "a greater number: laterd waits" logged 'a newer later keeps its jobs there'
 push_script two '{"type":"note"}' >/dev/null
 sleep 1.5 # as long as the longest wait between two tries
-is "$(ready)" 1 "and takes nothing"
+is "$(ready)" 1 "laterd takes no jobs of another protocol"
 run later size
 is "$status" 69 "later refuses: exit 69"
-contains "$err" 'later:protocol is 3, we know 2' "and says why"
+contains "$err" 'later:protocol is 3, we know 2' "later names the two protocol numbers"
 redis set later:protocol 2 >/dev/null
 within 8 "the number is ours again: it goes on" settled
 is "$(how_often 'redis is away')" 1 "one line for all the time"

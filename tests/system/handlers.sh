@@ -185,20 +185,20 @@ job free fenced '"lock":"in its payload"'
 within 20 "and where it has none" grep -qx None "$work/fence"
 job retry retry
 within 20 "Retry: later" is_delayed retry
-contains "$(error_of retry)" '"kind":"retry","text":"busy"' "with its reason"
+contains "$(error_of retry)" '"kind":"retry","text":"busy"' "a retried job keeps its handler's reason"
 is "$(attempts_of retry)" 1 "an attempt"
 job bury bury
 within 20 "Bury: dead at once" is_dead bury
-contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "with its reason"
+contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "a buried job keeps its handler's reason"
 job return return
 within 20 "Return: later" is_delayed return
-is "$(attempts_of return)" 0 "no attempt"
+is "$(attempts_of return)" 0 "a returned job has no attempt counted"
 job odd odd '' '"result":60'
 within 20 "a value that is no JSON: buried" is_dead odd
 contains "$(error_of odd)" 'TypeError' "with what Python says"
 job nobody nobody
 within 20 "a type without handler: buried" is_dead nobody
-contains "$(error_of nobody)" 'no handler for type nobody' "and told"
+contains "$(error_of nobody)" 'no handler for type nobody' "a job without a handler says so"
 for id in bad retry bury return odd nobody; do
     later cancel "$id" >/dev/null
 done
@@ -222,10 +222,10 @@ is "$(lines pids)" "$pids" "by the same program"
 job beside nap '"for":3'
 job deaf deaf '' '"timeout":1,"max_attempts":1'
 within 20 "a deaf one over its time: buried" is_dead deaf
-contains "$(error_of deaf)" '"kind":"timeout"' "as a time-out"
+contains "$(error_of deaf)" '"kind":"timeout"' "a job that ignores its cancel is a time-out"
 job nap nap '"for":0'
 within 20 "the next is done, by another program" unknown nap
-is "$(lines pids)" $((pids + 1)) "which was started"
+is "$(lines pids)" $((pids + 1)) "another program was started"
 within 20 "the one beside it was let finish" unknown beside
 within 20 "then the first program was ended" gone "$(cat "$work/deaf")"
 is "$(attempts_of beside)$(noting c)" "00" "nobody else was charged"
@@ -256,7 +256,7 @@ is "$(dead)" 0 "none is buried, with max_attempts 1"
 pids=$(lines pids)
 push_many_once 45 few.fresh
 within 30 "45 of one that ends after ten" counts 'done' $((before + ones + 45))
-is "$(dead)" 0 "none is buried"
+is "$(dead)" 0 "no job of a program that ends after ten is buried"
 at_least $(($(lines pids) - pids)) 4 "programs for them"
 push_many_once 40 exec.broken
 within 20 "one that cannot start is told" logged 'nothing_of_that_name'
@@ -282,10 +282,10 @@ try()
 run try sync.nap '{"for":0}'
 is "$status $out" '0 "MainThread"' "a handler is tried without laterd"
 run try bad
-is "$status" 75 "retry"
-contains "$err" 'ValueError' "with its traceback"
+is "$status" 75 "run by hand, retry: status 75"
+contains "$err" 'ValueError' "run by hand, a retry prints its traceback"
 run try bury
-is "$status" 65 "bury"
+is "$status" 65 "run by hand, bury: status 65"
 run try nap '{'
 is "$status" 64 "a payload that is none"
 run try

@@ -71,7 +71,7 @@ begin=$(present)
 push_many "$naps" nap "{\"for\":$wait}" nap- >/dev/null
 within 30 "$naps jobs of $wait s" counts 'done' $((naps + 1))
 in_time "$(sum "$(present) - $begin")" "$most" "s for them, one worker, one program"
-is "$(lines pids)" 1 "one program"
+is "$(lines pids)" 1 "one program performs all jobs"
 
 job say say '' '"max_attempts":1'
 within 20 "whatever it prints is no answer" unknown say
@@ -79,7 +79,7 @@ within 5 "console's lines have the job's fields" log_has say 'the disk is nearly
 job bad bad
 within 20 "an error is a retry, then burial" is_dead bad
 contains "$(error_of bad)" 'at inner' "its stack is kept"
-contains "$(error_of bad)" 'TypeError: bad' "with its words"
+contains "$(error_of bad)" 'TypeError: bad' "a thrown error's words are kept"
 redis SET 'later:lock:{one}:fence' 41 >/dev/null
 job locked fenced '' '"lock":"one"'
 within 20 "a handler learns which taking of its lock it is" grep -qx 42 "$work/fence"
@@ -88,10 +88,10 @@ within 20 "Retry: later" is_delayed retry
 is "$(attempts_of retry)" 1 "an attempt"
 job bury bury
 within 20 "Bury: dead at once" is_dead bury
-contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "with its reason"
+contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "a buried job keeps its handler's reason"
 job return return
 within 20 "Return: later" is_delayed return
-is "$(attempts_of return)" 0 "no attempt"
+is "$(attempts_of return)" 0 "a returned job has no attempt counted"
 job odd odd
 within 20 "a value that is no JSON: buried" is_dead odd
 later cancel bad retry bury return odd >/dev/null
@@ -102,13 +102,13 @@ wait_until 10 eval '[ "$(lines long)" = 2 ]'
 runs "a running job is cancelled" later cancel long-1
 within 20 "its handler hears of it" grep -q long-1 "$work/cancelled"
 within 20 "one over its time: buried" is_dead long-2
-contains "$(error_of long-2)" '"kind":"timeout"' "as a time-out"
+contains "$(error_of long-2)" '"kind":"timeout"' "a job that ignores its cancel is a time-out"
 is "$(lines pids)" 1 "by the same program"
 job deaf deaf '' '"timeout":1,"max_attempts":1'
 within 20 "a deaf one over its time: buried" is_dead deaf
 job nap nap
 within 20 "the next is done, by another program" unknown nap
-is "$(lines pids)" 2 "which was started"
+is "$(lines pids)" 2 "another program was started"
 within 20 "and the first was ended" gone "$(cat "$work/deaf")"
 
 job die die '' '"max_attempts":1'
@@ -130,7 +130,7 @@ at_least $(($(lines pids) - pids)) 4 "programs for them"
 run "$node" "$work/app.mjs" nap '{"for":0}'
 is "$status $out" '0 null' "a handler is tried without laterd"
 run "$node" "$work/app.mjs" bury
-is "$status $err" '65 bury: no such customer' "bury"
+is "$status $err" '65 bury: no such customer' "run by hand, bury: status 65, and its reason"
 run "$node" "$work/app.mjs" nap '{'
 is "$status" 64 "a payload that is none"
 

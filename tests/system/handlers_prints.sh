@@ -234,7 +234,7 @@ before=$(wc -l <"$work/again")
 later push --file - <"$work/again" >/dev/null
 within 120 "and once more" counts 'done' $((count + before))
 is "$(dead) $(known)" "0 0" "none is buried or left"
-is "$(sort "$work/ran" | uniq -c | awk '$1 > ($2 ~ /^sh/ ? 2 : 1)')" "" "each ran once"
+is "$(sort "$work/ran" | uniq -c | awk '$1 > ($2 ~ /^sh/ ? 2 : 1)')" "" "each job ran once, those by sh at most twice"
 wrong=
 while read -r kind; do
     case $(later result "$kind") in

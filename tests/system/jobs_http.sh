@@ -90,7 +90,7 @@ due_in()
 push_job 'a/b' '"type":"http.echo", "payload":{"n":12345678901234567890,  "s":"é"}, "trace":"t é"'
 within 10 "a job is posted" counts 'done' 1
 tr -d '\r' <"$work/echo" >"$work/request"
-contains "$(cat "$work/request")" 'POST /echo HTTP/1.1' "by POST"
+contains "$(cat "$work/request")" 'POST /echo HTTP/1.1' "http posts the job"
 document='{"type":"http.echo", "payload":{"n":12345678901234567890,  "s":"é"}, "trace":"t é"}'
 is "$(tail -n 1 "$work/request")" "$document" "its document, byte for byte"
 for header in 'Idempotency-Key: a/b' 'Later-Type: http.echo' 'Later-Queue: default' \
@@ -101,7 +101,8 @@ done
 push_job payload '"type":"http.payload","payload":[1,  2]'
 within 10 "or its payload" counts 'done' 2
 is "$(tail -n 1 "$work/echo")" '[1,  2]' "alone, if so configured"
-is "$(tr -d '\r' <"$work/echo" | grep -c '^Content-Type: application/json$')" 1 "as JSON"
+is "$(tr -d '\r' <"$work/echo" | grep -c '^Content-Type: application/json$')" 1 \
+    "http sends the content type of JSON once"
 
 # ---- what an answer means
 
@@ -114,7 +115,7 @@ for name in redirect after forever date short long garbage nothing closed refuse
 done
 within 20 "all are answered" eval 'counts done 6 && counts buried 9 && counts released 14'
 sleep_free=$(redis ZRANGE "$(key dead)" 0 -1 | sort | tr '\n' ' ')
-is "$sleep_free" 'named redirect refused s400 s401 s404 s410 s422 unknown ' "these are buried"
+is "$sleep_free" 'named redirect refused s400 s401 s404 s410 s422 unknown ' "these statuses and refusals bury the job"
 is "$(redis ZRANGE "$(key delayed)" 0 -1 | sort | tr '\n' ' ')" \
     'after closed date doubtful forever garbage nothing s408 s425 s429 s500 s503 s599 short ' \
     "these are tried again"
@@ -143,7 +144,7 @@ for name in back back_date back_never; do
 done
 is "$(attempts_of back) $(attempts_of back_date) $(attempts_of back_never)" "0 0 1" \
     "return: no attempt, where there is a Retry-After"
-contains "$(error_of back)" '"kind":"return","text":"status 429' "but why"
+contains "$(error_of back)" '"kind":"return","text":"status 429' "a returned job keeps the reason"
 at_most "$(due_in back)" 80 "return: Retry-After in seconds"
 at_least "$(due_in back_date)" 60 "return: Retry-After as a date"
 is "$(counted returned)" 2 "both are counted as returned"

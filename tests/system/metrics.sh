@@ -25,7 +25,7 @@ within 10 "daemons" shows laterd_hosts 1
 later metrics >"$work/metrics"
 runs "promtool finds nothing to say" promtool check metrics <"$work/metrics"
 is "$(metric 'laterd_jobs{queue="default",state="dead"}')" 1 "jobs by state"
-is "$(metric 'laterd_job_run_seconds_count{queue="default",type="note"}')" 20 "histograms"
+is "$(metric 'laterd_job_run_seconds_count{queue="default",type="note"}')" 20 "the run histogram counts all attempts"
 is "$(metric 'laterd_job_run_seconds_bucket{queue="default",type="note",le="+Inf"}')" 20 \
     "whose last bucket has all"
 
@@ -131,7 +131,7 @@ is "$(silent "==")" 1 "Redis answers"
 stop_redis
 echo '["metrics"]' >&3
 within 20 "also when Redis is away" answered 2
-is "$(grep '^laterd_redis_up' "$work/answers" | tail -n 1)" 'laterd_redis_up 0' "which they say"
-is "$(silent '>')" 1 "and since when"
+is "$(grep '^laterd_redis_up' "$work/answers" | tail -n 1)" 'laterd_redis_up 0' "metrics say that Redis is away"
+is "$(silent '>')" 1 "metrics say since when Redis is away"
 exec 3>&-
 finish

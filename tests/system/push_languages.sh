@@ -143,7 +143,7 @@ try_program()
     fi
     contains "$(cat "$work/said")" PUSHED "$1 is told that it has pushed"
     is "$(later show "$3-1" --json | field priority)" 10 "its job has its id and priority"
-    like "$(later show "$3-1" --json | field state)" 'delayed|ready' "and waits"
+    like "$(later show "$3-1" --json | field state)" 'delayed|ready' "the job that was pushed waits"
     if ! grep -q "$3-plain" "$box/$1"; then
         : # by the library alone
     elif [ "$(redis zrange "$(key ready)" 0 -1 | grep -c "$3-plain")" -eq 1 ]; then

@@ -194,7 +194,7 @@ EOF
 after_plugin()
 {
     contains "$(cat "$work/plugin.out")" 'hello {"name":"world"}' "it is tried without Redis"
-    contains "$(tail -n 3 "$work/plugin.out")" 'done' "and says done"
+    contains "$(tail -n 3 "$work/plugin.out")" 'done' "--perform prints done"
 }
 
 after_service()

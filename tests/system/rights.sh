@@ -131,7 +131,7 @@ END
 # ---- zadd
 
 become zadd
-is "$(as_user zadd 'later:{default}:ready' 1 '{"type":"null"}')" 1 "it may ZADD"
+is "$(as_user zadd 'later:{default}:ready' 1 '{"type":"null"}')" 1 "the user for plain pushes may ZADD"
 is "$(as_user zadd 'later:{default}:delayed' 1 '{"type":"null"}')" 1 "and with a delay"
 is "$(as_user lpush 'later:{default}:wake' 1)" 1 "it may leave a wake"
 none_denied zadd
