@@ -1,4 +1,4 @@
-/* config_follow.c: a name that ends in * stands for all queues that begin so. */
+/* config_follow.c: a name that ends in * stands for all queues whose names begin that way. */
 #include "config/config_lists.h"
 
 #include <stdlib.h>

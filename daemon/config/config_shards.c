@@ -48,7 +48,7 @@ static int judge(const struct config_pool *pool, const struct config_queue *queu
     return 0;
 }
 
-/* The queues of a pool, each with its shards behind it, which have its options. */
+/* The queues of a pool, each followed by its shards, which have its options. */
 static void lay_out(const struct config_pool *pool, struct config_queue *list)
 {
     later_queue_name names[LATER_WHOLE_MAX];

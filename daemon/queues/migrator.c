@@ -181,7 +181,7 @@ static double idle_seconds(const struct queue *queue, const struct later_migrate
 {
     double wait = earliest(LOOK_SECONDS, migrated->next_due);
 
-    if (queue->told > 0) /* the push may have come behind the call */
+    if (queue->told > 0) /* the push may have come after the call */
         wait = earliest(wait, fmax(queue->told - now, 0));
     if (migrated->next_lapse >= 0)
         wait = earliest(wait, fmax(migrated->next_lapse, lapse_from(queue) - now));

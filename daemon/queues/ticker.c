@@ -99,7 +99,7 @@ static void on_fired(void *arg, struct later_answer *answer)
         arm(queue, fired.next);
 }
 
-/* Works out what a schedule is to do, and has it done. False: it cannot be. */
+/* Works out what a schedule has to do, and has it done. False: that is not possible. */
 static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row, double now)
 {
     struct later_schedule schedule;

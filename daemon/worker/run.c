@@ -231,7 +231,7 @@ static bool must_wait(const struct worker *worker, const struct later_job *job)
     return worker->in_flight + worker->in_admission > 0 && (worker->alone || is_single(job));
 }
 
-/* It and all behind it go back. */
+/* It and all after it go back. */
 static void give_back(struct worker *worker, struct later_job *job)
 {
     attempt_unrun(job, LATER_VERB_RETURN, 0, "", "");

@@ -186,7 +186,7 @@ static void moved(struct worker *worker, const char *peer)
         later_call_abort(worker->client);
 }
 
-/* more: what stands behind the order. */
+/* more: what follows the order. */
 static void obey(struct worker *worker, char order, const char *more)
 {
     if (order == WORKER_DRAIN) {
@@ -204,8 +204,8 @@ static void obey(struct worker *worker, char order, const char *more)
     }
 }
 
-/* The first order with what stands behind it, where something does. Returns how long it is; 0: the
- * rest is still to come. Its newline becomes a NUL. */
+/* The first order, with what follows it, if something does. Returns how long it is; 0: the rest is
+ * still to come. Its newline becomes a NUL. */
 static size_t cut_order(char *text, size_t len)
 {
     char *end;

@@ -120,7 +120,7 @@ static int make(struct making *to, const struct later_client *client,
 
 /* --- one --- */
 
-/* What is told of it. */
+/* What is reported about it. */
 struct one {
     struct later_pushed *pushed;
     struct later_error *err;
@@ -184,7 +184,7 @@ int later_push(struct later_client *client, const char *queue, const struct late
 
 /* --- many --- */
 
-/* What is told of them. */
+/* What is reported about them. */
 struct tally {
     enum later_push_result *results;
     bool failed;

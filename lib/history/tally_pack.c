@@ -76,7 +76,7 @@ static void put_unary(struct bits *bits, unsigned number)
     put_bits(bits, 0, 1);
 }
 
-/* Returns the bucket behind the gap. */
+/* Returns the bucket after the gap. */
 static unsigned put_gap(struct bits *bits, const struct later_histogram *histogram, unsigned bucket)
 {
     unsigned from = bucket, length;
@@ -203,7 +203,7 @@ static unsigned get_unary(struct reader *reader, unsigned most)
     return reader->failed ? 0 : number;
 }
 
-/* Returns the bucket behind the gap. */
+/* Returns the bucket after the gap. */
 static unsigned get_gap(struct reader *reader, unsigned bucket)
 {
     unsigned length = get_unary(reader, 7);

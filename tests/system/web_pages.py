@@ -254,8 +254,8 @@ try:
     run('kick', 'edited', '-q', 'slow')
     held = json.loads(run('reserve', 'slow', '--lease', '1h', '--json'))
     browser.click('Change this job', 'main')
-    check(browser.wait('document.querySelector("#notes").innerText.includes("reserved meanwhile")'),
-          'one that runs by now stays as it was', browser.text('#notes'))
+    check(browser.wait('document.querySelector("#notes").innerText.includes("reserved by now")'),
+          'a job that runs by now is left as it is', browser.text('#notes'))
     run('ack', 'slow', 'edited', held['token'])
     go('job?id=dead3&queue=dead')
     browser.click('Edit and push again', 'main')
