@@ -256,7 +256,7 @@ static void on_timer(void *arg)
 
 /* --- queues that rest --- */
 
-/* What a queue is looked for that rests; the last two only where something is trimmed. */
+/* The keys that a resting queue is checked for; the last two only if something is trimmed. */
 static const enum later_key stirring[] = { LATER_KEY_READY,  LATER_KEY_DELAYED, LATER_KEY_RESERVED,
                                            LATER_KEY_UNIQUE, LATER_KEY_CRON,    LATER_KEY_DEAD,
                                            LATER_KEY_DONE };

@@ -39,7 +39,7 @@ struct patterns {
 
 /* --- what was seen --- */
 
-/* Without memory it is told when it is read again. */
+/* If memory is out, the name is reported at the next reading. */
 static void see(struct patterns *patterns, const char *name)
 {
     struct seen *seen = later_names_find(&patterns->seen, name);

@@ -119,8 +119,8 @@ static void on_changed(void *arg, struct later_answer *answer)
     link_flush(watched->reshard->link);
 }
 
-/* From the plan as it was before, which is not the one in Redis where that is an older one. Whoever
- * changed it meanwhile was first; the next look tells. */
+/* `from` is the plan that was read, or a newer one that Redis has lost. If somebody has changed the
+ * plan meanwhile, the next look tells. */
 static void change(struct watched *watched, const struct later_plan *from, uint32_t count)
 {
     struct later_command cmd = { 0 };
@@ -184,8 +184,8 @@ static void use_plan(struct watched *watched)
     }
 }
 
-/* What we ask of the plan. Where Redis has lost one, shards that have heard of it refuse all that
- * come with the older one, until there is a newer. */
+/* Decides whether to change the plan. If Redis has lost a plan, shards that have heard of it refuse
+ * all pushes by an older one, until there is a newer plan. */
 static void decide(struct watched *watched)
 {
     bool lost = watched->plan.epoch < watched->newest.epoch;

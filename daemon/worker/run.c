@@ -225,7 +225,7 @@ static bool is_single(const struct later_job *job)
     return !job->event || job->slot->crashes == 0;
 }
 
-/* Not beside what is under way: a single one, or any job where a suspect runs. */
+/* Must not run beside what is under way: a job that runs alone, or any job while a suspect runs. */
 static bool must_wait(const struct worker *worker, const struct later_job *job)
 {
     return worker->in_flight + worker->in_admission > 0 && (worker->alone || is_single(job));
