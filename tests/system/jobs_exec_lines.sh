@@ -100,8 +100,8 @@ for _ in 1 2 3; do
     [ "$(sum "($best >= 10)")" != 1.000 ] || break
 done
 at_least "$best" 10 "times the rate of a process per job"
-is "$(lines pids)" 1 "by one process"
-is "$(attempts_of warm) $(noting a)" "0 0" "none failed"
+is "$(lines pids)" 1 "one process performs all jobs"
+is "$(attempts_of warm) $(noting a)" "0 0" "no job of the one process failed"
 
 # ---- four workers, four at a time
 
@@ -141,12 +141,12 @@ within 5 "with its status" log_has once 'the program died: exit status 7: '
 contains "$(grep 'job=once ' "$log" | grep died)" 'about to die' "and what it printed last"
 job kill lines '"do":"kill"'
 within 20 "one that kills it each time is buried after three attempts" is_dead kill
-contains "$(error_of kill)" 'the program died: killed by signal 9 (Killed)' "with the signal"
+contains "$(error_of kill)" 'the program died: killed by signal 9 (Killed)' "the error of a killed program names the signal"
 job garbage lines '"do":"garbage"'
 within 20 "garbage before an answer does no harm" unknown garbage
 within 5 "it is told in a line" log_has garbage 'refused a line of lines: longer than 131072 bytes: xxx'
 within 5 "and in number" log_has garbage 'refused 4 lines of lines in all'
-is "$(grep "job=garbage " "$log" | grep -c refused)" 2 "and no more"
+is "$(grep "job=garbage " "$log" | grep -c refused)" 2 "no more than two refused lines are logged"
 
 for i in 1 2 3 4 5; do
     job "chatter-$i" lines '"do":"chatter"' '"max_attempts":1'
@@ -175,7 +175,7 @@ is "$(dead)" 1 "all four of them"
 # Over its time and deaf to TERM: the program and its group are killed, and the worker goes on.
 job deaf lines '"do":"deaf"' '"timeout":1,"max_attempts":1'
 within 20 "one over its time is ended" is_dead deaf
-contains "$(error_of deaf)" 'timed out' "and told so"
+contains "$(error_of deaf)" 'timed out' "a job over its time says so"
 job beside lines
 within 20 "the next is done" unknown beside
 is "$(workers)" "$pids" "both workers live"

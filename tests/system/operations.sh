@@ -104,7 +104,7 @@ later push null --in 1h --id first >/dev/null
 block admin
 block backup
 later push null --in 1h --id second >/dev/null
-is "$(delayed default)" 2 "two jobs"
+is "$(delayed default)" 2 "two jobs wait in the old Redis"
 block restore
 redis-cli -s "$dir/restore.sock" shutdown nosave >/dev/null 2>&1 # if the block ended early
 is "$(delayed default)" 1 "one after the restore"
@@ -124,7 +124,7 @@ is "$status $out" "1 default" "the alarm names the queue"
 sed "s|later size|later --redis unix:$work/nobody size|" "$work/blocks/alarm" >"$work/alarm"
 run sh "$work/alarm"
 is "$status" 1 "there is an alarm where Redis is not"
-contains "$out" "cannot reach Redis" "with the reason"
+contains "$out" "cannot reach Redis" "the alarm prints why Redis cannot be asked"
 later push sleep '{"seconds":1.5}' --id running >/dev/null
 wait_until 10 sh -c 'later show running | grep -q reserved'
 block move-1
