@@ -12,7 +12,7 @@ static const char usage[] =
     "  --listen WHERE      unix:PATH or HOST:PORT (" LISTEN_DEFAULT ")\n"
     "  --read-only         show everything, change nothing\n"
     "  --host NAME         a name by which browsers reach it, besides localhost and IP\n"
-    "                      addresses; may be given 16 times\n"
+    "                      addresses; may be given up to 16 times\n"
     "  --token-file FILE   its first line is the token for TCP, at least 16 characters\n"
     "                      (a new one at each start, logged as a link)\n"
     "  -c, --config FILE   where Redis is, as for later(1)\n"

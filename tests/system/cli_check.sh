@@ -175,7 +175,8 @@ if [ "$redis_kind" != cluster ]; then
     redis DEL later:queues >/dev/null
     run later check
     is "$status" 1 "a queue that later:queues does not name is found"
-    like "$out" "$(printf '^q\tname\tVIOLATED\tit has jobs and is not in later:queues')" "and that is a violation"
+    like "$out" "$(printf '^q\tname\tVIOLATED\tit has jobs but is not in later:queues')" \
+        "a queue with jobs that later:queues does not name is a violation"
     like "$out" "$(printf '^q\tcounters\tok')" "the queue is checked like any other"
     later check --json >"$work/out"
     like "$(cat "$work/out")" '^\{"queue":"q","check":"name","ok":false\}$' \

@@ -141,7 +141,8 @@ within 5 "with its status" log_has once 'the program died: exit status 7: '
 contains "$(grep 'job=once ' "$log" | grep died)" 'about to die' "and what it printed last"
 job kill lines '"do":"kill"'
 within 20 "one that kills it each time is buried after three attempts" is_dead kill
-contains "$(error_of kill)" 'the program died: killed by signal 9 (Killed)' "the error of a killed program names the signal"
+contains "$(error_of kill)" 'the program died: killed by signal 9 (Killed)' \
+    "the error of a killed program names the signal"
 job garbage lines '"do":"garbage"'
 within 20 "garbage before an answer does no harm" unknown garbage
 within 5 "it is told in a line" log_has garbage 'refused a line of lines: longer than 131072 bytes: xxx'
