@@ -117,7 +117,7 @@ static bool is_answer(struct patterns *patterns, const struct later_answer *answ
 {
     patterns->asked = false;
     fault_judge(&patterns->refused, answer, LOG_WARN,
-                "redis refuses to say which queues there are, so patterns mean none: %s",
+                "redis refuses to say which queues there are, so patterns match none: %s",
                 answer->text);
     if (answer->outcome != LATER_ANSWERED)
         end(patterns);

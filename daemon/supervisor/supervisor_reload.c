@@ -30,7 +30,7 @@ static bool follow(struct supervisor *supervisor, struct config *config, const c
     if (followed == CONFIG_FOLLOW_FULL)
         fault_note(&supervisor->crowded, LOG_WARN,
                    "queue %s is not served: pool %s has %d queues and shards already; forget those "
-                   "that are no more, and reload",
+                   "that are no longer used, and reload",
                    name, config->pools[*pool].name, CONFIG_QUEUES_MAX);
     return followed == CONFIG_FOLLOW_ADDED;
 }
