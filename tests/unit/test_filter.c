@@ -213,14 +213,14 @@ static const struct {
     { "attempts", ">", "> is not a number" },
     { "attempts", "=>2", "=>2 is not a number" },
     { "attempts", "1.5", "1.5 is not a number" },
-    { "where", "tenant", "is PATH=VALUE" },
+    { "where", "tenant", "must be PATH=VALUE" },
     { "where", "=5", " is not a path" },
     { "where", "a..b=5", "a..b is not a path" },
     { "where", ".a=5", ".a is not a path" },
     { "where", "a.=5", "a. is not a path" },
     { "where", "a b=5", "a b is not a path" },
     { "where", "a\"=5", "a\" is not a path" },
-    { "text", "", "is empty" },
+    { "text", "", "must not be empty" },
 };
 
 START_TEST(test_refused)
