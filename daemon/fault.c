@@ -8,14 +8,11 @@
 #define FIRST_AGAIN 60.0 /* seconds, doubling */
 #define LAST_AGAIN  3600.0
 
-void fault_note(struct fault *fault, enum log_level level, const char *format, ...)
+static void note(struct fault *fault, enum log_level level, const char *format, va_list args)
 {
     double now = later_clock();
-    va_list args;
 
-    va_start(args, format);
     vsnprintf(fault->text, sizeof fault->text, format, args);
-    va_end(args);
     if (fault->since <= 0) {
         fault->since = fault->told = now;
         fault->again = FIRST_AGAIN;
@@ -31,18 +28,25 @@ void fault_note(struct fault *fault, enum log_level level, const char *format, .
     log_line(level, "%s (%lu times in %.0f s)", fault->text, fault->count, now - fault->since);
 }
 
-void fault_judge(struct fault *fault, const struct later_answer *answer, enum log_level level,
-                 const char *format, ...)
+void fault_note(struct fault *fault, enum log_level level, const char *format, ...)
 {
-    char words[sizeof fault->text];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(words, sizeof words, format, args);
+    note(fault, level, format, args);
     va_end(args);
+}
+
+void fault_judge(struct fault *fault, const struct later_answer *answer, enum log_level level,
+                 const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
     if (answer->outcome == LATER_REFUSED)
-        fault_note(fault, level, "%s", words);
-    else if (answer->outcome == LATER_ANSWERED)
+        note(fault, level, format, args);
+    va_end(args);
+    if (answer->outcome == LATER_ANSWERED)
         fault_over(fault);
 }
 
