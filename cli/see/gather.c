@@ -85,20 +85,24 @@ static int ask_besides(struct cli *cli, struct gathered *gathered, struct later_
     return reply ? 0 : -1;
 }
 
-/* Without the right to read later:hosts, the queues are still read. */
+/* Without the right to read later:hosts, all else is still read. */
 int gather(struct cli *cli, struct gathered *gathered, struct later_error *err)
 {
     struct later_error why;
-    bool refused;
-    int ok;
+    bool denied;
 
     if (queue_list_find(cli, &gathered->list, err) < 0 || begin_queues(gathered, err) < 0)
         return -1;
-    refused = ask_hosts(cli, gathered, &why) < 0;
-    ok = refused && why.code != LATER_E_TOKEN ? -1 : ask_queues(cli, gathered, err);
-    if (refused)
+    denied = ask_hosts(cli, gathered, &why) < 0;
+    if (denied && why.code != LATER_E_TOKEN) {
         *err = why;
-    return ok < 0 || refused ? -1 : ask_besides(cli, gathered, err);
+        return -1;
+    }
+    if (ask_queues(cli, gathered, err) < 0 || ask_besides(cli, gathered, err) < 0)
+        return -1;
+    if (denied)
+        *err = why;
+    return denied ? -1 : 0;
 }
 
 void gather_free(struct gathered *gathered)
