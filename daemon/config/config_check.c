@@ -69,8 +69,7 @@ const char *config_check_url(const char *url)
         return NULL;
     if (strncmp(url, "rediss://", strlen("rediss://")) == 0)
         return "laterd does not speak TLS (rediss://); run stunnel on this host and use its "
-               "address: "
-               "doc/operations.md, TLS";
+               "address: doc/operations.md, TLS";
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncmp(url, schemes[i].begins, strlen(schemes[i].begins)) == 0)
             return check_hosts(&schemes[i], url);

@@ -1,7 +1,7 @@
 /* document.c: reading a job document: one reader for each member, in a table. */
 #include "job/document.h"
 
-#include "job/document_member.h"
+#include "job/document_inner.h"
 
 #include "job/json.h"
 
@@ -150,17 +150,6 @@ static int read_max_attempts(struct later_document *doc, const struct later_json
     return ok;
 }
 
-static int read_timeout(struct later_document *doc, const struct later_json_member *value,
-                        struct later_error *err)
-{
-    if (read_number(value, &doc->timeout, err) < 0)
-        return -1;
-    if (!(doc->timeout > 0 && doc->timeout <= TIMEOUT_MAX))
-        return later_fail(err, LATER_E_DATA, "timeout: must be above 0 and at most %d seconds",
-                          TIMEOUT_MAX);
-    return 0;
-}
-
 static int read_expires_at(struct later_document *doc, const struct later_json_member *value,
                            struct later_error *err)
 {
@@ -168,17 +157,6 @@ static int read_expires_at(struct later_document *doc, const struct later_json_m
         return -1;
     if (!(doc->expires_at > 0))
         return later_fail(err, LATER_E_DATA, "expires_at: must be UNIX seconds above 0");
-    return 0;
-}
-
-static int read_result(struct later_document *doc, const struct later_json_member *value,
-                       struct later_error *err)
-{
-    if (read_number(value, &doc->result, err) < 0)
-        return -1;
-    if (!(doc->result > 0 && doc->result <= LATER_RESULT_MAX))
-        return later_fail(err, LATER_E_DATA, "result: must be above 0 and at most %d seconds",
-                          LATER_RESULT_MAX);
     return 0;
 }
 
@@ -191,7 +169,7 @@ static int read_seconds(const struct later_json_member *value, bool above, doubl
     if (*to >= 0 && *to <= most && !(above && *to == 0))
         return 0;
     return later_fail(err, LATER_E_DATA,
-                      above ? "%s: must be above 0, at most %.0f seconds"
+                      above ? "%s: must be above 0 and at most %.0f seconds"
                             : "%s: must be from 0 to %.0f seconds",
                       value->name, most);
 }
@@ -322,11 +300,11 @@ static const struct member {
     { "trace", false, .read = read_trace },
     { "priority", false, .read = read_priority },
     { "max_attempts", false, .read = read_max_attempts },
-    { "timeout", false, .read = read_timeout },
+    { "timeout", false, SECONDS(timeout, TIMEOUT_MAX), .above = true },
     { "expires_at", false, .read = read_expires_at },
     { "backoff", false, .read = read_backoff },
     { "lock", false, .read = read_lock },
-    { "result", false, .read = read_result },
+    { "result", false, SECONDS(result, LATER_RESULT_MAX), .above = true },
     { "queue", true, .read = read_queue },
     { "in", true, SECONDS(in, LATER_DELAY_MAX) },
     { "at", true, .read = read_at },

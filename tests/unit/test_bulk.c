@@ -272,14 +272,32 @@ START_TEST(test_gone)
 }
 END_TEST
 
+static void refuse(struct fake_redis *f, int times)
+{
+    for (int i = 0; i < times && fake_accept(f); i++)
+        fake_cut(f);
+}
+
+/* Reads up to a push, and leaves it without an answer. */
+static void cut_push(struct fake_redis *f)
+{
+    while (fake_read(f) && strcmp(fake_word(f, 0), "EVALSHA") != 0)
+        fake_say(f, ":1\r\n");
+    fake_cut(f);
+}
+
+static void relay_all(struct fake_redis *f)
+{
+    while (fake_accept(f))
+        fake_relay(f, live_server.socket, SIZE_MAX, SIZE_MAX);
+}
+
 /* It comes back while patience lasts. */
 static void absent_at_first(struct fake_redis *f, void *arg)
 {
-    for (int i = 0; i < 3 && fake_accept(f); i++)
-        fake_cut(f);
     (void)arg;
-    while (fake_accept(f))
-        fake_relay(f, live_server.socket, SIZE_MAX, SIZE_MAX);
+    refuse(f, 3);
+    relay_all(f);
 }
 
 START_TEST(test_patience)
@@ -296,26 +314,18 @@ END_TEST
 static void cut_each_answer(struct fake_redis *f, void *arg)
 {
     (void)arg;
-    while (fake_shake(f)) {
-        while (fake_read(f) && strcmp(fake_word(f, 0), "EVALSHA") != 0)
-            fake_say(f, ":1\r\n");
-        fake_cut(f);
-    }
+    while (fake_shake(f))
+        cut_push(f);
 }
 
 /* Tries that do not get there are not counted with the ones whose answer is lost. */
 static void absent_then_cut(struct fake_redis *f, void *arg)
 {
-    for (int i = 0; i < 8 && fake_accept(f); i++)
-        fake_cut(f);
     (void)arg;
-    if (fake_shake(f)) {
-        while (fake_read(f) && strcmp(fake_word(f, 0), "EVALSHA") != 0)
-            fake_say(f, ":1\r\n");
-        fake_cut(f);
-    }
-    while (fake_accept(f))
-        fake_relay(f, live_server.socket, SIZE_MAX, SIZE_MAX);
+    refuse(f, 8);
+    if (fake_shake(f))
+        cut_push(f);
+    relay_all(f);
 }
 
 START_TEST(test_patience_and_a_loss)

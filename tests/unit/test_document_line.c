@@ -147,7 +147,7 @@ static const struct {
     { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"in\":1}", "debounce and in: only one" },
     { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":1,\"at\":2000000000}",
       "debounce and at: only one" },
-    { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":2e9}", "throttle: must be above 0, at most" },
+    { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":2e9}", "throttle: must be above 0 and at most" },
     { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":1,\"unique_for\":1}", "throttle and unique_for" },
     { "{\"document\":{\"type\":\"t\"}", "not JSON" },
     { "[\"document\"]", "not an object" },

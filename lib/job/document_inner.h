@@ -1,8 +1,8 @@
 /*
- * document_member.h: reading the members of a job document.
+ * document_inner.h: what document.c and document_line.c share, and nobody else.
  */
-#ifndef LATER_DOCUMENT_MEMBER_H
-#define LATER_DOCUMENT_MEMBER_H
+#ifndef LATER_DOCUMENT_INNER_H
+#define LATER_DOCUMENT_INNER_H
 
 #include "job/document.h"
 #include "job/json.h"
